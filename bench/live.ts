@@ -1,5 +1,5 @@
 // Measures how soon a stream plays in a browser while it is encoded: `node local/bootstrap.mjs bench/live.ts [seconds of
-// video] [size] [ultrafast]`, for example `180 1280x720`, prints a row for each player.
+// video] [size] [seconds of a segment] [ultrafast]`, for example `180 640x360 6`, prints a row for each player.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ async function viewOf(stack: TestStack, id: string): Promise<Viewed> {
   return { status, progress, live: outputs[0]?.live };
 }
 
-const [seconds = "180", size = "1280x720", mode = ""] = process.argv.slice(2);
+const [seconds = "180", size = "640x360", segment = "6", mode = ""] = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), "copra-live-"));
 const source = join(folder, "source.mp4");
 const pattern = `testsrc2=size=${size}:rate=25,noise=alls=8:allf=t`;
@@ -66,7 +66,14 @@ async function play(kind: "hls" | "dash", url: string, opened: Viewed): Promise<
 try {
   const { id } = await stack.submit({
     input: { url: `${server.origin}/source.mp4` },
-    outputs: { httpstream: { hls: { path: "ts" }, dash: { path: "fmp4" }, live_playlist: true } },
+    outputs: {
+      httpstream: {
+        hls: { path: "ts" },
+        dash: { path: "fmp4" },
+        live_playlist: true,
+        segment_duration: Number(segment),
+      },
+    },
     settings: { ultrafast: mode === "ultrafast" },
   });
   let viewed = await viewOf(stack, id);
@@ -77,6 +84,9 @@ try {
   const done = stack.waitForJob(id, 3_600_000).then(({ status }) => console.log(`${status} after ${since()} s`));
   console.table(await Promise.all((["hls", "dash"] as const).map((kind) => play(kind, live[kind], viewed))));
   await done;
+  const puts = [...stack.log("s3").matchAll(/"method":"PUT","path":"([^"]+)"/g)].map(([, path = ""]) => path);
+  const lists = puts.filter((path) => /\.(m3u8|mpd)$/.test(path));
+  console.log(`${puts.length} PUTs, of which ${lists.length} of ${new Set(lists).size} playlists and manifests`);
 } finally {
   await browser.close();
   await stack.stop();

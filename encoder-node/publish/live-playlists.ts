@@ -142,16 +142,16 @@ function textStore(output: number, deps: UploadDeps) {
           name: `${stream.name}/${file}`,
           text,
           isEntry: !file.startsWith(inStreamFolder(stream.folder, "")),
-          growing: stream.growing != null,
         })),
       );
       const changed = texts.filter(({ name, text }) => known.get(name) !== text);
       for (const isEntry of [false, true]) {
         const stage = changed.filter((each) => each.isEntry === isEntry);
-        const files = stage.map(({ name, text, growing }) => ({
+        // Even the last ones, of a stream that failed: caches must not keep them for the next attempt.
+        const files = stage.map(({ name, text }) => ({
           file: name,
           content: bytesContent(Buffer.from(text)),
-          growing,
+          growing: true,
         }));
         const failure = await storeAll(files, signal);
         if (failure) throw AppError.from(failure);

@@ -27,6 +27,18 @@ const everything: DashPackage = {
   },
 };
 
+const live: DashPackage = {
+  ...everything,
+  thumbnails: null,
+  growing: {
+    segmentSeconds: 6,
+    expectedMs: 180_000,
+    startedAt: Date.parse("2026-11-23T00:00:00Z"),
+    writtenAt: Date.parse("2026-11-23T00:00:12Z"),
+    measuredSegments: 2,
+  },
+};
+
 const manifestOf = (dash: DashPackage): string => dashManifestFile(dash).text;
 
 test("the manifest of a package with everything", async () => {
@@ -66,7 +78,7 @@ test("an independent parser finds all segments, their times and the rates", () =
 /** The order of child elements in the schema of ISO 23009-1. */
 const ORDER: Readonly<Record<string, readonly string[]>> = {
   "": ["MPD"],
-  MPD: ["Period"],
+  MPD: ["Period", "UTCTiming"],
   Period: ["AdaptationSet"],
   AdaptationSet: ["Label", "Role", "SegmentTemplate", "Representation"],
   Representation: ["AudioChannelConfiguration", "EssentialProperty", "BaseURL", "SegmentTemplate"],
@@ -92,6 +104,21 @@ test("elements are in the order of the schema", () => {
   };
   walk(parser.parse(manifestOf(everything)), "");
   expect(counts.get("Representation")).toBe(9);
+  walk(parser.parse(manifestOf(live)), "");
+  expect(counts.get("UTCTiming")).toBe(1);
+});
+
+test("the manifest of a stream that is encoded begins in the past, by the length of the whole stream", () => {
+  const text = manifestOf(live);
+  expect(/<MPD [^>]+>/.exec(text)?.[0]).toBe(
+    '<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" type="dynamic" ' +
+      'availabilityStartTime="2026-11-22T23:57:00.000Z" publishTime="2026-11-23T00:00:12.000Z" ' +
+      'minimumUpdatePeriod="PT6S" suggestedPresentationDelay="PT172800S" minBufferTime="PT6S">',
+  );
+  const { playlists } = parse(text, { manifestUri: "https://cdn/p/master.mpd" });
+  expect(playlists.map(({ segments }) => segments.map(({ presentationTime }) => Math.round(presentationTime)))).toEqual(
+    Array(3).fill([0, 6, 12]),
+  );
 });
 
 test("the manifest of a two-hour ladder at 30000/1001 has less than 20 kB", () => {

@@ -117,6 +117,30 @@ test.each(Object.entries(packages))("independent parsers read every playlist: %s
   expect(warnings).toEqual([]);
 });
 
+test("playlists of a stream that is encoded are events, which players begin at the start", () => {
+  const growing = { segmentSeconds: 6, expectedMs: 130_000, startedAt: 0, writtenAt: 0, measuredSegments: 1 };
+  const hls: HlsPackage = { ...base, growing, subtitles: [text("Dansk", "da", false)] };
+  expect(hlsTextFiles(hls).map(({ file }) => file)).toEqual([
+    ...["F/subtitles-1.m3u8", "F/360p.m3u8", "F/audio-64k.m3u8", "master.m3u8"],
+  ]);
+  const head = ["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:6", "#EXT-X-MEDIA-SEQUENCE:1"];
+  expect(fileOf(hls, "F/360p.m3u8").split("\n")).toEqual([
+    ...[...head, "#EXT-X-PLAYLIST-TYPE:EVENT", "#EXT-X-INDEPENDENT-SEGMENTS", "#EXT-X-START:TIME-OFFSET=0"],
+    ...["#EXTINF:6.000000,", "360p/00001.ts", "#EXTINF:4.000000,", "360p/00002.ts", ""],
+  ]);
+  const media = hlsParser.parse(fileOf(hls, "F/360p.m3u8"));
+  expect(media).toMatchObject({ playlistType: "EVENT", endlist: false, start: { offset: 0 } });
+  expect(hlsParser.parse(fileOf(hls, "F/subtitles-1.m3u8"))).toMatchObject({ playlistType: "VOD", endlist: true });
+  expect(fileOf(hls, "F/subtitles-1.m3u8")).toContain("subtitles-1/00003.vtt");
+  expect(hlsParser.parse(fileOf(hls, "master.m3u8"))).toMatchObject({ isMasterPlaylist: true, start: { offset: 0 } });
+  // What is declared stays, although the second segment has a higher rate.
+  const louder = {
+    ...small,
+    segments: small.segments.map((one, at) => ({ ...one, sizeBytes: one.sizeBytes * (at + 1) })),
+  };
+  expect(fileOf({ ...hls, tracks: [louder, audio] }, "master.m3u8")).toBe(fileOf(hls, "master.m3u8"));
+});
+
 test("the durations of a long track add up to its length within a microsecond, whatever the timescale", () => {
   const seconds = Array.from({ length: 1200 }, (_, at) => (at % 6 === 5 ? 179 : 180) * (1001 / 30_000));
   const track = videoTrack("360p", { timescale: 30_000, seconds });
