@@ -1,6 +1,5 @@
 // The configurations of the two Workers that are deployed, from wrangler.toml. The hub is a Worker of its own: a new
 // version of a Worker closes all sockets of its objects, and the hub changes less often than the rest.
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { experimental_readRawConfig as readRawConfig } from "wrangler";
 import * as z from "zod";
@@ -23,34 +22,62 @@ const Config = z.looseObject({
   vars: z.record(z.string(), z.json()).default({}),
   durable_objects: z.looseObject({ bindings: z.array(Binding) }),
   migrations: z.array(Migration),
-  d1_databases: z.array(z.looseObject({ migrations_dir: z.string().optional() })).default([]),
+  d1_databases: z
+    .array(
+      z.looseObject({
+        binding: z.string(),
+        database_name: z.string().optional(),
+        database_id: z.string().optional(),
+        migrations_dir: z.string().optional(),
+      }),
+    )
+    .default([]),
+  r2_buckets: z.array(z.looseObject({ binding: z.string(), bucket_name: z.string().optional() })).default([]),
+  assets: z.looseObject({ directory: z.string() }).optional(),
+  account_id: z.string().optional(),
   observability: z.json().optional(),
 });
 export type Config = z.infer<typeof Config>;
 
-/** Reads wrangler.toml. Throws an error that names what is missing in it. */
-export function readConfig(path: string = join(ROOT, "wrangler.toml")): Config {
+/**
+ * Reads wrangler.toml; `name` replaces the name of the Worker. Throws an error that names what is missing in it.
+ */
+export function readConfig(name?: string, path: string = join(ROOT, "wrangler.toml")): Config {
   const parsed = Config.safeParse(readRawConfig({ config: path }).rawConfig);
   if (!parsed.success) throw new Error(`wrangler.toml is not valid: ${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  return name ? { ...parsed.data, name } : parsed.data;
 }
 
 export const hubNameOf = ({ name }: Config): string => `${name}-hub`;
 
+/** What the account has for the service. */
+export type Resources = { readonly databaseId: string | null; readonly hasBucket: boolean };
+
+/** The whole service as one Worker, with the resources of the account. */
+export function oneWorkerConfig(config: Config, { databaseId, hasBucket }: Resources): object {
+  return {
+    ...config,
+    main: join(ROOT, "worker", "index.ts"),
+    d1_databases: config.d1_databases.map(({ migrations_dir: folder = "migrations", ...database }) => ({
+      ...database,
+      ...(database.binding === "DB" && databaseId !== null ? { database_id: databaseId } : {}),
+      migrations_dir: join(ROOT, folder),
+    })),
+    r2_buckets: hasBucket ? config.r2_buckets : config.r2_buckets.filter(({ binding }) => binding !== "STORAGE"),
+    ...(config.assets && { assets: { ...config.assets, directory: join(ROOT, config.assets.directory) } }),
+  };
+}
+
 /** The main Worker: everything but the hub. `hadHub`: its deployed version still has the hub's objects. */
-export function mainConfig(config: Config, hadHub: boolean): object {
+export function mainConfig(config: Config, hadHub: boolean, resources: Resources): object {
   const bindings = config.durable_objects.bindings.map((binding) =>
     binding.class_name === HUB_CLASS ? { ...binding, script_name: hubNameOf(config) } : binding,
   );
   return {
-    ...config,
+    ...oneWorkerConfig(config, resources),
     main: join(ROOT, "worker", "main-worker.ts"),
     durable_objects: { bindings },
     migrations: hadHub ? givingUpHub(config.migrations) : neverWithHub(config.migrations),
-    d1_databases: config.d1_databases.map(({ migrations_dir: folder = "migrations", ...database }) => ({
-      ...database,
-      migrations_dir: join(ROOT, folder),
-    })),
   };
 }
 
@@ -87,24 +114,5 @@ export function hubConfig(config: Config, hasJobs: boolean): object {
   };
 }
 
-/** The tag of a version of the hub: it changes with the code and the configuration, and with nothing else. */
-export const hubTag = (code: string, config: object): string =>
-  `hub-${createHash("sha256").update(JSON.stringify(config)).update(code).digest("hex").slice(0, 16)}`;
-
 /** What is deployed of a Worker; null: nothing, or only its secrets. */
 export type Deployed = { readonly tag: string | null; readonly migration: string } | null;
-
-export type DeployStep =
-  | { readonly worker: "main"; readonly hadHub: boolean }
-  | { readonly worker: "hub"; readonly hasJobs: boolean };
-
-/**
- * What to deploy, in order: the hub before the main Worker, because it understands the main Worker of the previous
- * release. Both exist for a while until Cloudflare has replaced all objects.
- */
-export function planDeploy(main: Deployed, hub: Deployed, newTag: string): DeployStep[] {
-  const steps: DeployStep[] = [{ worker: "main", hadHub: main !== null }];
-  if (hub?.tag === newTag) return steps;
-  if (main !== null) return [{ worker: "hub", hasJobs: true }, ...steps];
-  return [{ worker: "hub", hasJobs: false }, ...steps, { worker: "hub", hasJobs: true }];
-}

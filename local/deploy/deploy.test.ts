@@ -1,119 +1,135 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+// Deploys to a fake account, with a stand-in for wrangler; two-workers.test.ts has one with wrangler itself.
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { hubConfig, hubTag, mainConfig, planDeploy, readConfig } from "./configs.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { deploy } from "./run-deploy.ts";
-import { deployedOf, type Wrangler, wrangler } from "./wrangler.ts";
+import { ACCOUNT_ID, FakeCloudflare } from "./testing/fake-cloudflare.ts";
+import { quickWrangler } from "./testing/quick-wrangler.ts";
 
-const CONFIG = readConfig();
-const NEW = { worker: "hub", hasJobs: true } as const;
-const main = (hadHub: boolean) => ({ worker: "main", hadHub }) as const;
+let account: FakeCloudflare;
+let folder: string;
+let printed: string[];
+let asked: string[];
+let code: string;
+beforeEach(async () => {
+  account = await FakeCloudflare.start();
+  folder = mkdtempSync(join(tmpdir(), "copra-deploy-"));
+  [printed, asked, code] = [[], [], "code"];
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await account.close();
+  expect(account.unknown).toEqual([]);
+});
 
-describe("a deploy", () => {
-  it.each([
-    [
-      "of a new service makes the hub first, which the main Worker names, and names its jobs last",
-      null,
-      null,
-      [...[{ worker: "hub", hasJobs: false }, main(false), NEW]],
-    ],
-    [
-      "of a service with the hub in the main Worker makes the hub first",
-      { tag: null, migration: "v2" },
-      null,
-      [...[NEW, main(true)]],
-    ],
-    [
-      "leaves a hub alone that has not changed",
-      { tag: null, migration: "v2-hub" },
-      { tag: "hub-1", migration: "v1" },
-      [main(true)],
-    ],
-    [
-      "replaces a hub that has changed, or whose secrets have",
-      { tag: null, migration: "v2-hub" },
-      { tag: null, migration: "v1" },
-      [...[NEW, main(true)]],
-    ],
-  ])("%s", (_, deployed, hub, steps) => {
-    expect(planDeploy(deployed, hub, "hub-1")).toEqual(steps);
-  });
+const stateFile = (): string => join(folder, "copra.json");
 
-  it("gives each Worker its objects, and the other's by name", () => {
-    expect(mainConfig(CONFIG, true)).toMatchObject({
-      name: "copra",
-      durable_objects: {
-        bindings: [
-          { name: "JOB", class_name: "JobObject" },
-          { name: "HUB", class_name: "NodeHub", script_name: "copra-hub" },
-          { name: "ACCOUNT", class_name: "AccountObject" },
-        ],
-      },
-      migrations: [{ tag: "v1" }, { tag: "v2" }, { tag: "v2-hub", deleted_classes: ["NodeHub"] }],
-    });
-    // A new service never had the hub in its main Worker.
-    expect(mainConfig(CONFIG, false)).toMatchObject({
-      migrations: [
-        { tag: "v1", new_sqlite_classes: ["JobObject"] },
-        { tag: "v2", new_sqlite_classes: ["AccountObject"] },
-        { tag: "v2-hub" },
-      ],
-    });
-    expect(hubConfig(CONFIG, true)).toMatchObject({
-      name: "copra-hub",
-      vars: {},
-      durable_objects: {
-        bindings: [
-          { name: "HUB", class_name: "NodeHub" },
-          { name: "JOB", class_name: "JobObject", script_name: "copra" },
-        ],
-      },
-      migrations: [{ new_sqlite_classes: ["NodeHub"] }],
-    });
-    expect(hubTag("code", CONFIG)).toBe(hubTag("code", CONFIG));
-    expect(hubTag("other", CONFIG)).not.toBe(hubTag("code", CONFIG));
-  });
+/** Returns what changed the account. */
+async function deployOnce(args: string[] = [], env: Record<string, string> = {}): Promise<string[]> {
+  account.changes.length = 0;
+  await deploy({
+    run: quickWrangler(account.env.CLOUDFLARE_API_BASE_URL ?? "", () => code),
+    args,
+    env: { ...account.env, ...env },
+    print: (line) => printed.push(line),
+    ask: async (name) => {
+      asked.push(name);
+      return `${name} of the operator`;
+    },
+    stateFile: stateFile(),
+    fetch: async (url) =>
+      String(url).endsWith("/v2/health")
+        ? Response.json({ status: "ok", nodes: 0 })
+        : Response.json({ error_code: "authentication_failed", message: "no" }, { status: 401 }),
+  }).finally(() => Object.assign(account, { failsOnce: null }));
+  return account.changes.filter((change) => !change.startsWith("migrate"));
+}
 
-  it("builds both Workers from wrangler.toml, each with only its own objects", async () => {
-    const printed: string[] = [];
-    const commands: string[][] = [];
-    const run: Wrangler = (args) => {
-      commands.push([...args]);
-      return wrangler(args);
-    };
-    const folder = mkdtempSync(join(tmpdir(), "copra-deploy-"));
-    await deploy(run, ["--dry-run", "--outdir", join(folder, "dry")], (line) => printed.push(line));
-    expect(printed).toEqual([
-      ...["Deploying copra-hub: its nodes reconnect", "Deploying copra", "Deploying copra-hub: its nodes reconnect"],
-    ]);
-    const read = (name: string) => readFileSync(join(folder, "dry", name), "utf8");
-    expect(existsSync(join(folder, "dry", "main-worker.js"))).toBe(true);
-    expect(read("main-worker.js")).not.toContain("NodeHub = class");
-    expect(read("hub-worker.js")).toContain("NodeHub = class");
-    expect(read("hub-worker.js")).not.toMatch(/(JobObject|AccountObject) = class/);
-    const tags = commands.flatMap((args) => (args.includes("--tag") ? [args[args.indexOf("--tag") + 1]] : []));
-    rmSync(folder, { recursive: true });
-    expect(tags).toEqual([expect.stringMatching(/^hub-[0-9a-f]{16}$/)]);
-  }, 240_000);
+const FIRST = [
+  "deploy copra-hub with MASTER_SECRET",
+  "deploy copra with ADMIN_TOKEN MASTER_SECRET",
+  "deploy copra-hub",
+];
 
-  it("takes from wrangler what is deployed, and nothing for a Worker that has only secrets", async () => {
-    const answers: Record<string, [number, string]> = {
-      "deployments status": [0, '{"versions":[{"version_id":"1","percentage":100}]}'],
-      "versions view": [
-        ...[0, '{"annotations":{"workers/tag":"hub-1"},"resources":{"script_runtime":{"migration_tag":"v1"}}}'],
-      ] as [number, string],
-    };
-    const run: Wrangler = async (args) => {
-      const [code, stdout] = answers[args.slice(0, 2).join(" ")] ?? [1, ""];
-      return { code, stdout, stderr: "" };
-    };
-    expect(await deployedOf(run, "x")).toEqual({ tag: "hub-1", migration: "v1" });
-    answers["versions view"] = [0, '{"resources":{"script_runtime":{}}}'];
-    expect(await deployedOf(run, "x")).toBeNull();
-    answers["deployments status"] = [1, "This Worker does not exist on your account. [code: 10007]"];
-    expect(await deployedOf(run, "x")).toBeNull();
-    answers["deployments status"] = [1, "You are not authenticated"];
-    await expect(deployedOf(run, "x")).rejects.toThrow("not authenticated");
-  });
+it("makes what the account lacks, migrates before there is code, and then changes nothing", async () => {
+  expect(await deployOnce(["--dry-run"])).toEqual([]);
+  const all = ["create bucket copra-storage", "create database copra", ...FIRST];
+  expect(await deployOnce()).toEqual(all);
+  const firstDeploy = account.changes.findIndex((change) => change.startsWith("deploy"));
+  expect(account.changes[firstDeploy - 1]).toMatch(/^migrate 00/);
+  expect(account.workers.get("copra")?.secrets.MASTER_SECRET).toBe(
+    account.workers.get("copra-hub")?.secrets.MASTER_SECRET,
+  );
+  printed = [];
+  expect(await deployOnce()).toEqual([]);
+  expect(account.changes).toEqual([]);
+  expect(printed.slice(0, 2)).toEqual([
+    "Everything is as it should be",
+    "copra-hub has not changed: its nodes stay connected",
+  ]);
+  code = "other code";
+  expect(await deployOnce()).toEqual(["deploy copra-hub", "deploy copra"]);
+  expect(asked).toEqual([]);
+});
+
+it("keeps what it made in a file that only its owner can read, and prints no secret of the operator", async () => {
+  await deployOnce();
+  const { services } = JSON.parse(readFileSync(stateFile(), "utf8"));
+  const { secrets, url, databaseId } = services[`/accounts/${ACCOUNT_ID}/copra`];
+  expect(statSync(stateFile()).mode & 0o777).toBe(0o600);
+  expect([url, databaseId]).toEqual(["https://copra.someone.workers.dev", [...account.databases.keys()][0]]);
+  expect(secrets).toEqual(account.workers.get("copra")?.secrets);
+  for (const value of Object.values(secrets)) expect(printed.join("\n")).not.toContain(value);
+});
+
+it("goes on where it was interrupted, with the same secrets", async () => {
+  account.failsOnce = "copra";
+  await expect(deployOnce()).rejects.toThrow("Deploying copra failed; npm run deploy goes on where it ended");
+  expect(await deployOnce()).toEqual([
+    "deploy copra-hub",
+    "deploy copra with ADMIN_TOKEN MASTER_SECRET",
+    "deploy copra-hub",
+  ]);
+  expect(account.workers.get("copra")?.secrets.MASTER_SECRET).toBe(
+    account.workers.get("copra-hub")?.secrets.MASTER_SECRET,
+  );
+});
+
+it("deploys without a bucket to an account without R2, and with it once there is one", async () => {
+  account.hasR2 = false;
+  expect(await deployOnce()).toEqual(["create database copra", ...FIRST]);
+  expect(printed.join("\n")).toContain("This account has no R2");
+  account.hasR2 = true;
+  expect(await deployOnce()).toEqual(["create bucket copra-storage", "deploy copra"]);
+});
+
+it("asks once for what only the operator knows, when the state of another machine is missing", async () => {
+  await deployOnce();
+  rmSync(stateFile());
+  const hub = account.workers.get("copra-hub");
+  if (hub) hub.secrets = {};
+  expect(await deployOnce()).toEqual(["deploy copra-hub with MASTER_SECRET", "deploy copra"]);
+  expect(asked).toEqual(["MASTER_SECRET"]);
+  expect(printed.join("\n")).toContain("With COPRA_ADMIN_TOKEN, the next deploy also creates the first account");
+  expect(await deployOnce([], { COPRA_ADMIN_TOKEN: "wrong" })).toEqual([]);
+  expect(asked).toEqual(["MASTER_SECRET"]);
+});
+
+it("takes secrets from the environment", async () => {
+  await deployOnce([], { MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });
+  expect(account.workers.get("copra")?.secrets).toEqual({ MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });
+});
+
+it("deploys one Worker under the name that a build of Cloudflare gives", async () => {
+  const build = { WORKERS_CI: "1", WRANGLER_CI_OVERRIDE_NAME: "encoder" };
+  expect(await deployOnce([], build)).toEqual([
+    "create bucket copra-storage",
+    "create database copra",
+    "deploy encoder",
+  ]);
+});
+
+it("reports what Cloudflare does not accept", async () => {
+  await expect(deployOnce([], { CLOUDFLARE_API_TOKEN: "wrong" })).rejects.toThrow("Authentication error [code: 10000]");
 });

@@ -1,68 +1,82 @@
-// Deploys the two Workers, in the order that local/deploy/configs.ts plans.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Deploys the service to Cloudflare: what it needs in the account, its database, its Workers, and its first account.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { ensureDashboard } from "../dashboard/build-dashboard.ts";
 import { ROOT } from "../home/constants.ts";
-import { type Config, hubConfig, hubNameOf, hubTag, mainConfig, planDeploy, readConfig } from "./configs.ts";
-import { deployedOf, secretsOf, type Wrangler } from "./wrangler.ts";
+import { type Account, emptyAccount, readAccount } from "./account.ts";
+import { buildBundles, tagsOf } from "./builds.ts";
+import { type CloudflareApi, chooseAccount, NotSignedIn, openApi } from "./cloudflare-api.ts";
+import { type Config, type Resources, readConfig } from "./configs.ts";
+import { pendingMigrations } from "./database.ts";
+import { execute } from "./execute.ts";
+import { type DeployOptions, readArguments } from "./options.ts";
+import { planDeploy } from "./plan.ts";
+import { planLines } from "./plan-lines.ts";
+import { NEW_SERVICE, readService, STATE_FILE } from "./state.ts";
+import type { Wrangler } from "./wrangler.ts";
 
-/** The only secret that the hub needs: it checks the tokens of leases and signs sessions of nodes. */
-const HUB_SECRET = "SEALING_KEYS";
-
-type Print = (line: string) => void;
-
-/** Deploys. `extra` are arguments of `wrangler deploy`; with `--dry-run` nothing is deployed or asked. */
-export async function deploy(run: Wrangler, extra: readonly string[], print: Print): Promise<void> {
+/** Deploys; with `--dry-run` it only reads, builds, and prints what it would do. */
+export async function deploy(options: DeployOptions): Promise<void> {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
   // Always as deep, because the bundle names the source's files from here.
   const folder = mkdtempSync(join(parent, "deploy-"));
   try {
-    await deployFrom(folder, run, extra, print);
+    await deployFrom(folder, options);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function deployFrom(folder: string, run: Wrangler, extra: readonly string[], print: Print): Promise<void> {
-  const config = readConfig();
-  const hubName = hubNameOf(config);
-  const tag = await tagOfHub(folder, run, config);
-  const isDry = extra.includes("--dry-run");
-  const [main, hub] = isDry ? [null, null] : [await deployedOf(run, config.name), await deployedOf(run, hubName)];
-  if (!isDry && !(await secretsOf(run, hubName)).includes(HUB_SECRET)) {
-    throw new Error(
-      `The hub is a Worker of its own and needs the ${HUB_SECRET} of ${config.name}, too: ` +
-        `npx wrangler secret put ${HUB_SECRET} --name ${hubName}`,
-    );
-  }
-  const steps = planDeploy(main, hub, tag);
-  for (const step of steps) {
-    const isHub = step.worker === "hub";
-    print(isHub ? `Deploying ${hubName}: its nodes reconnect` : `Deploying ${config.name}`);
-    const file = isHub
-      ? writeConfig(folder, "hub", hubConfig(config, step.hasJobs))
-      : writeConfig(folder, "main", mainConfig(config, step.hadHub));
-    const own = isHub && step.hasJobs ? ["--tag", tag] : [];
-    const { code } = await run(["deploy", "--config", file, ...own, ...extra], true);
-    if (code !== 0) throw new Error(`Deploying ${isHub ? hubName : config.name} failed`);
-  }
-  if (!steps.some(({ worker }) => worker === "hub")) print(`${hubName} has not changed: its nodes stay connected`);
+async function deployFrom(folder: string, options: DeployOptions): Promise<void> {
+  const { env, print, stateFile = STATE_FILE } = options;
+  const { isDry, isForced, outdir, extra } = readArguments(options.args);
+  const config = readConfig(env.WRANGLER_CI_OVERRIDE_NAME);
+  const { run, api, account, accountPath } = await openAccount(options, config, isDry);
+  const key = `${accountPath}/${config.name}`;
+  const service = api === null ? NEW_SERVICE : readService(key, stateFile);
+  const resources: Resources = {
+    databaseId: account.databaseId,
+    hasBucket: account.bucket === "found" || account.bucket === "none",
+  };
+  if (config.assets) await ensureDashboard();
+  const folders = { configs: folder, bundles: outdir ?? join(folder, "bundles") };
+  const bundles = await buildBundles(run, config, resources, folders);
+  const plan = planDeploy(config, account, {
+    tags: tagsOf(bundles, config, resources),
+    isForced,
+    known: new Set([...Object.keys(service.secrets), ...Object.keys(env).filter((name) => env[name])]),
+    asOneWorker: Boolean(env.WORKERS_CI),
+    isUrlKnown: Boolean(service.url ?? config.vars.PUBLIC_URL),
+  });
+  const database = account.databaseId && `${accountPath}/d1/database/${account.databaseId}`;
+  const migrations = await pendingMigrations(api, database);
+  for (const line of planLines(config, account, plan, migrations)) print(line);
+  if (isDry || api === null) return;
+  const found = { run, api, accountPath, service, resources, key, stateFile };
+  await execute({ ...options, ...found, config, plan, bundles, migrations, folder, extra });
 }
 
-function writeConfig(folder: string, name: string, config: object): string {
-  const file = join(folder, `${name}.json`);
-  writeFileSync(file, JSON.stringify(config, null, 2));
-  return file;
-}
+type Opened = {
+  readonly run: Wrangler;
+  /** Null: nobody is signed in. */
+  readonly api: CloudflareApi | null;
+  readonly account: Account;
+  /** Of all resources in the API. */
+  readonly accountPath: string;
+};
 
-/** The tag of the hub as it would be deployed. */
-async function tagOfHub(folder: string, run: Wrangler, config: Config): Promise<string> {
-  const [built, bundle] = [hubConfig(config, true), join(folder, "hub-bundle")];
-  const { code, stderr } = await run([
-    ...["deploy", "--config", writeConfig(folder, "hub-bundle", built), "--dry-run", "--outdir", bundle],
-  ]);
-  if (code !== 0) throw new Error(`The hub's Worker does not build: ${stderr}`);
-  const scripts = readdirSync(bundle).filter((name) => name.endsWith(".js"));
-  // Paths of this machine must not change the tag.
-  return hubTag(scripts.map((name) => readFileSync(join(bundle, name), "utf8")).join("\n"), { ...built, main: "" });
+/** The account as it is. A dry run without a sign-in goes on as if it were empty. */
+async function openAccount({ run, env, print }: DeployOptions, config: Config, isDry: boolean): Promise<Opened> {
+  try {
+    const api = await openApi(run, env);
+    const id = await chooseAccount(api, env.CLOUDFLARE_ACCOUNT_ID || config.account_id);
+    const inAccount: Wrangler = (args, options = {}) =>
+      run(args, { ...options, env: { ...options.env, CLOUDFLARE_ACCOUNT_ID: id } });
+    return { run: inAccount, api, account: await readAccount(api, id, config), accountPath: `/accounts/${id}` };
+  } catch (error) {
+    if (!isDry || !(error instanceof NotSignedIn)) throw error;
+    print("Nobody is signed in to Cloudflare: this is the plan for an empty account");
+    return { run, api: null, account: emptyAccount(config), accountPath: "" };
+  }
 }

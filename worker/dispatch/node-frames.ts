@@ -43,7 +43,7 @@ type Deps = {
 };
 
 export class NodeFrames {
-  readonly #env: Pick<HubEnv, "SEALING_KEYS">;
+  readonly #env: Pick<HubEnv, "MASTER_SECRET" | "SEALING_KEYS">;
   readonly #nodes: NodeConnections;
   readonly #jobs: JobCalls;
   readonly #matcher: Matcher;
@@ -54,7 +54,10 @@ export class NodeFrames {
   readonly #held = new HeldReports<SocketNode, NodeReport>();
   #helloTimer: number | null = null;
 
-  constructor(env: Pick<HubEnv, "SEALING_KEYS">, { nodes, jobs, matcher, admission, operator }: Deps) {
+  constructor(
+    env: Pick<HubEnv, "MASTER_SECRET" | "SEALING_KEYS">,
+    { nodes, jobs, matcher, admission, operator }: Deps,
+  ) {
     this.#env = env;
     this.#nodes = nodes;
     this.#jobs = jobs;

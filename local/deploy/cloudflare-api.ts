@@ -1,0 +1,92 @@
+// Cloudflare's account API, as far as wrangler does not do it better. Each of its runs takes seconds.
+import * as z from "zod";
+import { reasonOf, type Wrangler } from "./wrangler.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const LIMIT_MS = 30_000;
+
+const Answer = z.looseObject({
+  success: z.boolean(),
+  errors: z.array(z.looseObject({ code: z.number(), message: z.string() })).default([]),
+  result: z.unknown(),
+});
+
+/** Cloudflare rejected a request. */
+export class ApiError extends Error {
+  /** Cloudflare's number of the error; 0 if it gave none. */
+  readonly code: number;
+
+  constructor(path: string, code: number, message: string) {
+    super(`Cloudflare does not accept ${path}: ${message} [code: ${code}]`);
+    this.code = code;
+  }
+}
+
+/** Nobody is signed in to Cloudflare. */
+export class NotSignedIn extends Error {
+  constructor() {
+    super("Sign in to Cloudflare first: npx wrangler login, or set CLOUDFLARE_API_TOKEN (docs/deploying.md)");
+  }
+}
+
+export class CloudflareApi {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(base: string, headers: Readonly<Record<string, string>>) {
+    this.#base = base.replace(/\/+$/, "");
+    this.#headers = headers;
+  }
+
+  /** The result of a request; a body makes it a POST. Throws ApiError. */
+  async request<Result>(path: string, schema: z.ZodType<Result>, body?: object): Promise<Result> {
+    const response = await fetch(`${this.#base}${path}`, {
+      signal: AbortSignal.timeout(LIMIT_MS),
+      headers: { ...this.#headers, "content-type": "application/json" },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+    const { success, errors, result } = Answer.parse(await response.json());
+    const [first] = errors;
+    if (!success) throw new ApiError(path, first?.code ?? 0, first?.message ?? `HTTP ${response.status}`);
+    return schema.parse(result);
+  }
+}
+
+const Credentials = z.union([
+  z.looseObject({ token: z.string() }),
+  z.looseObject({ key: z.string(), email: z.string() }),
+]);
+
+/** The API with the credentials that wrangler uses: those of the environment, or of `wrangler login`. */
+export async function openApi(run: Wrangler, env: Env): Promise<CloudflareApi> {
+  const base = env.CLOUDFLARE_API_BASE_URL || "https://api.cloudflare.com/client/v4";
+  if (env.CLOUDFLARE_API_TOKEN) return new CloudflareApi(base, bearer(env.CLOUDFLARE_API_TOKEN));
+  const result = await run(["auth", "token", "--json"]);
+  if (result.code !== 0) {
+    if (/not logged in/i.test(reasonOf(result))) throw new NotSignedIn();
+    throw new Error(reasonOf(result));
+  }
+  const found = Credentials.parse(JSON.parse(result.stdout));
+  return new CloudflareApi(
+    base,
+    "token" in found
+      ? bearer(String(found.token))
+      : { "x-auth-key": String(found.key), "x-auth-email": String(found.email) },
+  );
+}
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+const Accounts = z.array(z.object({ id: z.string(), name: z.string() }));
+
+/** The account to deploy to: `stated`, or the only one. Throws a message for people when they must choose. */
+export async function chooseAccount(api: CloudflareApi, stated: string | undefined): Promise<string> {
+  if (stated) return stated;
+  const accounts = await api.request("/accounts?per_page=50", Accounts);
+  const [only, ...others] = accounts;
+  if (only && others.length === 0) return only.id;
+  if (!only) throw new Error("The credentials are for no account of Cloudflare: sign in again with npx wrangler login");
+  const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}   ${name}`).join("\n");
+  throw new Error(`There are several accounts of Cloudflare: choose one by the environment\n${list}`);
+}

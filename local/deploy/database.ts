@@ -1,0 +1,31 @@
+// The service's database at Cloudflare. It is migrated before new code runs.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { ROOT } from "../home/constants.ts";
+import type { CloudflareApi } from "./cloudflare-api.ts";
+
+const Rows = z.array(z.object({ results: z.array(z.object({ name: z.string() })) }));
+const Bookmark = z.object({ bookmark: z.string() });
+
+/** The migrations of the repository that a database lacks; `path` is that of the database, null: there is none yet. */
+export async function pendingMigrations(api: CloudflareApi | null, path: string | null): Promise<string[]> {
+  const files = readdirSync(join(ROOT, "migrations"))
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
+  if (api === null || path === null) return files;
+  const query = async (sql: string): Promise<string[]> =>
+    (await api.request(`${path}/query`, Rows, { sql })).flatMap(({ results }) => results.map(({ name }) => name));
+  const tables = await query("SELECT name FROM sqlite_master WHERE name = 'd1_migrations'");
+  if (tables.length === 0) return files;
+  const applied = new Set(await query("SELECT name FROM d1_migrations"));
+  return files.filter((name) => !applied.has(name));
+}
+
+/** To which `wrangler d1 time-travel restore` can take the database back; null if Cloudflare gives none. */
+export const bookmarkOf = async (api: CloudflareApi, path: string): Promise<string | null> =>
+  await api.request(`${path}/time_travel/bookmark`, Bookmark).then(
+    ({ bookmark }) => bookmark,
+    // No migration waits for it.
+    () => null,
+  );

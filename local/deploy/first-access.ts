@@ -1,0 +1,64 @@
+// The first account and the first node token of a deployed service, and the link to its dashboard.
+import * as z from "zod";
+import { CopraAdmin } from "../../client/admin.ts";
+import type { Service } from "./state.ts";
+
+/** New hosts of workers.dev answer after some seconds. */
+const START_LIMIT_MS = 90_000;
+const RETRY_MS = 2000;
+
+export type Access = Service["access"];
+/** The service, with the admin token. */
+export type Deployed = { readonly url: string; readonly token: string; readonly fetch: typeof globalThis.fetch };
+export type FirstAccess = { readonly access: Access; readonly isNew: boolean };
+
+/**
+ * Creates an account when the service has none, and a token for nodes when none is valid. Returns what is known of
+ * both. Throws CopraError, such as for a wrong admin token.
+ */
+export async function ensureAccess({ url, token, fetch }: Deployed, known: Access): Promise<FirstAccess> {
+  const admin = new CopraAdmin({ url, token, fetch });
+  const created: Access = {};
+  if ((await admin.accounts.list()).length === 0) {
+    const account = await admin.accounts.create("default");
+    Object.assign(created, {
+      accountId: account.account_id,
+      apiKey: account.api_key,
+      webhookSecret: account.webhook_secret,
+    });
+  }
+  const tokens = await admin.nodeTokens.list();
+  if (!tokens.some(({ revoked_at: revokedAt }) => revokedAt === null)) {
+    Object.assign(created, { nodeToken: (await admin.nodeTokens.create({ name: "nodes" })).node_token });
+  }
+  return { access: { ...known, ...created }, isNew: Object.keys(created).length > 0 };
+}
+
+/** Waits until the service answers. False if it does not. */
+export async function isReachable(
+  { url, fetch }: Omit<Deployed, "token">,
+  limitMs: number = START_LIMIT_MS,
+): Promise<boolean> {
+  for (const endsAt = Date.now() + limitMs; ; ) {
+    const response = await fetch(`${url}/v2/health`, { signal: AbortSignal.timeout(RETRY_MS * 5) }).catch(() => null);
+    await response?.body?.cancel();
+    if (response?.ok) return true;
+    if (Date.now() > endsAt) return false;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+const Link = z.object({ url: z.string() });
+
+/** A link that signs in to the dashboard once, for an account; null if the service makes none. */
+export async function dashboardLink(
+  { url, token, fetch }: Deployed,
+  account: string | undefined,
+): Promise<string | null> {
+  const response = await fetch(`${url}/v2/session/links`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(account === undefined ? {} : { account }),
+  });
+  return Link.safeParse(await response.json().catch(() => null)).data?.url ?? null;
+}

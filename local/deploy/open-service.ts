@@ -1,0 +1,56 @@
+// The end of a deploy: the first account, and what its operator does next.
+import { messageOf } from "#shared/log.ts";
+import type { Config } from "./configs.ts";
+import { type Access, type Deployed, dashboardLink, ensureAccess, isReachable } from "./first-access.ts";
+import type { DeployOptions } from "./options.ts";
+import { type Service, STATE_FILE } from "./state.ts";
+
+type Opening = Pick<DeployOptions, "env" | "print" | "stateFile" | "fetch"> & { readonly config: Config };
+
+/** Creates the first account and node token, and prints how to go on. Returns what is known of the service then. */
+export async function openService(opening: Opening, service: Service): Promise<Service> {
+  const { config, env, print, stateFile, fetch = globalThis.fetch } = opening;
+  const url = typeof config.vars.PUBLIC_URL === "string" ? config.vars.PUBLIC_URL : service.url;
+  if (url === undefined) {
+    print("Cloudflare names no host of the service: set workers_dev or a route in wrangler.toml");
+    return service;
+  }
+  const token = env.COPRA_ADMIN_TOKEN || env.ADMIN_TOKEN || service.secrets.ADMIN_TOKEN;
+  if (token === undefined) {
+    print(`${url} is deployed. With COPRA_ADMIN_TOKEN, the next deploy also creates the first account and node token`);
+    return { ...service, url };
+  }
+  if (!(await isReachable({ url, fetch }))) {
+    print(`${url} does not answer yet: run npm run deploy again in a minute, for the first account and node token`);
+    return { ...service, url };
+  }
+  const deployed: Deployed = { url, token, fetch };
+  try {
+    const { access, isNew } = await ensureAccess(deployed, service.access);
+    for (const line of isNew ? await newLines(deployed, access, stateFile) : [`${url}/dashboard`]) print(line);
+    return { ...service, url, access };
+  } catch (error) {
+    print(`${url} is deployed, but does not accept the admin token that is known here: ${messageOf(error)}`);
+    return { ...service, url };
+  }
+}
+
+/** What is shown once: the operator has nothing else to look up. */
+async function newLines(deployed: Deployed, access: Access, stateFile = STATE_FILE): Promise<string[]> {
+  const { url } = deployed;
+  const link = await dashboardLink(deployed, access.accountId);
+  return [
+    "",
+    `Dashboard     ${link ?? `${url}/dashboard`}${link === null ? "" : "   (once, within a minute)"}`,
+    ...(access.apiKey === undefined ? [] : [`API key       ${access.apiKey}`]),
+    ...(access.webhookSecret === undefined ? [] : [`Webhooks      ${access.webhookSecret}`]),
+    ...(access.nodeToken === undefined ? [] : [`Node token    ${access.nodeToken}`]),
+    `These and the admin token are in ${stateFile}, which only you can read.`,
+    "",
+    "On each machine that encodes, with the node token in a file that only its user can read:",
+    `  npm run node -- --url ${url} --token-file <file>`,
+    "A first job, from here:",
+    `  npm run copra -- login ${url}`,
+    "  npm run copra -- encode video.mov --to mp4:720p -o out",
+  ];
+}

@@ -1,0 +1,38 @@
+// A plan in words.
+import { type Account, bucketOf, databaseOf } from "./account.ts";
+import { type Config, hubNameOf } from "./configs.ts";
+import type { Plan } from "./plan.ts";
+
+/** What a deploy will do, in its order. */
+export function planLines(config: Config, account: Account, plan: Plan, migrations: readonly string[]): string[] {
+  const { secrets, steps } = plan;
+  const lines = [
+    ...(plan.createDatabase ? [`Create the database ${databaseOf(config).name}`] : []),
+    ...(plan.createBucket ? [`Create the bucket ${bucketOf(config)}`] : []),
+    ...secrets.make.map((name) => `Make the secret ${name}`),
+    ...secrets.ask.map((name) => `Ask for the secret ${name}`),
+    ...migrations.map((name) => `Apply the migration ${name}`),
+    ...steps.map(({ worker }) => `Deploy ${workerText(config, worker)}${secretsText(plan, worker)}`),
+  ];
+  return [
+    ...(lines.length === 0 ? ["Everything is as it should be"] : lines),
+    ...(account.hub !== null && !steps.some(({ worker }) => worker === "hub")
+      ? [`${hubNameOf(config)} has not changed: its nodes stay connected`]
+      : []),
+    ...(account.bucket === "off" ? [NO_R2] : []),
+  ];
+}
+
+const NO_R2 =
+  "This account has no R2: the service offers no uploads and no storage of its own until R2 is enabled in " +
+  "Cloudflare's dashboard and it is deployed again. Jobs with other storages need none of it";
+
+function workerText(config: Config, worker: Plan["steps"][number]["worker"]): string {
+  if (worker === "main") return config.name;
+  return worker === "hub" ? `${hubNameOf(config)}: its nodes reconnect` : `${config.name} with the hub in it`;
+}
+
+function secretsText({ secrets }: Plan, worker: Plan["steps"][number]["worker"]): string {
+  const names = secrets.put[worker === "hub" ? "hub" : "main"];
+  return names.length === 0 ? "" : `, with ${names.join(" and ")}`;
+}

@@ -1,0 +1,77 @@
+// What a deploy does, and in which order, decided from what the account has.
+import type { Account } from "./account.ts";
+import type { Config, Deployed } from "./configs.ts";
+import { planSecrets, type SecretsPlan } from "./secrets.ts";
+
+export type DeployStep =
+  | { readonly worker: "main"; readonly hadHub: boolean }
+  | { readonly worker: "hub"; readonly hasJobs: boolean }
+  /** The whole service as one Worker. */
+  | { readonly worker: "both" };
+
+/** The tags of the versions that would be deployed: they change with code and configuration, and with nothing else. */
+export type Tags = { readonly main: string; readonly hub: string };
+
+export type Plan = {
+  readonly createDatabase: boolean;
+  readonly createBucket: boolean;
+  /** The Worker gets its own storage. */
+  readonly hasBucket: boolean;
+  readonly secrets: SecretsPlan;
+  readonly steps: readonly DeployStep[];
+};
+
+export type Circumstances = {
+  readonly tags: Tags;
+  /** Secrets with values that are at hand. */
+  readonly known: ReadonlySet<string>;
+  /**
+   * One Worker for all: in Cloudflare's builds, where a secret is given to one Worker only. A service that has its hub
+   * in a Worker of its own keeps it there.
+   */
+  readonly asOneWorker: boolean;
+  /** Deploys what has not changed, too. */
+  readonly isForced: boolean;
+  /** Where the service answers was learned by an earlier deploy. */
+  readonly isUrlKnown: boolean;
+};
+
+/** The plan of a deploy. A service that has everything, in the same version, is left alone. */
+export function planDeploy(config: Config, account: Account, circumstances: Circumstances): Plan {
+  const one = circumstances.asOneWorker && account.hub === null && !isSplit(account.main);
+  const secrets = one ? oneWorkerSecrets(config, account, circumstances) : planFor(config, account, circumstances);
+  return {
+    createDatabase: account.databaseId === null,
+    createBucket: account.bucket === "none",
+    hasBucket: account.bucket === "none" || account.bucket === "found",
+    secrets,
+    steps: one ? [{ worker: "both" }] : stepsOf(account, secrets, circumstances),
+  };
+}
+
+const planFor = (config: Config, { secrets }: Account, { known }: Circumstances): SecretsPlan =>
+  planSecrets(config, secrets, known);
+
+/** Nothing is made: the form of Cloudflare's button asks for it, and nobody could read it here. */
+function oneWorkerSecrets(config: Config, { secrets }: Account, { known }: Circumstances): SecretsPlan {
+  const { put } = planSecrets(config, { main: secrets.main, hub: ["MASTER_SECRET", "SEALING_KEYS"] }, known);
+  return { make: [], ask: [], put: { main: put.main.filter((name) => known.has(name)), hub: [] } };
+}
+
+/** The migration with which the main Worker gave up the hub's objects (configs.ts). */
+const isSplit = (main: Deployed): boolean => main?.migration.endsWith("-hub") ?? false;
+
+/**
+ * The hub comes before the main Worker, because it understands the main Worker of the previous release. Both exist for
+ * a while until Cloudflare has replaced all objects. The two refer to each other, and one must exist first.
+ */
+function stepsOf({ main, hub }: Account, { put }: SecretsPlan, circumstances: Circumstances): DeployStep[] {
+  const { tags, isUrlKnown, isForced } = circumstances;
+  const hubIsSame = hub?.tag === tags.hub && put.hub.length === 0 && !isForced;
+  const mainIsSame = main?.tag === tags.main && put.main.length === 0 && isUrlKnown && !isForced;
+  const mainStep: DeployStep = { worker: "main", hadHub: main !== null };
+  const lastHubStep: DeployStep = { worker: "hub", hasJobs: true };
+  if (hubIsSame) return mainIsSame ? [] : [mainStep];
+  if (main === null) return [{ worker: "hub", hasJobs: false }, mainStep, lastHubStep];
+  return [lastHubStep, ...(mainIsSame ? [] : [mainStep])];
+}

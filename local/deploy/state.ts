@@ -1,0 +1,36 @@
+// What `npm run deploy` remembers of a service on Cloudflare, which shows no secret again: .wrangler/copra.json.
+import { join } from "node:path";
+import * as z from "zod";
+import { ROOT } from "../home/constants.ts";
+import { readPrivateJson, writePrivateJson } from "../home/private-file.ts";
+
+const Service = z.object({
+  /** Where the service answers. */
+  url: z.string().optional(),
+  databaseId: z.string().optional(),
+  /** Secrets that were made or asked here, by their names. */
+  secrets: z.record(z.string(), z.string()).default({}),
+  /** Of the first account, and of the first node token. */
+  access: z
+    .object({ accountId: z.string(), apiKey: z.string(), webhookSecret: z.string(), nodeToken: z.string() })
+    .partial()
+    .default({}),
+});
+export type Service = z.infer<typeof Service>;
+
+/** Services by account and name of the Worker. */
+const State = z.object({ services: z.record(z.string(), Service).default({}) });
+
+export const STATE_FILE = join(ROOT, ".wrangler", "copra.json");
+
+export const NEW_SERVICE: Service = { secrets: {}, access: {} };
+
+/** What is known of a service. Throws a message for people when the file is damaged. */
+export const readService = (key: string, file: string = STATE_FILE): Service =>
+  readPrivateJson(file, State)?.services[key] ?? NEW_SERVICE;
+
+/** Stores it beside the others; only the file's owner may read it. */
+export function writeService(key: string, service: Service, file: string = STATE_FILE): void {
+  const services = readPrivateJson(file, State)?.services ?? {};
+  writePrivateJson(file, { services: { ...services, [key]: service } });
+}

@@ -1,0 +1,253 @@
+// A fake of Cloudflare's account API, as far as a deploy asks it: databases on SQLite, buckets, Workers with their
+// versions, secrets and assets. The answers have the forms that wrangler 4 reads.
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import * as z from "zod";
+
+export const ACCOUNT_ID = "0123456789abcdef0123456789abcdef";
+export const TOKEN = "token-of-the-account";
+
+const Metadata = z.looseObject({
+  main_module: z.string(),
+  bindings: z.array(z.looseObject({ name: z.string(), type: z.string() })),
+  annotations: z.record(z.string(), z.string()).optional(),
+  migrations: z.looseObject({ new_tag: z.string().optional(), old_tag: z.string().optional() }).optional(),
+});
+
+/** A Worker as it was uploaded last. */
+export type FakeWorker = {
+  readonly name: string;
+  versionId: string;
+  metadata: z.infer<typeof Metadata>;
+  modules: Record<string, string>;
+  migrationTag: string | null;
+  secrets: Record<string, string>;
+  readonly createdAt: string;
+};
+
+type Reply = { readonly status?: number; readonly result?: unknown; readonly code?: number; readonly message?: string };
+type Call = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  body(): Promise<Buffer>;
+};
+
+const refuse = (status: number, code: number, message: string): Reply => ({ status, code, message });
+const NO_WORKER = refuse(404, 10007, "This Worker does not exist on your account.");
+
+export class FakeCloudflare {
+  /** What changed the account, in order: `create database copra`, `migrate 0000_….sql`, `deploy copra` … */
+  readonly changes: string[] = [];
+  /** Requests that this fake does not know; a test fails if there are any. */
+  readonly unknown: string[] = [];
+  readonly databases = new Map<string, { readonly name: string; readonly data: DatabaseSync }>();
+  readonly buckets = new Set<string>();
+  readonly workers = new Map<string, FakeWorker>();
+  hasR2 = true;
+  /** Fails the next upload of this Worker. */
+  failsOnce: string | null = null;
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      void this.#answer(request).then(({ status = 200, result = null, code, message }) => {
+        const success = code === undefined;
+        response.writeHead(status, { "content-type": "application/json" });
+        response.end(JSON.stringify({ success, errors: success ? [] : [{ code, message }], messages: [], result }));
+      });
+    });
+  }
+
+  static async start(): Promise<FakeCloudflare> {
+    const fake = new FakeCloudflare();
+    await new Promise<void>((resolve) => fake.#server.listen(0, "127.0.0.1", resolve));
+    return fake;
+  }
+
+  /** The environment with which wrangler speaks to this account. */
+  get env(): Record<string, string> {
+    const { port } = this.#server.address() as AddressInfo;
+    return {
+      CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${port}/client/v4`,
+      CLOUDFLARE_API_TOKEN: TOKEN,
+      CLOUDFLARE_ACCOUNT_ID: "",
+      WRANGLER_SEND_METRICS: "false",
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage): Promise<Reply> {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake");
+    const call: Call = {
+      method: request.method ?? "",
+      path: pathname.replace("/client/v4", "").replace(`/accounts/${ACCOUNT_ID}`, ""),
+      query: searchParams,
+      body: async () => Buffer.concat(await request.toArray()),
+    };
+    if (request.headers.authorization !== `Bearer ${TOKEN}` && !call.path.startsWith("/workers/assets/")) {
+      return refuse(403, 10000, "Authentication error");
+    }
+    const contentType = request.headers["content-type"] ?? "";
+    const found =
+      this.#account(call) ??
+      (await this.#database(call)) ??
+      (await this.#bucket(call)) ??
+      (await this.#worker(call, contentType));
+    if (found) return found;
+    this.unknown.push(`${call.method} ${call.path}`);
+    return refuse(404, 7003, "Could not route to the path");
+  }
+
+  #account({ path }: Call): Reply | null {
+    if (path === "/user/tokens/verify") return { result: { id: "t", status: "active" } };
+    if (path === "/user") return refuse(403, 9109, "Unauthorized to access requested resource");
+    if (path === "/accounts") return { result: [{ id: ACCOUNT_ID, name: "Someone's account" }] };
+    if (path === "/memberships") return { result: [{ account: { id: ACCOUNT_ID, name: "Someone's account" } }] };
+    if (path === "/workers/subdomain") return { result: { subdomain: "someone" } };
+    return null;
+  }
+
+  async #database({ method, path, body }: Call): Promise<Reply | null> {
+    const [, id, verb] = /^\/d1\/database(?:\/([^/]+))?(?:\/(.+))?$/.exec(path) ?? [null];
+    if (!path.startsWith("/d1/database")) return null;
+    if (id === undefined && method === "POST") {
+      const { name } = z.object({ name: z.string() }).parse(JSON.parse(String(await body())));
+      if ([...this.databases.values()].some((database) => database.name === name)) {
+        return refuse(400, 7502, "A database with that name already exists");
+      }
+      const uuid = randomUUID();
+      this.databases.set(uuid, { name, data: new DatabaseSync(":memory:") });
+      this.changes.push(`create database ${name}`);
+      return { result: { uuid, name, version: "production", created_at: new Date().toISOString() } };
+    }
+    if (id === undefined || id === null) {
+      return { result: [...this.databases].map(([uuid, { name }]) => ({ uuid, name, version: "production" })) };
+    }
+    const database = this.databases.get(id);
+    if (!database) return refuse(404, 7404, `The database ${id} could not be found`);
+    if (verb === undefined) return { result: { uuid: id, name: database.name, version: "production", num_tables: 1 } };
+    if (verb === "time_travel/bookmark") return { result: { bookmark: "00000001-00000002-00000003" } };
+    if (verb !== "query") return null;
+    const { sql } = z.object({ sql: z.string() }).parse(JSON.parse(String(await body())));
+    return this.#query(database.data, sql);
+  }
+
+  #query(data: DatabaseSync, sql: string): Reply {
+    const [, migration] = /INSERT (?:OR IGNORE )?INTO "?d1_migrations"? \(name\)\s+values \('([^']+)'/i.exec(sql) ?? [];
+    try {
+      const isQuery = /^\s*(SELECT|PRAGMA)/i.test(sql);
+      const results = isQuery ? data.prepare(sql).all() : [];
+      if (!isQuery) data.exec(sql);
+      if (migration !== undefined) this.changes.push(`migrate ${migration}`);
+      return { result: [{ results, success: true, meta: { duration: 1 } }] };
+    } catch (error) {
+      return refuse(400, 7500, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #bucket({ method, path, body }: Call): Promise<Reply | null> {
+    if (!path.startsWith("/r2/buckets")) return null;
+    if (!this.hasR2) return refuse(403, 10042, "Please enable R2 through the Cloudflare Dashboard.");
+    if (method === "POST") {
+      const { name } = z.object({ name: z.string() }).parse(JSON.parse(String(await body())));
+      this.buckets.add(name);
+      this.changes.push(`create bucket ${name}`);
+      return { result: {} };
+    }
+    const name = path.split("/")[3] ?? "";
+    if (!this.buckets.has(name)) return refuse(404, 10006, "The specified bucket does not exist.");
+    return { result: { name, creation_date: new Date().toISOString(), location: "WEUR", storage_class: "Standard" } };
+  }
+
+  async #worker(call: Call, contentType: string): Promise<Reply | null> {
+    const { method, path } = call;
+    const [, name, verb = ""] = /^\/workers\/(?:scripts|services)\/([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
+    if (path.startsWith("/workers/assets/upload")) return { status: 201, result: { jwt: JWT } };
+    if (name === undefined) return null;
+    if (verb === "assets-upload-session") return { result: { jwt: JWT, buckets: [] } };
+    const worker = this.workers.get(name);
+    if (method === "PUT" && verb === "") return this.#upload(name, call, contentType);
+    if (method === "POST" && verb === "versions") return this.#upload(name, call, contentType);
+    if (!worker) return NO_WORKER;
+    return this.#ofWorker(worker, method, path.startsWith("/workers/services") ? "service" : verb);
+  }
+
+  #ofWorker(worker: FakeWorker, method: string, verb: string): Reply | null {
+    const { versionId, createdAt, metadata, migrationTag } = worker;
+    if (verb === "service") {
+      const script = { id: worker.name, tag: "tag", migration_tag: migrationTag, last_deployed_from: "wrangler" };
+      return { result: { default_environment: { environment: "production", script } } };
+    }
+    if (verb === "secrets")
+      return { result: Object.keys(worker.secrets).map((name) => ({ name, type: "secret_text" })) };
+    if (verb === "subdomain") return { result: { enabled: true, previews_enabled: true } };
+    if (verb === "schedules") return { result: { schedules: [] } };
+    if (verb === "settings" || verb === "script-settings") return { result: { bindings: metadata.bindings, tags: [] } };
+    if (verb === "deployments") {
+      const one = {
+        id: randomUUID(),
+        source: "wrangler",
+        strategy: "percentage",
+        created_on: createdAt,
+        annotations: {},
+      };
+      const deployment = { ...one, versions: [{ version_id: versionId, percentage: 100 }] };
+      return { result: method === "POST" ? deployment : { deployments: [deployment] } };
+    }
+    if (verb === `versions/${versionId}`) {
+      const runtime = migrationTag === null ? {} : { migration_tag: migrationTag };
+      const resources = { bindings: metadata.bindings, script: { etag: "etag" }, script_runtime: runtime };
+      return { result: { id: versionId, number: 1, metadata: {}, annotations: metadata.annotations ?? {}, resources } };
+    }
+    return null;
+  }
+
+  async #upload(name: string, { body }: Call, contentType: string): Promise<Reply> {
+    const form = await new Response(new Uint8Array(await body()), {
+      headers: { "content-type": contentType },
+    }).formData();
+    const metadata = Metadata.parse(JSON.parse(String(form.get("metadata"))));
+    if (this.failsOnce === name) {
+      this.failsOnce = null;
+      return refuse(400, 10021, "The upload failed, because the test wants it");
+    }
+    const modules: Record<string, string> = {};
+    for (const [key, value] of form)
+      if (key !== "metadata" && typeof value !== "string") modules[key] = await value.text();
+    const before = this.workers.get(name);
+    const missing = this.#missingResource(metadata);
+    if (missing !== null) return refuse(400, 10021, missing);
+    const secrets = metadata.bindings.flatMap((binding) =>
+      binding.type === "secret_text" ? [[binding.name, String(binding.text)] as const] : [],
+    );
+    const [versionId, createdAt] = [randomUUID(), new Date().toISOString()];
+    const migrationTag = metadata.migrations?.new_tag ?? before?.migrationTag ?? null;
+    const all = { ...before?.secrets, ...Object.fromEntries(secrets) };
+    this.workers.set(name, { name, versionId, createdAt, metadata, modules, migrationTag, secrets: all });
+    const names = secrets.map(([secret]) => secret).sort();
+    this.changes.push(`deploy ${name}${names.length > 0 ? ` with ${names.join(" ")}` : ""}`);
+    const ids = { id: versionId, deployment_id: versionId.replaceAll("-", ""), etag: "etag", startup_time_ms: 10 };
+    return { result: { ...ids, resources: { script: { etag: "etag" } }, entry_point: metadata.main_module } };
+  }
+
+  /** What a Worker's bindings name must be there, as at Cloudflare. */
+  #missingResource({ bindings }: FakeWorker["metadata"]): string | null {
+    for (const binding of bindings) {
+      const [database, bucket, script] = [binding.id, binding.bucket_name, binding.script_name];
+      if (binding.type === "d1" && !this.databases.has(String(database))) return `no database ${database}`;
+      if (binding.type === "r2_bucket" && !this.buckets.has(String(bucket))) return `no bucket ${bucket}`;
+      if (script !== undefined && !this.workers.has(String(script))) return `no Worker ${script}`;
+    }
+    return null;
+  }
+}
+
+/** wrangler reads the time of expiry in it. */
+const JWT = `e30.${Buffer.from(JSON.stringify({ exp: 4_000_000_000 })).toString("base64")}.x`;
