@@ -21,6 +21,8 @@ describe("readConfig", () => {
       labels: [],
       spot: false,
       exitWhenIdleMs: null,
+      health: null,
+      heartbeatFile: null,
     });
   });
 
@@ -61,6 +63,7 @@ describe("readConfig", () => {
     [[...NEEDED, "--slots", "many"], /--slots/],
     [[...NEEDED, "--slots", "61"], /--slots/],
     [[...NEEDED, "--allow-private", "some"], /none, loopback or all/],
+    [[...NEEDED, "--health-port", "http"], /--health-port must be a port, or address:port/],
     [[...NEEDED, "--allow-origin", "10.0.0.5:9000"], /--allow-origin must be an http or https URL/],
     [[...NEEDED, "--hw", "cuda"], /--hw .* auto, off, nvenc, qsv, vaapi, videotoolbox$/],
     [[...NEEDED, "--hw", ""], /--hw/],

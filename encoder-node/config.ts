@@ -6,6 +6,7 @@ import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.t
 import { Labels, PoolName } from "#shared/placement.ts";
 import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
+import { type HealthAddress, parseHealthAddress } from "./health.ts";
 import { readTokenFile } from "./token.ts";
 
 /** Transfers mostly wait for the network. Only a few sources are probed at a time (node.ts). */
@@ -46,6 +47,12 @@ const Config = z.object({
     .number("--exit-when-idle must be a number of seconds")
     .min(1, "--exit-when-idle must be 1 or more")
     .optional(),
+  "health-port": z
+    .string()
+    .transform(parseHealthAddress)
+    .refine((address) => address !== null, "--health-port must be a port, or address:port such as 0.0.0.0:8788")
+    .nullable(),
+  "heartbeat-file": z.string().nullable(),
 });
 
 export const USAGE = `Usage: npm run node -- --url <control plane> --token-file <file> [options]
@@ -68,7 +75,9 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --label           a label, such as gpu or region:eu; may be repeated     (COPRA_NODE_LABELS, separated by commas)
   --spot            the machine may be taken away at any time: after SIGTERM, work that cannot end within
                     --drain-seconds is handed back at once                                     (COPRA_NODE_SPOT=1)
-  --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)`;
+  --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
+  --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
+  --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)`;
 
 export type NodeConfig = {
   url: string;
@@ -90,6 +99,10 @@ export type NodeConfig = {
   spot: boolean;
   /** Null: the node runs until it is stopped. */
   exitWhenIdleMs: number | null;
+  /** Where probes are answered; null: the node opens no port. */
+  health: HealthAddress | null;
+  /** The file for signs of life; null: none. */
+  heartbeatFile: string | null;
 };
 
 const SWITCHED_ON: ReadonlySet<string> = new Set(["1", "true"]);
@@ -121,6 +134,8 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       label: { type: "string", multiple: true },
       spot: { type: "boolean" },
       "exit-when-idle": text,
+      "health-port": text,
+      "heartbeat-file": text,
     },
   });
   const file = values["token-file"];
@@ -139,6 +154,8 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     label: (env.COPRA_NODE_LABELS ?? "").split(",").filter((label) => label !== ""),
     spot: SWITCHED_ON.has(env.COPRA_NODE_SPOT ?? ""),
     "exit-when-idle": env.COPRA_NODE_EXIT_WHEN_IDLE || undefined,
+    "health-port": env.COPRA_NODE_HEALTH_PORT || null,
+    "heartbeat-file": env.COPRA_NODE_HEARTBEAT_FILE || null,
     ...values,
   });
   if (!parsed.success) throw new Error(parsed.error.issues.map(messageOfIssue).join("\n"));
@@ -162,5 +179,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     labels: config.label,
     spot: config.spot,
     exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
+    health: config["health-port"],
+    heartbeatFile: config["heartbeat-file"],
   };
 }

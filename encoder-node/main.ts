@@ -8,6 +8,7 @@ import { type NodeConfig, readConfig, USAGE } from "./config.ts";
 import { probeCapabilities } from "./ffmpeg/build/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/build/locate.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
+import { serveHealth, writeHeartbeats } from "./health.ts";
 import { type EncoderNode, type NodeIdentity, startNode } from "./node.ts";
 import { lockFolder } from "./task/folder-lock.ts";
 import { takeToken } from "./token.ts";
@@ -113,6 +114,18 @@ async function main(config: NodeConfig): Promise<void> {
     capabilities: { ...capabilities, isolation },
   });
   stopOnSignals(node, config, nodeLog);
+  await showHealth(node, config, nodeLog);
+}
+
+/** Throws a message for people when the port is taken. */
+async function showHealth(node: EncoderNode, { health, heartbeatFile }: NodeConfig, log: Logger): Promise<void> {
+  if (heartbeatFile !== null) writeHeartbeats(heartbeatFile, node.notReady, log);
+  if (health === null) return;
+  try {
+    await serveHealth(health, node.notReady);
+  } catch (error) {
+    exitWithMessage(`--health-port ${health.port} cannot be used: ${messageOf(error)}`);
+  }
 }
 
 function configOf(args: readonly string[]): NodeConfig {

@@ -89,7 +89,7 @@ async function logOf(level: LogLevel): Promise<string[]> {
       logLevel: level,
       maxSourceBytes: 1e9,
       drainMs: 0,
-      ...{ pool: null, labels: [], spot: false, exitWhenIdleMs: null },
+      ...{ pool: null, labels: [], spot: false, exitWhenIdleMs: null, health: null, heartbeatFile: null },
     },
     identity: { nodeId: "n", session: "s" },
     capabilities: { ffmpegVersion: "7", encoders: ["libx264"], cpus: 1, filters: [], muxers: [], hardware: null },

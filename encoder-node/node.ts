@@ -53,6 +53,8 @@ export interface EncoderNode {
   readonly stopped: Promise<void>;
   /** Stops all work and reports it as failed, so that other nodes do it. */
   handBack(): void;
+  /** Why it gets no work now; none if it does. */
+  notReady(): readonly string[];
 }
 
 /** Starts a node that works until it is drained. */
@@ -139,9 +141,13 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     .finally(() => {
       isResumed = true;
     });
+  const notReady = (): readonly string[] => [
+    ...(link.isOpen ? [] : ["not connected to the control plane"]),
+    ...(isStopping ? ["draining"] : []),
+  ];
   const isIdle = (): boolean => link.isOpen && isResumed && leases.running().length === 0;
   const endWatch = watchIdle(config.exitWhenIdleMs, isIdle, drain, log);
-  return { drain, stopped: stopped.promise, handBack: () => leases.handBack() };
+  return { drain, stopped: stopped.promise, handBack: () => leases.handBack(), notReady };
 }
 
 /** Drains the node when it has been idle for long. Returns a function that ends the watch. */

@@ -8,6 +8,7 @@ import { snapshotBeforeUpgrade } from "../backup/before-upgrade.ts";
 import { origin } from "../home/constants.ts";
 import { whenParentExits } from "../processes/parent.ts";
 import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
+import { dashboardLink } from "../stack/dashboard-link.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 
 import { readServeSettings, type ServeSettings, WORKER_VARIABLES } from "./serve-settings.ts";
@@ -41,7 +42,7 @@ async function main({ stack: settings, drainMs }: ServeSettings): Promise<void> 
     progress: (message) => console.log(`  ${message}`),
   });
   try {
-    console.log(greeting(stack, settings));
+    console.log(await greeting(stack, settings));
     await new Promise<void>((resolve) => {
       if (stopSignals.first.aborted) resolve();
       stopSignals.first.addEventListener("abort", () => resolve());
@@ -65,10 +66,13 @@ function openData(home: string): void {
   }
 }
 
-/** Names no secret: this is often a log of the system. */
-function greeting(stack: Stack, { port, service }: ServeSettings["stack"]): string {
+/** Has a secret, a link that signs in, only for people at a terminal: otherwise this is a log of the system. */
+async function greeting(stack: Stack, { port, service }: ServeSettings["stack"]): Promise<string> {
   const { pids, s3 } = stack.describe();
   const url = service.publicUrl ?? origin(port);
+  const dashboard = process.stdout.isTTY
+    ? `${await dashboardLink(stack.describe())}   (signs in once, within a minute)`
+    : `${url}/dashboard`;
   const warning =
     service.allowPrivate === "none"
       ? ""
@@ -76,6 +80,8 @@ function greeting(stack: Stack, { port, service }: ServeSettings["stack"]): stri
   return `
 Copra runs.
 
+  Dashboard  ${dashboard}
+             (a link that signs in: COPRA_HOME=${stack.home} npm run copra -- dashboard)
   API        ${url}/v2
   Storage    ${s3.endpoint === "" ? "none on this machine" : s3.endpoint}
   Nodes      ${pids.nodes.length} on this machine
