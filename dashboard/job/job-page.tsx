@@ -1,3 +1,124 @@
+// The page of one job.
+import { useEffect } from "preact/hooks";
+import type { Job } from "../../client/index.ts";
+import { timeOf } from "../core/format.ts";
+import { useKeys } from "../core/keyboard.ts";
+import { navigate, query, setQuery } from "../core/location.ts";
+import { copra } from "../core/service.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { useResource } from "../parts/use-resource.ts";
+import { Commands } from "./commands/commands.tsx";
+import { historyOf } from "./facts/history.ts";
+import { HistoryList } from "./facts/history-list.tsx";
+import { Metadata } from "./facts/metadata.tsx";
+import { Notifications } from "./facts/notifications.tsx";
+import { Request } from "./facts/request.tsx";
+import { Failures } from "./failures/failures.tsx";
+import { JobHeader } from "./header/job-header.tsx";
+import { endEstimate } from "./live/estimate.ts";
+import { type LiveJob, type Tasks, useLiveJob } from "./live/live-job.ts";
+import { Outputs } from "./outputs/outputs.tsx";
+import { barsOf, runsOf } from "./timeline/bars.ts";
+import { Timeline } from "./timeline/timeline.tsx";
+import "./job.css";
+
+const TABS = [
+  { name: "commands", label: "Commands" },
+  { name: "request", label: "Request" },
+  { name: "notifications", label: "Notifications" },
+  { name: "history", label: "History" },
+  { name: "metadata", label: "Metadata" },
+] as const;
+type TabName = (typeof TABS)[number]["name"];
+
 export default function JobPage({ id }: { readonly id: string }) {
-  return <h1>Job {id}</h1>;
+  // Another job is another page, with nothing of the one before.
+  return <JobView key={id} id={id} />;
+}
+
+function JobView({ id }: { readonly id: string }) {
+  const live = useLiveJob(id);
+  const job = live.job.value;
+  useKeys({ Escape: { help: "Back to the jobs", run: () => navigate("/") } }, "Job");
+  useEffect(() => {
+    document.title = `${job ? `${job.progress} · ` : ""}Job ${id} · Copra`;
+  }, [id, job?.progress]);
+  if (!job) {
+    return live.error.value === undefined ? (
+      <p class="muted">Loading …</p>
+    ) : (
+      <Problem error={live.error.value} retry={live.restart} />
+    );
+  }
+  return <Shown live={live} job={job} />;
+}
+
+function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
+  const { id } = job;
+  const tasks: Tasks = live.tasks.value;
+  const changes = `${job.status} ${job.outputs.map(({ status }) => status).join(" ")}`;
+  const commands = useResource((signal) => copra.jobs.commands(id, { signal }), [id, changes]);
+  const request = useResource((signal) => copra.jobs.request(id, { signal }), [id]);
+  const endsMs = job.completed_at === null ? endEstimate(live.samples.value, timeOf(job.created_at), live.now()) : null;
+  return (
+    <div class="job-page stack">
+      <JobHeader {...{ live, job, tasks, endsMs }} />
+      {live.error.value !== undefined && <Problem error={live.error.value} retry={live.restart} />}
+      <Failures job={job} />
+      {tasks === "gone" && (
+        <p class="notice">The tasks, commands and request of this job are no longer kept. Its outputs are.</p>
+      )}
+      {tasks !== "gone" && tasks !== undefined && (
+        <Timeline
+          job={job}
+          book={tasks}
+          commands={commands.value?.commands ?? []}
+          now={live.now}
+          endsMs={endsMs}
+          playableSeconds={playableSeconds(job)}
+        />
+      )}
+      <Outputs job={job} request={request.value?.request} />
+      <Facts live={live} job={job} commands={commands} request={request} changes={changes} />
+    </div>
+  );
+}
+
+/** Seconds of a stream that can be played while it is encoded; null: there is none. */
+function playableSeconds({ outputs }: Job): number | null {
+  const seconds = outputs.flatMap(({ live }) => (live ? [live.seconds] : []));
+  return seconds.length > 0 ? Math.max(...seconds) : null;
+}
+
+type FactsProps = {
+  readonly live: LiveJob;
+  readonly job: Job;
+  readonly commands: Parameters<typeof Commands>[0]["list"];
+  readonly request: Parameters<typeof Request>[0]["view"];
+  readonly changes: string;
+};
+
+function Facts({ live, job, commands, request, changes }: FactsProps) {
+  const { id } = job;
+  const asked = query.value.get("tab");
+  const chosen = TABS.find(({ name }) => name === asked)?.name ?? "commands";
+  const choose = (name: TabName): void => setQuery({ tab: name });
+  useKeys(
+    Object.fromEntries(
+      TABS.map(({ name, label }, at) => [String(at + 1), { help: label, run: () => choose(name) }] as const),
+    ),
+    "Job",
+  );
+  const tasks = live.tasks.value;
+  const bars = () => (tasks === "gone" || tasks === undefined ? [] : barsOf(tasks, runsOf([])));
+  return (
+    <Tabs tabs={TABS} chosen={chosen} choose={choose} label="About the job">
+      {chosen === "commands" && <Commands list={commands} />}
+      {chosen === "request" && <Request view={request} />}
+      {chosen === "notifications" && <Notifications id={id} changes={changes} />}
+      {chosen === "history" && <HistoryList entries={historyOf(job, bars(), live.log.value)} />}
+      {chosen === "metadata" && <Metadata id={id} changes={changes} />}
+    </Tabs>
+  );
 }

@@ -59,7 +59,7 @@ export function endEstimate(samples: readonly Sample[], startedMs: number | null
 export function fractionOf(job: Job, encodedShare: number | null): number {
   const percent = Number.parseInt(job.progress, 10) / 100;
   if (job.completed_at !== null || encodedShare === null) return percent;
-  // What the view says rounded down is at most a percent less.
+  // The percent of the view is rounded down.
   return Math.min(Math.max(percent, encodedShare), percent + 0.0099);
 }
 

@@ -25,7 +25,15 @@ export function skewAfter(skew: Skew, book: TaskBook | null, changes: TaskChange
 export const serviceNow = (skew: Skew, nowMs: number): number =>
   skew === null || Math.abs(skew) < TOLERANCE_MS ? nowMs : nowMs + skew;
 
-const timesOf = ({ tasks, attempts }: Pick<TaskChanges, "tasks" | "attempts">): number[] =>
+type Timed = { readonly started_at?: string | undefined; readonly ended_at?: string | undefined };
+
+const timesOf = ({
+  tasks,
+  attempts,
+}: {
+  readonly tasks: readonly Timed[];
+  readonly attempts: readonly Timed[];
+}): number[] =>
   [...tasks, ...attempts]
     .flatMap(({ started_at, ended_at }) => [started_at, ended_at])
     .flatMap((time) => (time === undefined ? [] : [Date.parse(time)]));

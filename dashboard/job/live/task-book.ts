@@ -11,7 +11,7 @@ export type TaskBook = {
   readonly attempts: readonly Attempt[];
   /** Number of earlier attempts that are not kept. */
   readonly dropped: number;
-  /** What attempts were seen to do, by `attemptKey`: the service only says what they do now. */
+  /** What attempts were seen to do, by `attemptKey`: the service only reports what they do now. */
   readonly stages: ReadonlyMap<string, readonly StageStart[]>;
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Attempt, Command, Task } from "../../../client/index.ts";
 import { applyChanges, EMPTY_BOOK } from "../live/task-book.ts";
 import { type Bar, barsOf, nameOf, runsOf } from "./bars.ts";
-import { chunkMap } from "./film.ts";
+import { chunkMap } from "./chunk-map.ts";
 import { layOut, panned, ticksOf, wholePeriod, zoomed } from "./layout.ts";
 import { phasesOf } from "./phases.ts";
 

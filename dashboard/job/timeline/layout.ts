@@ -20,7 +20,7 @@ export type TimelineLayout = {
 };
 
 /**
- * The hub passes reports and claims on together: a node's next task may begin a moment before the end of the one before
+ * The hub passes reports and claims on together: a node's next task may begin shortly before the end of the one before
  * is stored. Bars that overlap by no more than this share of the shorter one, and this many ms, take turns.
  */
 const MAX_OVERLAP = { share: 0.1, ms: 1000 };

@@ -22,7 +22,7 @@ export function phasesOf(bars: readonly Bar[], createdMs: number, nowMs: number)
     return [{ name, fromMs: Math.min(...own.map(({ fromMs }) => fromMs)), toMs }];
   });
   const first = phases[0]?.fromMs ?? nowMs;
-  // After a retry, the creation of the job says nothing about waiting.
+  // After a retry, the job has not waited since its creation.
   const isFirstStart = bars.length === current.length;
   const waiting: Phase = { name: "waiting", fromMs: createdMs, toMs: first };
   const all = isFirstStart && first > createdMs ? [waiting, ...phases] : phases;

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { ERRORS } from "../../../shared/errors.ts";
+import { adviceFor } from "./advice.ts";
+
+describe("advice about a failure", () => {
+  it("exists for each reason why an input or output fails", () => {
+    // What a node reports and its job handles is never shown as the end of an output.
+    const internal = new Set(["node_busy", "turn_over", "chunk_mismatch"]);
+    const general = new Set(
+      ["another", "request_not_valid", "input_http_418", "internal_error"].map((code) => adviceFor(code).text),
+    );
+    for (const [code, { http }] of Object.entries(ERRORS)) {
+      if (http === null && !internal.has(code))
+        expect([code, general.has(adviceFor(code).text)]).toEqual([code, false]);
+    }
+  });
+
+  it.each([
+    ["input_http_404", "nothing at the URL", true],
+    ["input_http_403", "denies access", true],
+    ["input_http_503", "Try again later", true],
+    ["offset_beyond_end", "less than the length", false],
+    ["storage_denied", "credentials", true],
+    ["a_code_of_tomorrow", "Start the job again later", true],
+    [undefined, "Start the job again later", true],
+  ])("%s: %s", (code, text, mayRetry) => {
+    expect(adviceFor(code)).toMatchObject({ text: expect.stringContaining(text), mayRetry });
+  });
+});

@@ -1,0 +1,70 @@
+// What people can do about the failure of an input or an output. Pure.
+import { type Blame, errorTraits, isErrorCode } from "../../../shared/errors.ts";
+
+export type Advice = {
+  /** What to do, in a sentence or two. */
+  readonly text: string;
+  /** Whether to start the job again as it is may help. */
+  readonly mayRetry: boolean;
+};
+
+const ADVICE: Readonly<Record<string, string>> = {
+  input_address_not_allowed:
+    "Nodes fetch only from public addresses. Put the source where the internet reaches it, or upload it.",
+  input_not_media: "Open the URL of the source yourself: it may lead to a web page, or the file may be incomplete.",
+  input_codec_not_supported: "Convert the source to a supported codec first; docs/decoders.md lists them.",
+  input_encrypted: "Use a source without encryption or DRM.",
+  input_too_large: "Ask the operator for nodes with more disk, or use a smaller source.",
+  input_host_not_found: "Check the host of the source's URL for a typing error.",
+  input_unreachable: "Check that the server of the source is up and lets the nodes connect.",
+  input_timeout: "The server of the source is slow. Try again, or put the source elsewhere.",
+  input_has_no_video: "Remove the outputs with video, or use a source that has video.",
+  input_has_no_audio: "Disable the audio of this output, or use a source that has audio.",
+  offset_beyond_end: "Use an offset that is less than the length of the source.",
+  watermark_failed: "Check that the watermark's URL leads to a PNG, JPEG or WebP image.",
+  subtitle_failed: "Check that the subtitle's URL leads to a WebVTT or SubRip file.",
+  output_interval_not_possible: "Use a longer interval, or a number of images.",
+  output_size_not_possible: "Choose another size; most encoders need even numbers, and have a largest size.",
+  copy_not_possible: "Name a codec instead of `copy`, or choose a container that can hold the codec of the source.",
+  encoding_failed: "Read the end of what ffmpeg printed, under Commands.",
+  encoder_not_available: "Connect a node whose ffmpeg has this encoder, or choose another codec.",
+  storage_address_not_allowed: "The storage must have a public address.",
+  storage_denied: "Check the credentials of the storage, and that they may write objects there.",
+  storage_bucket_not_found: "Check the name of the bucket, and the region or endpoint.",
+  storage_url_not_found: "Check the upload URL of the storage.",
+  storage_region_not_valid: "Set the region that the message names.",
+  storage_unreachable: "Check that the storage is up.",
+  output_path_not_unique: "The conditions of two outputs with the same path were true; give them different paths.",
+  node_lost: "The nodes that worked on it disappeared again and again: their machines may lack memory.",
+  node_failed: "The log of the node, which the timeline names, has the reason.",
+  job_not_started: "Start a node that can do this job, or allow a longer time with `start_within_s`.",
+  job_timeout: "Allow a longer time with `max_run_s`.",
+  cancelled: "The job was canceled.",
+};
+
+/** Where nothing more specific is known, by who caused it. */
+const BY_BLAME: Readonly<Record<Blame, string>> = {
+  client: "Edit the request and send it again.",
+  source: "Check the source.",
+  storage: "Check the storage.",
+  node: "Start the job again; if it fails again, look at the commands of the node.",
+  platform: "Start the job again later.",
+};
+
+export function adviceFor(code: string | undefined): Advice {
+  if (code === undefined || !isErrorCode(code)) return { text: BY_BLAME.platform, mayRetry: true };
+  const { blame, retryable } = errorTraits(code);
+  return { text: ADVICE[code] ?? httpAdvice(code) ?? BY_BLAME[blame], mayRetry: retryable || blame !== "client" };
+}
+
+/** `input_http_404`: what the server of the source responded. */
+function httpAdvice(code: string): string | undefined {
+  const status = Number(/^input_http_(\d+)$/.exec(code)?.[1]);
+  if (Number.isNaN(status)) return undefined;
+  if (status === 401 || status === 403) return "The server of the source denies access: a signed URL may have expired.";
+  if (status === 404 || status === 410) return "There is nothing at the URL of the source.";
+  if (status === 429) return "The server of the source allows fewer requests. Try again later.";
+  return status >= 500
+    ? "The server of the source failed. Try again later."
+    : "The server of the source does not send the file.";
+}

@@ -1,0 +1,68 @@
+// The figures of a job: how long, how fast, until when.
+import type { Job } from "../../../client/index.ts";
+import { count, duration, plural, short, timeOf } from "../../core/format.ts";
+import { now } from "../../core/time.ts";
+import { Time } from "../../parts/time.tsx";
+import { rateOf } from "../live/estimate.ts";
+import type { TaskBook } from "../live/task-book.ts";
+
+type Props = { readonly job: Job; readonly book: TaskBook | null; readonly endsMs: number | null };
+
+export function Figures({ job, book, endsMs }: Props) {
+  const isOver = job.completed_at !== null;
+  const tasks = book ? [...book.tasks.values()] : [];
+  const rate = rateOf(tasks);
+  const nodes = new Set(tasks.flatMap(({ node }) => node ?? [])).size;
+  return (
+    <dl class="figures">
+      <Figure name="Created">
+        <Time at={job.created_at} />
+      </Figure>
+      {isOver ? (
+        <Figure name="Took">{duration((timeOf(job.completed_at ?? "") - timeOf(job.created_at)) / 1000)}</Figure>
+      ) : (
+        <Running job={job} endsMs={endsMs} />
+      )}
+      {!isOver && rate.speed > 0 && (
+        <Figure name="Speed">
+          {short(rate.speed)}× <span class="muted">real time</span>
+        </Figure>
+      )}
+      {!isOver && rate.fps > 0 && <Figure name="Frames">{count(rate.fps)} fps</Figure>}
+      {!isOver && rate.running > 0 && (
+        <Figure name="Work">
+          {plural(rate.running, "task")} <span class="muted">on {plural(rate.nodes, "node")}</span>
+        </Figure>
+      )}
+      {isOver && nodes > 0 && <Figure name="Nodes">{count(nodes)}</Figure>}
+      {job.ultrafast && (
+        <Figure name="Chunks">
+          {job.ultrafast.chunks > 0 ? (
+            count(job.ultrafast.chunks)
+          ) : (
+            <span title={job.ultrafast.reason}>in one piece</span>
+          )}
+        </Figure>
+      )}
+    </dl>
+  );
+}
+
+/** What changes each second. */
+function Running({ job, endsMs }: { readonly job: Job; readonly endsMs: number | null }) {
+  return (
+    <>
+      <Figure name="Runs for">{duration(Math.max(0, Math.floor((now.value - timeOf(job.created_at)) / 1000)))}</Figure>
+      <Figure name="Left">{endsMs === null ? "–" : `about ${duration(Math.ceil((endsMs - now.value) / 1000))}`}</Figure>
+    </>
+  );
+}
+
+function Figure({ name, children }: { readonly name: string; readonly children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="number">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+// What job it is, how far it is, and what can be done with it.
+import type { Job } from "../../../client/index.ts";
+import { useKeys } from "../../core/keyboard.ts";
+import { navigate } from "../../core/location.ts";
+import { copra } from "../../core/service.ts";
+import { fractionOf, nameOf } from "../../jobs/rows.ts";
+import { hashOfRequest } from "../../new-job/state.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { confirm } from "../../parts/overlays/dialog.tsx";
+import { toast, toastError } from "../../parts/overlays/toasts.tsx";
+import { Progress } from "../../parts/progress.tsx";
+import { Status } from "../../parts/status.tsx";
+import type { LiveJob, Tasks } from "../live/live-job.ts";
+import { Figures } from "./figures.tsx";
+import { FollowChip } from "./follow-chip.tsx";
+
+type Props = {
+  readonly live: LiveJob;
+  readonly job: Job;
+  readonly tasks: Tasks;
+  readonly endsMs: number | null;
+};
+
+export function JobHeader({ live, job, tasks, endsMs }: Props) {
+  const { name, place } = nameOf(job);
+  return (
+    <header class="job-head">
+      <div class="page-head">
+        <h1>{name}</h1>
+        <FollowChip state={live.state.value} />
+        <Actions live={live} job={job} />
+      </div>
+      <div class="row job-id">
+        <Status status={job.status} {...(job.status === "job.starting" ? { word: "running" } : {})} />
+        <span class="mono">{job.id}</span>
+        <CopyButton text={job.id} label="Copy the id" />
+        {place !== "" && <span class="muted ellipsis">{place}</span>}
+      </div>
+      <div class="job-progress">
+        <Progress value={fractionOf(job)} label="Progress of the job" />
+      </div>
+      {job.waiting_for !== undefined && (
+        <div class="notice warn">
+          <Icon name="warning" />
+          <div>The job waits for {job.waiting_for}. No node of the last ten minutes has it.</div>
+        </div>
+      )}
+      <Figures job={job} book={tasks === "gone" || tasks === undefined ? null : tasks} endsMs={endsMs} />
+    </header>
+  );
+}
+
+function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
+  const isRunning = job.completed_at === null;
+  const mayRetry = job.status === "job.failed" || job.status === "job.aborted";
+  const change = async (done: string, call: () => Promise<Job>): Promise<void> => {
+    try {
+      live.changed(await call());
+      toast(done);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const cancel = async (): Promise<void> => {
+    const text = "Its nodes stop working on it. Outputs that are finished stay; the job can be started again.";
+    if (!(await confirm({ title: "Cancel this job?", text, action: "Cancel the job", danger: true }))) return;
+    await change("The job was canceled", () => copra.jobs.cancel(job.id));
+  };
+  const retry = (): Promise<void> => change("The job starts again", () => copra.jobs.retry(job.id));
+  const edit = async (): Promise<void> => {
+    try {
+      const { request } = await copra.jobs.request(job.id);
+      navigate(`/new${hashOfRequest(request)}`);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  useKeys(
+    {
+      e: { help: "Edit the request and send it again", run: edit },
+      r: { help: "Start the job again", run: retry, when: () => mayRetry },
+      c: { help: "Cancel the job", run: cancel, when: () => isRunning },
+    },
+    "Job",
+  );
+  return (
+    <div class="row">
+      {isRunning && (
+        <button type="button" class="danger" onClick={cancel}>
+          Cancel
+        </button>
+      )}
+      {mayRetry && (
+        <button type="button" class="primary" onClick={retry}>
+          <Icon name="retry" /> Retry
+        </button>
+      )}
+      <button type="button" onClick={edit}>
+        <Icon name="edit" /> Edit and send again
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,129 @@
+// A job and its tasks, kept current while they are shown.
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { CopraError, type Job, type TaskChanges, type TaskList } from "../../../client/index.ts";
+import { hidden, paused } from "../../core/account-events.ts";
+import { copra } from "../../core/service.ts";
+import { type Sample, withSample } from "./estimate.ts";
+import { type LogEntry, withChanges } from "./observed-log.ts";
+import { type Skew, serviceNow, skewAfter } from "./service-clock.ts";
+import { applyChanges, EMPTY_BOOK, replaceTasks, type TaskBook } from "./task-book.ts";
+
+/** `off`: paused by the person, or the tab is hidden. `polling`: the job has too many followers. */
+export type FollowState = "connecting" | "live" | "polling" | "lost" | "off" | "ended";
+
+/** The tasks of a job; `gone`: the service no longer keeps them. */
+export type Tasks = TaskBook | "gone" | undefined;
+
+export type LiveJob = {
+  readonly id: string;
+  readonly job: ReadonlySignal<Job | undefined>;
+  readonly tasks: ReadonlySignal<Tasks>;
+  readonly state: ReadonlySignal<FollowState>;
+  readonly error: ReadonlySignal<unknown>;
+  readonly samples: ReadonlySignal<readonly Sample[]>;
+  /** What was seen to change, the oldest first. */
+  readonly log: ReadonlySignal<readonly LogEntry[]>;
+  /** The service's present, in ms since 1970. */
+  now(): number;
+  /** Takes the answer of a call that changed the job, and follows it again if it had ended. */
+  changed(job: Job): void;
+  /** Reads everything again. */
+  restart(): void;
+  /** Follows the job until the returned function is called. */
+  start(): () => void;
+};
+
+export function liveJob(id: string): LiveJob {
+  const job = signal<Job | undefined>(undefined);
+  const tasks = signal<Tasks>(undefined);
+  const state = signal<FollowState>("connecting");
+  const error = signal<unknown>(undefined);
+  const samples = signal<readonly Sample[]>([]);
+  const log = signal<readonly LogEntry[]>([]);
+  const round = signal(0);
+  let skew: Skew = null;
+  const now = (): number => serviceNow(skew, Date.now());
+
+  function takeJob(next: Job): void {
+    log.value = withChanges(log.peek(), job.peek(), next, now());
+    job.value = next;
+    const fraction = Number.parseInt(next.progress, 10) / 100;
+    samples.value = withSample(samples.peek(), { atMs: now(), fraction });
+  }
+
+  function takeChanges(changes: TaskChanges): void {
+    const before = tasks.peek();
+    const book = before === undefined || before === "gone" ? null : before;
+    skew = skewAfter(skew, book, changes, Date.now());
+    tasks.value = applyChanges(book ?? EMPTY_BOOK, changes, now());
+  }
+
+  async function readTasks(abort: AbortSignal): Promise<void> {
+    const list: TaskList | null = await copra.jobs.tasks(id, { signal: abort }).catch((reason: unknown) => {
+      if (reason instanceof CopraError && reason.status === 409) return null;
+      throw reason;
+    });
+    const before = tasks.peek();
+    const book = before === undefined || before === "gone" ? EMPTY_BOOK : before;
+    tasks.value = list === null ? "gone" : replaceTasks(book, list, now());
+  }
+
+  async function follow(abort: AbortSignal): Promise<void> {
+    let isPolling = false;
+    const onPoll = (): void => {
+      isPolling = true;
+      readTasks(abort).catch(() => undefined);
+    };
+    const onReconnect = (): void => {
+      state.value = "lost";
+    };
+    for await (const event of copra.jobs.events(id, { signal: abort, onPoll, onReconnect })) {
+      if (event.event === "tasks") takeChanges(event.data);
+      else takeJob(event.data);
+      error.value = undefined;
+      state.value = isPolling ? "polling" : "live";
+      isPolling = false;
+    }
+    // The last changes may have come after the last event.
+    await readTasks(abort);
+    state.value = "ended";
+  }
+
+  function run(): () => void {
+    const abort = new AbortController();
+    state.value = "connecting";
+    follow(abort.signal).catch((reason: unknown) => {
+      if (abort.signal.aborted) return;
+      error.value = reason;
+      state.value = "lost";
+    });
+    return () => abort.abort();
+  }
+
+  return {
+    ...{ id, job, tasks, state, error, samples, log, now },
+    changed(next) {
+      takeJob(next);
+      round.value += 1;
+    },
+    restart: () => {
+      round.value += 1;
+    },
+    start: () =>
+      effect(() => {
+        round.value;
+        if (!paused.value && !hidden.value) return run();
+        // What has ended does not change while nobody looks.
+        if (state.peek() !== "ended") state.value = "off";
+        return undefined;
+      }),
+  };
+}
+
+/** The job of a page. */
+export function useLiveJob(id: string): LiveJob {
+  const live = useMemo(() => liveJob(id), [id]);
+  useEffect(() => live.start(), [live]);
+  return live;
+}

@@ -1,0 +1,30 @@
+// Which bar the arrow keys lead to. Pure.
+import type { PlacedBar, TimelineLayout } from "./layout.ts";
+
+/**
+ * The key of the bar to the left or right on the same lane, of the nearest one above or below, or of the first or last
+ * one. null: there is none. Without a present one (null), of the first.
+ */
+export function nextBar({ placed }: TimelineLayout, present: string | null, key: string): string | null {
+  const ordered = [...placed].sort((a, b) => a.bar.fromMs - b.bar.fromMs);
+  const current = placed.find(({ bar }) => bar.key === present);
+  if (!current || key === "Home") return ordered[0]?.bar.key ?? null;
+  if (key === "End") return ordered.at(-1)?.bar.key ?? null;
+  const found =
+    key === "ArrowLeft" || key === "ArrowRight"
+      ? onLane(ordered, current, key === "ArrowRight" ? 1 : -1)
+      : onOtherLane(ordered, current, key === "ArrowDown" ? 1 : -1);
+  return found?.bar.key ?? null;
+}
+
+function onLane(ordered: readonly PlacedBar[], current: PlacedBar, step: number): PlacedBar | undefined {
+  const own = ordered.filter(({ lane }) => lane === current.lane);
+  return own[own.indexOf(current) + step];
+}
+
+/** The bar of the next lane that begins the nearest in time. */
+function onOtherLane(ordered: readonly PlacedBar[], current: PlacedBar, step: number): PlacedBar | undefined {
+  const others = ordered.filter(({ lane }) => lane === current.lane + step);
+  const distance = ({ bar }: PlacedBar): number => Math.abs(bar.fromMs - current.bar.fromMs);
+  return others.reduce<PlacedBar | undefined>((a, b) => (a && distance(a) <= distance(b) ? a : b), undefined);
+}

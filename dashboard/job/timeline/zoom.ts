@@ -1,0 +1,84 @@
+// Which period of the timeline is shown, and how pointer and keyboard change it.
+import { useRef, useState } from "preact/hooks";
+import { type Period, panned, type Scale, timeAt, within, zoomed } from "./layout.ts";
+
+export type Brush = { readonly from: number; readonly to: number };
+
+/** Shorter drags are clicks, in pixels. */
+const MIN_DRAG = 6;
+const STEP = 0.5;
+
+export type Zoom = {
+  readonly shown: Period;
+  readonly isZoomed: boolean;
+  readonly by: (factor: number, centerMs?: number) => void;
+  readonly pan: (share: number) => void;
+  readonly show: (period: Period) => void;
+  readonly reset: () => void;
+};
+
+/** `whole`: what is shown at first. It may grow. */
+export function useZoom(whole: Period): Zoom {
+  const [chosen, choose] = useState<Period | null>(null);
+  const shown = chosen === null ? whole : within(chosen, whole);
+  const set = (period: Period): void =>
+    choose(period.fromMs === whole.fromMs && period.toMs === whole.toMs ? null : period);
+  return {
+    shown,
+    isZoomed: chosen !== null,
+    by: (factor, centerMs = (shown.fromMs + shown.toMs) / 2) => set(zoomed(shown, whole, factor, centerMs)),
+    pan: (share) => set(panned(shown, whole, share)),
+    show: (period) => set(within(period, whole)),
+    reset: () => choose(null),
+  };
+}
+
+export const ZOOM_IN = STEP;
+export const ZOOM_OUT = 1 / STEP;
+
+type Drag = { readonly x: number; readonly pointer: number; moved: boolean };
+
+/**
+ * Handlers for an element, by which a horizontal drag selects a period to show. `left`: where its scale begins, in
+ * pixels. `click`: called for a click without a drag.
+ */
+export function useBrush(
+  scale: Scale,
+  left: number,
+  show: (period: Period) => void,
+  click: (event: PointerEvent) => void,
+) {
+  const [brush, setBrush] = useState<Brush | null>(null);
+  const drag = useRef<Drag | null>(null);
+  const positionOf = (event: PointerEvent): number => {
+    const { left: edge } = (event.currentTarget as Element).getBoundingClientRect();
+    return Math.min(scale.width, Math.max(0, event.clientX - edge - left));
+  };
+  const onPointerDown = (event: PointerEvent): void => {
+    if (event.button !== 0 || !event.isPrimary) return;
+    drag.current = { x: positionOf(event), pointer: event.pointerId, moved: false };
+  };
+  const onPointerMove = (event: PointerEvent): void => {
+    const begun = drag.current;
+    if (begun?.pointer !== event.pointerId) return;
+    const x = positionOf(event);
+    if (!begun.moved && Math.abs(x - begun.x) < MIN_DRAG) return;
+    if (!begun.moved) (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    begun.moved = true;
+    setBrush({ from: begun.x, to: x });
+  };
+  const onPointerUp = (event: PointerEvent): void => {
+    const begun = drag.current;
+    drag.current = null;
+    setBrush(null);
+    if (begun?.pointer !== event.pointerId) return;
+    if (!begun.moved) return click(event);
+    const [a, b] = [begun.x, positionOf(event)].sort((one, other) => one - other);
+    if (a !== undefined && b !== undefined && b > a) show({ fromMs: timeAt(scale, a), toMs: timeAt(scale, b) });
+  };
+  const onPointerCancel = (): void => {
+    drag.current = null;
+    setBrush(null);
+  };
+  return { brush, handlers: { onPointerDown, onPointerMove, onPointerUp, onPointerCancel } };
+}
