@@ -1,3 +1,217 @@
+// A new job: the form on the left, what would come of it on the right.
+import { useEffect, useState } from "preact/hooks";
+import { CopraError, type JobRequest } from "../../client/index.ts";
+import type { Note } from "../../shared/convert/note.ts";
+import { useKeys } from "../core/keyboard.ts";
+import { navigate } from "../core/location.ts";
+import { copra } from "../core/service.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Fields } from "./form/field.tsx";
+import { FormErrorsContext, focusField, type Invalid } from "./form/form-context.ts";
+import { OutputsForm } from "./form/outputs-form.tsx";
+import { Notes, PasteDialog } from "./form/paste-dialog.tsx";
+import { ServiceForm } from "./form/service-form.tsx";
+import { AssumedSourceForm, SourceForm } from "./form/source-form.tsx";
+import { type TextName, Texts } from "./form/texts.tsx";
+import { invalidFieldOf, usePlan } from "./form/use-plan.ts";
+import { useUpload } from "./form/use-upload.ts";
+import { isObject, withValue } from "./request/edit.ts";
+import { NOTIFICATIONS, SETTINGS, STORAGES } from "./request/form-fields.ts";
+import { missingIn } from "./request/plannable.ts";
+import type { Json } from "./secrets.ts";
+import { useBuilder } from "./use-builder.ts";
+import "./new-job.css";
+
 export default function NewJobPage() {
-  return <h1>New job</h1>;
+  const builder = useBuilder();
+  const { request, setRequest } = builder;
+  const [text, setText] = useState<TextName>("plan");
+  const [isPasting, setPasting] = useState(false);
+  const [notes, setNotes] = useState<readonly Note[] | null>(null);
+  const upload = useUpload((id) => setRequest((before) => ({ ...before, input: { upload: id } })));
+  const planned = usePlan(builder);
+  const sending = useSending(request, upload.state.kind);
+  useKeys(
+    {
+      p: { help: "Paste an old request", run: () => setPasting(true) },
+      Escape: { help: "Back to the jobs", run: () => navigate("/") },
+    },
+    "New job",
+  );
+  useEffect(() => {
+    document.title = "New job · Copra";
+  }, []);
+  const invalid = planned.invalid ?? sending.invalid;
+  const missing = sending.tried ? sending.missing : [];
+  return (
+    <FormErrorsContext.Provider value={{ invalid, missing }}>
+      <div class="page-head">
+        <h1>New job</h1>
+        <button type="button" onClick={() => setPasting(true)}>
+          <Icon name="copy" /> Paste an old request
+        </button>
+        <SendButton sending={sending} />
+      </div>
+      {sending.error !== null && <Problem error={sending.error} />}
+      {notes !== null && <Converted notes={notes} close={() => setNotes(null)} />}
+      <div class="builder">
+        <RequestForm builder={builder} upload={upload} send={sending.send} />
+        <section class="card result" aria-label="What would come of it">
+          <Texts
+            chosen={text}
+            choose={setText}
+            request={request}
+            set={(next) => setRequest(() => next)}
+            planned={planned}
+            retry={planned.retry}
+            file={upload.state.kind === "none" ? null : upload.state.name}
+          />
+        </section>
+      </div>
+      {isPasting && (
+        <PasteDialog
+          close={() => setPasting(false)}
+          use={(converted, found) => {
+            setRequest(() => converted);
+            setNotes(found);
+          }}
+        />
+      )}
+    </FormErrorsContext.Provider>
+  );
+}
+
+type Sending = {
+  readonly send: () => void;
+  readonly isBusy: boolean;
+  /** Whether somebody tried to send what was not complete. */
+  readonly tried: boolean;
+  readonly missing: ReturnType<typeof missingIn>;
+  readonly invalid: Invalid | null;
+  readonly error: unknown;
+  /** Why it must wait; null if it need not. */
+  readonly waits: string | null;
+};
+
+function useSending(request: Json, uploadKind: string): Sending {
+  const [state, setState] = useState<Pick<Sending, "isBusy" | "tried" | "invalid" | "error">>({
+    ...{ isBusy: false, tried: false, invalid: null, error: null },
+  });
+  // An error is one of the request that was sent.
+  useEffect(() => setState((before) => ({ ...before, invalid: null, error: null })), [request]);
+  const missing = missingIn(request);
+  const usesUpload = isObject(request.input) && "upload" in request.input;
+  const waits = usesUpload && !["none", "done"].includes(uploadKind) ? "The file is not uploaded yet" : null;
+  const send = async (): Promise<void> => {
+    setState((before) => ({ ...before, tried: true, error: null }));
+    const [first] = missing;
+    if (first !== undefined) return void setTimeout(() => focusField(first.field));
+    setState((before) => ({ ...before, isBusy: true }));
+    try {
+      // The service checks what the type does not.
+      const { id } = await copra.jobs.create(request as unknown as JobRequest);
+      navigate(`/jobs/${id}`);
+    } catch (error) {
+      const isRefused = error instanceof CopraError && error.status === 400 && error.field !== undefined;
+      setState((before) => ({
+        ...before,
+        isBusy: false,
+        ...(isRefused ? { invalid: invalidFieldOf(error) } : { error }),
+      }));
+      if (isRefused && error.field !== undefined) focusField(error.field);
+    }
+  };
+  return { ...state, missing, waits, send: () => void (state.isBusy || waits !== null || send()) };
+}
+
+function SendButton({ sending: { send, isBusy, waits } }: { readonly sending: Sending }) {
+  return (
+    <button type="button" class="primary" disabled={isBusy || waits !== null} title={waits ?? undefined} onClick={send}>
+      {isBusy ? "Sending …" : "Send the job"}
+    </button>
+  );
+}
+
+function Converted({ notes, close }: { readonly notes: readonly Note[]; readonly close: () => void }) {
+  return (
+    <section class="notice converted" aria-label="Notes on the conversion">
+      <div>
+        <Notes notes={notes} />
+      </div>
+      <button type="button" class="quiet" aria-label="Close the notes" onClick={close}>
+        <Icon name="close" />
+      </button>
+    </section>
+  );
+}
+
+function RequestForm({
+  builder: { request, source, setRequest, setSource },
+  upload,
+  send,
+}: {
+  readonly builder: ReturnType<typeof useBuilder>;
+  readonly upload: ReturnType<typeof useUpload>;
+  readonly send: () => void;
+}) {
+  const set = (name: string) => (section: Json) => setRequest((before) => ({ ...before, [name]: section }));
+  const section = (name: string): Json => {
+    const value = request[name];
+    return isObject(value) ? value : {};
+  };
+  return (
+    <form
+      class="stack"
+      aria-label="The request"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+        // Enter alone would send what is half typed.
+        else if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
+      }}
+    >
+      <fieldset class="card">
+        <legend>Source</legend>
+        <SourceForm input={request.input} set={set("input")} upload={upload} />
+        <AssumedSourceForm source={source} set={setSource} />
+      </fieldset>
+      <fieldset class="card">
+        <legend>Outputs</legend>
+        <OutputsForm outputs={request.outputs} set={set("outputs")} />
+      </fieldset>
+      <fieldset class="card">
+        <legend>Storage</legend>
+        <ServiceForm
+          name="storage"
+          member="service"
+          label="Where outputs go"
+          services={STORAGES}
+          section={section("storage")}
+          set={set("storage")}
+        />
+      </fieldset>
+      <fieldset class="card">
+        <legend>Notification and settings</legend>
+        <ServiceForm
+          name="notification"
+          member="type"
+          label="Notification"
+          services={NOTIFICATIONS}
+          section={section("notification")}
+          set={set("notification")}
+        />
+        <Fields
+          fields={SETTINGS}
+          more="More settings"
+          name="settings"
+          section={section("settings")}
+          change={(path, value) => setRequest((before) => withValue(before, ["settings", ...path], value))}
+        />
+      </fieldset>
+    </form>
+  );
 }

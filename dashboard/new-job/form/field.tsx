@@ -1,0 +1,220 @@
+// One field of the form: a member of a section of the request.
+import { useId, useState } from "preact/hooks";
+import { textAt, valueAt } from "../request/edit.ts";
+import type { FormField } from "../request/form-fields.ts";
+import { useFieldError } from "./form-context.ts";
+
+/** Sets a member by its path in the section; undefined removes it. */
+export type Change = (path: readonly string[], value: unknown) => void;
+
+type TextAttributes = {
+  readonly id: string;
+  readonly "data-field": string;
+  readonly "aria-invalid": true | undefined;
+  readonly "aria-describedby": string | undefined;
+  readonly value: string;
+  readonly onInput: (event: { readonly currentTarget: HTMLInputElement }) => void;
+};
+
+export type FieldProps = {
+  readonly field: FormField;
+  /** The object that has the member. */
+  readonly section: unknown;
+  /** The name of the object in error messages, such as `storage`. */
+  readonly name: string;
+  readonly change: Change;
+};
+
+export function Field(props: FieldProps) {
+  return props.field.type === "flag" ? <Flag {...props} /> : <Labelled {...props} />;
+}
+
+function Flag({ field, section, name, change }: FieldProps) {
+  const path = field.member.split(".");
+  const full = `${name}.${field.member}`;
+  const error = useFieldError(full);
+  const value = valueAt(section, path);
+  // Objects stand for true with options.
+  const isOn = value === true || (typeof value === "object" && value !== null);
+  return (
+    <div class="field">
+      <label class="check">
+        <input
+          type="checkbox"
+          data-field={full}
+          checked={isOn}
+          aria-invalid={error === undefined ? undefined : true}
+          onChange={(event) => change(path, event.currentTarget.checked ? true : undefined)}
+        />
+        {field.label}
+      </label>
+      <Below id={undefined} error={error} help={field.help} />
+    </div>
+  );
+}
+
+function Labelled({ field, section, name, change }: FieldProps) {
+  const id = useId();
+  const path = field.member.split(".");
+  const full = `${name}.${field.member}`;
+  const error = useFieldError(full);
+  const value = valueAt(section, path);
+  const [raw, setRaw] = useState("");
+  // What somebody is typing may have another text than its value: "1." is 1.
+  const shown = isSame(parsed(field, raw), value) ? raw : printed(field, section, path);
+  const below = error === undefined && field.help === undefined ? undefined : `${id}-below`;
+  const set = (text: string): void => {
+    setRaw(text);
+    change(path, parsed(field, text));
+  };
+  const shared = {
+    id,
+    "data-field": full,
+    "aria-invalid": error === undefined ? undefined : true,
+    "aria-describedby": below,
+  } as const;
+  return (
+    <div class="field">
+      <label for={id}>{field.label}</label>
+      {field.type === "choice" ? (
+        <select {...shared} value={shown} onChange={(event) => set(event.currentTarget.value)}>
+          <option value="">default</option>
+          {optionsOf(field, shown).map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      ) : field.type === "list" ? (
+        <textarea
+          {...shared}
+          rows={3}
+          spellcheck={false}
+          placeholder={field.example}
+          value={shown}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      ) : (
+        <TextInput
+          field={field}
+          attributes={{ ...shared, value: shown, onInput: (event) => set(event.currentTarget.value) }}
+        />
+      )}
+      <Below id={below} error={error} help={field.help} />
+    </div>
+  );
+}
+
+function TextInput({
+  field: { type, example },
+  attributes,
+}: {
+  readonly field: FormField;
+  readonly attributes: TextAttributes;
+}) {
+  // Browsers must not offer passwords of people here, nor keep the secrets of buckets.
+  if (type === "secret") return <input {...attributes} type="password" autocomplete="new-password" />;
+  const inputmode = type === "number" ? "decimal" : "text";
+  return (
+    <input
+      {...attributes}
+      type="text"
+      inputmode={inputmode}
+      autocomplete="off"
+      spellcheck={false}
+      placeholder={example}
+    />
+  );
+}
+
+export function Below({
+  id,
+  error,
+  help,
+}: {
+  readonly id: string | undefined;
+  readonly error: string | undefined;
+  readonly help: string | undefined;
+}) {
+  if (error !== undefined) {
+    return (
+      <p class="invalid" id={id}>
+        {error}
+      </p>
+    );
+  }
+  return help === undefined ? null : (
+    <p class="help" id={id}>
+      {help}
+    </p>
+  );
+}
+
+/** Also a value that the list does not have. */
+const optionsOf = ({ choices = [] }: FormField, shown: string): readonly string[] =>
+  shown === "" || choices.includes(shown) ? choices : [...choices, shown];
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isNumber = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text);
+
+/** The value of a text; undefined for an empty one. What is no number stays a text, which the service refuses. */
+function parsed({ type, choices = [] }: FormField, text: string): unknown {
+  const plain = text.trim();
+  if (plain === "") return undefined;
+  switch (type) {
+    case "number":
+      return isNumber(plain) ? Number(plain) : plain;
+    case "choice":
+      return choices.every(isNumber) ? Number(plain) : plain;
+    case "list":
+      return text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "");
+    case "numbers":
+      return plain
+        .split(",")
+        .map((one) => one.trim())
+        .filter((one) => one !== "")
+        .map((one) => (isNumber(one) ? Number(one) : one));
+    default:
+      return text;
+  }
+}
+
+function printed({ type }: FormField, section: unknown, path: readonly string[]): string {
+  const value = valueAt(section, path);
+  if (Array.isArray(value)) return value.join(type === "numbers" ? ", " : "\n");
+  return textAt(section, path);
+}
+
+/** Fields in a grid, with those that few people need behind "More". */
+export function Fields({
+  fields,
+  more = "More",
+  ...rest
+}: Omit<FieldProps, "field"> & { readonly fields: readonly FormField[]; readonly more?: string }) {
+  const first = fields.filter((field) => field.first);
+  const others = fields.filter((field) => !field.first);
+  const used = others.filter((field) => valueAt(rest.section, field.member.split(".")) !== undefined).length;
+  return (
+    <>
+      <div class="form-grid">
+        {first.map((field) => (
+          <Field key={field.member} field={field} {...rest} />
+        ))}
+      </div>
+      {others.length > 0 && (
+        <details class="more">
+          <summary>
+            {more}
+            {used > 0 && <span class="chip">{used} set</span>}
+          </summary>
+          <div class="form-grid">
+            {others.map((field) => (
+              <Field key={field.member} field={field} {...rest} />
+            ))}
+          </div>
+        </details>
+      )}
+    </>
+  );
+}

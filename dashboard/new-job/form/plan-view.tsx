@@ -1,0 +1,147 @@
+// The plan of the request: its outputs and renditions, what is skipped or refused, sizes and prices.
+import type { DryRunPlan } from "../../../client/index.ts";
+import { bytes, money, timecode } from "../../core/format.ts";
+import { costOf, currentPrices, LIST_SOURCE } from "../../core/prices.ts";
+import { Loading } from "../../parts/loading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { type Estimate, estimateOf } from "../request/estimate.ts";
+import { focusField, type Invalid } from "./form-context.ts";
+import type { Planned } from "./use-plan.ts";
+
+export function PlanView({ planned, retry }: { readonly planned: Planned; readonly retry: () => void }) {
+  const { plan, invalid, error, isCurrent } = planned;
+  return (
+    <div class="stack">
+      <div aria-live="polite">{invalid !== null && <InvalidField invalid={invalid} />}</div>
+      {error !== null && error !== undefined && <Problem error={error} retry={retry} />}
+      {plan === null && invalid === null && error === null && <Loading what="the plan" />}
+      {plan !== null && (
+        <div class="plan" aria-busy={!isCurrent}>
+          {invalid !== null && <p class="muted">The plan of the last valid request:</p>}
+          <OutputTable plan={plan} />
+          <Totals plan={plan} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function InvalidField({ invalid: { field, message } }: { readonly invalid: Invalid }) {
+  return (
+    <div class="problem">
+      <div>
+        <p>{message}</p>
+      </div>
+      {field !== undefined && (
+        <button type="button" onClick={() => focusField(field)}>
+          Go to the field
+        </button>
+      )}
+    </div>
+  );
+}
+
+type PlannedOutput = DryRunPlan["outputs"][number];
+
+function OutputTable({ plan }: { readonly plan: DryRunPlan }) {
+  return (
+    <Scroll label="Planned outputs">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Output</th>
+            <th scope="col">Frame</th>
+            <th scope="col" class="number">
+              Size
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {plan.outputs.map((output) => (
+            <OutputRows key={output.key} output={output} plan={plan} />
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function OutputRows({ output, plan }: { readonly output: PlannedOutput; readonly plan: DryRunPlan }) {
+  const { refusals: failures } = plan;
+  const refused = failures.find(({ key }) => key === output.key);
+  const note = refused?.error ?? (output.skipped ? `Skipped: ${output.condition ?? "its condition is false"}` : null);
+  return (
+    <>
+      <tr>
+        <th scope="row" class="planned">
+          <span class="mono">{output.format}</span>
+          <span class="detail mono">{filesOf(output)}</span>
+          {note !== null && (
+            <span class={refused ? "status bad" : "status warn"}>
+              <span aria-hidden="true">{refused ? "✕" : "⊘"}</span> {note}
+            </span>
+          )}
+        </th>
+        <td>{frameOf(output)}</td>
+        <td class="number">{sizeText(estimateOf(output, plan))}</td>
+      </tr>
+      {output.renditions?.map(({ video, audio, width, height, fps, packages }, at) => (
+        <tr key={at} class="rendition">
+          <th scope="row">{video === null ? "audio only" : `${height}p`}</th>
+          <td>
+            {width === undefined ? "" : `${width} × ${height}, ${Number((fps ?? 0).toFixed(3))} fps`}
+            {audio === null && video !== null ? ", no audio" : ""}
+          </td>
+          <td class="number muted">{packages.join(" + ")}</td>
+        </tr>
+      ))}
+    </>
+  );
+}
+
+function filesOf({ url, urls, path }: PlannedOutput): string {
+  const count = urls?.length ?? (url === undefined ? 0 : 1);
+  return path === undefined ? `${count} playlists` : count > 1 ? `${path}, ${count} files` : path;
+}
+
+function frameOf({ spec, type }: PlannedOutput): string {
+  if (type === "httpstream") return "";
+  const size = (type === "image" ? spec.size : (spec.video as { size?: unknown } | null)?.size) as
+    | { width: number | null; height: number | null }
+    | undefined;
+  if (size === undefined) return "audio";
+  if (size.width === null && size.height === null) return "as the source";
+  return `${size.width ?? "…"} × ${size.height ?? "…"}`;
+}
+
+const SIGNS = { exact: "≈ ", most: "≤ ", rough: "~ " } as const;
+const sizeText = (estimate: Estimate | null): string =>
+  estimate === null ? "–" : `${SIGNS[estimate.by]}${bytes(estimate.bytes)}`;
+
+function Totals({ plan }: { readonly plan: DryRunPlan }) {
+  const estimates = plan.outputs.flatMap((output) => estimateOf(output, plan) ?? []);
+  if (estimates.length === 0) return null;
+  const seconds = { audio: 0, sd: 0, hd: 0, uhd: 0 };
+  for (const estimate of estimates) {
+    for (const [tier, value] of Object.entries(estimate.seconds)) seconds[tier as keyof typeof seconds] += value;
+  }
+  const { prices, isList } = currentPrices();
+  const { width, height, duration, fps, audio } = plan.assumed_source;
+  return (
+    <dl class="facts">
+      <dt>For a source of</dt>
+      <dd>
+        {width} × {height}, {fps} fps, {timecode(duration, 0)}
+        {audio ? "" : ", without audio"}
+      </dd>
+      <dt>All outputs</dt>
+      <dd>about {bytes(estimates.reduce((sum, one) => sum + one.bytes, 0))}, without images</dd>
+      <dt>Elsewhere</dt>
+      <dd>
+        {money(costOf(seconds, prices))} at a service that charges by the minute
+        <p class="detail">{isList ? LIST_SOURCE : "Your price table (settings)"}</p>
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,73 @@
+// A section of the request whose fields depend on a choice: storages and notifications.
+import { useId } from "preact/hooks";
+import { isObject, withValue } from "../request/edit.ts";
+import type { Service } from "../request/form-fields.ts";
+import type { Json } from "../secrets.ts";
+import { Below, Fields } from "./field.tsx";
+import { useFieldError } from "./form-context.ts";
+
+/** `member`: what names the service in the section; a `url` without it is the service `url`. */
+export function ServiceForm({
+  name,
+  member,
+  label,
+  services,
+  section,
+  set,
+}: {
+  readonly name: string;
+  readonly member: "service" | "type";
+  readonly label: string;
+  readonly services: Readonly<Record<string, Service>>;
+  readonly section: Json;
+  readonly set: (section: Json) => void;
+}) {
+  const id = useId();
+  const field = `${name}.${member}`;
+  const error = useFieldError(field);
+  const chosen = typeof section[member] === "string" ? section[member] : "url" in section ? "url" : "";
+  const service = Object.hasOwn(services, chosen) ? services[chosen] : undefined;
+  const choose = (next: string): void => set(switched(section, member, next, services));
+  return (
+    <>
+      <div class="field">
+        <label for={id}>{label}</label>
+        <select
+          id={id}
+          data-field={field}
+          value={chosen}
+          aria-invalid={error === undefined ? undefined : true}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          {service === undefined && <option value={chosen}>{chosen === "" ? "Choose …" : chosen}</option>}
+          {Object.entries(services).map(([value, one]) => (
+            <option key={value} value={value}>
+              {one.label}
+            </option>
+          ))}
+        </select>
+        <Below id={undefined} error={error} help={undefined} />
+      </div>
+      {service !== undefined && (
+        <Fields
+          fields={service.fields}
+          name={name}
+          section={section}
+          change={(path, value) => set(withValue(section, path, value))}
+        />
+      )}
+    </>
+  );
+}
+
+/** The section for another service, with the members that both have. */
+function switched(section: Json, member: string, next: string, services: Readonly<Record<string, Service>>): Json {
+  const known = new Set(services[next]?.fields.map((field) => field.member.split(".")[0]));
+  const secrets = services[next]?.fields.map((field) => field.member) ?? [];
+  const kept = Object.entries(section).filter(([name, value]) =>
+    name === "credentials" && isObject(value)
+      ? Object.keys(value).every((key) => secrets.includes(`credentials.${key}`))
+      : known.has(name),
+  );
+  return { ...(next === "url" ? { url: "" } : { [member]: next }), ...Object.fromEntries(kept) };
+}

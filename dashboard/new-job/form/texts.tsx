@@ -1,0 +1,76 @@
+// The request in other forms: commands and programs to copy.
+
+import { url } from "../../core/service.ts";
+import { shellCommand } from "../../core/shell-quote.ts";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { type Tab, Tabs } from "../../parts/tabs.tsx";
+import { printCli, printCurl, printTypeScript } from "../request/print.ts";
+import type { Json } from "../secrets.ts";
+import { JsonEditor } from "./json-editor.tsx";
+import { PlanView } from "./plan-view.tsx";
+import type { Planned } from "./use-plan.ts";
+
+export type TextName = "plan" | "json" | "curl" | "typescript" | "cli" | "ffmpeg";
+const TABS: readonly Tab<TextName>[] = [
+  { name: "plan", label: "Plan" },
+  { name: "json", label: "JSON" },
+  { name: "curl", label: "curl" },
+  { name: "typescript", label: "TypeScript" },
+  { name: "cli", label: "CLI" },
+  { name: "ffmpeg", label: "ffmpeg" },
+];
+
+export function Texts({
+  chosen,
+  choose,
+  request,
+  set,
+  planned,
+  retry,
+  file,
+}: {
+  readonly chosen: TextName;
+  readonly choose: (name: TextName) => void;
+  readonly request: Json;
+  readonly set: (request: Json) => void;
+  readonly planned: Planned;
+  readonly retry: () => void;
+  /** The name of the uploaded file. */
+  readonly file: string | null;
+}) {
+  const view = (): preact.JSX.Element => {
+    switch (chosen) {
+      case "plan":
+        return <PlanView planned={planned} retry={retry} />;
+      case "json":
+        return <JsonEditor request={request} set={set} />;
+      case "curl":
+        return <CodeBlock label="curl" text={printCurl(request, url)} />;
+      case "typescript":
+        return <CodeBlock label="TypeScript, with @copra/client" text={printTypeScript(request, url)} />;
+      case "cli":
+        return <CodeBlock label="Command line" text={printCli(request, file)} />;
+      case "ffmpeg":
+        return <Commands planned={planned} />;
+    }
+  };
+  return (
+    <Tabs tabs={TABS} chosen={chosen} choose={choose} label="The request">
+      {view()}
+    </Tabs>
+  );
+}
+
+function Commands({ planned: { plan } }: { readonly planned: Planned }) {
+  if (plan === null || plan.commands.length === 0) {
+    return <p class="muted">There are no commands, because there is no plan with outputs.</p>;
+  }
+  return (
+    <div class="stack">
+      <p class="muted">What a node runs for such a source. It may use another encoder, such as that of its GPU.</p>
+      {plan.commands.map(({ outputs, argv }) => (
+        <CodeBlock key={argv.join(" ")} label={outputs.join(", ")} text={shellCommand(argv)} wrap />
+      ))}
+    </div>
+  );
+}

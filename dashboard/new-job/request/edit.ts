@@ -1,0 +1,38 @@
+// Changes of a request by its members: what the form does not know stays as it is.
+import type { Json } from "../secrets.ts";
+
+export type Path = readonly (string | number)[];
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value at a path; undefined if there is none. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((found, name) => {
+    if (Array.isArray(found)) return found[Number(name)];
+    return isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  }, value);
+}
+
+/**
+ * A copy with another value at a path. Undefined removes the member, and the objects that have become empty with it;
+ * what is in the way and has no members is replaced.
+ */
+export function withValue(object: Json, path: Path, value: unknown): Json {
+  const [name, ...rest] = path;
+  if (name === undefined) return object;
+  const entries = new Map(Object.entries(object));
+  const key = String(name);
+  const before = entries.get(key);
+  const next = rest.length === 0 ? value : withValue(isObject(before) ? before : {}, rest, value);
+  const isEmpty = rest.length > 0 && value === undefined && isObject(next) && Object.keys(next).length === 0;
+  if (next === undefined || isEmpty) entries.delete(key);
+  else entries.set(key, next);
+  return Object.fromEntries(entries);
+}
+
+/** A text of a request: numbers and booleans as text, `""` for what is none of these. */
+export const textAt = (value: unknown, path: Path): string => {
+  const found = valueAt(value, path);
+  return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? String(found) : "";
+};

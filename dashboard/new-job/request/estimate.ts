@@ -1,0 +1,123 @@
+// How large the outputs of a plan will be, and what another service would charge for them.
+import type { DryRunPlan } from "../../../client/index.ts";
+import { type BitrateCodec, defaultBitrateKbps } from "../../../shared/plan/encoders/bitrates.ts";
+import type { Tier } from "../../core/prices.ts";
+import { isObject, valueAt } from "./edit.ts";
+
+type PlannedOutput = DryRunPlan["outputs"][number];
+type Source = DryRunPlan["assumed_source"];
+
+export type Estimate = {
+  readonly bytes: number;
+  /** `exact`: from a mean bitrate; `most`: from a maximum; `rough`: from the quality. */
+  readonly by: "exact" | "most" | "rough";
+  /** Seconds of output in each tier of a price table. */
+  readonly seconds: Readonly<Partial<Record<Tier, number>>>;
+};
+
+const numberAt = (value: unknown, ...path: string[]): number | null => {
+  const found = valueAt(value, path);
+  return typeof found === "number" ? found : null;
+};
+
+/** Seconds of an output: its part of the source. */
+function secondsOf(spec: unknown, source: Source): number {
+  const rest = Math.max(0, source.duration - (numberAt(spec, "offset_ms") ?? 0) / 1000);
+  const asked = numberAt(spec, "duration_ms");
+  return asked === null ? rest : Math.min(rest, asked / 1000);
+}
+
+/** Bitrates of steps as multiples of the default one: about a factor of two for two steps. */
+const QUALITY = [1, 0.4, 0.55, 0.75, 1, 1.5];
+
+type Rate = { readonly kbps: number; readonly by: Estimate["by"] };
+
+function videoRate(video: unknown, size: { readonly width: number; readonly height: number }): Rate {
+  const mean = numberAt(video, "rate", "bitrate_kbps");
+  if (mean !== null) return { kbps: mean, by: "exact" };
+  const most = numberAt(video, "rate", "maxrate_kbps");
+  const codec = valueAt(video, ["codec"]);
+  const standard = defaultBitrateKbps((isBitrateCodec(codec) ? codec : "h264") as BitrateCodec, size);
+  const step = numberAt(video, "rate", "quality");
+  const rough = standard * (step === null ? 1 : (QUALITY[step] ?? 1));
+  if (most !== null && most <= rough) return { kbps: most, by: "most" };
+  return { kbps: rough, by: step === null ? "exact" : "rough" };
+}
+
+const isBitrateCodec = (codec: unknown): boolean =>
+  typeof codec === "string" && !["copy", "prores", "prores-ks", "dnxhd"].includes(codec);
+
+/** The frame of an output without padding, as far as its size is given. */
+function sizeOf(video: unknown, source: Source): { width: number; height: number } {
+  const isTurned = source.rotation === 90 || source.rotation === 270;
+  const [w, h] = isTurned ? [source.height, source.width] : [source.width, source.height];
+  const width = numberAt(video, "size", "width");
+  const height = numberAt(video, "size", "height");
+  if (width !== null && height !== null) return { width, height };
+  if (height !== null) return { width: (height * w) / h, height };
+  if (width !== null) return { width, height: (width * h) / w };
+  return { width: w, height: h };
+}
+
+/** By the number of lines, whichever way the frame is turned (docs/usage.md). */
+export function tierOf({ width, height }: { readonly width: number; readonly height: number }): Tier {
+  const long = Math.max(width, height);
+  const lines = Math.min(width, height);
+  if (long > 1920 || lines > 1080) return "uhd";
+  return long >= 1280 || lines >= 720 ? "hd" : "sd";
+}
+
+/** null for images, which are small, and for what the plan does not make. */
+export function estimateOf(output: PlannedOutput, plan: DryRunPlan): Estimate | null {
+  const { refusals: failures } = plan;
+  const isRefused = failures.some(({ key }) => key === output.key);
+  if (output.skipped || isRefused || output.type === "image") return null;
+  const source = plan.assumed_source;
+  return output.type === "httpstream" ? streamEstimate(output, source) : fileEstimate(output.spec, source);
+}
+
+function fileEstimate(spec: unknown, source: Source): Estimate {
+  const seconds = secondsOf(spec, source);
+  const video = valueAt(spec, ["video"]);
+  const audioKbps = source.audio ? (numberAt(spec, "audio", "bitrate_kbps") ?? 0) : 0;
+  if (!isObject(video)) return { bytes: bytesOf(audioKbps, seconds), by: "exact", seconds: { audio: seconds } };
+  const size = sizeOf(video, source);
+  const rate = videoRate(video, size);
+  return { bytes: bytesOf(rate.kbps + audioKbps, seconds), by: rate.by, seconds: { [tierOf(size)]: seconds } };
+}
+
+const bytesOf = (kbps: number, seconds: number): number => (kbps * 1000 * seconds) / 8;
+
+function streamEstimate({ spec, renditions = [] }: PlannedOutput, source: Source): Estimate {
+  const variants = valueAt(spec, ["variants"]);
+  const formats = Array.isArray(variants) ? variants : [];
+  const packages = (["hls", "dash"] as const).filter((name) => valueAt(spec, [name]) != null).length || 1;
+  const estimates = renditions.map(({ width, height, video }) => {
+    const size = width === undefined || height === undefined ? null : { width, height };
+    const format = formats.find((one) => (video === null) === (valueAt(one, ["video"]) === null) && isNear(one, size));
+    const rate = size === null ? { kbps: 0, by: "exact" as const } : videoRate(valueAt(format, ["video"]), size);
+    const audioKbps = numberAt(format, "audio", "bitrate_kbps") ?? 128;
+    return { kbps: rate.kbps + (size === null || source.audio ? audioKbps : 0), by: rate.by, size };
+  });
+  const seconds: Partial<Record<Tier, number>> = {};
+  const hasVideo = estimates.some(({ size }) => size !== null);
+  for (const { size } of estimates) {
+    const tier = size === null ? "audio" : tierOf(size);
+    if (tier !== "audio" || !hasVideo) seconds[tier] = (seconds[tier] ?? 0) + source.duration;
+  }
+  const kbps = estimates.reduce((sum, one) => sum + one.kbps, 0);
+  const by = estimates.some((one) => one.by === "rough")
+    ? "rough"
+    : estimates.some((one) => one.by === "most")
+      ? "most"
+      : "exact";
+  return { bytes: bytesOf(kbps, source.duration) * packages, by, seconds };
+}
+
+/** A rendition has the smaller side of its format, or the source's size. */
+function isNear(format: unknown, size: { readonly width: number; readonly height: number } | null): boolean {
+  if (size === null) return true;
+  const height = numberAt(format, "video", "size", "height");
+  const lines = Math.min(size.width, size.height);
+  return height === null || Math.abs(height - lines) <= height * 0.06 || Math.abs(height - size.height) <= 2;
+}

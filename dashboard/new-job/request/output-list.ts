@@ -1,0 +1,90 @@
+// The outputs of a request as a list, in which each has its format and its name in error messages.
+import { CONTAINERS_BY_NAME, IMAGE_CONTAINER_TRAITS, isImageContainer } from "../../../shared/format/containers.ts";
+import type { Json } from "../secrets.ts";
+import { isObject } from "./edit.ts";
+
+export type Output = {
+  /** The property name in `outputs`, as it is written. */
+  readonly format: string;
+  /** The parameters; what is no object is kept as it is, until a parameter is set. */
+  readonly params: unknown;
+};
+export type NamedOutput = Output & {
+  /** As in error messages and keys: `mp4:720p`, or `mp4:720p:2` in an array. */
+  readonly name: string;
+};
+
+/** The outputs in the order of the request. */
+export function outputList(outputs: unknown): NamedOutput[] {
+  if (!isObject(outputs)) return [];
+  return Object.entries(outputs).flatMap(([format, entry]) =>
+    Array.isArray(entry)
+      ? entry.map((params: unknown, at) => ({ format, params, name: `${format}:${at + 1}` }))
+      : [{ format, params: entry, name: format }],
+  );
+}
+
+/** The section of a request. Outputs with the same format become an array, at the place of the first. */
+export function outputsSection(list: readonly Output[]): Json {
+  const byFormat = Map.groupBy(list, ({ format }) => format);
+  return Object.fromEntries(
+    [...byFormat].map(([format, same]) => [
+      format,
+      same.length === 1 ? same[0]?.params : same.map(({ params }) => params),
+    ]),
+  );
+}
+
+export type OutputKind = "video" | "audio" | "image" | "animated" | "stream";
+
+/** What parameters an output has. */
+export function kindOf(format: string): OutputKind {
+  const [name = "", ...segments] = format.toLowerCase().split(":");
+  if (name === "httpstream") return "stream";
+  const container = CONTAINERS_BY_NAME.get(name) ?? "mp4";
+  if (isImageContainer(container)) return IMAGE_CONTAINER_TRAITS[container].animated ? "animated" : "image";
+  const isVideo = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"].includes(container);
+  return isVideo && segments[0] !== "x" && segments[0] !== "novideo" ? "video" : "audio";
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = { mpegts: "ts", asf: "wmv", webp_anim: "webp", jpeg: "jpg" };
+
+/** A file name for a new output that no other one has. */
+export function newPath(format: string, list: readonly Output[]): string {
+  const [container = "mp4", ...segments] = format.split(":");
+  const detail = segments
+    .join("-")
+    .replaceAll(/[^A-Za-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  const counter = kindOf(format) === "image" ? "-%02d" : "";
+  const stem = detail === "" ? "video" : `video-${detail}`;
+  const taken = new Set(list.map(({ params }) => (isObject(params) ? params.path : undefined)));
+  for (let number = 1; ; number += 1) {
+    const path = `${stem}${number === 1 ? "" : `-${number}`}${counter}.${EXTENSIONS[container] ?? container}`;
+    if (!taken.has(path)) return path;
+  }
+}
+
+/** What people add by one button. */
+export const NEW_OUTPUTS: readonly {
+  readonly label: string;
+  readonly format: string;
+  readonly params: Json;
+}[] = [
+  { label: "Video", format: "mp4:720p", params: {} },
+  { label: "Audio", format: "m4a:128k", params: {} },
+  { label: "Thumbnails", format: "jpg:320x", params: { number: 5 } },
+  { label: "Preview", format: "gif:320x", params: { scene: { number: 3, duration: 1 } } },
+  {
+    label: "Stream",
+    format: "httpstream",
+    params: { hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
+  },
+];
+
+/** The list with another output of this kind. */
+export function withOutput(list: readonly Output[], format: string, params: Json): Output[] {
+  if (kindOf(format) !== "stream") return [...list, { format, params: { path: newPath(format, list), ...params } }];
+  const others = list.filter((output) => kindOf(output.format) === "stream").length;
+  return [...list, { format, params: { ...(others === 0 ? {} : { path: `stream-${others + 1}` }), ...params } }];
+}

@@ -1,0 +1,73 @@
+// Requests that are not complete yet: what is missing, and what stands for it in a dry run.
+import type { Json } from "../secrets.ts";
+import { isObject, type Path, textAt, withValue } from "./edit.ts";
+import { outputList } from "./output-list.ts";
+
+export type Missing = { readonly field: string; readonly message: string };
+
+/** Secrets by the service that needs them. */
+const CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
+  azure: ["account", "api_key"],
+  backblaze: ["app_key_id", "app_key"],
+};
+const KEYS = ["access_key_id", "secret_access_key"];
+const keysOf = (service: string): readonly string[] =>
+  service === "coconut" ? [] : Object.hasOwn(CREDENTIALS, service) ? (CREDENTIALS[service] ?? KEYS) : KEYS;
+
+/** The fields without which a request is not valid, and that have no value yet. */
+function requiredFields({ input, storage, notification }: Json): string[][] {
+  const source = textAt(input, ["service"]);
+  const target = textAt(storage, ["service"]);
+  const type = textAt(notification, ["type"]);
+  const bucket = (section: string, service: string): string[][] =>
+    keysOf(service).map((key) => [section, "credentials", key]);
+  return [
+    ...(isObject(input) && "upload" in input ? [] : source === "" ? [["input", "url"]] : [["input", "key"]]),
+    ...(source === "" ? [] : [["input", "bucket"], ...bucket("input", source)]),
+    ...(target === "" ? [["storage", "url"]] : bucket("storage", target)),
+    ...(type === "http" ? [["notification", "url"]] : []),
+    ...(type === "sns" ? [["notification", "topic_arn"], ...bucket("notification", "sns")] : []),
+  ];
+}
+
+/** What must be filled in before the request can be sent. */
+export function missingIn(request: Json): Missing[] {
+  const empty = requiredFields(request)
+    .filter((path) => textAt(request, path) === "")
+    .map((path) => ({ field: path.join("."), message: "is required" }));
+  const outputs = outputList(request.outputs);
+  const none = outputs.length === 0 ? [{ field: "outputs", message: "needs at least one output" }] : [];
+  return [...empty, ...none];
+}
+
+/** Values that a dry run accepts: it reads no source and stores nothing. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  ...{ "input.url": "https://source.example.com/source", "storage.url": "https://upload.example.com/" },
+  ...{
+    "notification.url": "https://hook.example.com/",
+    "notification.topic_arn": "arn:aws:sns:us-east-1:123456789012:a",
+  },
+  ...{ "storage.credentials.account": "account", "storage.credentials.api_key": "a2V5" },
+};
+
+/** The request for a dry run. Files that are still being uploaded do not matter to it. */
+export function plannable(request: Json): Json {
+  const complete = requiredFields(request).reduce<Json>((whole, path: Path) => {
+    const field = path.join(".");
+    return textAt(whole, path) === "" ? withValue(whole, path, STAND_INS[field] ?? "stand-in") : whole;
+  }, request);
+  const { input, notification, storage } = complete;
+  return {
+    ...complete,
+    input:
+      isObject(input) && "upload" in input
+        ? { url: STAND_INS["input.url"] }
+        : (input ?? { url: STAND_INS["input.url"] }),
+    storage: storage ?? { service: "coconut" },
+    notification: notification ?? { type: "none" },
+  };
+}
+
+/** Whether a field is meant by the error of another: an error of `storage` concerns no field of it. */
+export const isField = (field: string, refused: string | undefined): boolean =>
+  refused !== undefined && (refused === field || refused.startsWith(`${field}.`));
