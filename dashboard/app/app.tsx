@@ -1,5 +1,5 @@
 // The pages by their paths, for those who are signed in.
-import { lazy, Suspense } from "preact/compat";
+import { Suspense } from "preact/compat";
 import { useErrorBoundary } from "preact/hooks";
 import { path } from "../core/location.ts";
 import { account, session } from "../core/session.ts";
@@ -7,14 +7,15 @@ import { JobsPage } from "../jobs/jobs-page.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { AccountChoice } from "./account-choice.tsx";
 import { Layout } from "./layout.tsx";
+import { lazyPage } from "./lazy-page.ts";
 import { NewVersion } from "./new-version.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
 
-const JobPage = lazy(() => import("../job/job-page.tsx"));
-const NewJobPage = lazy(() => import("../new-job/new-job-page.tsx"));
-const NodesPage = lazy(() => import("../nodes/nodes-page.tsx"));
-const UsagePage = lazy(() => import("../usage/usage-page.tsx"));
-const SettingsPage = lazy(() => import("../settings/settings-page.tsx"));
+const JobPage = lazyPage("job-page", () => import("../job/job-page.tsx"));
+const NewJobPage = lazyPage("new-job-page", () => import("../new-job/new-job-page.tsx"));
+const NodesPage = lazyPage("nodes-page", () => import("../nodes/nodes-page.tsx"));
+const UsagePage = lazyPage("usage-page", () => import("../usage/usage-page.tsx"));
+const SettingsPage = lazyPage("settings-page", () => import("../settings/settings-page.tsx"));
 
 function Page() {
   // Pages of the service and of this browser need no account.

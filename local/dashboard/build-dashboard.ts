@@ -7,13 +7,14 @@ import { type BuildOptions, build, type Metafile } from "esbuild";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
 import { buildPlayer } from "./build-player.ts";
+import { buildStyles } from "./page-styles.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DASHBOARD = join(ROOT, "dashboard");
 /** `[assets]` in wrangler.toml. */
 export const DIST = join(ROOT, "dist", "dashboard");
-/** What a build was made of, beside its folder. */
-const recordOf = (folder: string): string => `${folder}.json`;
+/** What a build was made of. */
+const recordOf = (folder: string): string => join(folder, ".build.json");
 const Record = z.object({ digest: z.string(), inputs: z.array(z.string()) });
 
 /** How long files of earlier builds are kept: tabs that are open load them. */
@@ -74,22 +75,31 @@ async function isCurrent(folder: string): Promise<boolean> {
 }
 
 /**
- * Builds the dashboard, with its player, into a folder. Files of earlier builds stay for a week. Several processes may build at the same
- * time, and others may serve the folder. Throws esbuild's error.
+ * Builds the dashboard, with its player, into a folder. Files of earlier builds stay for a week. Several processes may
+ * build at the same time, and others may serve the folder. Throws esbuild's error.
  */
 export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const { metafile, outputFiles } = await build(OPTIONS);
   await mkdir(join(folder, "assets"), { recursive: true });
-  const { script, style } = entryOf(metafile);
+  const { script, chunks } = entryOf(metafile);
+  const styles = await buildStyles(OPTIONS, { metafile, outputFiles });
   const player = await buildPlayer(ROOT, OPTIONS);
-  // All styles are in that of the entry.
-  const own = outputFiles.filter(({ path }) => !path.endsWith(".css") || basename(path) === style);
-  const files = [...own, ...player.files];
+  const scripts = outputFiles.filter(({ path }) => path.endsWith(".js"));
+  const files = [...scripts, ...styles.files, ...player.files];
   for (const { path, contents } of files) await replace(join(folder, "assets", basename(path)), contents);
   const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
-  const head = `<link rel="stylesheet" href="/assets/${style}">\n<script type="module" src="/assets/${script}"></script>\n`;
+  const head = [
+    `<link rel="stylesheet" href="/assets/${styles.first}">`,
+    // Names of files need no escaping.
+    `<meta name="page-styles" content='${JSON.stringify(styles.later)}'>`,
+    `<script type="module" src="/assets/${script}"></script>`,
+    // Otherwise they are requested when what needs them has arrived.
+    ...chunks.map((chunk) => `<link rel="modulepreload" href="/assets/${chunk}">`),
+    `<link rel="preload" href="/v2/session" as="fetch" crossorigin="anonymous">`,
+  ].join("\n");
   await replace(join(folder, "_headers"), HEADERS);
-  await replace(join(folder, "shell.html"), shell.replace("<div", `${head}<div`));
+  await replace(join(folder, ".assetsignore"), basename(recordOf(folder)));
+  await replace(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
   await replace(join(folder, "player.html"), player.page);
   const inputs = [
     ...new Set([...Object.keys(metafile.inputs), ...player.inputs]),
@@ -101,10 +111,19 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   return metafile;
 }
 
-function entryOf({ outputs }: Metafile): { script: string; style: string } {
+type Entry = { readonly script: string; readonly chunks: readonly string[] };
+
+/** The scripts of the first page: its own, and the chunks that it imports. */
+export function entryOf({ outputs }: Metafile): Entry {
   const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === "dashboard/main.tsx");
-  if (!found?.[1].cssBundle) throw new Error("The build of the dashboard has no entry with styles");
-  return { script: basename(found[0]), style: basename(found[1].cssBundle) };
+  if (!found) throw new Error("The build of the dashboard has no entry");
+  const needed = new Set([found[0]]);
+  for (const path of needed) {
+    for (const { path: chunk, kind } of outputs[path]?.imports ?? [])
+      if (kind === "import-statement") needed.add(chunk);
+  }
+  const [script = "", ...chunks] = [...needed].map((path) => basename(path));
+  return { script, chunks };
 }
 
 /** A digest of the contents of files; of none that exists, if one is missing. */

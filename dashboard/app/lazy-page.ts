@@ -1,0 +1,29 @@
+// Pages that are loaded when they are shown first, with their styles.
+import type { ComponentType } from "preact";
+import { lazy } from "preact/compat";
+
+/** The files of styles, by the names of pages; the build writes them into the page. */
+function stylesOfPages(): Record<string, string> {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name="page-styles"]');
+  return JSON.parse(meta?.content ?? "{}");
+}
+
+/** Loads a file of styles once. Without it the page is there all the same. */
+function loadStyle(file: string | undefined): Promise<void> {
+  if (file === undefined) return Promise.resolve();
+  return new Promise((resolve) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = `/assets/${file}`;
+    link.onload = () => resolve();
+    link.onerror = () => resolve();
+    document.head.append(link);
+  });
+}
+
+/** A page, by the name of its script: `job-page`. */
+export const lazyPage = <Props>(name: string, load: () => Promise<{ default: ComponentType<Props> }>) =>
+  lazy(async () => {
+    const [page] = await Promise.all([load(), loadStyle(stylesOfPages()[name])]);
+    return page;
+  });

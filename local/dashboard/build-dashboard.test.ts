@@ -1,0 +1,64 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Metafile } from "esbuild";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { buildDashboard, entryOf } from "./build-dashboard.ts";
+
+let folder: string;
+let metafile: Metafile;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-build-"));
+  metafile = await buildDashboard(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const zipped = (name: string): number => gzipSync(readFileSync(join(folder, "assets", name)), { level: 9 }).length;
+const sum = (names: readonly string[]): number => names.reduce((total, name) => total + zipped(name), 0);
+
+it("the first page needs at most 45 kB of scripts and 8 kB of styles, compressed", () => {
+  const { script, chunks } = entryOf(metafile);
+  expect(sum([script, ...chunks])).toBeLessThan(45_000);
+  const page = readFileSync(join(folder, "shell.html"), "utf8");
+  const [, style = ""] = /rel="stylesheet" href="\/assets\/([\w.-]+)"/.exec(page) ?? [];
+  expect(sum([style])).toBeLessThan(8000);
+});
+
+it("the first page loads no other page, no player and no library of the service", () => {
+  const { script, chunks } = entryOf(metafile);
+  const inputs = [script, ...chunks].flatMap((name) => Object.keys(metafile.outputs[`assets/${name}`]?.inputs ?? {}));
+  expect(inputs.length).toBeGreaterThan(20);
+  expect(
+    inputs.filter((path) => /\/(zod|hls\.js|dashjs)\/|dashboard\/(job|new-job|nodes|usage|settings)\//.test(path)),
+  ).toEqual([]);
+});
+
+it("the page names its files, and has nothing inline", () => {
+  const page = readFileSync(join(folder, "shell.html"), "utf8");
+  const named = [...page.matchAll(/\/assets\/([\w.-]+)|"([\w.-]+\.css)"/g)].map(
+    ([, name, style = ""]) => name ?? style,
+  );
+  expect(named.length).toBeGreaterThan(1);
+  for (const name of named) expect(existsSync(join(folder, "assets", name))).toBe(true);
+  expect(page).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/);
+});
+
+it("a build keeps the files of earlier ones for a week, for tabs that are open", async () => {
+  const assets = join(folder, "assets");
+  const [script = ""] = readdirSync(assets).filter((name) => name.startsWith("settings-page"));
+  const of = (age: number, name: string): string => {
+    const path = join(assets, name);
+    writeOld(path, age);
+    return path;
+  };
+  const [recent, old] = [of(6, "settings-page-RECENT.js"), of(8, "settings-page-OLD.js")];
+  await buildDashboard(folder);
+  expect([recent, old, join(assets, script)].map((path) => existsSync(path))).toEqual([true, false, true]);
+});
+
+function writeOld(path: string, days: number): void {
+  writeFileSync(path, "");
+  const at = Date.now() / 1000 - days * 86_400;
+  utimesSync(path, at, at);
+}
