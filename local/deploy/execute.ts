@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { bucketOf, databaseOf } from "./account.ts";
+import type { CloudflareApi } from "./account/cloudflare-api.ts";
+import { bookmarkOf } from "./account/database.ts";
+import { bucketOf, databaseOf } from "./account/read-account.ts";
 import { type Bundles, configOf, tagsOf, writeConfig } from "./builds.ts";
-import type { CloudflareApi } from "./cloudflare-api.ts";
 import { type Config, hubNameOf, type Resources } from "./configs.ts";
-import { bookmarkOf } from "./database.ts";
 import { openService } from "./open-service.ts";
 import type { DeployOptions } from "./options.ts";
 import type { DeployStep, Plan } from "./plan.ts";

@@ -1,5 +1,5 @@
 // A plan in words.
-import { type Account, bucketOf, databaseOf } from "./account.ts";
+import { type Account, bucketOf, databaseOf } from "./account/read-account.ts";
 import { type Config, hubNameOf } from "./configs.ts";
 import type { Plan } from "./plan.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Account, emptyAccount } from "./account.ts";
+import { type Account, emptyAccount } from "./account/read-account.ts";
 import { hubConfig, mainConfig, readConfig } from "./configs.ts";
 import { urlOf } from "./execute.ts";
 import { readArguments } from "./options.ts";

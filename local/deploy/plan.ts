@@ -1,5 +1,5 @@
 // What a deploy does, and in which order, decided from what the account has.
-import type { Account } from "./account.ts";
+import type { Account } from "./account/read-account.ts";
 import type { Config, Deployed } from "./configs.ts";
 import { planSecrets, type SecretsPlan } from "./secrets.ts";
 

@@ -1,8 +1,8 @@
 // What a Cloudflare account has of the service: its database, its bucket and its two Workers.
 import * as z from "zod";
+import { type Config, type Deployed, hubNameOf } from "../configs.ts";
+import type { SecretNames } from "../secrets.ts";
 import { ApiError, type CloudflareApi } from "./cloudflare-api.ts";
-import { type Config, type Deployed, hubNameOf } from "./configs.ts";
-import type { SecretNames } from "./secrets.ts";
 
 export type Account = {
   readonly databaseId: string | null;

@@ -1,6 +1,6 @@
 // Cloudflare's account API, as far as wrangler does not do it better. Each of its runs takes seconds.
 import * as z from "zod";
-import { reasonOf, type Wrangler } from "./wrangler.ts";
+import { reasonOf, type Wrangler } from "../wrangler.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { ROOT } from "../home/constants.ts";
+import { ROOT } from "../../home/constants.ts";
 import type { CloudflareApi } from "./cloudflare-api.ts";
 
 const Rows = z.array(z.object({ results: z.array(z.object({ name: z.string() })) }));
