@@ -127,7 +127,7 @@ function storedTracks(feeds: readonly TrackFeed[], least: number): MadeTrack[] |
 
 const playableMs = (parts: readonly Part[]): number => Math.min(...parts.flatMap(({ tracks }) => tracks.map(endMs)));
 
-/** Stores the playlists that have changed: those that players open after those that they name. */
+/** Stores the playlists that have changed, with one request for tickets: only the first ones name each other. */
 function textStore(output: number, deps: UploadDeps) {
   const known = new Map<string, string>();
   const storeAll = async (files: readonly StreamFile[], signal: AbortSignal): Promise<Failure | null> => {
@@ -141,12 +141,13 @@ function textStore(output: number, deps: UploadDeps) {
         textsOf(stream).map(({ file, text }) => ({
           name: `${stream.name}/${file}`,
           text,
-          isEntry: !file.startsWith(inStreamFolder(stream.folder, "")),
+          // A manifest names segments only.
+          isMaster: file.endsWith(".m3u8") && !file.startsWith(inStreamFolder(stream.folder, "")),
         })),
       );
       const changed = texts.filter(({ name, text }) => known.get(name) !== text);
-      for (const isEntry of [false, true]) {
-        const stage = changed.filter((each) => each.isEntry === isEntry);
+      for (const isMaster of [false, true]) {
+        const stage = changed.filter((each) => each.isMaster === isMaster);
         // Even the last ones, of a stream that failed: caches must not keep them for the next attempt.
         const files = stage.map(({ name, text }) => ({
           file: name,
