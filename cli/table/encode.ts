@@ -1,4 +1,5 @@
 // Commands that create jobs.
+import { OLD_SERVICES } from "#shared/convert/services.ts";
 import type { ArgumentSpec, CommandSpec, OptionSpec } from "../command-spec.ts";
 
 const SOURCE: ArgumentSpec = {
@@ -59,5 +60,19 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
     options: REQUEST,
     examples: ["copra plan video.mov --to mp4:720p --to hls"],
     load: async () => (await import("../encode/plan.ts")).plan,
+  },
+  {
+    name: "convert",
+    summary: "Convert a request of Coconut, Zencoder, Elastic Transcoder or MediaConvert to a job",
+    arguments: [{ name: "[file]", description: "The old request; standard input by default", complete: "file" }],
+    options: [
+      {
+        flags: "--from <service>",
+        description: "Whose request it is; by default what it looks like",
+        choices: OLD_SERVICES,
+      },
+    ],
+    examples: ["copra convert zencoder.json", "copra convert --from mediaconvert old.json --json"],
+    load: async () => (await import("../convert/convert.ts")).convert,
   },
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseJobRequest } from "../request/job-request.ts";
-import { convertText, detectService, OLD_SERVICES, type OldService } from "./convert.ts";
+import { convertText, detectService } from "./convert.ts";
 import { readElasticTranscoder } from "./elastic-transcoder/elastic-transcoder.ts";
 import { ELASTIC_FIELDS } from "./elastic-transcoder/fields.ts";
 import { SYSTEM_PRESETS } from "./elastic-transcoder/presets.ts";
@@ -8,6 +8,7 @@ import { MEDIACONVERT_FIELDS } from "./mediaconvert/fields.ts";
 import { readMediaConvert } from "./mediaconvert/mediaconvert.ts";
 import type { Converted, FieldRow, Json } from "./note.ts";
 import { Reader } from "./reader.ts";
+import { OLD_SERVICES, type OldService } from "./services.ts";
 import {
   COCONUT_V1_CONFIG,
   COCONUT_V1_JSON,

@@ -4,18 +4,8 @@ import { convertCoconutV2 } from "./coconut/v2.ts";
 import { convertElasticTranscoder } from "./elastic-transcoder/elastic-transcoder.ts";
 import { convertMediaConvert } from "./mediaconvert/mediaconvert.ts";
 import { type Converted, isObject } from "./note.ts";
+import { type OldService, SERVICE_NAMES } from "./services.ts";
 import { convertZencoder } from "./zencoder/zencoder.ts";
-
-export const OLD_SERVICES = ["coconut", "coconut-v1", "zencoder", "elastic-transcoder", "mediaconvert"] as const;
-export type OldService = (typeof OLD_SERVICES)[number];
-
-export const SERVICE_NAMES: Readonly<Record<OldService, string>> = {
-  coconut: "Coconut, API v2",
-  "coconut-v1": "Coconut, API v1",
-  zencoder: "Zencoder",
-  "elastic-transcoder": "Elastic Transcoder",
-  mediaconvert: "MediaConvert",
-};
 
 const CONVERTERS: Readonly<Record<OldService, (body: unknown) => Converted>> = {
   coconut: convertCoconutV2,

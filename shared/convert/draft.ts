@@ -118,7 +118,7 @@ export class Draft {
   /** The first URL that can be notified; the others are lost. */
   notify(url: string, field: string): void {
     if (!/^https?:\/\//i.test(url)) this.lost(field, "notifications are sent to http(s) URLs and SNS topics");
-    else if (this.#notification !== null) this.lost(field, "a job notifies one URL");
+    else if (this.#notification !== null && this.#notification.url !== url) this.lost(field, "a job notifies one URL");
     else this.#notification = { type: "http", url };
   }
 

@@ -17,9 +17,22 @@ export const FormErrorsContext = createContext<FormErrors>({ invalid: null, miss
 /** The message for a field, or for a part of it that has no field; undefined if there is none. */
 export function useFieldError(field: string): string | undefined {
   const { invalid, missing } = useContext(FormErrorsContext);
-  if (invalid !== null && isField(field, invalid.field)) return invalid.message;
+  if (invalid !== null && isField(field, invalid.field)) return withoutField(invalid);
   return missing.find((one) => one.field === field)?.message;
 }
+
+/** The message at its field, which need not be named again. */
+const withoutField = ({ field, message }: Invalid): string =>
+  message.startsWith(`\`${field}\``)
+    ? message
+        .slice(`${field}`.length + 2)
+        .replace(/^: ?/, "")
+        .trim()
+    : message;
+
+/** Without the list of all that is allowed, which is at the field. */
+export const summaryOf = (message: string): string =>
+  message.replace(/[;.?]? ?\b[Aa]llowed: .*$/s, (rest) => (rest.startsWith("?") ? "?" : ""));
 
 /** Moves the focus to a field, or to the nearest part of the form that has it. Opens what hides it. */
 export function focusField(field: string): void {

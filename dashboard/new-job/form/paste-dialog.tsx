@@ -1,13 +1,8 @@
 // "Paste an old request": of another service, converted to one of this service.
 import { useId, useState } from "preact/hooks";
-import {
-  type Conversion,
-  convertText,
-  OLD_SERVICES,
-  type OldService,
-  SERVICE_NAMES,
-} from "../../../shared/convert/convert.ts";
+import { type Conversion, convertText } from "../../../shared/convert/convert.ts";
 import type { Note } from "../../../shared/convert/note.ts";
+import { OLD_SERVICES, type OldService, SERVICE_NAMES } from "../../../shared/convert/services.ts";
 import { Dialog } from "../../parts/overlays/dialog.tsx";
 import type { Json } from "../secrets.ts";
 

@@ -6,7 +6,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
 import { type Estimate, estimateOf } from "../request/estimate.ts";
-import { focusField, type Invalid } from "./form-context.ts";
+import { focusField, type Invalid, summaryOf } from "./form-context.ts";
 import type { Planned } from "./use-plan.ts";
 
 export function PlanView({ planned, retry }: { readonly planned: Planned; readonly retry: () => void }) {
@@ -31,7 +31,7 @@ function InvalidField({ invalid: { field, message } }: { readonly invalid: Inval
   return (
     <div class="problem">
       <div>
-        <p>{message}</p>
+        <p>{field === undefined ? message : summaryOf(message)}</p>
       </div>
       {field !== undefined && (
         <button type="button" onClick={() => focusField(field)}>

@@ -22,7 +22,10 @@ export function readZencoder(job: Reader): Converted {
     const type = output.at("type").text() ?? "standard";
     if (isStream(output)) thumbnailsOf(draft, output);
     else if (type === "standard") convertFile(draft, output);
-    else draft.lost(output.path, `outputs of the type \`${type}\` are not possible`);
+    else {
+      output.use();
+      draft.lost(output.path, `outputs of the type \`${type}\` are not possible`);
+    }
   }
   convertStreams(draft, outputs.filter(isStream));
   // Only now there is a notification to extend.

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { COCONUT_V1_CONFIG, ZENCODER_JOB } from "#shared/convert/testing/examples.ts";
+import { bareEnvironment, runCli } from "../testing/run-cli.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "copra-convert-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const env = bareEnvironment(folder);
+const file = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+it("prints the request, and reports what is not in it", async () => {
+  const job = file("zencoder.json", JSON.stringify(ZENCODER_JOB));
+  const { code, stdout, stderr } = await runCli(["convert", job], env);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ storage: { bucket: "out-bucket" } });
+  expect(stderr).toContain("Converted from Zencoder");
+  expect(stderr).toMatch(/To fill in:\n {2}storage\.region: .*\nNot carried over:\n/);
+});
+
+it("reads standard input, and prints request and notes as JSON", async () => {
+  const { stdout } = await runCli(["convert", "-", "--json"], env, COCONUT_V1_CONFIG);
+  expect(JSON.parse(stdout)).toMatchObject({
+    service: "coconut-v1",
+    request: { input: { url: "https://example.com/1234.mov" } },
+    notes: expect.arrayContaining([expect.objectContaining({ level: "lost", field: "set api_version" })]),
+  });
+});
+
+it.each([
+  ["what is no request", "{}", [], /no service that can be converted/],
+  ["another text", "hello", ["--from", "mediaconvert"], /is a JSON object/],
+  ["another service", "{}", ["--from", "elsewhere"], /Allowed choices are coconut/],
+])("refuses %s", async (_, content, options, message) => {
+  const { code, stderr } = await runCli(["convert", file("job.json", content), ...options], env);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
+it("names a file that cannot be read", async () => {
+  const { code, stderr } = await runCli(["convert", join(folder, "none.json")], env);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/none\.json cannot be read/)]);
+});

@@ -1,0 +1,41 @@
+// copra convert: a request of another service as a job of this one.
+import { readFileSync } from "node:fs";
+import { convertText } from "#shared/convert/convert.ts";
+import type { Note } from "#shared/convert/note.ts";
+import { OLD_SERVICES, type OldService, SERVICE_NAMES } from "#shared/convert/services.ts";
+import type { Run } from "../command-spec.ts";
+import { textOption } from "../context.ts";
+import { EXIT, usageError } from "../exit.ts";
+
+/** The request goes to standard output; what was not carried over, and what is to be filled in, to standard error. */
+export const convert: Run = async ({ output }, [file = "-"], options) => {
+  const from = textOption(options, "from");
+  const result = convertText(textOf(file), isService(from) ? from : undefined);
+  if (!result.ok) throw usageError(`${file}: ${result.error}`);
+  const { request, notes } = result.converted;
+  output.data({ service: result.service, request, notes }, () => JSON.stringify(request, null, 2));
+  if (!output.json) output.words(wordsOf(notes, result.service));
+  return EXIT.done;
+};
+
+const isService = (text: string | undefined): text is OldService => OLD_SERVICES.some((name) => name === text);
+
+/** Throws a usage error that names the file. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw usageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const TITLES = { todo: "To fill in", lost: "Not carried over", changed: "Works differently" } as const;
+
+function wordsOf(notes: readonly Note[], service: OldService): string {
+  const sections = (["todo", "lost", "changed"] as const).flatMap((level) => {
+    const own = notes.filter((note) => note.level === level);
+    return own.length === 0 ? [] : [`${TITLES[level]}:`, ...own.map(({ field, message }) => `  ${field}: ${message}`)];
+  });
+  const first = `Converted from ${SERVICE_NAMES[service]}`;
+  return [sections.length === 0 ? `${first}: everything was carried over` : first, ...sections].join("\n");
+}
