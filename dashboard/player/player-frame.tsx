@@ -28,7 +28,11 @@ export function PlayerFrame({ opening, title, close, onProblem }: Props) {
       if (frame.current === null || source !== frame.current.contentWindow || origin !== "null") return;
       const message = parseFromFrame(data);
       if (message?.type === "ready") setReady(true);
-      if (message?.type === "size") setRatio(frame.current, message.width, message.height);
+      if (message?.type === "size") {
+        setRatio(frame.current, message.width, message.height);
+        // Now it has its height.
+        frame.current.parentElement?.scrollIntoView({ block: "nearest" });
+      }
       if (message?.type === "problem") latest.current.onProblem(message.problem);
       if (message?.type === "key") pass(frame.current, message.key, latest.current.close);
     };

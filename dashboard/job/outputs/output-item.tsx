@@ -60,7 +60,7 @@ const textsOf = ({ urls = [] }: Output): string[] => urls.filter((url) => typeof
 
 function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   return (
-    <dl class="figures">
+    <dl class="output-figures">
       {figures.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

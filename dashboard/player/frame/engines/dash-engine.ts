@@ -17,8 +17,8 @@ export function openDash(video: HTMLVideoElement, url: string, events: EngineEve
   for (const name of [names.STREAM_INITIALIZED, names.QUALITY_CHANGE_RENDERED, names.TEXT_TRACKS_ADDED]) {
     player.on(name, events.changed);
   }
-  // From its beginning, also while it is being encoded.
-  player.initialize(video, url, false, 0);
+  // From its beginning also while it is encoded: the manifest asks for that.
+  player.initialize(video, url, false);
   const levels = () => player.getRepresentationsByType("video");
   const automatic = (on: boolean): void =>
     player.updateSettings({ streaming: { abr: { autoSwitchBitrate: { video: on } } } });

@@ -1,0 +1,268 @@
+/// <reference lib="dom" />
+// The player of the dashboard with the outputs of real jobs: what is on the screen, by the time code in its frames.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FrameLocator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { BLOCKS, ROW, secondsOf } from "../players/time-code.ts";
+import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { startTestStack, type TestStack } from "../stack.ts";
+import { makeSlowFfmpeg } from "../streams/slow-ffmpeg.ts";
+import { makeStreamClip, STREAM_CLIPS } from "../streams/stream-clips.ts";
+import { accessibilityProblems, type DashboardBrowser, openDashboard } from "./browser.ts";
+
+const CLIP = "video.mp4";
+const { seconds: SECONDS, frameSeconds: FRAME } = STREAM_CLIPS[CLIP];
+
+let folder: string;
+let sources: SourceServer;
+let stack: TestStack;
+let dashboard: DashboardBrowser;
+let slow: Readonly<Record<string, string>>;
+/** Reads pixels of screenshots. */
+let reader: Page;
+/** The ids of a job with files, and of one with a stream, which is encoded slowly. */
+let files: string;
+let stream: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-player-"));
+  slow = await makeSlowFfmpeg(folder, 1.3);
+  Object.assign(process.env, slow);
+  sources = await startSourceServer(folder);
+  stack = await startTestStack();
+  dashboard = await openDashboard(stack, [stack.s3.endpoint, sources.origin]);
+  reader = await dashboard.browser.newPage();
+  const input = { url: sources.urlOf(await makeStreamClip(CLIP, folder)) };
+  const sprite = { interval: 2, sprite: { columns: 4 }, vtt: { filename: "thumbnails.vtt" } };
+  const made = await stack.submit({
+    input,
+    outputs: {
+      "mp4:240p": [
+        { path: "files/all.mp4", key: "all" },
+        { path: "files/part.mp4", key: "part", offset: 3, duration: 6 },
+      ],
+      "mov:prores_ks:noaudio": { path: "files/studio.mov", duration: 1 },
+      "jpg:160x": { path: "files/%d.jpg", ...sprite },
+    },
+  });
+  expect(await stack.waitForJob(made.id)).toMatchObject({ status: "job.completed" });
+  files = made.id;
+  const variants = ["mp4:240p", "mp4:x:64k"];
+  const streamed = await stack.submit({
+    input,
+    outputs: {
+      httpstream: {
+        path: "stream",
+        hls: { path: "ts" },
+        dash: { path: "fmp4" },
+        variants,
+        live_playlist: true,
+        segment_duration: 2,
+      },
+    },
+  });
+  stream = streamed.id;
+});
+afterAll(async () => {
+  for (const name of Object.keys(slow)) delete process.env[name];
+  await dashboard?.close();
+  await stack?.stop();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Shown = { readonly page: Page; readonly player: FrameLocator };
+
+async function openJob(id: string): Promise<Shown> {
+  const page = await dashboard.open({ path: `/jobs/${id}`, height: 1000 });
+  await page.getByRole("heading", { name: "Outputs" }).waitFor();
+  return { page, player: page.frameLocator("iframe") };
+}
+
+/** The time code of the frame that is on the screen, in seconds. */
+async function codeOn({ player }: Shown): Promise<number> {
+  const png = (await player.locator(".screen").screenshot()).toString("base64");
+  const ratio = await player
+    .locator("video")
+    .last()
+    .evaluate((video: HTMLVideoElement) => video.videoWidth / video.videoHeight);
+  const brightness = await reader.evaluate(
+    async ([data, aspect, blocks, row]) => {
+      const image = new Image();
+      image.src = `data:image/png;base64,${data}`;
+      await image.decode();
+      const { width, height } = image;
+      const canvas = Object.assign(document.createElement("canvas"), { width, height });
+      const drawing = canvas.getContext("2d");
+      drawing?.drawImage(image, 0, 0);
+      const [shownWidth, shownHeight] = [Math.min(width, height * aspect), Math.min(height, width / aspect)];
+      const y = (height - shownHeight) / 2 + (shownHeight * row) / 2;
+      const x = (block: number): number => (width - shownWidth) / 2 + ((block + 0.5) / blocks) * shownWidth;
+      return Array.from({ length: blocks }, (_, block) => drawing?.getImageData(x(block), y, 1, 1).data[1] ?? 0);
+    },
+    [png, ratio, BLOCKS, ROW] as const,
+  );
+  return secondsOf(brightness) ?? Number.NaN;
+}
+
+/** Waits until it plays, and pauses it by a key of the page. */
+async function playAndPause(shown: Shown, seconds = 1): Promise<void> {
+  const { page, player } = shown;
+  await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(seconds);
+  await page.keyboard.press(" ");
+  await player.getByRole("button", { name: "Play", exact: true }).waitFor();
+  await settled(player);
+}
+
+const timeOf = (player: FrameLocator): Promise<number> =>
+  player
+    .locator("video")
+    .last()
+    .evaluate((video: HTMLVideoElement) => video.currentTime);
+
+/** Resolves when no video seeks any more, and its frame is on the screen. */
+const settled = (player: FrameLocator): Promise<void> =>
+  player.locator("body").evaluate(async () => {
+    const isSeeking = (): boolean => [...document.querySelectorAll("video")].some(({ seeking }) => seeking);
+    do await new Promise((resolve) => setTimeout(resolve, 150));
+    while (isSeeking());
+  });
+
+async function press({ page, player }: Shown, key: string): Promise<void> {
+  await page.keyboard.press(key);
+  await settled(player);
+}
+
+const near = (seconds: number, wanted: number): void => expect(Math.abs(seconds - wanted)).toBeLessThan(0.002);
+
+it("plays a growing stream from its beginning, and the complete one without a reload", async () => {
+  await vi.waitFor(
+    async () =>
+      expect(await stack.request("GET", `/jobs/${stream}`)).toMatchObject({ body: { outputs: [{ live: {} }] } }),
+    {
+      timeout: 60_000,
+    },
+  );
+  const shown = await openJob(stream);
+  const { page, player } = shown;
+  await page.getByRole("button", { name: "Play HLS httpstream" }).click();
+  await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(0.3);
+  expect(await codeOn(shown)).toBeLessThan(5);
+  expect(await stack.request("GET", `/jobs/${stream}`)).toMatchObject({ body: { status: "job.starting" } });
+  await player.locator("video").evaluate((video) => Object.assign(video.dataset, { kept: "yes" }));
+  expect(await stack.waitForJob(stream)).toMatchObject({ status: "job.completed" });
+  await expect
+    .poll(() => player.locator("video").evaluate((video: HTMLVideoElement) => video.duration), { timeout: 20_000 })
+    .toBeCloseTo(SECONDS, 0);
+  for (const time of [SECONDS - 2, 1]) {
+    await player.getByRole("slider", { name: "Position" }).fill(time.toFixed(2));
+    await settled(player);
+    await expect.poll(() => codeOn(shown)).toSatisfy((code) => Math.abs(code - time) < 2);
+  }
+  expect(await player.locator("video").getAttribute("data-kept")).toBe("yes");
+  await page.context().close();
+});
+
+it("steps by single frames, and has the keys of the page", async () => {
+  const shown = await openJob(files);
+  const requested: string[] = [];
+  shown.page.on("request", (request) => requested.push(request.url()));
+  await shown.page.keyboard.press("p");
+  await playAndPause(shown);
+  const code = await codeOn(shown);
+  await press(shown, ".");
+  near(await codeOn(shown), code + FRAME);
+  await press(shown, ",");
+  await press(shown, ",");
+  near(await codeOn(shown), code - FRAME);
+  const bar = shown.player.getByRole("slider", { name: "Position" });
+  await bar.hover();
+  await expect.poll(() => shown.player.locator(".thumbnail").getAttribute("data-url")).toMatch(/files\/1\.jpg$/);
+  expect(requested.filter((url) => /engine/.test(url))).toEqual([]);
+  expect(await accessibilityProblems(shown.page)).toEqual([]);
+  await shown.page.keyboard.press("Escape");
+  await expect.poll(() => shown.page.locator("iframe").count()).toBe(0);
+  await shown.page.context().close();
+});
+
+it.each([
+  ["all", "all"],
+  ["an output that begins later", "part"],
+])("compares frames of the source with those of %s", async (_, key) => {
+  const shown = await openJob(files);
+  const { page, player } = shown;
+  await page.getByRole("button", { name: `Compare ${key}`, exact: true }).click();
+  await playAndPause(shown, 0.7);
+  await press(shown, ".");
+  await press(shown, "t");
+  await player.getByRole("button", { name: /shown: A/ }).waitFor();
+  const source = await codeOn(shown);
+  await press(shown, "t");
+  await player.getByRole("button", { name: /shown: B/ }).waitFor();
+  const output = await codeOn(shown);
+  near(source, output);
+  expect(output).toBeGreaterThan(key === "part" ? 3.5 : 0.5);
+  await press(shown, "]");
+  await press(shown, "t");
+  near(await codeOn(shown), output + FRAME);
+  await page.context().close();
+});
+
+it.each(["HLS", "DASH"])("plays a complete stream by %s", async (kind) => {
+  await stack.waitForJob(stream);
+  const shown = await openJob(stream);
+  await shown.page.getByRole("button", { name: `Play ${kind} httpstream` }).click();
+  await playAndPause(shown);
+  const code = await codeOn(shown);
+  await press(shown, ".");
+  near(await codeOn(shown), code + FRAME);
+  await shown.page.context().close();
+});
+
+it("reports why something does not play, and what to do", async () => {
+  const shown = await openJob(files);
+  await shown.page.getByRole("button", { name: "Play mov:prores_ks:noaudio" }).click();
+  await shown.page.getByText("This browser cannot decode it").waitFor();
+  await shown.page.context().close();
+  await stack.waitForJob(stream);
+  const streams = await openJob(stream);
+  await streams.page.context().route(/master\.m3u8$/, async (route) => {
+    const response = await route.fetch();
+    // Playwright adds the header if there is none.
+    const headers = { ...response.headers(), "access-control-allow-origin": "https://elsewhere.example" };
+    await route.fulfill({ response, headers });
+  });
+  await streams.page.getByRole("button", { name: "Play HLS httpstream" }).click();
+  await streams.page.getByText("does not let web pages read it (CORS)").waitFor();
+  await streams.page.getByText(/put-bucket-cors --bucket copra/).waitFor();
+  await streams.page.context().close();
+});
+
+it("keeps what it plays away from the session", async () => {
+  const shown = await openJob(files);
+  await shown.page.keyboard.press("p");
+  await playAndPause(shown);
+  const reached = await shown.player.locator("body").evaluate(async () => {
+    const attempt = async (what: () => unknown): Promise<string> => {
+      try {
+        return `reached: ${await what()}`;
+      } catch (error) {
+        return error instanceof Error ? error.name : "refused";
+      }
+    };
+    return Promise.all([
+      attempt(() => document.cookie),
+      attempt(() => parent.document.title),
+      attempt(() => localStorage.length),
+      attempt(async () => (await fetch(`${location.origin}/v2/session`)).status),
+    ]);
+  });
+  expect(reached).toEqual(["SecurityError", "SecurityError", "SecurityError", "TypeError"]);
+  await shown.page.context().close();
+});
+
+it("violates no policy and loads nothing from elsewhere", () => {
+  expect(dashboard.complaints).toEqual([]);
+});
