@@ -56,6 +56,8 @@ const workerProject = (test: {
           bindings: {
             MIGRATIONS: await readD1Migrations("./migrations"),
             ADMIN_TOKEN: "test-admin-token-of-32-characters",
+            // As if it were not set, also where a .dev.vars has one.
+            MASTER_SECRET: "",
             FAULTS: process.env.COPRA_FAULTS ?? "1",
             KEY_PEPPER: "test-pepper",
             SEALING_KEYS:

@@ -40,6 +40,15 @@ const finds = (lines: readonly string[]): Outcome => ({ passed: lines.length ===
 const EXEMPT_FROM_WORDS = /^local\/check\/words(\.test)?\.ts$|^docs\/glossary\.md$/;
 const MOST_SHOWN = 100;
 
+/** The arguments of `npm run wrangler:types`. They do not depend on a .dev.vars. */
+const TYPES_OF_BINDINGS = [
+  "worker/wrangler-env/generated.d.ts",
+  "--include-runtime=false",
+  "--strict-vars=false",
+  "--env-interface=WranglerEnv",
+  "--env-file=.dev.vars.example",
+];
+
 const CHECKS: Readonly<Record<string, Check>> = {
   biome: {
     run: tool("biome", "check", "."),
@@ -48,6 +57,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   tsc: {
     run: tool("tsc", "-b"),
     help: "Each line is file(line,column), TypeScript's error code and the type that does not match.",
+  },
+  env: {
+    run: tool("wrangler", "types", ...TYPES_OF_BINDINGS, "--check"),
+    help: "wrangler.toml has changed: `npm run wrangler:types` writes the types of its bindings again.",
   },
   knip: {
     run: tool("knip"),

@@ -23,7 +23,7 @@ const Variables = z.record(z.string(), z.json());
  * does not build.
  */
 export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Promise<V4WorkerOptions> {
-  const { name } = unstable_readConfig({ config: WRANGLER_TOML });
+  const { name, vars } = unstable_readConfig({ config: WRANGLER_TOML });
   const { workerOptions: stated, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
   // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each request.
@@ -33,7 +33,8 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
     ...options,
     // Part of the path of its objects' data.
     name,
-    bindings: { ...Variables.parse(options.bindings), ...allowVariables(allow), ...bindings },
+    // Not those of .dev.vars, which wrangler adds: what is sealed with its secrets could not be read without the file.
+    bindings: { ...Variables.parse(vars), ...allowVariables(allow), ...bindings },
     modules: true,
     script: await bundle(main),
     serviceBindings: { ASSETS: { disk: { path: dashboard, writable: false } } },
