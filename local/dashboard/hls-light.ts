@@ -6,7 +6,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Plugin } from "esbuild";
 
-const SOURCE = join(dirname(createRequire(import.meta.url).resolve("hls.js/package.json")), "src");
+/** Absent where the dashboard comes built. */
+const sourceFolder = (): string => join(dirname(createRequire(import.meta.url).resolve("hls.js/package.json")), "src");
 
 const IN = ["SUBTITLES", "ALT_AUDIO"];
 const OUT = [
@@ -31,7 +32,7 @@ const EMPTY =
 export const hlsLight: Plugin = {
   name: "hls-light",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^hls\.js$/ }, () => ({ path: join(SOURCE, "exports-default.ts") }));
+    onResolve({ filter: /^hls\.js$/ }, () => ({ path: join(sourceFolder(), "exports-default.ts") }));
     // A CommonJS module, so that any name can be imported of it: it is undefined.
     // A polyfill for browsers that are older than the language of this build.
     onLoad({ filter: /\/hls\.js\/src\/utils\/vttcue\.ts$/ }, () => ({ contents: "export default self.VTTCue;" }));
