@@ -1,5 +1,5 @@
 // Which page is shown: the path, query and fragment below /dashboard, as signals.
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export const BASE = "/dashboard";
 
@@ -21,6 +21,15 @@ export const fragment = computed(() => current.value.hash.slice(1));
 
 /** The address of a page, for links. `to` begins with `/` and may have a query and a fragment. */
 export const href = (to: string): string => `${BASE}${to.replace(/^\/(?=$|[?#])/, "")}`;
+
+/** The queries of the pages that were shown, by their paths. */
+const shown = new Map<string, string>();
+effect(() => {
+  shown.set(path.value, current.value.search);
+});
+
+/** A page as it was when it was shown last, with its query: the way back to a list that was searched. */
+export const lastShown = (to: string): string => `${to}${shown.get(to) ?? ""}`;
 
 /** Shows another page, without a request. `replace`: the browser's "back" skips the present one. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {

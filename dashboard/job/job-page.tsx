@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { navigate, query, setQuery } from "../core/location.ts";
+import { lastShown, navigate, query, setQuery } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -40,7 +40,7 @@ export default function JobPage({ id }: { readonly id: string }) {
 function JobView({ id }: { readonly id: string }) {
   const live = useLiveJob(id);
   const job = live.job.value;
-  useKeys({ Escape: { help: "Back to the jobs", run: () => navigate("/") } }, "Job");
+  useKeys({ Escape: { help: "Back to the jobs", run: () => navigate(lastShown("/")) } }, "Job");
   useEffect(() => {
     document.title = `${job ? `${job.progress} · ` : ""}Job ${id} · Copra`;
   }, [id, job?.progress]);

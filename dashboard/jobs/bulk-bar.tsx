@@ -2,8 +2,8 @@
 import type { JobCounts } from "../../client/index.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { confirm } from "../parts/overlays/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { confirm } from "../parts/overlays/dialog.tsx";
 import { changeJobs, POSSIBLE, type Verb, wholeView } from "./bulk.ts";
 import { isFiltered, STATUS_WORDS, type View } from "./filter.ts";
 import { focusedRow } from "./job-table.tsx";

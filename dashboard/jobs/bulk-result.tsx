@@ -1,7 +1,7 @@
 // What came of a change of many jobs: of each one.
 import { plural } from "../core/format.ts";
-import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Link } from "../parts/link.tsx";
+import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Status } from "../parts/status.tsx";
 import { bulk, closeBulk, stopChange } from "./bulk.ts";

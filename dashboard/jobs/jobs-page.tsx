@@ -10,6 +10,7 @@ import { Link } from "../parts/link.tsx";
 import { LiveButton } from "../parts/live-button.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { bulk } from "./bulk.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkResult } from "./bulk-result.tsx";
 import { type View, viewOf } from "./filter.ts";
@@ -87,6 +88,11 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
   }, [key, account.value?.id]);
 
   useAccountEvents((event) => list.take(event, () => !isSelecting && scrollY < TOP_PX && focusedRow() === null));
+  // Without events, the page shows what was changed, too.
+  const isChanging = bulk.value?.isRunning;
+  useEffect(() => {
+    if (isChanging === false) void list.refresh();
+  }, [isChanging]);
   // What happened between the first response and the start of the stream.
   useEffect(() => {
     if (live.value === "live") void list.refresh();

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { CopraError, type JobRequest } from "../../client/index.ts";
 import type { Note } from "../../shared/convert/note.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { navigate } from "../core/location.ts";
+import { lastShown, navigate } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -35,7 +35,7 @@ export default function NewJobPage() {
   useKeys(
     {
       p: { help: "Paste an old request", run: () => setPasting(true) },
-      Escape: { help: "Back to the jobs", run: () => navigate("/") },
+      Escape: { help: "Back to the jobs", run: () => navigate(lastShown("/")) },
     },
     "New job",
   );

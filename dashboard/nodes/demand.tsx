@@ -1,6 +1,7 @@
 import { Fragment } from "preact";
 import type { Autoscale } from "../../client/index.ts";
 import { count, duration } from "../core/format.ts";
+import { Scroll } from "../parts/scroll.tsx";
 import { backlogSeconds } from "./fleet.ts";
 
 const CLASSES = ["encode", "inspect"] as const;
@@ -15,7 +16,7 @@ export function Demand({ demand }: { readonly demand: Autoscale }) {
         <h2 id="demand">Demand</h2>
         <span class="muted">What GET /v2/autoscale returns to an autoscaler</span>
       </header>
-      <div class="table">
+      <Scroll label="Demand by pool">
         <table>
           <thead>
             <tr>
@@ -56,7 +57,7 @@ export function Demand({ demand }: { readonly demand: Autoscale }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   );
 }

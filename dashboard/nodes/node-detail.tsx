@@ -19,16 +19,16 @@ export function NodeDetail({ id, notes }: { readonly id: string; readonly notes:
   return (
     <div class="node-detail">
       <section aria-label="Tasks">
-        <h3>Tasks now</h3>
+        <h2>Tasks now</h2>
         <Tasks node={node} />
         <Notes notes={[...notes, ...securityNotes(node)]} />
       </section>
       <section aria-label="Machine">
-        <h3>Machine</h3>
+        <h2>Machine</h2>
         <Facts node={node} />
       </section>
       <section aria-label="Capabilities">
-        <h3>What its ffmpeg supports</h3>
+        <h2>What its ffmpeg supports</h2>
         <Capabilities node={node} />
       </section>
     </div>

@@ -5,6 +5,7 @@ import type { Node } from "../../client/index.ts";
 import { bytes } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { Icon } from "../parts/icon.tsx";
+import { Scroll } from "../parts/scroll.tsx";
 import { Status } from "../parts/status.tsx";
 import { type Load, loadOf, type Note, newestProtocol, notesOf, usualVersions } from "./fleet.ts";
 import { NodeActions, useNodeAction } from "./node-actions.tsx";
@@ -59,70 +60,72 @@ export function NodeTable({ nodes, all, open, setOpen, onChange }: TableProps) {
     "Nodes",
   );
   return (
-    <div class="card table nodes">
-      <table ref={table}>
-        <caption class="visually-hidden">Nodes by pool and name</caption>
-        <thead>
-          <tr>
-            <th>Node</th>
-            <th>State</th>
-            <th>Encodes</th>
-            <th class="number">Inspects</th>
-            <th>Pool and labels</th>
-            <th>Machine</th>
-            <th>ffmpeg</th>
-            <th class="number">Disk free</th>
-            <th>
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {nodes.map((node) => (
-            <Fragment key={node.id}>
-              <tr data-id={node.id}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    class="quiet open"
-                    aria-expanded={open === node.id}
-                    onClick={() => setOpen(open === node.id ? "" : node.id)}
-                  >
-                    <Icon name="chevron" /> {node.id}
-                  </button>
-                </th>
-                <td>
-                  <Status status={node.state} />
-                </td>
-                <td>
-                  <LoadBar load={loadOf(node, "encode")} name={node.id} />
-                </td>
-                <td class="number">{node.slots.inspect.running}</td>
-                <td>
-                  {node.pool} <small>{node.labels.join(" ")}</small>
-                </td>
-                <td>{machineOf(node)}</td>
-                <td>
-                  {node.ffmpeg ?? "–"}
-                  <Notes notes={notesOf(node, usual, protocol)} />
-                </td>
-                <td class="number">{bytes(node.disk?.free_bytes)}</td>
-                <td class="number">
-                  <NodeActions node={node} act={act} isBusy={busy === node.id} />
-                </td>
-              </tr>
-              {open === node.id && (
-                <tr class="details">
-                  <td colSpan={9}>
-                    <NodeDetail id={node.id} notes={notesOf(node, usual, protocol)} />
+    <div class="card nodes">
+      <Scroll label="Nodes">
+        <table ref={table}>
+          <caption class="visually-hidden">Nodes by pool and name</caption>
+          <thead>
+            <tr>
+              <th>Node</th>
+              <th>State</th>
+              <th>Encodes</th>
+              <th class="number">Inspects</th>
+              <th>Pool and labels</th>
+              <th>Machine</th>
+              <th>ffmpeg</th>
+              <th class="number">Disk free</th>
+              <th>
+                <span class="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map((node) => (
+              <Fragment key={node.id}>
+                <tr data-id={node.id}>
+                  <th scope="row">
+                    <button
+                      type="button"
+                      class="quiet open"
+                      aria-expanded={open === node.id}
+                      onClick={() => setOpen(open === node.id ? "" : node.id)}
+                    >
+                      <Icon name="chevron" /> {node.id}
+                    </button>
+                  </th>
+                  <td>
+                    <Status status={node.state} />
+                  </td>
+                  <td>
+                    <LoadBar load={loadOf(node, "encode")} name={node.id} />
+                  </td>
+                  <td class="number">{node.slots.inspect.running}</td>
+                  <td>
+                    {node.pool} <small>{node.labels.join(" ")}</small>
+                  </td>
+                  <td>{machineOf(node)}</td>
+                  <td>
+                    {node.ffmpeg ?? "–"}
+                    <Notes notes={notesOf(node, usual, protocol)} />
+                  </td>
+                  <td class="number">{bytes(node.disk?.free_bytes)}</td>
+                  <td class="number">
+                    <NodeActions node={node} act={act} isBusy={busy === node.id} />
                   </td>
                 </tr>
-              )}
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
-      {nodes.length === 0 && <p class="none">No node matches.</p>}
+                {open === node.id && (
+                  <tr class="details">
+                    <td colSpan={9}>
+                      <NodeDetail id={node.id} notes={notesOf(node, usual, protocol)} />
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            ))}
+          </tbody>
+        </table>
+        {nodes.length === 0 && <p class="none">No node matches.</p>}
+      </Scroll>
     </div>
   );
 }

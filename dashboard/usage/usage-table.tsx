@@ -2,6 +2,7 @@ import type { Usage, UsageTotal } from "../../client/index.ts";
 import { bytes, count, date } from "../core/format.ts";
 import { TIER_NAMES, TIERS } from "../core/prices.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
+import { Scroll } from "../parts/scroll.tsx";
 import { csvOf } from "./bars.ts";
 import { hours } from "./figures.tsx";
 
@@ -16,45 +17,47 @@ export function UsageTable({ usage }: { readonly usage: Usage }) {
         <h2 id="days">Days</h2>
         <CopyButton label="Copy as CSV" text={() => csvOf(usage.days)} />
       </header>
-      <div class="table days-table">
-        <table>
-          <thead>
-            <tr>
-              <th>Day (UTC)</th>
-              <th class="number">Completed</th>
-              <th class="number">Failed</th>
-              <th class="number">Canceled</th>
-              {TIERS.map((tier) => (
-                <th class="number" key={tier}>
-                  {TIER_NAMES[tier]} min
-                </th>
-              ))}
-              <th class="number">Node hours</th>
-              <th class="number">Stored</th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.toReversed().map((day) => (
-              <tr key={day.day}>
-                <th scope="row">{date(`${day.day}T12:00:00`)}</th>
-                <Numbers of={day} />
-              </tr>
-            ))}
-            {days.length === 0 && (
+      <div class="days-table">
+        <Scroll label="Usage by day">
+          <table>
+            <thead>
               <tr>
-                <td colSpan={10} class="muted">
-                  No job ended on these days.
-                </td>
+                <th>Day (UTC)</th>
+                <th class="number">Completed</th>
+                <th class="number">Failed</th>
+                <th class="number">Canceled</th>
+                {TIERS.map((tier) => (
+                  <th class="number" key={tier}>
+                    {TIER_NAMES[tier]} min
+                  </th>
+                ))}
+                <th class="number">Node hours</th>
+                <th class="number">Stored</th>
               </tr>
-            )}
-          </tbody>
-          <tfoot>
-            <tr>
-              <th scope="row">Total</th>
-              <Numbers of={usage.total} />
-            </tr>
-          </tfoot>
-        </table>
+            </thead>
+            <tbody>
+              {days.toReversed().map((day) => (
+                <tr key={day.day}>
+                  <th scope="row">{date(`${day.day}T12:00:00`)}</th>
+                  <Numbers of={day} />
+                </tr>
+              ))}
+              {days.length === 0 && (
+                <tr>
+                  <td colSpan={10} class="muted">
+                    No job ended on these days.
+                  </td>
+                </tr>
+              )}
+            </tbody>
+            <tfoot>
+              <tr>
+                <th scope="row">Total</th>
+                <Numbers of={usage.total} />
+              </tr>
+            </tfoot>
+          </table>
+        </Scroll>
       </div>
     </section>
   );
