@@ -44,14 +44,10 @@ export function openLivePlaylists(
   packages: readonly PackageFeeds[],
   deps: LiveDeps,
 ): LivePlaylists {
-  const { spec, planned, folder } = options;
-  const segmentSeconds = spec.segmentDurationMs / 1000;
-  const expectedMs = planned.expectedDurationMs;
-  const lists = textStore(spec.index, deps);
-  let subtitles: StreamPackage["subtitles"] = [];
-  let startedAt: number | null = null;
+  const { spec, folder } = options;
+  const writer = playlistWriter(options, deps);
   let nextAt = 0;
-  let shown = 0;
+  let shownMs = 0;
   let round: Promise<void> | null = null;
   let isOver = false;
 
@@ -62,41 +58,23 @@ export function openLivePlaylists(
     });
     return parts.every((part) => part !== null) ? parts : null;
   };
-  const store = async (parts: readonly Part[], growing: Growing | null, signal: AbortSignal): Promise<void> => {
-    const complete = parts.map((part) => ({ ...part, subtitles, thumbnails: null, growing }));
-    await lists.store(complete, signal);
-  };
-  const storeTexts = async (parts: readonly Part[]): Promise<void> => {
-    if (options.subtitles.length === 0 || expectedMs === null) return;
-    const texts = parts.map((part) => ({ ...part, endMs: expectedMs }));
-    const stored = await storeSubtitles(options.subtitles, texts, new StreamStorage(spec.index, deps));
-    if (!stored.ok) throw AppError.from(stored.error);
-    subtitles = stored.value;
-  };
-  const publish = async (parts: readonly Part[], now: number): Promise<void> => {
-    if (startedAt === null) await storeTexts(parts);
-    startedAt ??= now;
-    const measuredSegments = FIRST_SEGMENTS;
-    await store(parts, { segmentSeconds, expectedMs, startedAt, writtenAt: now, measuredSegments }, deps.signal);
-    deps.playable({ output: spec.index, seconds: Math.floor(shown) / 1000 });
-  };
-  const warn = (error: unknown): void => {
-    if (!deps.signal.aborted) deps.log.warn("Growing playlists are not stored", { error: messageOf(error) });
-  };
+  /** The output does not depend on it. */
+  const attempt = (stored: Promise<void>): Promise<void> =>
+    stored.catch((error: unknown) => {
+      if (!deps.signal.aborted) deps.log.warn("Growing playlists are not stored", { error: messageOf(error) });
+    });
 
   return {
     update() {
       const now = Date.now();
       const parts = round || isOver || now < nextAt ? null : partsOf(FIRST_SEGMENTS);
-      const until = parts ? playableMs(parts) : 0;
-      if (!parts || until <= shown) return;
-      shown = until;
-      nextAt = now + segmentSeconds * 1000;
-      round = publish(parts, now)
-        .catch(warn)
-        .finally(() => {
-          round = null;
-        });
+      const untilMs = parts ? playableMs(parts) : 0;
+      if (!parts || untilMs <= shownMs) return;
+      shownMs = untilMs;
+      nextAt = now + spec.segmentDurationMs;
+      round = attempt(writer.write(parts, now)).finally(() => {
+        round = null;
+      });
     },
     async close() {
       isOver = true;
@@ -106,11 +84,46 @@ export function openLivePlaylists(
       const wasOver = isOver;
       isOver = true;
       await round;
-      const parts = startedAt === null || wasOver || deps.signal.aborted ? null : partsOf(1);
-      if (!parts) return;
-      const limit = AbortSignal.any([deps.signal, AbortSignal.timeout(END_LIMIT_MS)]);
-      await store(parts, null, limit).catch(warn);
+      const parts = wasOver || deps.signal.aborted || !writer.hasWritten() ? null : partsOf(1);
+      if (parts) await attempt(writer.end(parts));
     },
+  };
+}
+
+/** Writes the playlists of a stream; one call at a time. */
+function playlistWriter(options: PublicationOptions, deps: LiveDeps) {
+  const { spec, planned, subtitles: files } = options;
+  const segmentSeconds = spec.segmentDurationMs / 1000;
+  const expectedMs = planned.expectedDurationMs;
+  const lists = textStore(spec.index, deps);
+  let subtitles: StreamPackage["subtitles"] = [];
+  let startedAt: number | null = null;
+
+  const store = (parts: readonly Part[], growing: Growing | null, signal: AbortSignal): Promise<void> =>
+    lists.store(
+      parts.map((part) => ({ ...part, subtitles, thumbnails: null, growing })),
+      signal,
+    );
+  /** Stores the subtitles of the whole stream, if its length is known. */
+  const storeTexts = async (parts: readonly Part[]): Promise<void> => {
+    if (files.length === 0 || expectedMs === null) return;
+    const texts = parts.map((part) => ({ ...part, endMs: expectedMs }));
+    const stored = await storeSubtitles(files, texts, new StreamStorage(spec.index, deps));
+    if (!stored.ok) throw AppError.from(stored.error);
+    subtitles = stored.value;
+  };
+
+  return {
+    hasWritten: () => startedAt !== null,
+    async write(parts: readonly Part[], now: number): Promise<void> {
+      if (startedAt === null) await storeTexts(parts);
+      startedAt ??= now;
+      const growing = { segmentSeconds, expectedMs, startedAt, writtenAt: now, measuredSegments: FIRST_SEGMENTS };
+      await store(parts, growing, deps.signal);
+      deps.playable({ output: spec.index, seconds: Math.floor(playableMs(parts)) / 1000 });
+    },
+    end: (parts: readonly Part[]) =>
+      store(parts, null, AbortSignal.any([deps.signal, AbortSignal.timeout(END_LIMIT_MS)])),
   };
 }
 
