@@ -1190,6 +1190,11 @@ export type Upload = {
   expires_at: string;
   /** The stored parts, by number */
   parts: UploadPart[];
+  /**
+   * From where the file can be read for six hours, also in ranges, by anyone who has the URL; only in
+   * responses to `GET`, when it is `completed`
+   */
+  url?: string | undefined;
 };
 
 /** A page of the uploads of the account */

@@ -51,7 +51,17 @@ export const UploadSummary = z
 export type UploadSummary = z.infer<typeof UploadSummary>;
 
 export const Upload = z
-  .object({ ...UploadSummary.shape, parts: z.array(UploadPart).describe("The stored parts, by number") })
+  .object({
+    ...UploadSummary.shape,
+    parts: z.array(UploadPart).describe("The stored parts, by number"),
+    url: z
+      .string()
+      .exactOptional()
+      .describe(
+        "From where the file can be read for six hours, also in ranges, by anyone who has the URL; only in responses " +
+          "to `GET`, when it is `completed`",
+      ),
+  })
   .describe("An upload of a source file");
 export type Upload = z.infer<typeof Upload>;
 

@@ -16,7 +16,7 @@ type UrlSettings = Pick<Settings, "sealingKeys" | "scratch">;
 
 /** The URL from which nodes fetch a source. */
 export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, settings: UrlSettings): Promise<string> {
-  if (input.kind === "upload") return await uploadUrl(input, settings);
+  if (input.kind === "upload") return await uploadUrl(input, settings, SIGNED_SECONDS);
   if (secret && "url" in secret) return secret.url;
   if (!secret || input.kind === "url") throw new AppError("internal_error", "The URL of the input is missing");
   return presign({ region: input.region, keys: secret }, keyUrl(input, input.key), {
@@ -25,13 +25,19 @@ export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, s
   });
 }
 
-/** The URL of an upload in the storage that holds it. */
-async function uploadUrl(
-  { id, origin, store }: Extract<InputSpec, { kind: "upload" }>,
+type StoredUpload = Pick<Extract<InputSpec, { kind: "upload" }>, "id" | "origin" | "store">;
+
+/**
+ * The URL of an upload in the storage that holds it, valid for so many seconds. Throws AppError(storage_unreachable)
+ * when the service has this storage no longer.
+ */
+export async function uploadUrl(
+  { id, origin, store }: StoredUpload,
   { sealingKeys, scratch }: UrlSettings,
+  seconds: number,
 ): Promise<string> {
-  if (store === "bucket") return origin + (await signUploadGet(id, Date.now() + SIGNED_SECONDS * 1000, sealingKeys));
-  if (scratch) return await scratchUploadUrl(scratch, id, SIGNED_SECONDS);
+  if (store === "bucket") return origin + (await signUploadGet(id, Date.now() + seconds * 1000, sealingKeys));
+  if (scratch) return await scratchUploadUrl(scratch, id, seconds);
   throw new AppError("storage_unreachable", "The storage of uploads is no longer available: its operator removed it");
 }
 

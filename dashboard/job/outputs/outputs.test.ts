@@ -68,7 +68,10 @@ describe("what can be played", () => {
 
   it("of the source: what has a URL", () => {
     expect(sourceOf(jobOf([]), { request: undefined, metadata })?.medium).toMatchObject({ hasVideo: true });
-    expect(sourceOf(jobOf([], "upload://x/in.mov"), { request: undefined, metadata })).toBeNull();
+    const uploaded = jobOf([], "upload://x/in.mov");
+    expect(sourceOf(uploaded, { request: undefined, metadata })).toBeNull();
+    const uploadUrl = "https://copra.example/storage/uploads/x?signature=1";
+    expect(sourceOf(uploaded, { request: undefined, metadata, uploadUrl })?.medium.source).toBe(uploadUrl);
   });
 });
 

@@ -6,7 +6,7 @@ import { copra } from "../../core/service.ts";
 import { useResource } from "../../parts/use-resource.ts";
 import { type Figure, fileFigures, streamFigures } from "./figures.ts";
 import { OutputItem } from "./output-item.tsx";
-import { type Known, type Playable, playablesOf, playablesOfOutput, sourceOf } from "./playable.ts";
+import { type Known, type Playable, playablesOf, playablesOfOutput, sourceOf, uploadOf } from "./playable.ts";
 import { Player } from "./player.tsx";
 import "./outputs.css";
 
@@ -25,7 +25,8 @@ export function Outputs({ job, request }: Props) {
     (signal) => (done === 0 ? Promise.resolve(undefined) : copra.jobs.metadata(job.id, undefined, { signal })),
     [job.id, done],
   );
-  const known: Known = { request, metadata: metadata.value?.metadata };
+  const upload = useUploadUrl(job);
+  const known: Known = { request, metadata: metadata.value?.metadata, uploadUrl: upload };
   const [shown, show] = useState<Shown | null>(null);
   const all = playablesOf(job, known);
   const source = sourceOf(job, known);
@@ -74,6 +75,16 @@ export function Outputs({ job, request }: Props) {
       </ul>
     </section>
   );
+}
+
+/** Where an uploaded source can be read; undefined if it is something else, or was removed. */
+function useUploadUrl(job: Job): string | undefined {
+  const id = uploadOf(job);
+  const upload = useResource(
+    (signal) => (id === null ? Promise.resolve(undefined) : copra.uploads.get(id, { signal })),
+    [id],
+  );
+  return upload.value?.url;
 }
 
 function figuresOf({ key, type, encoder }: Output, { metadata }: Known): readonly Figure[] {

@@ -7,6 +7,8 @@ import { frameRateOf, mainVideo } from "./figures.ts";
 export type Known = {
   readonly request: RequestView["request"] | undefined;
   readonly metadata: JobMetadata["metadata"] | undefined;
+  /** Where an uploaded source can be read. */
+  readonly uploadUrl?: string | undefined;
 };
 
 export type Playable = {
@@ -51,9 +53,12 @@ export function playlistsOf({ urls = [], live }: Output): { format: "hls" | "das
   return growing.filter(({ url }) => isHttp(url));
 }
 
-/** The source, where a browser might read it; null for uploads, and for jobs from before their views had it. */
-export function sourceOf(job: Job, { metadata }: Known): Playable | null {
-  const url = job.input.source;
+/** The id of the upload that is the source of the job; null if it is something else. */
+export const uploadOf = ({ input }: Job): string | null => /^upload:\/\/([^/]+)/.exec(input.source ?? "")?.[1] ?? null;
+
+/** The source, where a browser might read it; null where it has no URL. */
+export function sourceOf(job: Job, { metadata, uploadUrl }: Known): Playable | null {
+  const url = uploadOf(job) === null ? job.input.source : uploadUrl;
   if (!isHttp(url)) return null;
   const input = metadata?.input && "streams" in metadata.input ? (metadata.input as MediaMetadata) : undefined;
   const medium: Medium = { kind: "file", source: url, label: "source", offset: 0, ...factsOf(input) };

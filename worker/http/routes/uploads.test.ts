@@ -315,6 +315,10 @@ describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) =>
       return store === "bucket" ? await exports.default.fetch(request) : await fetch(request);
     };
     expect((await (await read(url)).text()) === FILE.join("")).toBe(true);
+    // Its owner gets such a URL, too.
+    const { body: view } = await ask(`/${id}`);
+    expect((await (await read((view as { url: string }).url)).text()) === FILE.join("")).toBe(true);
+    expect((await ask(`/${await begin(FILE, store)}`)).body).not.toHaveProperty("url");
     const range = await read(url, { range: "bytes=5242878-5242881" });
     expect([range.status, await range.text(), range.headers.get("content-range")]).toEqual([
       206,

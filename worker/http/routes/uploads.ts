@@ -18,6 +18,7 @@ import { settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { KEEP_UPLOADS_MS, removeUpload, storeNameOf } from "../../storage/source-uploads/remove-uploads.ts";
 import { newUploadId } from "../../storage/source-uploads/upload-id.ts";
+import { uploadUrl } from "../../storage/source-url.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { cursorOf } from "../query/list-query.ts";
@@ -27,6 +28,8 @@ import { missingParts, partAt, stateError, storePart } from "../upload-parts.ts"
 
 /** Uploads of one account that are not removed yet. */
 const MAX_UPLOADS = 1000;
+/** Long enough to watch a source beside its outputs. */
+const READABLE_SECONDS = 6 * 60 * 60;
 
 export const uploads = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
@@ -40,7 +43,14 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
     const list: UploadList = { uploads: page.map(viewSummary), next_cursor: last ? cursorOf(last) : null };
     return jsonResponse(context, list);
   })
-  .get("/:id", async (context) => jsonResponse(context, await viewOf(context, await ownUpload(context))))
+  .get("/:id", async (context) => {
+    const upload = await ownUpload(context);
+    const view = await viewOf(context, upload);
+    return jsonResponse(
+      context,
+      upload.status === "completed" ? { ...view, url: await readUrl(context, upload) } : view,
+    );
+  })
   .put("/:id/parts/:number", async (context) => {
     const upload = await ownUpload(context);
     requireOpen(upload);
@@ -124,6 +134,13 @@ async function ownUpload(context: Context<ClientEnv, "/:id">): Promise<UploadRow
   const found = await findUpload(DB, context.get("account").id, context.req.param("id"), Date.now());
   if (!found) throw new AppError("upload_not_found", "The account has no upload with this id, or it was removed");
   return found;
+}
+
+/** A URL from which anyone who has it can read the file. */
+async function readUrl(context: Context<ClientEnv>, upload: UploadRow): Promise<string> {
+  const settings = settingsOf(context.env);
+  const origin = settings.publicUrl ?? new URL(context.req.url).origin;
+  return uploadUrl({ id: upload.id, store: storeNameOf(upload), origin }, settings, READABLE_SECONDS);
 }
 
 async function viewOf(context: Context<ClientEnv>, upload: UploadRow): Promise<Upload> {
