@@ -44,7 +44,7 @@ export function CredentialTable({ label, rows: { value, error, reload }, revoke,
   const hidden = value.length - value.filter(({ revoked_at }) => revoked_at === null).length;
   return (
     <>
-      <Scroll label={label}>
+      <Scroll label={`List of ${label}`}>
         <table>
           <thead>
             <tr>

@@ -7,10 +7,12 @@ import { type BuildOptions, build, type Metafile } from "esbuild";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
 import { buildPlayer } from "./build-player.ts";
+import { ONE_CHUNK } from "./one-chunk.ts";
 import { buildStyles } from "./page-styles.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DASHBOARD = join(ROOT, "dashboard");
+const ENTRY = "dashboard/main.tsx";
 /** `[assets]` in wrangler.toml. */
 export const DIST = join(ROOT, "dist", "dashboard");
 /** What a build was made of. */
@@ -22,7 +24,7 @@ const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 const OPTIONS = {
   outdir: "assets",
-  entryPoints: [join(DASHBOARD, "main.tsx")],
+  entryPoints: [ENTRY],
   absWorkingDir: ROOT,
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
@@ -79,10 +81,10 @@ async function isCurrent(folder: string): Promise<boolean> {
  * build at the same time, and others may serve the folder. Throws esbuild's error.
  */
 export async function buildDashboard(folder = DIST): Promise<Metafile> {
-  const { metafile, outputFiles } = await build(OPTIONS);
+  const { metafile, outputFiles } = await build({ ...OPTIONS, plugins: [ONE_CHUNK] });
   await mkdir(join(folder, "assets"), { recursive: true });
-  const { script, chunks } = entryOf(metafile);
-  const styles = await buildStyles(OPTIONS, { metafile, outputFiles });
+  const { script, chunks, later } = entryOf(metafile);
+  const styles = await buildStyles(OPTIONS, ENTRY, later);
   const player = await buildPlayer(ROOT, OPTIONS);
   const scripts = outputFiles.filter(({ path }) => path.endsWith(".js"));
   const files = [...scripts, ...styles.files, ...player.files];
@@ -111,11 +113,17 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   return metafile;
 }
 
-type Entry = { readonly script: string; readonly chunks: readonly string[] };
+type Entry = {
+  readonly script: string;
+  /** What the script imports. */
+  readonly chunks: readonly string[];
+  /** The sources of pages that are loaded when they are shown. */
+  readonly later: readonly string[];
+};
 
-/** The scripts of the first page: its own, and the chunks that it imports. */
+/** The scripts of the first page, and the sources of others. */
 export function entryOf({ outputs }: Metafile): Entry {
-  const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === "dashboard/main.tsx");
+  const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
   if (!found) throw new Error("The build of the dashboard has no entry");
   const needed = new Set([found[0]]);
   for (const path of needed) {
@@ -123,7 +131,10 @@ export function entryOf({ outputs }: Metafile): Entry {
       if (kind === "import-statement") needed.add(chunk);
   }
   const [script = "", ...chunks] = [...needed].map((path) => basename(path));
-  return { script, chunks };
+  const later = Object.values(outputs).flatMap(({ entryPoint }) =>
+    entryPoint && entryPoint !== ENTRY ? [entryPoint] : [],
+  );
+  return { script, chunks, later };
 }
 
 /** A digest of the contents of files; of none that exists, if one is missing. */

@@ -1,6 +1,6 @@
 // The styles of the dashboard: those of the first page, and those of pages that are loaded later with their scripts.
 import { basename } from "node:path";
-import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from "esbuild";
+import { type BuildOptions, build, type OutputFile, type Plugin } from "esbuild";
 
 export type PageStyles = {
   readonly files: readonly OutputFile[];
@@ -18,19 +18,24 @@ const WITHOUT_LATER: Plugin = {
   },
 };
 
-/** Builds the styles; `metafile` and `outputFiles` are those of the scripts, with the same options. */
-export async function buildStyles(
-  options: BuildOptions,
-  { metafile, outputFiles }: { readonly metafile: Metafile; readonly outputFiles: readonly OutputFile[] },
-): Promise<PageStyles> {
-  const own = await build({ ...options, write: false, metafile: false, plugins: [WITHOUT_LATER] });
-  const first = own.outputFiles.find(({ path }) => path.endsWith(".css"));
-  if (!first) throw new Error("The dashboard has no styles");
-  const later = Object.values(metafile.outputs).flatMap(({ entryPoint, cssBundle }) => {
-    const name = entryPoint === undefined ? "" : basename(entryPoint).replace(/\.\w+$/, "");
-    return cssBundle === undefined || name === "main" ? [] : [[name, basename(cssBundle)] as const];
+/** Builds the styles of the first page's script, and of others. Throws esbuild's error. */
+export async function buildStyles(options: BuildOptions, first: string, later: readonly string[]): Promise<PageStyles> {
+  const entryPoints = [first, ...later];
+  const { metafile, outputFiles } = await build({
+    ...options,
+    ...{ entryPoints, write: false, metafile: true, splitting: false, plugins: [WITHOUT_LATER] },
   });
-  const names = new Set(later.map(([, file]) => file));
-  const files = [first, ...outputFiles.filter(({ path }) => names.has(basename(path)))];
-  return { files, first: basename(first.path), later: Object.fromEntries(later) };
+  const styleOf = (entry: string): string | undefined => {
+    const file = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === entry)?.cssBundle;
+    return file && basename(file);
+  };
+  const own = styleOf(first);
+  if (own === undefined) throw new Error("The dashboard has no styles");
+  const others = later.flatMap((entry) => {
+    const file = styleOf(entry);
+    return file === undefined ? [] : [[basename(entry).replace(/\.\w+$/, ""), file] as const];
+  });
+  const names = new Set([own, ...others.map(([, file]) => file)]);
+  const files = outputFiles.filter(({ path }) => names.has(basename(path)));
+  return { files, first: own, later: Object.fromEntries(others) };
 }
