@@ -1,6 +1,6 @@
 // The checks of `doctor` that need the service.
 import { CopraAdmin } from "../../client/admin.ts";
-import { Copra } from "../../client/index.ts";
+import { Copra, CopraError } from "../../client/index.ts";
 import { type Context, targetOf } from "../context.ts";
 import { endOf } from "../exit.ts";
 import type { Target } from "../target/target.ts";
@@ -35,6 +35,7 @@ export async function serviceChecks(context: Context): Promise<Check[]> {
     { name: "service", result: "ok", detail: name },
     clockCheck(reached.skewSeconds),
     nodesCheck(reached.nodes),
+    ...(await readyCheck(url, signal)),
     ...(key === null
       ? []
       : [
@@ -84,6 +85,18 @@ export function clockCheck(skewSeconds: number | null): Check {
         advice: "Set its clock, for example with NTP",
       }
     : { name: "clock", result: "ok", detail: "agrees with the service" };
+}
+
+/** None for a service of an earlier version. */
+async function readyCheck(url: string, signal: AbortSignal): Promise<Check[]> {
+  try {
+    await new Copra({ url, retries: 0 }).ready({ signal });
+    return [{ name: "ready", result: "ok", detail: "settings, database and hubs are in order" }];
+  } catch (error) {
+    if (error instanceof CopraError && error.status === 404) return [];
+    const advice = "See the log of the control plane";
+    return [{ name: "ready", result: "failed", detail: endOf(error).message, advice }];
+  }
 }
 
 const nodesCheck = (nodes: number | null): Check =>

@@ -1,0 +1,33 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { serviceChecks } from "./service-checks.ts";
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+/** The checks of a service with this response to `GET /v2/health/ready`. */
+async function checksOf(status: number, body: object) {
+  server = createServer((request, response) => {
+    const isReady = request.url === "/v2/health/ready";
+    response.writeHead(isReady ? status : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(isReady ? body : { status: "ok", nodes: 1 }));
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const context = { env: {}, globals: { url }, signal: new AbortController().signal, now: Date.now };
+  return serviceChecks(context as unknown as Parameters<typeof serviceChecks>[0]);
+}
+
+const notReady = {
+  ...{ status: "error", error_code: "service_unavailable" },
+  message: "The service is not ready: the database does not answer",
+};
+it.each<[string, number, object, object[]]>([
+  ["is ready", 200, { status: "ready", nodes: 1 }, [{ result: "ok" }]],
+  ["is not, and why", 503, notReady, [{ result: "failed", detail: expect.stringContaining(notReady.message) }]],
+  ["is of an earlier version", 404, { ...notReady, error_code: "route_not_found" }, []],
+])("reports that a service %s", async (_, status, body, expected) => {
+  const checks = await checksOf(status, body);
+  expect(checks.filter(({ name }) => name === "ready")).toMatchObject(expected);
+});
