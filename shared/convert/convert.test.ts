@@ -70,6 +70,26 @@ it.each(TABLES)("uses all fields of %s that its table has", (_, rows, read, exam
   expect(unused).toEqual([]);
 });
 
+it("finds a reason for each field that MediaConvert's example does not carry over", () => {
+  const { notes } = convert(MEDIACONVERT_JOB);
+  const fields = notes.flatMap(({ level, field }) => (level === "lost" ? [field] : []));
+  const output = "Settings.OutputGroups.0.Outputs.0";
+  expect(fields).toEqual(
+    expect.arrayContaining([
+      "Role",
+      "Settings.TimecodeConfig",
+      "Settings.Inputs.1",
+      "Settings.Inputs.0.AudioSelectors",
+      "Settings.Inputs.0.FilterEnable",
+      `${output}.VideoDescription.CodecSettings.H264Settings.{GopSize, Softness}`,
+      `${output}.VideoDescription.VideoPreprocessors.NoiseReducer`,
+    ]),
+  );
+  expect(fields).not.toContain("");
+  expect(fields).not.toContain("Settings.OutputGroups");
+  expect(notes.map(({ message }) => message)).not.toContain("is not known to the converter");
+});
+
 it.each(TABLES)("reports each field of %s that it does not use", (_, rows, read, example) => {
   const used = (job: Reader): string => JSON.stringify(job.lost(rows));
   const job = new Reader({ ...(example as Json), made_up: { deep: 1 } });

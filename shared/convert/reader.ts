@@ -93,7 +93,9 @@ export class Reader {
     const walk = (value: unknown, path: string): void => {
       if (path !== "" && this.#used.has(path)) return;
       if (value === null || value === undefined || value === "") return;
-      const row = reasons.find(({ field }) => matches(field, path));
+      // A reason for a whole object is none for one of which something was used.
+      const isUsed = [...this.#used].some((used) => used.startsWith(`${path}.`));
+      const row = isUsed ? undefined : reasons.find(({ field }) => matches(field, path));
       if (row) return report(path, row.why);
       const entries = Array.isArray(value) ? [...value.entries()] : isObject(value) ? Object.entries(value) : null;
       if (entries === null) return report(path, "is not known to the converter");

@@ -93,6 +93,8 @@ const RANK = (field: string): number => field.split("*").length;
 export const MEDIACONVERT_LOST: readonly FieldRow[] = [
   ...MEDIACONVERT_FIELDS,
   ...MEDIACONVERT_FIELDS.flatMap((row) =>
-    row.field.startsWith("Settings.") ? [{ ...row, field: row.field.slice("Settings.".length) }] : [],
+    row.field.startsWith("Settings.") && row.field !== "Settings.*"
+      ? [{ ...row, field: row.field.slice("Settings.".length) }]
+      : [],
   ),
 ].toSorted((one, other) => RANK(one.field) - RANK(other.field));

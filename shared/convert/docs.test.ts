@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseJobRequest } from "../request/job-request.ts";
+import { convertText } from "./convert.ts";
+import { ELASTIC_FIELDS } from "./elastic-transcoder/fields.ts";
+import { MEDIACONVERT_FIELDS } from "./mediaconvert/fields.ts";
+import { fieldTable } from "./testing/field-table.ts";
+import { ZENCODER_FIELDS } from "./zencoder/fields.ts";
+
+const PAGES = [
+  ["zencoder", ZENCODER_FIELDS],
+  ["elastic-transcoder", ELASTIC_FIELDS],
+  ["mediaconvert", MEDIACONVERT_FIELDS],
+] as const;
+
+describe.each(PAGES)("docs/migrating/%s.md", (service, fields) => {
+  const text = readFileSync(join(import.meta.dirname, `../../docs/migrating/${service}.md`), "utf8");
+
+  it("has the table of fields", () => expect(text).toContain(`\n${fieldTable(fields)}\n`));
+
+  it("has an example that becomes what it promises", () => {
+    const [, example = "", promise = ""] = /```json\n(.*?)```\n(.*?)\n## /s.exec(text) ?? [];
+    const result = convertText(example);
+    if (!result.ok) throw new Error(result.error);
+    expect([result.service, result.converted.notes.filter(({ level }) => level === "lost")]).toEqual([
+      service,
+      service === "elastic-transcoder" ? [expect.objectContaining({ field: "PipelineId" })] : [],
+    ]);
+    const request = JSON.parse(JSON.stringify(result.converted.request).replaceAll('":""', '":"filled"'));
+    const parsed = parseJobRequest(request, "none");
+    expect(parsed.ok ? "" : parsed.error.message).toBe("");
+    const formats = [...promise.matchAll(/`((?:mp4|jpg):[^`]*)`/g)].map(([, format]) => format);
+    expect(formats.length).toBeGreaterThan(0);
+    for (const format of formats) expect(JSON.stringify(request.outputs)).toContain(`"${format}"`);
+  });
+});

@@ -1,0 +1,20 @@
+// The tables of fields in docs/migrating/.
+import type { FieldRow } from "../note.ts";
+
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+/** What is carried over, then what is not. Fields with the same result are together. */
+export function fieldTable(rows: readonly FieldRow[]): string {
+  const kept = rows.flatMap((row) => ("becomes" in row ? [{ field: row.field, text: row.becomes }] : []));
+  const lost = rows.flatMap((row) => ("why" in row ? [{ field: row.field, text: row.why }] : []));
+  return [table("becomes", kept), table("is not carried over: why, and what to use", lost)].join("\n\n");
+}
+
+function table(title: string, rows: readonly { readonly field: string; readonly text: string }[]): string {
+  const groups = Map.groupBy(rows, ({ text }) => text);
+  const lines = [...groups].map(([text, same]) => {
+    const fields = same.map(({ field }) => `\`${cell(field)}\``).join(", ");
+    return `| ${fields} | ${cell(text)} |`;
+  });
+  return [`| field | ${title} |`, "| --- | --- |", ...lines].join("\n");
+}
