@@ -81,12 +81,12 @@ function OutputForm({
           <Icon name="trash" />
         </button>
       </div>
-      {kind !== "stream" && <Slots format={format} set={(next) => set({ format: next, params })} />}
+      {kind !== "stream" && <Slots format={format} set={(next) => set({ ...output, format: next })} />}
       <Fields
         fields={OUTPUT_FIELDS[kind]}
         name={`outputs.${name}`}
         section={section}
-        change={(path, value) => set({ format, params: withValue(section, path, value) })}
+        change={(path, value) => set({ ...output, params: withValue(section, path, value) })}
       />
     </>
   );
@@ -94,7 +94,7 @@ function OutputForm({
 
 /** A format is taken over as it is typed, unless another output has it: then when the field is left. */
 function FormatText({
-  output: { format, params },
+  output,
   others,
   set,
 }: {
@@ -103,10 +103,11 @@ function FormatText({
   readonly set: (output: Output) => void;
 }) {
   const id = useId();
+  const { format } = output;
   const field = `outputs.${format}`;
   const error = useFieldError(field);
   const [typed, setTyped] = useState<string | null>(null);
-  const take = (text: string): void => set({ format: text.trim(), params });
+  const take = (text: string): void => set({ ...output, format: text.trim() });
   const isTaken = (text: string): boolean =>
     text === "" || text === "httpstream" || others.some((other) => other.format === text.trim());
   return (

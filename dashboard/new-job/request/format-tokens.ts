@@ -1,49 +1,16 @@
 // The parts of a format that people choose from lists: each is a token of its text, and the others stay.
-import { AUDIO_CHOICES, CHANNELS, VIDEO_CHOICES } from "../../../shared/format/codecs.ts";
-import { CONTAINERS_BY_NAME, isImageContainer, TRACK_CONTAINER_TRAITS } from "../../../shared/format/containers.ts";
+import { CHANNELS, VIDEO_TRAITS } from "../../../shared/format/codecs.ts";
+import {
+  CONTAINERS_BY_NAME,
+  IMAGE_CONTAINER_TRAITS,
+  isImageContainer,
+  TRACK_CONTAINER_TRAITS,
+} from "../../../shared/format/containers.ts";
 import { FRAME_RATES, PRESETS } from "../../../shared/format/presets.ts";
+import { hyphenated, layoutOf, OFF, partsOf, type Slot, TOKENS } from "./format-parts.ts";
+import { audioCodecOf, fitted, isBitrate, isChannels, videoCodecOf } from "./possible-parts.ts";
 
-export type Slot = "size" | "codec" | "rate" | "fps" | "audio" | "audioRate" | "channels";
-
-/** Which text is a token of a slot. */
-const TOKENS: Readonly<Record<Slot, RegExp>> = {
-  size: new RegExp(`^(?:${[...PRESETS.keys()].join("|")}|\\d*x\\d+|\\d+x)$`, "i"),
-  codec: new RegExp(`^(?:${[...VIDEO_CHOICES, "x", "novideo"].join("|")}|prores_ks)$`, "i"),
-  rate: /^(?:\d+k|quality=[1-5])$/i,
-  fps: /^[\d.]+fps$/i,
-  audio: new RegExp(`^(?:${[...AUDIO_CHOICES, "pcm", "x", "noaudio"].join("|")}|pcm_\\w+|amr_nb)$`, "i"),
-  audioRate: /^\d+k$/i,
-  channels: new RegExp(`^(?:${CHANNELS.join("|")})$`, "i"),
-};
-const UNDERSCORED = /(prores|amr|pcm)_(ks|nb|s16le|u8|alaw)/gi;
-
-type Parts = { readonly name: string; readonly video: string[]; readonly audio: string[]; readonly options: string[] };
-type Layout = "video" | "audio" | "image";
-
-function layoutOf(name: string): Layout {
-  const container = CONTAINERS_BY_NAME.get(name.toLowerCase()) ?? "mp4";
-  if (isImageContainer(container)) return "image";
-  return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? "video" : "audio";
-}
-
-const tokens = (segment = "", separator: RegExp = /_/): string[] =>
-  segment
-    .replaceAll(UNDERSCORED, "$1-$2")
-    .split(separator)
-    .filter((token) => token !== "");
-
-function partsOf(format: string): Parts {
-  const [name = "", ...segments] = format.split(":");
-  const layout = layoutOf(name);
-  const [video, audio, options] = layout === "audio" ? [undefined, ...segments] : segments;
-  return { name, video: tokens(video), audio: tokens(audio), options: tokens(options, /,|_(?!fmt)/) };
-}
-
-function textOf({ name, video, audio, options }: Parts): string {
-  const layout = layoutOf(name);
-  const segments = [...(layout === "audio" ? [] : [video.join("_")]), audio.join("_"), options.join(",")];
-  return [name, ...(layout === "image" ? [video.join("_")] : segments)].join(":").replace(/:+$/, "");
-}
+export type { Slot } from "./format-parts.ts";
 
 const isAudioSlot = (slot: Slot): boolean => slot === "audio" || slot === "audioRate" || slot === "channels";
 
@@ -55,30 +22,24 @@ export function slotOf(format: string, slot: Slot): string {
   return found ?? (slot === "rate" ? options.find((token) => TOKENS.rate.test(token)) : undefined) ?? "";
 }
 
-/** The format with another text in a slot; empty for the default. */
-export function withSlot(format: string, slot: Slot, text: string): string {
+/** The format with another text in a slot; empty for the default. What is not possible with it is left out. */
+export function withSlot(format: string, slot: Slot, given: string): string {
   const parts = partsOf(format);
+  const text = hyphenated(given);
+  const isQuality = text.startsWith("quality=");
   const replaced = (list: readonly string[], added: string): string[] => [
     ...list.filter((token) => !TOKENS[slot].test(token)),
     ...(added === "" ? [] : [added]),
   ];
-  if (isAudioSlot(slot)) return textOf({ ...parts, audio: inAudio(slot, text, replaced(parts.audio, text)) });
-  const isQuality = text.startsWith("quality=");
+  if (isAudioSlot(slot)) return fitted({ ...parts, audio: replaced(withoutOff(parts.audio, slot), text) }, "audio");
+  const video = replaced(withoutOff(parts.video, slot), isQuality ? "" : text);
   const options = slot === "rate" ? replaced(parts.options, isQuality ? text : "") : parts.options;
-  const video = replaced(parts.video, isQuality ? "" : text);
-  const isOff = slot === "codec" && (text === "x" || text === "copy");
-  return textOf({ ...parts, options: isOff ? [] : options, video: isOff ? [text] : orderedVideo(video) });
+  return fitted({ ...parts, video, options }, "video", slot === "codec" && text !== slotOf(format, slot));
 }
 
-/** A track that is off or copied has no other tokens. */
-const inAudio = (slot: Slot, text: string, list: string[]): string[] =>
-  slot === "audio" && (text === "x" || text === "copy") ? [text] : list.filter((one) => one !== "x" && one !== "copy");
-
-/** The size first, as people read formats; a track that gets a size is not off. */
-function orderedVideo(list: readonly string[]): string[] {
-  const others = list.length > 1 ? list.filter((token) => !/^(?:x|copy|novideo)$/i.test(token)) : [...list];
-  return others.toSorted((one, other) => Number(TOKENS.size.test(other)) - Number(TOKENS.size.test(one)));
-}
+/** A track that gets a size is not off or copied. */
+const withoutOff = (list: readonly string[], slot: Slot): readonly string[] =>
+  slot === "codec" || slot === "audio" ? list : list.filter((token) => !OFF.test(token));
 
 /** The container, as it is written. */
 export const containerOf = (format: string): string => format.split(":")[0] ?? "";
@@ -86,45 +47,50 @@ export const containerOf = (format: string): string => format.split(":")[0] ?? "
 /** Another container; tokens that cannot be in it are left out. */
 export function withContainer(format: string, name: string): string {
   const parts = partsOf(format);
-  const layout = layoutOf(name);
-  if (layout === "image")
-    return textOf({ name, video: parts.video.filter((token) => TOKENS.size.test(token)), audio: [], options: [] });
-  const container = CONTAINERS_BY_NAME.get(name);
-  if (container === undefined || isImageContainer(container)) return name;
-  const { video, audio } = TRACK_CONTAINER_TRAITS[container];
-  const isKnown = (list: readonly string[], all: readonly string[], token: string): boolean =>
-    !all.includes(token) || list.includes(token) || token === "copy";
   const wasImage = layoutOf(parts.name) === "image";
-  return textOf({
-    name,
-    video: layout === "audio" ? [] : parts.video.filter((token) => isKnown(video, VIDEO_CHOICES, token)),
-    audio: wasImage ? [] : parts.audio.filter((token) => isKnown(audio, AUDIO_CHOICES, token)),
-    options: layout === "audio" ? [] : parts.options,
-  });
+  return fitted({ ...parts, name, audio: wasImage ? [] : parts.audio }, "video", true);
 }
 
 export type Choices = Readonly<Partial<Record<Slot, readonly string[]>>>;
 
-/** What can be chosen in a container, without the default. */
+/** What can be chosen in a format, without the default. */
 export function choicesOf(format: string): Choices {
   const container = CONTAINERS_BY_NAME.get(containerOf(format).toLowerCase());
   if (container === undefined) return {};
-  if (isImageContainer(container)) return { size: ["160x", "320x", "640x", "1280x"] };
+  if (isImageContainer(container)) {
+    return {
+      size: IMAGE_CONTAINER_TRAITS[container].animated ? ["160x", "320x", "480x"] : ["160x", "320x", "640x", "1280x"],
+    };
+  }
+  const parts = partsOf(format);
   const { video, audio } = TRACK_CONTAINER_TRAITS[container];
+  const audioCodec = audioCodecOf(parts, container);
   const ofAudio: Choices = {
     audio: video.length > 0 ? [...audio, "copy", "x"] : audio,
-    audioRate: ["64k", "96k", "128k", "160k", "192k", "256k", "320k"],
-    channels: CHANNELS,
+    ...(audioCodec === null
+      ? {}
+      : {
+          audioRate: AUDIO_KBPS.filter((kbps) => isBitrate(audioCodec, kbps)).map((kbps) => `${kbps}k`),
+          channels: CHANNELS.filter((name) => isChannels(audioCodec, name)),
+        }),
   };
   if (video.length === 0) return ofAudio;
+  const codec = videoCodecOf(parts, container);
+  if (codec === null) return { codec: [...video, "copy", "x"], ...ofAudio };
+  const hasBitrate = VIDEO_TRAITS[codec].rates.includes("video_bitrate");
   return {
     size: [...PRESETS.keys()],
     codec: [...video, "copy", "x"],
-    rate: [...[1, 2, 3, 4, 5].map((step) => `quality=${step}`), "1000k", "2000k", "4000k", "8000k"],
+    rate: [
+      ...[1, 2, 3, 4, 5].map((step) => `quality=${step}`),
+      ...(hasBitrate ? ["1000k", "2000k", "4000k", "8000k"] : []),
+    ],
     fps: [...FRAME_RATES.keys()].slice(1).map((rate) => `${rate}fps`),
     ...ofAudio,
   };
 }
+
+const AUDIO_KBPS = [12, 32, 64, 96, 128, 160, 192, 256, 320];
 
 /** All containers, those of video first. */
 export const CONTAINER_NAMES: readonly string[] = [...new Set(CONTAINERS_BY_NAME.values())];

@@ -8,6 +8,8 @@ export type Output = {
   readonly format: string;
   /** The parameters; what is no object is kept as it is, until a parameter is set. */
   readonly params: unknown;
+  /** Whether it is in an array, even alone: then its key has a number. */
+  readonly isListed?: boolean;
 };
 export type NamedOutput = Output & {
   /** As in error messages and keys: `mp4:720p`, or `mp4:720p:2` in an array. */
@@ -19,7 +21,7 @@ export function outputList(outputs: unknown): NamedOutput[] {
   if (!isObject(outputs)) return [];
   return Object.entries(outputs).flatMap(([format, entry]) =>
     Array.isArray(entry)
-      ? entry.map((params: unknown, at) => ({ format, params, name: `${format}:${at + 1}` }))
+      ? entry.map((params: unknown, at) => ({ format, params, isListed: true, name: `${format}:${at + 1}` }))
       : [{ format, params: entry, name: format }],
   );
 }
@@ -30,7 +32,7 @@ export function outputsSection(list: readonly Output[]): Json {
   return Object.fromEntries(
     [...byFormat].map(([format, same]) => [
       format,
-      same.length === 1 ? same[0]?.params : same.map(({ params }) => params),
+      same.length === 1 && !same[0]?.isListed ? same[0]?.params : same.map(({ params }) => params),
     ]),
   );
 }
@@ -58,12 +60,15 @@ export function newPath(format: string, list: readonly Output[]): string {
     .replaceAll(/^-+|-+$/g, "");
   const counter = kindOf(format) === "image" ? "-%02d" : "";
   const stem = detail === "" ? "video" : `video-${detail}`;
-  const taken = new Set(list.map(({ params }) => (isObject(params) ? params.path : undefined)));
+  const taken = new Set(list.map(({ params }) => (isObject(params) ? stemOf(String(params.path)) : undefined)));
   for (let number = 1; ; number += 1) {
     const path = `${stem}${number === 1 ? "" : `-${number}`}${counter}.${EXTENSIONS[container] ?? container}`;
-    if (!taken.has(path)) return path;
+    if (!taken.has(stemOf(path))) return path;
   }
 }
+
+/** WebVTT files are named as their images, without counter and extension. */
+const stemOf = (path: string): string => path.replace(/(?:-%0\dd)?\.[^./]*$/, "");
 
 /** What people add by one button. */
 export const NEW_OUTPUTS: readonly {

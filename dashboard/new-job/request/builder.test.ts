@@ -1,0 +1,269 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseJobRequest } from "../../../shared/request/job-request.ts";
+import { completeBody } from "../../../shared/testing/arbitrary-body.ts";
+import { type Json, KEPT, masked } from "../secrets.ts";
+import { hashOfRequest, stateOfHash } from "../state.ts";
+import { isObject, valueAt, withValue } from "./edit.ts";
+import { type FormField, NOTIFICATIONS, OUTPUT_FIELDS, SETTINGS, SOURCES, STORAGES } from "./form-fields.ts";
+import { CONTAINER_NAMES, choicesOf, type Slot, withSlot } from "./format-tokens.ts";
+import { kindOf, NEW_OUTPUTS, type Output, outputList, outputsSection, withOutput } from "./output-list.ts";
+import { missingIn, plannable } from "./plannable.ts";
+import { printCli, printCurl, printJson, printTypeScript } from "./print.ts";
+
+const error = (request: unknown): string => {
+  const parsed = parseJobRequest(request, "loopback");
+  return parsed.ok ? "" : parsed.error.message;
+};
+
+// ── Random states: what people can reach by the form ────────────────────────────────────────────────────────────────
+
+const among = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values);
+/** Values that people might type. A member without one here is a field that this test does not know. */
+const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  ...{ if: among("{{ input.width }} >= 1280", "not {{ input.is_audio_only }}"), offset: among(0, 1.5, 60) },
+  ...{ duration: among(1, 90.5), "watermark.url": among("https://example.com/logo.png"), number: among(1, 5, 100) },
+  ...{ "scene.number": among(1, 10), "scene.duration": among(0.5, 5), blur: among(1, 5), priority: among(-50, 7) },
+  ...{
+    "dash.path": among("dash"),
+    "hls.path": among("hls"),
+    variants: among(["mp4:720p", "mp4:x:64k"], ["mp4:hevc_360p", "mp4"]),
+  },
+  ...{ segment_duration: among(2, 6.5, 10), playlist_name: among("index", "a b") },
+  ...{ bucket: among("videos"), region: among("eu-west-1"), endpoint: among("https://s3.example.com") },
+  ...{ account_id: among("0123456789abcdef0123456789abcdef"), bucket_id: among("0123"), container: among("videos") },
+  ...{
+    cache_control: among("max-age=60"),
+    key: among("videos/a.mov"),
+    topic_arn: among("arn:aws:sns:eu-west-1:123456789012:a"),
+  },
+  ...{
+    url: among("https://example.com/upload"),
+    queue: among("default", "spare"),
+    require: among(["gpu"], ["gpu", "region:eu"]),
+  },
+  ...{ start_within_s: among(60), max_run_s: among(3600), "credentials.account": among("videos") },
+  ...{ "credentials.access_key_id": among("AKID"), "credentials.secret_access_key": among("hunter2") },
+  ...{
+    "credentials.api_key": among("aHVudGVyMg=="),
+    "credentials.app_key_id": among("id"),
+    "credentials.app_key": among("k"),
+  },
+};
+/** Fields that only some states may have: they are tested by the parser's own tests. */
+const LEFT_OUT = new Set([
+  "hls.version",
+  "encryption.key_uri",
+  "encryption.key",
+  "interval",
+  "offsets",
+  "acl",
+  "storage_class",
+]);
+
+const arbitraryOf = (field: FormField): fc.Arbitrary<unknown> => {
+  if (field.type === "flag") return fc.constant(true);
+  if (field.type === "choice") {
+    const all = field.choices ?? [];
+    return among(...all.map((one) => (all.every((other) => /^\d+$/.test(other)) ? Number(one) : one)));
+  }
+  const known = VALUES[field.member];
+  if (known === undefined) throw new Error(`The test has no value for the field ${field.member}`);
+  return known;
+};
+
+/** A section with all that is needed, and some of the rest. */
+const sectionOf = (fields: readonly FormField[], base: Json): fc.Arbitrary<Json> =>
+  fc
+    .tuple(
+      ...fields
+        .filter((field) => !LEFT_OUT.has(field.member) && field.member !== "path")
+        .map((field) =>
+          field.first
+            ? arbitraryOf(field).map((value) => [field.member, value] as const)
+            : fc.option(arbitraryOf(field), { nil: undefined, freq: 2 }).map((value) => [field.member, value] as const),
+        ),
+    )
+    .map((pairs) => pairs.reduce((whole, [member, value]) => withValue(whole, member.split("."), value), base));
+
+/** What a watermark or a thumbnail needs besides. */
+const repaired = (params: Json): Json =>
+  valueAt(params, ["watermark", "url"]) === undefined ? withValue(params, ["watermark"], undefined) : params;
+
+const formatFor = (kind: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(among(...CONTAINER_NAMES), fc.array(fc.tuple(fc.nat(8), fc.nat(20)), { maxLength: 4 }))
+    .map(([name, steps]) => {
+      const format = steps.reduce((text, [which, at]) => {
+        const slots = Object.entries(choicesOf(text)) as [Slot, readonly string[]][];
+        const [slot, values = []] = slots[which % slots.length] ?? [];
+        return slot === undefined ? text : withSlot(text, slot, ["", ...values][at % (values.length + 1)] ?? "");
+      }, name);
+      const isCopied = format.includes(":copy");
+      return kindOf(format) === kind && !isCopied
+        ? format
+        : (NEW_OUTPUTS.find((one) => kindOf(one.format) === kind)?.format ?? "mp4");
+    });
+
+const outputs = fc
+  .array(
+    among(...NEW_OUTPUTS.map(({ format }) => kindOf(format))).chain((kind) =>
+      fc.record({
+        format: kind === "stream" ? fc.constant("httpstream") : formatFor(kind),
+        params: sectionOf(OUTPUT_FIELDS[kind], {}).map(repaired),
+      }),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((list) => {
+    const unique = list.reduce<Output[]>((others, { format, params: { key: _key, ...params } }) => {
+      const path = kindOf(format) === "stream" ? { path: `stream-${others.length}` } : {};
+      const more = withOutput(others, format, { ...params, ...path });
+      return more;
+    }, []);
+    return outputsSection(unique);
+  });
+
+const chosen = (services: typeof STORAGES, member: string): fc.Arbitrary<Json> =>
+  among(...Object.entries(services)).chain(([name, { fields }]) =>
+    sectionOf(fields, name === "url" ? {} : { [member]: name }),
+  );
+
+const requests: fc.Arbitrary<Json> = fc.record({
+  input: fc.oneof(
+    fc.constant({ url: "https://user:hunter2@example.com/a.mov?token=hunter2" }),
+    fc.constant({ upload: "0123456789abcdef" }),
+    chosen(SOURCES, "service"),
+  ),
+  storage: chosen(STORAGES, "service"),
+  outputs,
+  notification: chosen(NOTIFICATIONS, "type"),
+  settings: sectionOf(SETTINGS, {}),
+});
+
+describe("random states of the form", () => {
+  it("are accepted by the parser, as they are printed", () => {
+    fc.assert(
+      fc.property(requests, (request) => {
+        expect(missingIn(request)).toEqual([]);
+        expect(error(request)).toBe("");
+        // The placeholders are texts; Azure's key must be Base64.
+        const json = printJson(request).replace('"<api_key>"', '"a2V5"').replace('"<account>"', '"account"');
+        expect(error(JSON.parse(json))).toBe("");
+        expect(json).not.toContain('"hunter2"');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("are the same in all texts, and in the address", () => {
+    fc.assert(
+      fc.property(requests, (request) => {
+        const json = JSON.parse(printJson(request));
+        const bodyOf = (text: string): unknown => JSON.parse(/<<'JOB'\n(.*)\nJOB$/s.exec(text)?.[1] ?? "");
+        expect(bodyOf(printCurl(request, "https://copra.example.com"))).toEqual(json);
+        const { input: _input, ...rest } = json;
+        expect(bodyOf(printCli(request, "a b.mov"))).toEqual(
+          isObject(json.input) && "upload" in json.input ? rest : json,
+        );
+        const program = printTypeScript(request, "https://copra.example.com");
+        const literal = /create\((\{.*\})\);/s.exec(program)?.[1] ?? "";
+        const run = new Function("process", `return ${literal}`);
+        const env = new Proxy({}, { get: (_, name) => `<${String(name).toLowerCase()}>` });
+        expect(run({ env })).toEqual(json);
+        const opened = stateOfHash(hashOfRequest(request))?.request ?? {};
+        expect(error(plannable(opened))).toBe("");
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+it("keeps what the form does not know", () => {
+  fc.assert(
+    fc.property(completeBody, (body) => {
+      const request = { ...(body as unknown as Json), extra: { kept: true } };
+      const same = { ...request, outputs: outputsSection(outputList(request.outputs)) };
+      expect(same).toEqual(request);
+      const changed = withValue(request, ["settings", "priority"], 3);
+      expect(withValue(changed, ["settings", "priority"], undefined).extra).toEqual({ kept: true });
+    }),
+  );
+});
+
+it("plans requests that are not complete", () => {
+  const storages = Object.keys(STORAGES).map((service) => (service === "url" ? { url: "" } : { service }));
+  const named = { bucket: "b", region: "r", endpoint: "https://s3.example.com", bucket_id: "1", container: "abc" };
+  for (const storage of storages) {
+    const fields = STORAGES[String(storage.service ?? "url")]?.fields ?? [];
+    const place = fields.reduce<Json>(
+      (whole, { member, first }) =>
+        first && member in named ? withValue(whole, [member], named[member as keyof typeof named]) : whole,
+      storage,
+    );
+    const r2 = storage.service === "r2" ? { account_id: "0123456789abcdef0123456789abcdef" } : {};
+    const request = { input: { url: "" }, storage: { ...place, ...r2 }, outputs: { mp4: { path: "a.mp4" } } };
+    expect([storage, error(plannable(request))]).toEqual([storage, ""]);
+  }
+  expect(missingIn({ storage: { service: "s3" }, outputs: {} }).map(({ field }) => field)).toEqual([
+    "input.url",
+    "storage.credentials.access_key_id",
+    "storage.credentials.secret_access_key",
+    "outputs",
+  ]);
+});
+
+it("shows no secret", () => {
+  fc.assert(
+    fc.property(requests, (request) => {
+      const shown = JSON.stringify(masked(request));
+      expect(shown).not.toMatch(/"hunter2"|aHVudGVyMg/);
+      if (JSON.stringify(request).includes('"secret_access_key"')) expect(shown).toContain(KEPT);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+// ── Examples of the documentation ───────────────────────────────────────────────────────────────────────────────────
+
+const ROOT = join(import.meta.dirname, "../../..");
+const PAGES = ["README.md", ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`)].filter((name) =>
+  name.endsWith(".md"),
+);
+
+const SECTIONS = new Set(["input", "storage", "outputs", "notification", "settings"]);
+
+/** Requests, and parts of them, in code blocks; `…` is what people have of their own. */
+function examplesIn(page: string): [string, Json][] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  const blocks = [...text.matchAll(/```(?:json|sh)\n(.*?)```/gs)].map(([, block = ""]) => block.trim());
+  return blocks.flatMap((block) => {
+    const body = /-d '(\{.*?\n\}|\{[^\n]*\})'/s.exec(block)?.[1] ?? (block.startsWith('"') ? `{${block}}` : block);
+    try {
+      const value: unknown = JSON.parse(body.replaceAll("…", "example"));
+      if (!isObject(value)) return [];
+      const names = Object.keys(value);
+      const request = names.some((name) => SECTIONS.has(name))
+        ? value
+        : names.some((name) => name === "httpstream" || /^(?:mp4|jpg|webm|gif)\b/.test(name))
+          ? { outputs: value }
+          : null;
+      return request === null
+        ? []
+        : [[`${page}: ${body.replaceAll(/\s+/g, " ").slice(0, 50)}`, request] as [string, Json]];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe("examples of the documentation open in the builder", () => {
+  const examples = PAGES.flatMap(examplesIn);
+  it.each(examples)("%s", (_, request) => {
+    const opened = stateOfHash(hashOfRequest(request))?.request;
+    expect(error(plannable({ outputs: { mp4: { path: "a.mp4" } }, ...opened }))).toBe("");
+  });
+  it("are found", () => expect(examples.length).toBeGreaterThan(8));
+});
