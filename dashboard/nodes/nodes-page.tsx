@@ -1,4 +1,5 @@
 // The operator's nodes: what they have, what they do, and what keeps work from them.
+import { useRef } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
 import { count } from "../core/format.ts";
 import { query, setQuery } from "../core/location.ts";
@@ -17,6 +18,9 @@ import "./nodes.css";
 import { usePolled } from "./use-polled.ts";
 
 const POLL_MS = 5000;
+/** The list of so many nodes is long, and read less often. */
+const MANY = 200;
+const POLL_MANY_MS = 15_000;
 
 export default function NodesPage() {
   if (session.value && !session.value.operator)
@@ -40,7 +44,10 @@ function useFilter(): readonly [NodeFilter, (changes: Partial<NodeFilter>) => vo
 }
 
 function Fleet() {
-  const loaded = usePolled((signal) => admin.nodes.list({ signal }), [], POLL_MS);
+  const number = useRef(0);
+  const pollMs = number.current > MANY ? POLL_MANY_MS : POLL_MS;
+  const loaded = usePolled((signal) => admin.nodes.list({ signal }), [], pollMs);
+  number.current = loaded.value?.length ?? 0;
   const demand = usePolled((signal) => admin.autoscale({ signal }), [], POLL_MS);
   const [filter, changeFilter] = useFilter();
   const nodes = loaded.value;
@@ -59,12 +66,13 @@ function Fleet() {
           <FleetFigures nodes={nodes} waiting={demand.value?.encode.waiting} />
           <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
           <NodeTable
-            nodes={shown ?? []}
+            nodes={shown?.slice(0, MANY) ?? []}
             all={nodes}
             open={query.value.get("node") ?? ""}
             setOpen={(id) => setQuery({ node: id })}
             onChange={loaded.reload}
           />
+          {shown && shown.length > MANY && <p class="muted">And {count(shown.length - MANY)} more: search for them.</p>}
         </div>
       )}
       {demand.value && <Demand demand={demand.value} />}

@@ -26,35 +26,37 @@ export function Savings({ seconds }: { readonly seconds: UsageTotal["output_seco
           A service that charges by the minute would have cost <strong>{money(costOf(seconds, prices))}</strong> for
           these {count(minutes)} minutes of output.
         </p>
-        <table>
-          <caption class="visually-hidden">Price table in US dollars per minute of output</caption>
-          <thead>
-            <tr>
-              <th>Size</th>
-              <th class="number">Minutes</th>
-              <th class="number">$ per minute</th>
-              <th class="number">Cost</th>
-            </tr>
-          </thead>
-          <tbody>
-            {TIERS.map((tier) => (
-              <tr key={tier}>
-                <th scope="row">{TIER_NAMES[tier]}</th>
-                <td class="number">{count(seconds[tier] / 60)}</td>
-                <td class="number">
-                  <input
-                    type="text"
-                    inputMode="decimal"
-                    aria-label={`US dollars per minute of ${TIER_NAMES[tier]}`}
-                    value={prices[tier]}
-                    onChange={(event) => set(tier, event.currentTarget.value)}
-                  />
-                </td>
-                <td class="number">{money((seconds[tier] / 60) * prices[tier])}</td>
+        <div class="table">
+          <table>
+            <caption class="visually-hidden">Price table in US dollars per minute of output</caption>
+            <thead>
+              <tr>
+                <th>Size</th>
+                <th class="number">Minutes</th>
+                <th class="number">$ per minute</th>
+                <th class="number">Cost</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {TIERS.map((tier) => (
+                <tr key={tier}>
+                  <th scope="row">{TIER_NAMES[tier]}</th>
+                  <td class="number">{count(seconds[tier] / 60)}</td>
+                  <td class="number">
+                    <input
+                      type="text"
+                      inputMode="decimal"
+                      aria-label={`US dollars per minute of ${TIER_NAMES[tier]}`}
+                      value={prices[tier]}
+                      onChange={(event) => set(tier, event.currentTarget.value)}
+                    />
+                  </td>
+                  <td class="number">{money((seconds[tier] / 60) * prices[tier])}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
         <p class="detail">
           {isList
             ? `By ${LIST_SOURCE}. Check them before you quote them; other prices stay in this browser.`

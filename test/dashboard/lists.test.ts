@@ -1,0 +1,320 @@
+/// <reference lib="dom" />
+// The pages of jobs, nodes and usage with an invented API, whose numbers are known.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Job, JobEvent, Node } from "../../client/index.ts";
+import { type FakeDashboard, type FakeRequest, startFakeDashboard } from "../../dashboard/testing/fake-dashboard.ts";
+import { launchChromium } from "../players/chromium.ts";
+import { accessibilityProblems, sidewaysPixels } from "./browser.ts";
+
+const NOW = Date.parse("2026-11-23T12:00:00Z");
+const JOBS = 10_000;
+const contractDate = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} +0000`;
+const idOf = (at: number): string => `job${String(at).padStart(11, "0")}`;
+
+/** The newest two run; each tenth has failed. */
+function jobAt(at: number): Job {
+  const isRunning = at < 2;
+  const failed = !isRunning && at % 10 === 5;
+  return {
+    id: idOf(at),
+    created_at: contractDate(NOW - at * 60_000),
+    completed_at: isRunning ? null : contractDate(NOW - at * 60_000 + 30_000),
+    status: isRunning ? "job.starting" : failed ? "job.failed" : "job.completed",
+    progress: isRunning ? "10%" : "100%",
+    input: { status: "input.transferred", source: `https://media.example.com/${at}/clip-${at}.mp4` },
+    outputs: [
+      {
+        ...{ key: "mp4:240p", type: "video", format: "mp4:240p" },
+        ...(failed ? { status: "video.failed", error: "The disk is full" } : { status: "video.encoded" }),
+      },
+    ],
+  };
+}
+
+const NODE: Node = {
+  ...{ id: "attic", state: "ready", pool: "default", labels: ["gpu"], region: null, spot: false, host: "attic.lan" },
+  ...{ version: "0.1.0", protocol: 3, ffmpeg: "7.1.5", cpus: 8, hardware: null, leases: 1, score: 0 },
+  ...{ disk: { free_bytes: 2e11, total_bytes: 5e11 }, connected_at: new Date(NOW).toISOString(), hub: "hub:default:0" },
+  slots: { inspect: { free: 4, running: 0 }, encode: { free: 1, running: 1 } },
+};
+const DEMAND = { wanted: 2, running: 1, waiting: 1, free: 1, oldest_wait_seconds: 3, mean_task_seconds: 20 };
+const USAGE = {
+  jobs: { completed: 3, failed: 1, cancelled: 0 },
+  ...{ output_seconds: { audio: 0, sd: 0, hd: 6000, uhd: 0 }, node_seconds: 7200, stored_bytes: 5e9 },
+};
+
+let jobs: Job[];
+let state: Node["state"];
+
+function listPage({ query }: FakeRequest) {
+  const q = query.get("q") ?? "";
+  const statuses = query.get("status")?.split(",") ?? [];
+  const found = jobs.filter(
+    ({ id, status, input }) =>
+      `${id} ${input.source}`.includes(q) && (statuses.length === 0 || statuses.includes(status)),
+  );
+  const start = Number(query.get("cursor") ?? 0);
+  const end = start + Number(query.get("limit") ?? 20);
+  return { jobs: found.slice(start, end), next_cursor: end < found.length ? String(end) : null };
+}
+
+const counts = () => ({
+  counts: Object.fromEntries(
+    ["job.starting", "job.completed", "job.failed", "job.aborted"].map((status) => [
+      status,
+      jobs.filter((job) => job.status === status).length,
+    ]),
+  ),
+  capped: false,
+});
+
+function retried({ body }: FakeRequest) {
+  const { ids = [] } = body as { ids?: string[] };
+  return {
+    jobs: ids.map((id) =>
+      jobs.find((job) => job.id === id)?.status === "job.failed"
+        ? { id, status: "job.starting" }
+        : { id, error: { error_code: "job_state_conflict", message: "The job has completed" } },
+    ),
+    ...{ has_more: false, next_cursor: null },
+  };
+}
+
+let fake: FakeDashboard;
+let browser: Browser;
+let page: Page;
+const complaints: string[] = [];
+
+beforeAll(async () => {
+  const node = () => ({ ...NODE, state });
+  const setState = (next: Node["state"]) => () => {
+    state = next;
+    return node();
+  };
+  fake = await startFakeDashboard({
+    "GET /v2/session": () => ({
+      ...{
+        account: { id: "account", name: "me" },
+        operator: true,
+        expires_at: new Date(Date.now() + 1e7).toISOString(),
+      },
+    }),
+    "GET /v2/jobs": listPage,
+    "GET /v2/jobs/counts": counts,
+    "GET /v2/jobs/:id": ({ path }) => jobs.find(({ id }) => path.endsWith(id)),
+    "POST /v2/jobs/retry": retried,
+    "GET /v2/admin/accounts": () => ({ accounts: [] }),
+    "GET /v2/admin/nodes": () => ({ nodes: [node()] }),
+    "GET /v2/admin/nodes/:id": () => ({
+      ...node(),
+      running: [{ lease: `${idOf(1)}.chunk-7.2`, class: "encode" }],
+      capabilities: { ffmpegVersion: "7.1.5", encoders: ["libx264"], cpus: 8, vulnerabilities: ["CVE-2026-8461"] },
+    }),
+    "POST /v2/admin/nodes/:id/cordon": setState("cordoned"),
+    "POST /v2/admin/nodes/:id/uncordon": setState("ready"),
+    "POST /v2/admin/nodes/:id/drain": setState("draining"),
+    "GET /v2/autoscale": () => ({
+      encode: DEMAND,
+      inspect: DEMAND,
+      pools: { default: { encode: DEMAND, inspect: DEMAND } },
+    }),
+    "GET /v2/usage": ({ query }) => {
+      const [from, to] = [query.get("from"), query.get("to")];
+      return { from, to, days: [{ day: to, ...USAGE }], total: USAGE };
+    },
+  });
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser.close();
+  await fake.stop();
+});
+
+beforeEach(async () => {
+  jobs = Array.from({ length: JOBS }, (_, at) => jobAt(at));
+  state = "ready";
+  fake.requests.length = 0;
+  complaints.length = 0;
+  await page?.context().close();
+});
+
+async function open(path: string, options: { width?: number; theme?: "light" | "dark" } = {}): Promise<void> {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1280, height: 800 },
+    colorScheme: options.theme ?? "light",
+    timezoneId: "UTC",
+  });
+  page = await context.newPage();
+  page.on("pageerror", ({ message }) => complaints.push(message));
+  page.on("console", (line) => line.type() === "error" && complaints.push(line.text()));
+  await page.goto(`${fake.url}/dashboard${path}`);
+  await page.locator("main h1").waitFor();
+  await page.waitForFunction(() => document.querySelector(".loading") === null);
+}
+
+const rows = () => page.locator(".jobs tbody tr");
+const press = async (...keys: string[]): Promise<void> => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+const listRequests = (): string[] => fake.requests.filter((request) => request.startsWith("GET /v2/jobs?"));
+const focusedJob = () => page.evaluate(() => document.activeElement?.closest<HTMLElement>("tr")?.dataset.id);
+/** Sends an event of the account once the stream is open. */
+async function announce(job: Job): Promise<void> {
+  await page.getByRole("button", { name: "Live" }).waitFor();
+  const { id, status, progress, created_at, completed_at } = job;
+  const data: JobEvent = {
+    id,
+    status,
+    progress,
+    created_at,
+    completed_at,
+    outputs: { completed: 0, failed: 0, total: 1 },
+  };
+  fake.send("/v2/events", "job", data);
+}
+
+describe("the list of jobs", () => {
+  it("loads 10,000 jobs by pages of 100, never more at once", async () => {
+    await open("/");
+    for (let at = 0; at < 3; at++) {
+      await rows()
+        .locator(`text=clip-${at * 100}.mp4`)
+        .waitFor();
+      expect(await rows().count()).toBe(100);
+      await press("]");
+    }
+    await rows().locator("text=clip-300.mp4").waitFor();
+    expect(listRequests().every((request) => /limit=100\b/.test(request))).toBe(true);
+    await press("[");
+    await rows().locator("text=clip-200.mp4").waitFor();
+    expect(await page.getByRole("button", { name: "failed" }).textContent()).toBe("failed1,000");
+    expect(complaints).toEqual([]);
+  });
+
+  it("is used by keyboard: search, move, select, open, and back to the same job", async () => {
+    await open("/?status=failed");
+    await press("/");
+    await page.keyboard.type("clip-15");
+    await press("Enter");
+    await expect.poll(() => rows().count()).toBe(12);
+    expect(new URL(page.url()).search).toBe("?status=failed&q=clip-15");
+    await press("j", "j", "x", "k");
+    expect(await focusedJob()).toBe(idOf(15));
+    expect(await page.locator(".bulk strong").textContent()).toBe("1 job selected");
+    await press("Escape");
+    expect(await page.locator(".bulk").count()).toBe(0);
+    await press("j", "Enter");
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/dashboard/jobs/${idOf(155)}`);
+    await page.goBack();
+    await expect.poll(focusedJob).toBe(idOf(155));
+  });
+
+  it("follows events: changed jobs at once, new ones at the top unless that would disturb", async () => {
+    await open("/");
+    const done: Job = { ...jobAt(0), status: "job.completed", progress: "100%", completed_at: contractDate(NOW) };
+    jobs[0] = done;
+    await announce(done);
+    await rows().first().locator("text=completed").waitFor();
+    jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
+    await announce(jobs[0] ?? done);
+    await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
+    expect(await rows().count()).toBe(100);
+    await press("j", "x");
+    jobs = [{ ...jobAt(0), id: "new00000000002" }, ...jobs];
+    await announce(jobs[0] ?? done);
+    await page.getByRole("button", { name: "Show 1 new job" }).click();
+    await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000002");
+  });
+
+  it("reads the progress of running jobs that can be seen, and nothing while it is paused", async () => {
+    await open("/");
+    jobs[1] = { ...jobAt(1), progress: "55%" };
+    await rows().nth(1).locator("text=55 %").waitFor();
+    const read = fake.requests.filter((request) => /^GET \/v2\/jobs\/job/.test(request));
+    expect(new Set(read)).toEqual(new Set([`GET /v2/jobs/${idOf(0)}`, `GET /v2/jobs/${idOf(1)}`]));
+    await press("p");
+    await page.getByRole("button", { name: "Paused" }).waitFor();
+    await page.waitForTimeout(200);
+    fake.requests.length = 0;
+    await page.waitForTimeout(3500);
+    expect(fake.requests).toEqual([]);
+  });
+
+  it("changes many jobs, with a result for each", async () => {
+    await open("/?q=clip-1");
+    await press("j", "x");
+    await page.getByRole("checkbox", { name: "Select clip-15.mp4" }).check();
+    await press("r");
+    const dialog = page.getByRole("dialog");
+    await dialog.locator("text=1 job retried, 1 not.").waitFor();
+    expect(await dialog.locator("tbody tr").allTextContents()).toEqual([
+      `${idOf(1)}✕ The job has completed`,
+      `${idOf(15)}▶ running`,
+    ]);
+    await press("Escape");
+    await expect.poll(() => dialog.count()).toBe(0);
+  });
+
+  it("asks before it cancels, and shows a first command where there are no jobs", async () => {
+    await open("/");
+    await press("j", "x", "c");
+    const dialog = page.getByRole("dialog");
+    await dialog.locator("text=Cancel 1 job?").waitFor();
+    await dialog.getByRole("button", { name: "Back" }).click();
+    expect(fake.requests.filter((request) => request.startsWith("POST"))).toEqual([]);
+    jobs = [];
+    await open("/");
+    await page.locator("text=No jobs yet").waitFor();
+    expect(await page.locator("pre").first().textContent()).toContain(`${fake.url}/v2/jobs`);
+    await open("/?q=nothing");
+    await page.locator("text=No job matches").waitFor();
+  });
+});
+
+describe("the nodes", () => {
+  it("are cordoned, opened and drained by keyboard", async () => {
+    await open("/nodes");
+    await press("j", "c");
+    await page.locator(".nodes .status", { hasText: "cordoned" }).waitFor();
+    await press("Enter");
+    await page.locator("text=Its ffmpeg has known vulnerabilities: CVE-2026-8461").waitFor();
+    expect(await page.locator(".node-detail .tasks").textContent()).toBe(`${idOf(1)} chunk-7 encode, attempt 2`);
+    await press("d");
+    await page.getByRole("dialog").getByRole("button", { name: "Drain attic" }).click();
+    await page.locator(".nodes .status", { hasText: "draining" }).waitFor();
+  });
+});
+
+describe("the usage", () => {
+  it("shows what it would have cost elsewhere, by prices that are a setting", async () => {
+    await open("/usage?from=2026-11-01&to=2026-11-23");
+    expect(await page.locator(".savings strong").textContent()).toBe("$1.50");
+    const price = page.getByLabel("US dollars per minute of HD", { exact: true });
+    await price.fill("0.02");
+    await price.press("Enter");
+    await expect.poll(() => page.locator(".savings strong").textContent()).toBe("$2.00");
+    await page.reload();
+    await expect.poll(() => page.locator(".savings strong").textContent()).toBe("$2.00");
+    expect(await page.locator(".days-table tfoot").textContent()).toBe("Total3100010002" + "5 GB");
+    await page.locator(".usage-chart .part").waitFor();
+  });
+});
+
+describe("each page", () => {
+  it.each(["/", "/nodes?node=attic", "/usage"])(
+    "%s is accessible in both themes, and fits 320 pixels",
+    async (path) => {
+      for (const [theme, width] of [
+        ["light", 1280],
+        ["dark", 320],
+      ] as const) {
+        await open(path, { theme, width });
+        await page.waitForTimeout(300);
+        expect(await accessibilityProblems(page)).toEqual([]);
+        expect(await sidewaysPixels(page)).toBe(0);
+      }
+      expect(complaints).toEqual([]);
+    },
+  );
+});
