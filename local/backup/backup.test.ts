@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { pack } from "./archive.ts";
 import { snapshotBeforeUpgrade } from "./before-upgrade.ts";
+import { copyData, dataFiles } from "./data-files.ts";
 import { restoreData } from "./restore-data.ts";
 import { ownMigrations, takeSnapshot } from "./snapshot.ts";
 
@@ -68,6 +70,25 @@ it("restores databases, media and secrets from an archive, and neither logs nor 
   expect(treeOf(restored).filter((name) => !/-(wal|shm)$/.test(name))).toEqual([D1, OBJECT, "secrets.json"]);
   expect(readFileSync(join(restored, OBJECT), "utf8")).toBe(OBJECT);
   expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+it("copies again what has changed since the first copy, and deletes what is gone", () => {
+  const old = new Date("2026-01-01");
+  for (const file of ["secrets.json", OBJECT]) utimesSync(join(home, file), old, old);
+  put("s3/copra/gone._S3rver_object", "gone");
+  const copy = join(folder, "copy");
+  const first = copyData(home, copy);
+  const unchanged = statSync(join(copy, "secrets.json")).ctimeMs;
+  put("s3/copra/new._S3rver_object", "new");
+  rmSync(join(home, "s3/copra/gone._S3rver_object"));
+  rmSync(join(home, OBJECT));
+  put(OBJECT, "replaced");
+  writeFileSync(join(home, D1), "changed");
+  copyData(home, copy, first);
+  expect(treeOf(copy)).toEqual(dataFiles(home).sort());
+  expect(readFileSync(join(copy, OBJECT), "utf8")).toBe("replaced");
+  expect(readFileSync(join(copy, D1), "utf8")).toBe("changed");
+  expect(statSync(join(copy, "secrets.json")).ctimeMs).toBe(unchanged);
 });
 
 it("moves earlier data aside, if it may", async () => {

@@ -2,6 +2,9 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "#shared/log.ts";
+import { readStackFile } from "../home/stack-file.ts";
+import { runningStackPid } from "../processes/process-record.ts";
+import { connectedNodes } from "../stack/readiness.ts";
 import { pack } from "./archive.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
@@ -15,6 +18,7 @@ try {
 
 async function backUp(home: string, file: string): Promise<void> {
   if (!existsSync(join(home, "secrets.json"))) throw new Error(`${home} has no data of a service`);
+  await refuseForeign(home);
   if (existsSync(file)) throw new Error(`${file} exists already`);
   mkdirSync(dirname(file), { recursive: true });
   // Hard links need the same file system.
@@ -29,4 +33,15 @@ async function backUp(home: string, file: string): Promise<void> {
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
+}
+
+/** Throws if the service runs where its processes cannot be stopped from here, such as in a container. */
+async function refuseForeign(home: string): Promise<void> {
+  const stack = readStackFile(home);
+  if (stack === null || runningStackPid(home) !== null) return;
+  // After a crash the file is there, too.
+  if ((await connectedNodes(stack.api)) === null) return;
+  throw new Error(
+    `A service of ${home} responds at ${stack.api}, but not from this machine or container: run this there.`,
+  );
 }

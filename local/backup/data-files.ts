@@ -1,6 +1,6 @@
 // What a data folder has that a backup needs, and how each file is copied: databases and small files byte by byte, media
 // by hard links, which takes no time and no space.
-import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /** What is left out: caches and counters of a minute, and the index that SQLite makes again from its log. */
@@ -23,19 +23,46 @@ export function dataFiles(folder: string): string[] {
   }).filter((file) => !LEFT_OUT.test(file));
 }
 
-/** Copies the files of one folder to another. A file that is deleted meanwhile is left out. */
-export function copyFiles(from: string, to: string, files: readonly string[]): void {
+/** How each copied file was; null if it may have changed while it was copied. */
+export type Copied = ReadonlyMap<string, string | null>;
+
+/** Times of files may be the same for writes within some ms: a file that is as young is copied again. */
+const YOUNG_MS = 1000;
+
+/**
+ * Makes the data in `to` that of `from`. `copied` has what an earlier call copied: files that have not changed since are
+ * left as they are. A file that is deleted meanwhile is left out.
+ */
+export function copyData(from: string, to: string, copied: Copied = new Map()): Copied {
+  const files = dataFiles(from);
+  const present = new Set(files);
+  for (const file of copied.keys()) if (!present.has(file)) rmSync(join(to, file), { force: true });
   const made = new Set<string>();
+  const done = new Map<string, string | null>();
   for (const file of files) {
-    const target = join(to, file);
+    const [source, target] = [join(from, file), join(to, file)];
+    const state = stateOf(source);
+    if (state === null) continue;
+    done.set(file, state.isYoung ? null : state.text);
+    if (copied.get(file) === state.text) continue;
     if (!made.has(dirname(target))) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     made.add(dirname(target));
     try {
-      copyOrLink(join(from, file), target, NEVER_CHANGED.test(file));
+      rmSync(target, { force: true });
+      copyOrLink(source, target, NEVER_CHANGED.test(file));
     } catch (error) {
       if (!hasCode(error, "ENOENT")) throw error;
+      done.delete(file);
     }
   }
+  return done;
+}
+
+function stateOf(path: string): { text: string; isYoung: boolean } | null {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  if (!found) return null;
+  const { ino, size, mtimeNs, mtimeMs } = found;
+  return { text: `${ino} ${size} ${mtimeNs}`, isYoung: Date.now() - Number(mtimeMs) < YOUNG_MS };
 }
 
 function copyOrLink(from: string, to: string, link: boolean): void {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from
 import { basename, dirname, join } from "node:path";
 import { runningStackPid } from "../processes/process-record.ts";
 import { unpack } from "./archive.ts";
-import { copyFiles, dataFiles, ENTRIES } from "./data-files.ts";
+import { copyData, dataFiles, ENTRIES } from "./data-files.ts";
 import { damagedDatabases } from "./databases.ts";
 import { type Manifest, readManifest } from "./snapshot.ts";
 
@@ -51,7 +51,7 @@ async function readBackup(backup: string, draft: string): Promise<Manifest> {
   if (!found) throw new Error(`There is no backup ${backup}`);
   if (found.isDirectory()) {
     const manifest = readManifest(backup);
-    copyFiles(backup, draft, dataFiles(backup));
+    copyData(backup, draft);
     return manifest;
   }
   await unpack(backup, draft);

@@ -7,7 +7,7 @@ import { ROOT } from "../home/constants.ts";
 import { readStackFile } from "../home/stack-file.ts";
 import { whileFrozen } from "../processes/frozen.ts";
 import { runningStackPid } from "../processes/process-record.ts";
-import { copyFiles, dataFiles } from "./data-files.ts";
+import { type Copied, copyData } from "./data-files.ts";
 import { appliedMigrations } from "./databases.ts";
 
 export const Manifest = z.object({
@@ -35,25 +35,34 @@ export type Snapshot = {
 
 /**
  * Copies a data folder to a new one on the same file system. The control plane and the S3 server of a running service
- * stand still meanwhile: the copy is what they would find after a loss of power, which they survive (docs/promises.md).
+ * stand still while what has just changed is copied: the copy is what they would find after a loss of power, which they survive (docs/promises.md).
  */
 export function takeSnapshot(home: string, folder: string, now: Date): Snapshot {
   const pids = runningPids(home);
-  const startedAt = performance.now();
   try {
-    const files = whileFrozen(pids, () => {
-      const found = dataFiles(home);
-      copyFiles(home, folder, found);
-      return found;
-    });
+    // Most files do not change any more, such as those of ended jobs: copied now, they keep nobody waiting.
+    const early = pids.length === 0 ? new Map() : earlyCopy(home, folder);
+    const startedAt = performance.now();
+    const files = whileFrozen(pids, () => copyData(home, folder, early));
     const frozenMs = pids.length === 0 ? 0 : performance.now() - startedAt;
     const migrations = appliedMigrations(folder);
     const manifest: Manifest = { format: 1, version: VERSION, createdAt: now.toISOString(), migrations };
     writeFileSync(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-    return { manifest, files: files.length, frozenMs };
+    return { manifest, files: files.size, frozenMs };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** Empty if a folder was deleted while it was read. */
+function earlyCopy(home: string, folder: string): Copied {
+  try {
+    return copyData(home, folder);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    rmSync(folder, { recursive: true, force: true });
+    return new Map();
   }
 }
 
