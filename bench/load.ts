@@ -1,11 +1,13 @@
 // Load test of the control plane: `node local/bootstrap.mjs bench/load.ts [nodes] [jobs]`, by default three sizes.
 // Simulated nodes with one slot of each class finish their tasks at once; jobs are submitted to the API by ten accounts
-// in turn. Each size has its own control plane. Prints a row of a table for each size, and fails when a job was lost or
-// done twice.
+// in turn. Each size has its own control plane, or with `--data <folder>` it is that of a running
+// `copra serve --nodes 0 --allow-private loopback`. `--kill-after <jobs>` kills the control plane once so many jobs have
+// ended. Prints a row of a table for each size, and fails when a job was lost or done twice.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { parseArgs } from "node:util";
 import { type LoadOutcome, runLoad } from "./load/run-load.ts";
 
 const SIZES: readonly (readonly [nodes: number, jobs: number])[] = [
@@ -19,17 +21,33 @@ const COLUMNS = [
 ];
 const MB = 1e6;
 
+const { values, positionals } = parseArgs({
+  options: { data: { type: "string" }, "kill-after": { type: "string" } },
+  allowPositionals: true,
+});
+const served = values.data ?? null;
+const killAfter = values["kill-after"] === undefined ? null : Number(values["kill-after"]);
+
 const percentile = (values: readonly number[], fraction: number): string =>
   (values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * fraction)] ?? Number.NaN).toFixed(0);
 const p50AndP99 = (values: readonly number[]): string => `${percentile(values, 0.5)}, ${percentile(values, 0.99)}`;
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
 
 async function measure(nodes: number, jobs: number): Promise<LoadOutcome> {
-  const home = await mkdtemp(join(tmpdir(), "copra-load-"));
+  const home = served ?? (await mkdtemp(join(tmpdir(), "copra-load-")));
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   try {
-    const outcome = await runLoad({ nodes, jobs, accounts: 10, posting: 32, stores: false, killAfter: null, home });
+    const outcome = await runLoad({
+      nodes,
+      jobs,
+      accounts: 10,
+      posting: 32,
+      stores: false,
+      killAfter,
+      home,
+      isServed: served !== null,
+    });
     const { observations, wallMs, cpuMs, rssBytes } = outcome;
     const submits = [...observations.jobs.values()].map(({ postedAt, acceptedAt }) => acceptedAt - postedAt);
     const memory = `${(rssBytes.idle / MB).toFixed(0)}, ${(rssBytes.most / MB).toFixed(0)}`;
@@ -42,11 +60,11 @@ async function measure(nodes: number, jobs: number): Promise<LoadOutcome> {
     return outcome;
   } finally {
     loop.disable();
-    await rm(home, { recursive: true, force: true });
+    if (served === null) await rm(home, { recursive: true, force: true });
   }
 }
 
-const [nodes, jobs] = process.argv.slice(2).map(Number);
+const [nodes, jobs] = positionals.map(Number);
 console.log(row(COLUMNS));
 console.log(row(COLUMNS.map(() => "---")));
 for (const size of nodes ? [[nodes, jobs ?? nodes] as const] : SIZES) {

@@ -7,14 +7,14 @@ import type { Observations } from "./observations.ts";
 
 const RETRY_MS = 200;
 
-export async function newNodeToken(stack: Stack, observations: Observations): Promise<string> {
+export async function newNodeToken(stack: Pick<Stack, "describe">, observations: Observations): Promise<string> {
   const { api, adminToken } = stack.describe();
   const headers = { authorization: `Bearer ${adminToken}` };
   const made = await call(`${api}/admin/node-tokens`, { headers, body: { name: "load" } }, observations);
   return z.object({ node_token: z.string() }).parse(made).node_token;
 }
 
-export async function newAccount(stack: Stack, observations: Observations): Promise<string> {
+export async function newAccount(stack: Pick<Stack, "describe">, observations: Observations): Promise<string> {
   const { api, adminToken } = stack.describe();
   const headers = { authorization: `Bearer ${adminToken}` };
   const made = await call(`${api}/admin/accounts`, { headers, body: { name: "load" } }, observations);

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { storageOf } from "../../local/demo/demo-job.ts";
 import { type LoopbackServer, serveLoopback } from "../../local/demo/loopback-server.ts";
 import { readBody } from "../../local/demo/webhook-inbox.ts";
+import { readStackFile, type StackFile } from "../../local/home/stack-file.ts";
 import { connectedNodes } from "../../local/stack/readiness.ts";
 import { type Stack, startStack } from "../../local/stack/stack.ts";
 import { basic, call, listJobs, newAccount, newNodeToken } from "./api-calls.ts";
@@ -24,6 +25,8 @@ export type Load = {
   readonly killAfter: number | null;
   /** The control plane's home folder, which the caller deletes. */
   readonly home: string;
+  /** Whether `copra serve --nodes 0 --allow-private loopback` runs there already, and goes on. */
+  readonly isServed?: boolean;
 };
 
 export type LoadOutcome = {
@@ -42,7 +45,9 @@ const POLL_MS = 200;
 const STALLED_MS = 90_000;
 
 export async function runLoad(load: Load): Promise<LoadOutcome> {
-  const stack = await startStack({ home: load.home, port: 0, s3Port: 0, nodes: 0 }, { notify: () => {} });
+  const stack = load.isServed
+    ? servedStack(load.home)
+    : await startStack({ home: load.home, port: 0, s3Port: 0, nodes: 0 }, { notify: () => {} });
   const observations = new Observations(load.killAfter === null);
   const inbox = await openInbox(observations);
   const nodes: SimulatedNode[] = [];
@@ -58,7 +63,9 @@ export async function runLoad(load: Load): Promise<LoadOutcome> {
     for (const node of nodes) node.close();
     await stack.stop(0);
     const rssBytes = { idle: before.rssBytes, most };
-    return { observations, wallMs, cpuMs, rssBytes, ticketsLeft: countTickets(load.home) };
+    // The files of a service that goes on are open.
+    const ticketsLeft = load.isServed ? 0 : countTickets(load.home);
+    return { observations, wallMs, cpuMs, rssBytes, ticketsLeft };
   } finally {
     for (const node of nodes) node.close();
     await stack.stop(0);
@@ -66,7 +73,18 @@ export async function runLoad(load: Load): Promise<LoadOutcome> {
   }
 }
 
-const controlPlaneUsage = (stack: Stack) => usageOf(stack.describe().pids.controlPlane);
+type RunningStack = Pick<Stack, "describe" | "stop">;
+
+function servedStack(home: string): RunningStack {
+  const describe = (): StackFile => {
+    const stack = readStackFile(home);
+    if (!stack) throw new Error(`No copra serve runs in ${home}`);
+    return stack;
+  };
+  return { describe, stop: async () => {} };
+}
+
+const controlPlaneUsage = (stack: RunningStack) => usageOf(stack.describe().pids.controlPlane);
 
 const openInbox = (observations: Observations): Promise<LoopbackServer> =>
   serveLoopback((request, response) => {
@@ -84,7 +102,12 @@ const Webhook = z.object({ job_id: z.string(), event: z.string() });
 /** The limit of nodes for one token (docs/nodes.md). */
 const NODES_PER_TOKEN = 64;
 
-async function connect(stack: Stack, load: Load, observations: Observations, nodes: SimulatedNode[]): Promise<void> {
+async function connect(
+  stack: RunningStack,
+  load: Load,
+  observations: Observations,
+  nodes: SimulatedNode[],
+): Promise<void> {
   const { api } = stack.describe();
   const url = api.replace(/\/v2$/, "");
   let token = "";
@@ -102,7 +125,12 @@ async function connect(stack: Stack, load: Load, observations: Observations, nod
 }
 
 /** Returns the maximum of the control plane's memory in bytes. */
-async function submitAndWait(stack: Stack, load: Load, observations: Observations, clients: Clients): Promise<number> {
+async function submitAndWait(
+  stack: RunningStack,
+  load: Load,
+  observations: Observations,
+  clients: Clients,
+): Promise<number> {
   let most = 0;
   const watch = setInterval(() => {
     most = Math.max(most, controlPlaneUsage(stack).rssBytes);
@@ -126,7 +154,7 @@ async function submitAndWait(stack: Stack, load: Load, observations: Observation
   }
 }
 
-async function killAfter(jobs: number, stack: Stack, observations: Observations): Promise<void> {
+async function killAfter(jobs: number, stack: RunningStack, observations: Observations): Promise<void> {
   while (observations.endedJobs < jobs) await sleep(10);
   process.kill(stack.describe().pids.controlPlane, "SIGKILL");
 }
@@ -134,7 +162,7 @@ async function killAfter(jobs: number, stack: Stack, observations: Observations)
 type Clients = { readonly inbox: LoopbackServer; readonly keys: readonly string[] };
 
 async function submitAll(
-  stack: Stack,
+  stack: RunningStack,
   load: Load,
   observations: Observations,
   { inbox, keys }: Clients,
@@ -161,7 +189,7 @@ async function submitAll(
 }
 
 /** Waits until the lists of jobs show each job once and completed; records a violation when they do not. */
-async function checkIndex(stack: Stack, observations: Observations, keys: readonly string[]): Promise<void> {
+async function checkIndex(stack: RunningStack, observations: Observations, keys: readonly string[]): Promise<void> {
   const deadline = Date.now() + STALLED_MS;
   for (;;) {
     const lists = await Promise.all(keys.map((key) => listJobs(stack.describe().api, key, observations)));
