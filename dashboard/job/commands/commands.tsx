@@ -44,12 +44,12 @@ const hasFailed = ({ exit_code }: Command): boolean => exit_code !== 0;
 function Run({ command }: { readonly command: Command }) {
   const { task, attempt, node, argv, started_at, seconds, exit_code, signal, stderr_tail } = command;
   return (
-    <article class="card run">
-      <header>
-        <h3>
+    <details class="card run" open={hasFailed(command)}>
+      <summary>
+        <strong>
           {task}
           {attempt > 1 && `, attempt ${attempt}`}
-        </h3>
+        </strong>
         <span class="muted">
           {node} · <Time at={started_at} /> · {duration(seconds)}
         </span>
@@ -58,9 +58,9 @@ function Run({ command }: { readonly command: Command }) {
         ) : (
           <Status status="completed" />
         )}
-      </header>
+      </summary>
       <CodeBlock label="ffmpeg" text={shellCommand(argv)} wrap />
       {stderr_tail !== undefined && <CodeBlock label="The end of what it printed" text={stderr_tail} wrap />}
-    </article>
+    </details>
   );
 }

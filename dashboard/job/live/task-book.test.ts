@@ -33,6 +33,11 @@ describe("the tasks of a job", () => {
     book = changed(book, [running("a", { stage: "encoding" })], [], [], 104);
     book = changed(book, [running("a", { stage: "encoding", progress: 0.5 })], [], [], 105);
     book = changed(book, [running("a", { stage: "uploading" })], [], [], 107);
+    const late = changed(EMPTY_BOOK, [running("b", { stage: "uploading" })], [], [], 130);
+    expect(late.stages.get(attemptKey("b", 1))).toEqual([
+      { stage: "encoding", atMs: 100_000 },
+      { stage: "uploading", atMs: 130_000 },
+    ]);
     expect(book.stages.get(key)).toEqual([
       { stage: "transferring", atMs: 100_000 },
       { stage: "encoding", atMs: 104_000 },

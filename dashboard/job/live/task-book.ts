@@ -59,10 +59,16 @@ function withStages({ stages }: TaskBook, tasks: readonly Task[], nowMs: number)
     const key = attemptKey(id, attempt);
     const seen = next.get(key) ?? [];
     if (seen.at(-1)?.stage === stage) continue;
-    // Each attempt begins with the transfer of its source, which may be too short to be seen.
     const startMs = started_at === undefined ? nowMs : Date.parse(started_at);
-    const isFirst = seen.length === 0;
-    next.set(key, [...seen, { stage, atMs: isFirst && stage === "transferring" ? startMs : Math.max(startMs, nowMs) }]);
+    const begun = Math.max(startMs, nowMs);
+    if (seen.length > 0) next.set(key, [...seen, { stage, atMs: begun }]);
+    // What was before the first sight of an attempt is not known; what it stores now it has encoded before.
+    else if (stage === "uploading")
+      next.set(key, [
+        { stage: "encoding", atMs: startMs },
+        { stage, atMs: begun },
+      ]);
+    else next.set(key, [{ stage, atMs: startMs }]);
   }
   return next;
 }

@@ -44,12 +44,12 @@ export function chunkMap(tasks: Iterable<Task>): ChunkMap | null {
   const cells = [...byNumber.values()].flatMap(cellOf).sort((a, b) => a.number - b.number);
   const last = cells.at(-1);
   if (!last) return null;
-  const open = cells.find(({ status }) => status !== "completed");
+  const open = cells.find(({ number, status }, at) => number !== at + 1 || status !== "completed");
   return {
     cells,
     seconds: last.toSeconds,
     completed: cells.filter(({ status }) => status === "completed").length,
-    completeToSeconds: open?.fromSeconds ?? last.toSeconds,
+    completeToSeconds: !open ? last.toSeconds : (cells[cells.indexOf(open) - 1]?.toSeconds ?? 0),
   };
 }
 

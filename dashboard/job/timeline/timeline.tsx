@@ -76,6 +76,9 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
             Show earlier attempts
           </button>
         )}
+        <button type="button" class="quiet" aria-expanded={showsTable} onClick={() => showTable(!showsTable)}>
+          {showsTable ? "Hide the table" : "Table"}
+        </button>
         {zoom.isZoomed && (
           <button type="button" onClick={zoom.reset}>
             Show the whole job
@@ -106,9 +109,6 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
       {selected && <AttemptDetails bar={selected} runs={runs} nowMs={nowMs} close={() => select(null)} />}
       <footer>
         <Legend bars={bars} />
-        <button type="button" class="quiet" aria-expanded={showsTable} onClick={() => showTable(!showsTable)}>
-          {showsTable ? "Hide the table" : "Show as a table"}
-        </button>
       </footer>
       {showsTable && <TaskTable bars={bars} zeroMs={zeroMs} nowMs={nowMs} />}
     </section>

@@ -24,7 +24,7 @@ const RADIUS = 3.5;
 /** Narrower bars would not be seen. */
 const MIN_WIDTH = 2;
 /** Width of a character of a label, in pixels. */
-const CHARACTER = 6.1;
+const CHARACTER = 7;
 
 /** Drawn again only when something of it has changed: there may be a thousand of them. */
 export const BarShape = memo(function BarShape(props: Props) {
@@ -47,7 +47,7 @@ export const BarShape = memo(function BarShape(props: Props) {
       {bar.state !== "running" && bar.state !== "completed" && <path class="ending" d={outline} />}
       <path class="outline" d={outline} />
       {bar.state === "running" && <rect class="edge" x={end - 2} y={y} width={2} height={height} />}
-      <Label bar={bar} x={x} width={width} y={y} height={height} />
+      <Label bar={bar} scale={scale} x={x} end={end} y={y} height={height} />
     </g>
   );
 });
@@ -77,8 +77,26 @@ function Parts({ bar, y, height, scale, x, end }: PartsProps) {
 }
 
 /** The name as far as there is room for it, with the sign of a bad end. */
-function Label({ bar, x, width, y, height }: { bar: Bar; x: number; width: number; y: number; height: number }) {
+function Label({ bar, scale, x, end, y, height }: PartsProps) {
   if (height < 12) return null;
+  // What began before the shown period has its name at the edge; else it stands where the main work begins.
+  const main = bar.parts.find(({ stage }) => stage === "encoding")?.fromMs;
+  const starts = [main === undefined ? x : Math.max(x, xOf(scale, main)), x].map((start) => Math.max(start, 0) + 5);
+  const texts = labelsOf(bar);
+  for (const text of texts) {
+    const left = starts.find((start) => start + text.length * CHARACTER + 3 <= end);
+    if (left === undefined) continue;
+    return (
+      <text x={left} y={y + height / 2} dominant-baseline="central">
+        {text}
+      </text>
+    );
+  }
+  return null;
+}
+
+/** The longest first. */
+function labelsOf(bar: Bar): string[] {
   const sign = bar.state === "running" || bar.state === "completed" ? "" : ENDINGS[bar.state].sign;
   const name = `${bar.isSpeculative ? "2nd " : ""}${nameOf(bar)}`;
   const short = bar.chunk ? String(bar.chunk.number) : "";
@@ -87,14 +105,5 @@ function Label({ bar, x, width, y, height }: { bar: Bar; x: number; width: numbe
     ...(isEncoding ? [`${name} · ${percent(bar.progress)}`] : []),
     ...(sign === "" ? [name, short] : [`${sign} ${name}`, `${sign} ${short}`, sign]),
   ];
-  const text = texts.find((one) => one.trim() !== "" && one.length * CHARACTER + 8 <= width);
-  if (text === undefined) return null;
-  // What began before the shown period has its name at the edge.
-  const left = Math.max(x, 0) + 5;
-  if (left + text.length * CHARACTER > x + width) return null;
-  return (
-    <text x={left} y={y + height / 2} dominant-baseline="central">
-      {text}
-    </text>
-  );
+  return texts.filter((text) => text.trim() !== "");
 }

@@ -93,7 +93,10 @@ type LinksProps = Pick<Props, "geometry" | "scale" | "nowMs"> & { readonly place
 function Links({ placed, geometry, scale, nowMs }: LinksProps) {
   const byTask = new Map<string, PlacedBar[]>();
   for (const one of placed) byTask.set(one.bar.task, [...(byTask.get(one.bar.task) ?? []), one]);
-  const pairs = [...byTask.values()].flatMap((all) => all.slice(1).map((next, at) => [all[at], next] as const));
+  const pairs = [...byTask.values()].flatMap((all) => {
+    const ordered = all.sort((a, b) => a.bar.attempt - b.bar.attempt);
+    return ordered.slice(1).map((next, at) => [ordered[at], next] as const);
+  });
   const middle = (lane: number): number => (geometry.tops[lane] ?? 0) + geometry.laneHeight / 2;
   return (
     <>
