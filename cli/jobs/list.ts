@@ -72,9 +72,20 @@ function listText(
     statusColor(job.status, colors),
     job.progress,
     agoText(job.created_at, nowMs),
+    printable(fileName(job)).slice(0, 40),
     printable(job.outputs.map(({ key }) => key).join(" ")).slice(0, 60),
   ]);
-  return table([["JOB", "STATUS", "", "CREATED", "OUTPUTS"].map(colors.bold), ...rows]);
+  return table([["JOB", "STATUS", "", "CREATED", "SOURCE", "OUTPUTS"].map(colors.bold), ...rows]);
+}
+
+/** The name of the source's file, or what is known of it. */
+function fileName({ input: { source = "" } }: Job): string {
+  const name = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 export const countJobs: Run = async (context, _args, options) => {

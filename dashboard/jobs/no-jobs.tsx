@@ -47,7 +47,7 @@ function FirstJob() {
         <Link to="/new">Make one here</Link>, or send the first one with an API key. It appears on this page at once.
       </p>
       <CodeBlock label="curl" text={firstCurl()} />
-      <CodeBlock label="Command line, with a local file" text={firstCommand()} />
+      <CodeBlock label="Command line, with a local file; the key is in COPRA_API_KEY" text={firstCommand()} />
     </Empty>
   );
 }
