@@ -52,8 +52,9 @@ function isInstalled() {
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === "") return true;
     const found = installed[path];
-    // What is optional may be absent: it is made for other machines.
-    return found === undefined ? Boolean(entry.optional || entry.devOptional) : found.version === entry.version;
+    if (found !== undefined) return found.version === entry.version;
+    // What is optional may be absent: it is made for other machines. And npm installs no tools of development there.
+    return Boolean(entry.optional || entry.devOptional || (entry.dev && process.env.NODE_ENV === "production"));
   });
 }
 

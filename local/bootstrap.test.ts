@@ -76,6 +76,18 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([CI, CI]);
   });
 
+  it("does not miss tools of development in production", async () => {
+    const packages = { "node_modules/thing": { version: "1.0.0" } };
+    mkdirSync(join(root, "node_modules"));
+    writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
+    const tool = { "node_modules/tool": { version: "1.0.0", dev: true } };
+    writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages: { ...packages, ...tool } }));
+    await end(startScript("program.ts", "", [], { NODE_ENV: "production" }));
+    expect(npmCalls()).toEqual([]);
+    await end(startScript("program.ts", "", [], { NODE_ENV: "" }));
+    expect(npmCalls()).toEqual([CI]);
+  });
+
   it("uses npm install when npm ci rejects the lock file", async () => {
     writeFileSync(join(root, "refuse-ci"), "");
     expect((await end(start("console.log('ran')"))).out).toBe("ran\n");
