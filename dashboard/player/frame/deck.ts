@@ -96,6 +96,8 @@ export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medi
     medium,
     video,
     ...state,
+    /** Where in the source of the job its time 0 is, in seconds. */
+    offset: () => medium.offset - (engine?.ahead() ?? 0),
     frameSeconds: () => frameSecondsOf(medium.frameRate, seen),
     chooseQuality: (quality: number) => {
       engine?.chooseQuality(quality);

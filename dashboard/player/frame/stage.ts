@@ -30,7 +30,7 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
   const view = signal(WHOLE);
 
   const shift = (): number =>
-    follower ? leader.medium.offset - follower.medium.offset + shiftFrames.value * follower.frameSeconds() : 0;
+    follower ? leader.offset() - follower.offset() + shiftFrames.value * follower.frameSeconds() : 0;
   const follow = (seconds: number): void => {
     if (follower && !follower.failed.value) follower.video.currentTime = clampTo(follower, seconds + shift());
   };

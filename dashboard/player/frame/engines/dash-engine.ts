@@ -38,6 +38,7 @@ export function openDash(video: HTMLVideoElement, url: string, events: EngineEve
       player.enableText(track >= 0);
       player.setTextTrack(track);
     },
+    ahead: () => 0,
     close: () => player.destroy(),
   };
 }

@@ -26,6 +26,8 @@ export type Engine = {
   readonly captions: () => readonly string[];
   /** By its place in `captions`; -1: none. */
   readonly chooseCaptions: (track: number) => void;
+  /** How far the player's clock is ahead of the medium's, in seconds. */
+  readonly ahead: () => number;
   readonly close: () => void;
 };
 

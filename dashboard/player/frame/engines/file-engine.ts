@@ -13,6 +13,7 @@ export function openFile(video: HTMLVideoElement, source: string | Blob, { faile
     quality: () => -1,
     captions: () => [],
     chooseCaptions: () => undefined,
+    ahead: () => 0,
     close: () => {
       video.removeEventListener("error", onError);
       video.removeAttribute("src");

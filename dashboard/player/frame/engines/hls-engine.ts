@@ -4,6 +4,11 @@ import Hls from "hls.js";
 import { type Engine, type EngineEvents, qualityName } from "./engine.ts";
 import { openFile } from "./file-engine.ts";
 
+/** The timestamp of time 0 in our streams, in seconds (docs/streams.md, "Segments"). */
+const FIRST_TIMESTAMP = 10;
+/** The streams of others begin anywhere. */
+const MAX_AHEAD = 0.5;
+
 export function openHls(video: HTMLVideoElement, url: string, events: EngineEvents): Engine {
   if (!Hls.isSupported()) return openFile(video, url, events);
   const hls = new Hls({
@@ -39,6 +44,12 @@ export function openHls(video: HTMLVideoElement, url: string, events: EngineEven
   ] as const) {
     hls.on(event, events.changed);
   }
+  let ahead = 0;
+  hls.on(Hls.Events.INIT_PTS_FOUND, (_, { initPTS, timescale }) => {
+    // hls.js takes the first decoding timestamp for its time 0, which is before that of the first frame.
+    const found = FIRST_TIMESTAMP - initPTS / timescale;
+    ahead = Math.abs(found) < MAX_AHEAD ? found : 0;
+  });
   hls.loadSource(url);
   hls.attachMedia(video);
   return {
@@ -52,6 +63,7 @@ export function openHls(video: HTMLVideoElement, url: string, events: EngineEven
       hls.subtitleDisplay = track >= 0;
       hls.subtitleTrack = track;
     },
+    ahead: () => ahead,
     close: () => hls.destroy(),
   };
 }
