@@ -14,6 +14,13 @@ export const dev: Run = async (_context, _args, options) =>
 /** copra node without arguments; with some, main.ts calls `runNode`. */
 export const node: Run = async () => runNode([]);
 
+/** copra deploy. */
+export const deploy: Run = async (_context, _args, options) =>
+  runScript("local/deploy/deploy.ts", [
+    ...(options.dryRun === true ? ["--dry-run"] : []),
+    ...(options.force === true ? ["--force"] : []),
+  ]);
+
 export const runNode = (args: readonly string[]): Promise<number> => runScript("encoder-node/main.ts", args);
 
 /** Runs a script as npm scripts do, with further environment variables; returns its exit code. */

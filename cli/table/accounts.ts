@@ -76,7 +76,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "reseal",
-    summary: "Encrypt all stored secrets with the first of SEALING_KEYS (operator)",
+    summary: "Encrypt all stored secrets with the first sealing key (operator)",
     load: async () => (await accounts()).resealSecrets,
   },
 ];

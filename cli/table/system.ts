@@ -117,6 +117,16 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../system/dashboard.ts")).dashboard,
   },
   {
+    name: "deploy",
+    summary: "Deploy the service to Cloudflare, with all that it needs there",
+    options: [
+      { flags: "--dry-run", description: "Show what would be done, and build the Workers" },
+      { flags: "--force", description: "Deploy what has not changed, too" },
+    ],
+    handlesSignals: true,
+    load: async () => (await import("../system/repository.ts")).deploy,
+  },
+  {
     name: "doctor",
     summary: "Check this machine and the connection to the service",
     load: async () => (await import("../system/doctor.ts")).doctor,
