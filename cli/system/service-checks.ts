@@ -1,10 +1,12 @@
 // The checks of `doctor` that need the service.
+import { VERSION } from "#shared/version.ts";
 import { CopraAdmin } from "../../client/admin.ts";
 import { Copra, CopraError } from "../../client/index.ts";
 import { type Context, targetOf } from "../context.ts";
 import { endOf } from "../exit.ts";
 import type { Target } from "../target/target.ts";
 import type { Check } from "./check.ts";
+import { fleetChecks } from "./fleet-checks.ts";
 
 const LIMIT_MS = 10_000;
 /** Signatures of webhooks and storages are rejected when clocks differ by more than minutes. */
@@ -45,12 +47,16 @@ export async function serviceChecks(context: Context): Promise<Check[]> {
         ]),
     ...(adminToken === null
       ? []
-      : [
-          await credentialCheck("admin token", () =>
-            new CopraAdmin({ url, token: adminToken, retries: 0 }).nodes.list({ signal }),
-          ),
-        ]),
+      : await operatorChecks(new CopraAdmin({ url, token: adminToken, retries: 0 }), signal)),
   ];
+}
+
+async function operatorChecks(admin: CopraAdmin, signal: AbortSignal): Promise<Check[]> {
+  let fleet: Check[] = [];
+  const token = await credentialCheck("admin token", async () => {
+    fleet = await fleetChecks(admin, VERSION, signal);
+  });
+  return [token, ...fleet];
 }
 
 type Reached = { readonly skewSeconds: number | null; readonly nodes: number | null } | { readonly error: string };
