@@ -13,7 +13,7 @@ const soak = (...paths: string[]): Run => ({ env: { COPRA_SOAK: "1" }, argv: [..
 
 const PARTS: Readonly<Record<string, readonly Run[]>> = {
   formats: [soak("encoder-node/ffmpeg/plans/matrix")],
-  system: [soak("test/faults"), soak("test/hostile")],
+  system: [soak("test/faults"), soak("test/hostile"), soak("test/wrangler-dev")],
   "control-plane": Array.from({ length: SHARES }, (_, at) => ({
     env: { COPRA_FAULTS: `${at + 1}/${SHARES}` },
     argv: [...VITEST, "worker/testing/faults"],

@@ -19,6 +19,8 @@ export const deploy: Run = async (_context, _args, options) =>
   runScript("local/deploy/deploy.ts", [
     ...(options.dryRun === true ? ["--dry-run"] : []),
     ...(options.force === true ? ["--force"] : []),
+    ...(options.rotateMasterSecret === true ? ["--rotate-master-secret"] : []),
+    ...(options.dropOldMasterSecret === true ? ["--drop-old-master-secret"] : []),
   ]);
 
 export const runNode = (args: readonly string[]): Promise<number> => runScript("encoder-node/main.ts", args);

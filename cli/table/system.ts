@@ -122,6 +122,8 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "--dry-run", description: "Show what would be done, and build the Workers" },
       { flags: "--force", description: "Deploy what has not changed, too" },
+      { flags: "--rotate-master-secret", description: "Put a new MASTER_SECRET before the one of today" },
+      { flags: "--drop-old-master-secret", description: "Keep only the newest MASTER_SECRET (docs/operating.md)" },
     ],
     handlesSignals: true,
     load: async () => (await import("../system/repository.ts")).deploy,

@@ -116,6 +116,32 @@ it("asks once for what only the operator knows, when the state of another machin
   expect(asked).toEqual(["MASTER_SECRET"]);
 });
 
+it("rotates the master secret for both Workers, and removes the old one later", async () => {
+  await deployOnce();
+  const secretOf = (name: string): string => account.workers.get(name)?.secrets.MASTER_SECRET ?? "";
+  const old = secretOf("copra");
+  await expect(deployOnce(["--drop-old-master-secret"])).rejects.toThrow("There is one MASTER_SECRET");
+  const rotated = ["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET"];
+  expect(await deployOnce(["--rotate-master-secret"])).toEqual(rotated);
+  expect(secretOf("copra")).toMatch(new RegExp(`^[\\w-]{43},${old}$`));
+  expect(secretOf("copra-hub")).toBe(secretOf("copra"));
+  expect(await deployOnce()).toEqual([]);
+  expect(await deployOnce(["--drop-old-master-secret"])).toEqual(rotated);
+  expect(secretOf("copra")).toMatch(/^[\w-]{43}$/);
+  expect([secretOf("copra-hub"), secretOf("copra") === old]).toEqual([secretOf("copra"), false]);
+});
+
+it("changes a service with keys of its own to a master secret", async () => {
+  await deployOnce();
+  for (const worker of account.workers.values())
+    worker.secrets = { SEALING_KEYS: "k1:…", KEY_PEPPER: "p", ADMIN_TOKEN: "a" };
+  rmSync(stateFile());
+  expect(await deployOnce(["--rotate-master-secret"])).toEqual([
+    ...["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET"],
+  ]);
+  expect(asked).toEqual([]);
+});
+
 it("takes secrets from the environment", async () => {
   await deployOnce([], { MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });
   expect(account.workers.get("copra")?.secrets).toEqual({ MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });

@@ -10,7 +10,7 @@ import { type Config, hubNameOf, type Resources } from "./configs.ts";
 import { openService } from "./open-service.ts";
 import type { DeployOptions } from "./options.ts";
 import type { DeployStep, Plan } from "./plan.ts";
-import { newSecret } from "./secrets.ts";
+import { newSecret, type Rotation, rotate } from "./secrets.ts";
 import { type Service, writeService } from "./state.ts";
 import { reasonOf } from "./wrangler.ts";
 
@@ -19,6 +19,7 @@ export type Execution = DeployOptions & {
   readonly accountPath: string;
   readonly config: Config;
   readonly plan: Plan;
+  readonly rotation: Rotation;
   readonly bundles: Bundles;
   readonly migrations: readonly string[];
   /** For configurations; it is deleted afterwards. */
@@ -33,7 +34,7 @@ export type Execution = DeployOptions & {
 
 /** Does what is planned, then shows how to reach the service. Can be repeated after any failure. */
 export async function execute(execution: Execution): Promise<void> {
-  const { plan, migrations } = execution;
+  const { plan, migrations, print } = execution;
   const resources = await createResources(execution);
   const secrets = await collectSecrets(execution);
   let service: Service = {
@@ -56,7 +57,12 @@ export async function execute(execution: Execution): Promise<void> {
   }
   service = await openService(execution, service);
   save();
+  if (execution.rotation === "add") print(AFTER_ROTATION);
 }
+
+const AFTER_ROTATION =
+  "Both master secrets are valid. Next: npm run copra -- reseal, and when all keys and tokens have the new pepper, " +
+  "npm run deploy -- --drop-old-master-secret (docs/operating.md)";
 
 async function createResources({ plan, api, accountPath, config, resources, print }: Execution): Promise<Resources> {
   if (plan.createBucket) {
@@ -85,11 +91,13 @@ async function migrate(
 }
 
 /** The values of the secrets that Workers get: of the environment, of an earlier deploy, new ones, or the operator's. */
-async function collectSecrets({ plan, env, service, ask }: Execution): Promise<Record<string, string>> {
+async function collectSecrets({ plan, env, service, rotation, ask }: Execution): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
   for (const name of new Set([...plan.secrets.put.main, ...plan.secrets.put.hub])) {
-    const isNew = plan.secrets.make.includes(name);
-    values[name] = env[name] || service.secrets[name] || (isNew ? newSecret() : await ask(name));
+    const known = env[name] || service.secrets[name];
+    const isNew = plan.secrets.make.includes(name) || !(known || plan.secrets.ask.includes(name));
+    const value = known || (isNew ? newSecret() : await ask(name));
+    values[name] = name === "MASTER_SECRET" && !isNew ? rotate(value, rotation) : value;
   }
   return values;
 }

@@ -1,5 +1,6 @@
 // What a deploy gets: its arguments, its environment, and how it speaks to the operator.
 import { parseArgs } from "node:util";
+import type { Rotation } from "./secrets.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 export type DeployOptions = {
@@ -18,13 +19,21 @@ export type DeployOptions = {
 type Arguments = {
   readonly isDry: boolean;
   readonly isForced: boolean;
+  /** Puts a new master secret before the others, or removes all but the first. */
+  readonly rotation: Rotation;
   readonly outdir: string | undefined;
   readonly extra: readonly string[];
 };
 
 /** Takes what is for this command out of the arguments. */
 export function readArguments(args: readonly string[]): Arguments {
-  const own = { "dry-run": { type: "boolean" }, force: { type: "boolean" }, outdir: { type: "string" } } as const;
+  const own = {
+    "dry-run": { type: "boolean" },
+    force: { type: "boolean" },
+    "rotate-master-secret": { type: "boolean" },
+    "drop-old-master-secret": { type: "boolean" },
+    outdir: { type: "string" },
+  } as const;
   const { values, tokens } = parseArgs({ args: [...args], options: own, strict: false, tokens: true });
   const used = new Set(
     tokens.flatMap((token) =>
@@ -36,6 +45,8 @@ export function readArguments(args: readonly string[]): Arguments {
   return {
     isDry: values["dry-run"] === true,
     isForced: values.force === true,
+    rotation:
+      values["rotate-master-secret"] === true ? "add" : values["drop-old-master-secret"] === true ? "drop" : null,
     outdir: typeof values.outdir === "string" ? values.outdir : undefined,
     extra: args.filter((_, at) => !used.has(at)),
   };

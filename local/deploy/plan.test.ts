@@ -9,7 +9,14 @@ import { planSecrets } from "./secrets.ts";
 const CONFIG = readConfig();
 const RESOURCES = { databaseId: "id-of-database", hasBucket: true };
 const TAGS = { main: "main-1", hub: "hub-1" };
-const QUIET = { tags: TAGS, known: new Set<string>(), asOneWorker: false, isForced: false, isUrlKnown: true };
+const QUIET = {
+  tags: TAGS,
+  known: new Set<string>(),
+  asOneWorker: false,
+  rotation: null,
+  isForced: false,
+  isUrlKnown: true,
+};
 const NEW_HUB = { worker: "hub", hasJobs: true } as const;
 const main = (hadHub: boolean) => ({ worker: "main", hadHub }) as const;
 
@@ -149,7 +156,13 @@ it.each([
 
 it("passes on the arguments that are not its own", () => {
   expect(readArguments(["--dry-run", "--minify", "--outdir", "a", "--var", "X:1"])).toEqual({
-    ...{ isDry: true, isForced: false, outdir: "a", extra: ["--minify", "--var", "X:1"] },
+    ...{ isDry: true, isForced: false, rotation: null, outdir: "a", extra: ["--minify", "--var", "X:1"] },
   });
-  expect(readArguments(["--outdir=a", "--force"])).toEqual({ isDry: false, isForced: true, outdir: "a", extra: [] });
+  expect(readArguments(["--outdir=a", "--force"])).toEqual({
+    isDry: false,
+    isForced: true,
+    rotation: null,
+    outdir: "a",
+    extra: [],
+  });
 });

@@ -1,7 +1,7 @@
 // What a deploy does, and in which order, decided from what the account has.
 import type { Account } from "./account/read-account.ts";
 import type { Config, Deployed } from "./configs.ts";
-import { planSecrets, type SecretsPlan } from "./secrets.ts";
+import { planSecrets, type Rotation, type SecretsPlan } from "./secrets.ts";
 
 export type DeployStep =
   | { readonly worker: "main"; readonly hadHub: boolean }
@@ -30,6 +30,8 @@ export type Circumstances = {
    * in a Worker of its own keeps it there.
    */
   readonly asOneWorker: boolean;
+  /** Puts a new master secret before the others, or removes all but the first. */
+  readonly rotation: Rotation;
   /** Deploys what has not changed, too. */
   readonly isForced: boolean;
   /** Where the service answers was learned by an earlier deploy. */
@@ -49,8 +51,18 @@ export function planDeploy(config: Config, account: Account, circumstances: Circ
   };
 }
 
-const planFor = (config: Config, { secrets }: Account, { known }: Circumstances): SecretsPlan =>
-  planSecrets(config, secrets, known);
+function planFor(config: Config, { secrets }: Account, { known, rotation }: Circumstances): SecretsPlan {
+  const plan = planSecrets(config, secrets, known);
+  if (rotation === null) return plan;
+  const name = "MASTER_SECRET";
+  const isAsked = secrets.main.includes(name) && !known.has(name);
+  const { main, hub } = plan.put;
+  return {
+    ...plan,
+    ask: [...new Set([...plan.ask, ...(isAsked ? [name] : [])])],
+    put: { main: [...new Set([...main, name])], hub: [...new Set([...hub, name])] },
+  };
+}
 
 /** Nothing is made: the form of Cloudflare's button asks for it, and nobody could read it here. */
 function oneWorkerSecrets(config: Config, { secrets }: Account, { known }: Circumstances): SecretsPlan {

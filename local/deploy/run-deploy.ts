@@ -30,7 +30,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
 
 async function deployFrom(folder: string, options: DeployOptions): Promise<void> {
   const { env, print, stateFile = STATE_FILE } = options;
-  const { isDry, isForced, outdir, extra } = readArguments(options.args);
+  const { isDry, isForced, rotation, outdir, extra } = readArguments(options.args);
   const config = readConfig(env.WRANGLER_CI_OVERRIDE_NAME);
   const { run, api, account, accountPath } = await openAccount(options, config, isDry);
   const key = `${accountPath}/${config.name}`;
@@ -45,6 +45,7 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
   const plan = planDeploy(config, account, {
     tags: tagsOf(bundles, config, resources),
     isForced,
+    rotation,
     known: new Set([...Object.keys(service.secrets), ...Object.keys(env).filter((name) => env[name])]),
     asOneWorker: Boolean(env.WORKERS_CI),
     isUrlKnown: Boolean(service.url ?? config.vars.PUBLIC_URL),
@@ -54,7 +55,7 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
   for (const line of planLines(config, account, plan, migrations)) print(line);
   if (isDry || api === null) return;
   const found = { run, api, accountPath, service, resources, key, stateFile };
-  await execute({ ...options, ...found, config, plan, bundles, migrations, folder, extra });
+  await execute({ ...options, ...found, config, plan, rotation, bundles, migrations, folder, extra });
 }
 
 type Opened = {

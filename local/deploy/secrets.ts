@@ -39,3 +39,16 @@ export function planSecrets(
 
 /** A new secret: 256 bits. */
 export const newSecret = (): string => randomBytes(32).toString("base64url");
+
+/** A new master secret is put before the others, or all but the first are removed. */
+export type Rotation = "add" | "drop" | null;
+
+/** Master secrets, the newest first, separated by commas. Throws a message for people when there is none to remove. */
+export function rotate(secrets: string, rotation: Rotation): string {
+  if (rotation === null) return secrets;
+  if (rotation === "add") return `${newSecret()},${secrets}`;
+  const [newest = "", ...others] = secrets.split(",");
+  if (others.length === 0)
+    throw new Error("There is one MASTER_SECRET: --rotate-master-secret puts a new one before it");
+  return newest.trim();
+}
