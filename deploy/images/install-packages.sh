@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the packages that package-lock.json names, without those for development, with the Node.js that it names.
-# Node.js comes to /usr/local/bin. Downloads are compared with digests: needs only curl and openssl.
+# Installs Node.js to /usr/local/bin and the packages that package-lock.json names, without those for development.
+# Usage: install-packages.sh [package ...], packages that the image does without. Downloads are compared with digests:
+# needs only curl and openssl.
 set -eu
 registry=https://registry.npmjs.org
 # `npm view npm@VERSION dist.integrity` prints the digest.
@@ -31,7 +32,10 @@ rm -rf /tmp/package
 fetch "$registry/npm/-/npm-$npm_version.tgz" "$npm_integrity" /tmp/npm.tgz
 mkdir /tmp/npm
 tar -xzf /tmp/npm.tgz -C /tmp/npm --strip-components=1
+npm() { node /tmp/npm/bin/npm-cli.js "$@" --no-audit --no-fund --loglevel=error; }
+# The ffmpeg of npm is older than the distribution's, and Node.js is there.
+npm pkg delete optionalDependencies
+for package; do npm pkg delete "dependencies[$package]"; done
 # Not `ci`: it refuses lock files without the packages of all platforms. Versions and digests are those of the file.
-node /tmp/npm/bin/npm-cli.js install --no-save --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
-# What is in the image otherwise.
-rm -rf /tmp/npm /tmp/*.tgz node_modules/node-* node_modules/@ffmpeg-binary node_modules/@ffprobe-installer
+npm install --no-save --omit=dev --ignore-scripts
+rm -rf /tmp/npm /tmp/*.tgz

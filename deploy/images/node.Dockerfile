@@ -10,31 +10,40 @@ RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends ca-cert
 ENV NODE_USE_SYSTEM_CA=1
 WORKDIR /copra
 COPY package.json package-lock.json deploy/images/install-packages.sh ./
-RUN ./install-packages.sh && rm -rf install-packages.sh package-lock.json node_modules/drizzle-orm
+RUN ./install-packages.sh @20minutes/s3rver @preact/signals commander dashjs drizzle-orm esbuild \
+    eventemitter3 hls.js hono miniflare preact url-toolkit wrangler \
+  && rm -rf install-packages.sh package-lock.json
 COPY shared shared
 COPY encoder-node encoder-node
 RUN find shared encoder-node -name '*.test.ts' -delete && rm -rf shared/testing encoder-node/testing
 
 FROM ${BASE}
 ARG DEBIAN_FRONTEND=noninteractive
+# Drivers for GPUs of Intel (intel-media-va-driver) and AMD (mesa-va-drivers). Those of NVIDIA come from the host.
+ARG VA_DRIVERS=""
 COPY deploy/images/ffmpeg-*.sha256 /tmp/ffmpeg/
 # The digests name the version. When Debian replaces it, its mirrors drop this one and the build fails: write the new
-# digests (docs/images-and-units.md), after a look at what changed.
+# digests (docs/containers.md), after a look at what changed.
 RUN set -eu; cd /tmp/ffmpeg; sums=$(pwd)/ffmpeg-$(dpkg --print-architecture).sha256; \
   apt-get update; \
   sed 's/^[0-9a-f]*  //; s/%3a/:/; s/_[a-z0-9]*\.deb$//; s/_/=/' "$sums" | xargs apt-get download; \
   sha256sum --check --strict "$sums"; \
-  apt-get install -y --no-install-recommends ca-certificates iproute2 ./*.deb; \
-  rm -rf /tmp/ffmpeg /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc /usr/share/man; \
+  apt-get install -y --no-install-recommends ca-certificates iproute2 ./*.deb ${VA_DRIVERS}; \
+  # 200 MB that only drivers of Mesa use, on which ffplay depends.
+  case "${VA_DRIVERS}" in *mesa*) ;; *) rm -f /usr/lib/*/libLLVM* /usr/lib/*/libgallium* /usr/lib/*/libz3*;; esac; \
+  rm -rf /tmp/ffmpeg /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc /usr/share/man /usr/share/locale; \
   ffmpeg -version; \
-  useradd --system --uid 10001 --home-dir /work --create-home copra
+  useradd --system --uid 10001 --home-dir /work --create-home copra; \
+  install -d -o copra /run/copra
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /copra /copra
 USER 10001
 # Sources and work in progress; needs space for the largest source and its outputs.
 VOLUME /work
-ENV COPRA_NODE_WORK=/work/node NODE_ENV=production NODE_USE_SYSTEM_CA=1
+ENV COPRA_NODE_WORK=/work/node COPRA_NODE_HEARTBEAT_FILE=/work/heartbeat NODE_ENV=production NODE_USE_SYSTEM_CA=1
 # For NVIDIA's container runtime: the driver's libraries for CUDA and NVENC.
 ENV NVIDIA_DRIVER_CAPABILITIES=compute,video,utility
 STOPSIGNAL SIGTERM
+# The node writes the file every 10 s while it works.
+HEALTHCHECK --start-period=60s --interval=30s CMD ["sh", "-c", "test -n \"$(find /work/heartbeat -mmin -1)\""]
 ENTRYPOINT ["node", "/copra/encoder-node/main.ts"]

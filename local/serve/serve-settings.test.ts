@@ -9,6 +9,7 @@ it("is reachable from this machine only, and reaches public addresses only, by d
       ...{ home: "/srv/copra", port: 8787, s3Port: 9000, nodes: 1, logsToStderr: false },
       service: { bind: "127.0.0.1", publicUrl: null, allowPrivate: "none", ownS3: true, variables: {} },
     },
+    nodeTokenFile: null,
     drainMs: 20_000,
   });
 });

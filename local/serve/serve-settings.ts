@@ -50,6 +50,7 @@ const Environment = z.object({
     process.platform === "linux" ? "required" : "best-effort",
   ),
   COPRA_INSECURE_HTTP: oneOf(["0", "1"] as const, "--insecure-http (COPRA_INSECURE_HTTP)").default("0"),
+  COPRA_NODE_TOKEN_FILE: z.string().optional(),
   COPRA_LOG: oneOf(["files", "stderr"] as const, "--log (COPRA_LOG)").default("files"),
   COPRA_DRAIN_SECONDS: z.coerce
     .number("--drain-seconds (COPRA_DRAIN_SECONDS) must be a number of seconds")
@@ -60,6 +61,8 @@ type Environment = z.infer<typeof Environment>;
 
 export type ServeSettings = {
   readonly stack: StackSettings & { readonly service: ServiceSettings };
+  /** A file that gets the node token, for nodes in other containers; null: none. */
+  readonly nodeTokenFile: string | null;
   /** How long running tasks may continue when the service is stopped. */
   readonly drainMs: number;
 };
@@ -86,6 +89,7 @@ export function readServeSettings(env: Env): ServeSettings {
   };
   return {
     stack: { ...readSettings(env), service, logsToStderr: chosen.COPRA_LOG === "stderr" },
+    nodeTokenFile: chosen.COPRA_NODE_TOKEN_FILE ?? null,
     drainMs: chosen.COPRA_DRAIN_SECONDS * 1000,
   };
 }

@@ -1,6 +1,6 @@
 // copra serve: runs the service on this machine, for its operator and for others. Settings come from the environment
 // (serve-settings.ts), and all data is in one folder.
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
 import { VERSION } from "#shared/version.ts";
@@ -28,7 +28,7 @@ try {
   }
 }
 
-async function main({ stack: settings, drainMs }: ServeSettings): Promise<void> {
+async function main({ stack: settings, nodeTokenFile, drainMs }: ServeSettings): Promise<void> {
   console.log(`Copra ${VERSION}: starting with the data in ${settings.home} …`);
   openData(settings.home);
 
@@ -42,6 +42,7 @@ async function main({ stack: settings, drainMs }: ServeSettings): Promise<void> 
     progress: (message) => console.log(`  ${message}`),
   });
   try {
+    if (nodeTokenFile !== null) writeFileSync(nodeTokenFile, stack.describe().nodeToken, { mode: 0o600 });
     console.log(await greeting(stack, settings));
     await new Promise<void>((resolve) => {
       if (stopSignals.first.aborted) resolve();
