@@ -147,6 +147,15 @@ it("takes secrets from the environment", async () => {
   expect(account.workers.get("copra")?.secrets).toEqual({ MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });
 });
 
+it("deploys both Workers for the first time where the main one has only secrets", async () => {
+  const empty = { main_module: "", bindings: [] };
+  const draft = { versionId: "1", metadata: empty, modules: {}, migrationTag: null, createdAt: "2026-01-01T00:00:00Z" };
+  account.workers.set("copra", { ...draft, name: "copra", secrets: { ADMIN_TOKEN: "a".repeat(32) } });
+  expect((await deployOnce()).slice(2)).toEqual([
+    ...["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET", "deploy copra-hub"],
+  ]);
+});
+
 it("deploys one Worker under the name that a build of Cloudflare gives", async () => {
   const build = { WORKERS_CI: "1", WRANGLER_CI_OVERRIDE_NAME: "encoder" };
   expect(await deployOnce([], build)).toEqual([

@@ -113,7 +113,7 @@ async function deployWorker(
 ): Promise<string | null> {
   const isHub = step.worker === "hub";
   const name = isHub ? hubNameOf(config) : config.name;
-  print(isHub ? `Deploying ${name}: its nodes reconnect` : `Deploying ${name}`);
+  print(`Deploying ${name}`);
   const [output, secretsFile] = [join(folder, "output.jsonl"), join(folder, "secrets.json")];
   rmSync(output, { force: true });
   writeFileSync(secretsFile, JSON.stringify(secrets), { mode: 0o600 });

@@ -12,7 +12,10 @@ export function planLines(config: Config, account: Account, plan: Plan, migratio
     ...secrets.make.map((name) => `Make the secret ${name}`),
     ...secrets.ask.map((name) => `Ask for the secret ${name}`),
     ...migrations.map((name) => `Apply the migration ${name}`),
-    ...steps.map(({ worker }) => `Deploy ${workerText(config, worker)}${secretsText(plan, worker)}`),
+    ...steps.map((step, at) => deployLine(config, account, plan, steps.findIndex(isSame(step)) === at, step.worker)),
+    ...(account.main === null && steps.some(({ worker }) => worker === "main")
+      ? ["Create an account with an API key, and a node token"]
+      : []),
   ];
   return [
     ...(lines.length === 0 ? ["Everything is as it should be"] : lines),
@@ -27,12 +30,27 @@ const NO_R2 =
   "This account has no R2: the service offers no uploads and no storage of its own until R2 is enabled in " +
   "Cloudflare's dashboard and it is deployed again. Jobs with other storages need none of it";
 
-function workerText(config: Config, worker: Plan["steps"][number]["worker"]): string {
-  if (worker === "main") return config.name;
-  return worker === "hub" ? `${hubNameOf(config)}: its nodes reconnect` : `${config.name} with the hub in it`;
-}
+type Step = Plan["steps"][number];
 
-function secretsText({ secrets }: Plan, worker: Plan["steps"][number]["worker"]): string {
+const isSame =
+  ({ worker }: Step) =>
+  (other: Step): boolean =>
+    other.worker === worker;
+
+/** `isFirst`: of this Worker, which gets its secrets then. */
+function deployLine(
+  config: Config,
+  { hub }: Account,
+  { secrets }: Plan,
+  isFirst: boolean,
+  worker: Step["worker"],
+): string {
   const names = secrets.put[worker === "hub" ? "hub" : "main"];
-  return names.length === 0 ? "" : `, with ${names.join(" and ")}`;
+  const name = worker === "hub" ? hubNameOf(config) : config.name;
+  return [
+    `Deploy ${name}`,
+    ...(worker === "both" ? [" with the hub in it"] : []),
+    ...(isFirst && names.length > 0 ? [`, with ${names.join(" and ")}`] : []),
+    ...(worker === "hub" && hub !== null ? [": its nodes reconnect"] : []),
+  ].join("");
 }

@@ -46,7 +46,9 @@ export class CloudflareApi {
       headers: { ...this.#headers, "content-type": "application/json" },
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     });
-    const { success, errors, result } = Answer.parse(await response.json());
+    const answer = Answer.safeParse(await response.json().catch(() => null));
+    if (!answer.success) throw new ApiError(path, 0, `HTTP ${response.status}`);
+    const { success, errors, result } = answer.data;
     const [first] = errors;
     if (!success) throw new ApiError(path, first?.code ?? 0, first?.message ?? `HTTP ${response.status}`);
     return schema.parse(result);

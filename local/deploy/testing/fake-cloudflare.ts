@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DatabaseSync } from "node:sqlite";
 import * as z from "zod";
+import { type Call, FakeDatabases, type Reply, refuse } from "./fake-databases.ts";
 
 export const ACCOUNT_ID = "0123456789abcdef0123456789abcdef";
 export const TOKEN = "token-of-the-account";
@@ -27,15 +27,6 @@ export type FakeWorker = {
   readonly createdAt: string;
 };
 
-type Reply = { readonly status?: number; readonly result?: unknown; readonly code?: number; readonly message?: string };
-type Call = {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  body(): Promise<Buffer>;
-};
-
-const refuse = (status: number, code: number, message: string): Reply => ({ status, code, message });
 const NO_WORKER = refuse(404, 10007, "This Worker does not exist on your account.");
 
 export class FakeCloudflare {
@@ -43,7 +34,8 @@ export class FakeCloudflare {
   readonly changes: string[] = [];
   /** Requests that this fake does not know; a test fails if there are any. */
   readonly unknown: string[] = [];
-  readonly databases = new Map<string, { readonly name: string; readonly data: DatabaseSync }>();
+  readonly #databases = new FakeDatabases(this.changes);
+  readonly databases = this.#databases.all;
   readonly buckets = new Set<string>();
   readonly workers = new Map<string, FakeWorker>();
   hasR2 = true;
@@ -84,11 +76,10 @@ export class FakeCloudflare {
   }
 
   async #answer(request: IncomingMessage): Promise<Reply> {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake");
+    const { pathname } = new URL(request.url ?? "/", "http://fake");
     const call: Call = {
       method: request.method ?? "",
       path: pathname.replace("/client/v4", "").replace(`/accounts/${ACCOUNT_ID}`, ""),
-      query: searchParams,
       body: async () => Buffer.concat(await request.toArray()),
     };
     if (request.headers.authorization !== `Bearer ${TOKEN}` && !call.path.startsWith("/workers/assets/")) {
@@ -97,7 +88,7 @@ export class FakeCloudflare {
     const contentType = request.headers["content-type"] ?? "";
     const found =
       this.#account(call) ??
-      (await this.#database(call)) ??
+      (await this.#databases.answer(call)) ??
       (await this.#bucket(call)) ??
       (await this.#worker(call, contentType));
     if (found) return found;
@@ -112,44 +103,6 @@ export class FakeCloudflare {
     if (path === "/memberships") return { result: [{ account: { id: ACCOUNT_ID, name: "Someone's account" } }] };
     if (path === "/workers/subdomain") return { result: { subdomain: "someone" } };
     return null;
-  }
-
-  async #database({ method, path, body }: Call): Promise<Reply | null> {
-    const [, id, verb] = /^\/d1\/database(?:\/([^/]+))?(?:\/(.+))?$/.exec(path) ?? [null];
-    if (!path.startsWith("/d1/database")) return null;
-    if (id === undefined && method === "POST") {
-      const { name } = z.object({ name: z.string() }).parse(JSON.parse(String(await body())));
-      if ([...this.databases.values()].some((database) => database.name === name)) {
-        return refuse(400, 7502, "A database with that name already exists");
-      }
-      const uuid = randomUUID();
-      this.databases.set(uuid, { name, data: new DatabaseSync(":memory:") });
-      this.changes.push(`create database ${name}`);
-      return { result: { uuid, name, version: "production", created_at: new Date().toISOString() } };
-    }
-    if (id === undefined || id === null) {
-      return { result: [...this.databases].map(([uuid, { name }]) => ({ uuid, name, version: "production" })) };
-    }
-    const database = this.databases.get(id);
-    if (!database) return refuse(404, 7404, `The database ${id} could not be found`);
-    if (verb === undefined) return { result: { uuid: id, name: database.name, version: "production", num_tables: 1 } };
-    if (verb === "time_travel/bookmark") return { result: { bookmark: "00000001-00000002-00000003" } };
-    if (verb !== "query") return null;
-    const { sql } = z.object({ sql: z.string() }).parse(JSON.parse(String(await body())));
-    return this.#query(database.data, sql);
-  }
-
-  #query(data: DatabaseSync, sql: string): Reply {
-    const [, migration] = /INSERT (?:OR IGNORE )?INTO "?d1_migrations"? \(name\)\s+values \('([^']+)'/i.exec(sql) ?? [];
-    try {
-      const isQuery = /^\s*(SELECT|PRAGMA)/i.test(sql);
-      const results = isQuery ? data.prepare(sql).all() : [];
-      if (!isQuery) data.exec(sql);
-      if (migration !== undefined) this.changes.push(`migrate ${migration}`);
-      return { result: [{ results, success: true, meta: { duration: 1 } }] };
-    } catch (error) {
-      return refuse(400, 7500, error instanceof Error ? error.message : String(error));
-    }
   }
 
   async #bucket({ method, path, body }: Call): Promise<Reply | null> {
