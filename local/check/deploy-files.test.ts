@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../home/constants.ts";
+
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** The versions of the packages that a file of digests names. */
+const versionsOf = (architecture: string): string[] =>
+  read(`deploy/images/ffmpeg-${architecture}.sha256`)
+    .trim()
+    .split("\n")
+    .map((line) => /^[0-9a-f]{64} {2}([a-z0-9]+)_(.+)_[a-z0-9]+\.deb$/.exec(line)?.slice(1).join(" ") ?? line);
+
+describe("files for deployment", () => {
+  it("pin the same ffmpeg on both architectures", () => {
+    expect(versionsOf("arm64")).toEqual(versionsOf("amd64"));
+    expect(versionsOf("amd64")[0]).toMatch(/^ffmpeg 7%3a\d+\.\d+\.\d+/);
+  });
+
+  it.each(["deploy/monitoring/alerts.yml", "deploy/monitoring/grafana-dashboard.json"])(
+    "%s reads metrics that there are",
+    (file) => {
+      const code = ["fleet-metrics", "usage-metrics"].map((name) => read(`worker/http/fleet/${name}.ts`)).join("\n");
+      const names = new Set(code.match(/(?<=")copra_[a-z_]+(?=")/g));
+      const found = [...new Set(read(file).match(/copra_[a-z_]+/g))].map((name) =>
+        name.replace(/_(total|bucket|sum|count)$/, ""),
+      );
+      expect(found.length).toBeGreaterThan(4);
+      expect(found.filter((name) => !names.has(name))).toEqual([]);
+    },
+  );
+});
