@@ -3,7 +3,7 @@ import { batch, signal } from "@preact/signals";
 import type { AccountEvent, Job, JobCounts, JobEvent } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { copra } from "../core/service.ts";
-import { filterOf, type View } from "./filter.ts";
+import { filterOf, isFiltered, type View } from "./filter.ts";
 import { isEnded, mergedRows, withEvent, withJob } from "./rows.ts";
 import { Throttle } from "./throttle.ts";
 
@@ -12,6 +12,8 @@ export const PAGE = 100;
 /** A page of a search may be empty although there are more: so many are read until one has a job. */
 const EMPTY_PAGES = 10;
 const REFRESH_MS = 2000;
+/** A search reads the texts of 2,000 jobs, and nobody knows which events are about jobs that it would find. */
+const SEARCH_MS = 10_000;
 /** Counting reads up to 10,000 rows of each status. */
 const COUNT_MS = 10_000;
 const READ_MS = 300;
@@ -38,6 +40,7 @@ export class JobList {
   readonly #unseen = new Set<string>();
   readonly #toRead = new Set<string>();
   readonly #refresh = new Throttle(REFRESH_MS, () => this.refresh());
+  readonly #search = new Throttle(SEARCH_MS, () => this.refresh());
   readonly #recount = new Throttle(COUNT_MS, () => this.#count());
   readonly #read = new Throttle(READ_MS, () => this.#readEnded());
 
@@ -58,7 +61,7 @@ export class JobList {
   stop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
-    for (const throttle of [this.#refresh, this.#recount, this.#read]) throttle.stop();
+    for (const throttle of [this.#refresh, this.#search, this.#recount, this.#read]) throttle.stop();
   }
 
   async #load(view: View): Promise<void> {
@@ -102,10 +105,15 @@ export class JobList {
       this.rows.value = changed;
       if (isEnded(event.data)) this.#readSoon(event.data.id);
     } else if (this.#belongs(event.data)) {
+      if (this.#isSearch) return mayMove() ? this.#search.soon() : undefined;
       this.#unseen.add(event.data.id);
       if (mayMove()) this.#refresh.soon();
       else this.unseen.value = this.#unseen.size;
     }
+  }
+
+  get #isSearch(): boolean {
+    return this.#view !== undefined && isFiltered({ ...this.#view, statuses: [] });
   }
 
   /** Whether a job that is not shown may be one of this page. */

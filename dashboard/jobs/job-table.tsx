@@ -24,41 +24,11 @@ export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
       opened = focusedRow()?.dataset.id;
     };
   }, []);
-  const chosen = jobs.filter(({ id }) => selected.has(id)).length;
   return (
     <div class="card jobs">
       <table ref={table} aria-busy={isLoading}>
         <caption class="visually-hidden">Jobs, newest first</caption>
-        <thead>
-          <tr>
-            <th class="check">
-              <label>
-                <input
-                  type="checkbox"
-                  aria-label="Select all jobs of this page"
-                  checked={chosen > 0 && chosen === jobs.length}
-                  ref={(box) => {
-                    if (box) box.indeterminate = chosen > 0 && chosen < jobs.length;
-                  }}
-                  onChange={(event) =>
-                    select(
-                      jobs.map(({ id }) => id),
-                      event.currentTarget.checked,
-                    )
-                  }
-                />
-              </label>
-            </th>
-            <th class="image">
-              <span class="visually-hidden">Image</span>
-            </th>
-            <th>Job</th>
-            <th class="state">Status</th>
-            <th class="number outputs">Outputs</th>
-            <th class="number created">Created</th>
-            <th class="number took">Took</th>
-          </tr>
-        </thead>
+        <Head jobs={jobs} selected={selected} select={select} />
         <tbody>
           {jobs.map((job) => (
             <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} />
@@ -66,6 +36,42 @@ export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Head({ jobs, selected, select }: Pick<TableProps, "jobs" | "selected" | "select">) {
+  const chosen = jobs.filter(({ id }) => selected.has(id)).length;
+  return (
+    <thead>
+      <tr>
+        <th class="check">
+          <label>
+            <input
+              type="checkbox"
+              aria-label="Select all jobs of this page"
+              checked={chosen > 0 && chosen === jobs.length}
+              ref={(box) => {
+                if (box) box.indeterminate = chosen > 0 && chosen < jobs.length;
+              }}
+              onChange={(event) =>
+                select(
+                  jobs.map(({ id }) => id),
+                  event.currentTarget.checked,
+                )
+              }
+            />
+          </label>
+        </th>
+        <th class="image">
+          <span class="visually-hidden">Image</span>
+        </th>
+        <th>Job</th>
+        <th class="state">Status</th>
+        <th class="number outputs">Outputs</th>
+        <th class="number created">Created</th>
+        <th class="number took">Took</th>
+      </tr>
+    </thead>
   );
 }
 
