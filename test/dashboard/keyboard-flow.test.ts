@@ -1,0 +1,79 @@
+/// <reference lib="dom" />
+// Without a mouse: find a failed job, read why, edit its request, send it again, and watch what it makes.
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { serveFile } from "../../local/demo/file-server.ts";
+import { sampleClip } from "../../local/demo/sample.ts";
+import { sharedStack } from "../stack.ts";
+import { type DashboardBrowser, openDashboard } from "./browser.ts";
+
+const stack = sharedStack();
+/** Later presses of Tab would be too many for anybody. */
+const MAX_TABS = 12;
+
+let source: Awaited<ReturnType<typeof serveFile>>;
+let dashboard: DashboardBrowser;
+let failed: string;
+
+beforeAll(async () => {
+  source = await serveFile(await sampleClip(stack.home));
+  // The service's own storage needs no credentials, which an edited request would lack.
+  const { id } = await stack.submit({
+    input: { url: `${source.url}-misspelled` },
+    storage: { service: "coconut" },
+    outputs: { "mp4:240p": { path: "watched/240p.mp4" } },
+  });
+  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.failed" });
+  failed = id;
+  dashboard = await openDashboard(stack, [new URL(source.url).origin]);
+});
+afterAll(async () => {
+  await dashboard?.close();
+  await source?.close();
+});
+
+/** Presses Tab until a field of the request has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const field = page.locator(`[data-field="${name}"]`);
+  for (let tabs = 0; tabs < MAX_TABS; tabs++) {
+    await page.keyboard.press("Tab");
+    if (await field.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
+it("leads by keyboard from a failed job to a video that plays", async () => {
+  const page = await dashboard.open();
+  const { keyboard } = page;
+  // Find it.
+  await keyboard.press("/");
+  await keyboard.type("misspelled");
+  await keyboard.press("Enter");
+  await expect.poll(() => page.locator(".jobs tbody tr").count()).toBe(1);
+  await page.locator(".jobs .remark.bad").waitFor();
+  await keyboard.press("j");
+  await keyboard.press("Enter");
+  // Read why.
+  await page.locator(".failures").waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/dashboard/jobs/${failed}`);
+  expect(await page.locator(".failures").textContent()).toMatch(/404/);
+  await keyboard.press("Escape");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.closest("tr")?.dataset.id)).toBe(failed);
+  expect(new URL(page.url()).search).toBe("?q=misspelled");
+  await keyboard.press("Enter");
+  await page.locator(".failures").waitFor();
+  // Edit and send again.
+  await keyboard.press("e");
+  await page.getByRole("heading", { name: "New job", level: 1 }).waitFor();
+  await tabTo(page, "input.url");
+  await keyboard.press("ControlOrMeta+a");
+  await keyboard.type(source.url);
+  await keyboard.press("ControlOrMeta+Enter");
+  // Watch.
+  await page.waitForURL((url) => url.pathname.startsWith("/dashboard/jobs/") && !url.pathname.endsWith(failed));
+  await page.locator(".job-head .status", { hasText: "completed" }).waitFor({ timeout: 120_000 });
+  await keyboard.press("p");
+  const video = page.frameLocator("iframe").locator("video").first();
+  await expect.poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime)).toBeGreaterThan(0.2);
+  expect(dashboard.complaints).toEqual([]);
+});
