@@ -165,6 +165,14 @@ it("deploys one Worker under the name that a build of Cloudflare gives", async (
   ]);
 });
 
+it("lets the operator choose between several accounts", async () => {
+  account.accounts.push({ id: "f".repeat(32), name: "Somebody else's" });
+  await expect(deployOnce()).rejects.toThrow(
+    /choose one .*\n {2}CLOUDFLARE_ACCOUNT_ID=0123456789abcdef\w+ {3}Someone's account/,
+  );
+  expect(await deployOnce([], { CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID })).toContain("deploy copra-hub");
+});
+
 it("reports what Cloudflare does not accept", async () => {
   await expect(deployOnce([], { CLOUDFLARE_API_TOKEN: "wrong" })).rejects.toThrow("Authentication error [code: 10000]");
 });

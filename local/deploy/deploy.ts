@@ -4,8 +4,9 @@ import { askSecret } from "../../cli/terminal/prompt.ts";
 import { deploy } from "./run-deploy.ts";
 import { wrangler } from "./wrangler.ts";
 
-const stop = new AbortController();
-process.once("SIGINT", () => stop.abort(new Error("Interrupted")));
+/** The exit code of a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(INTERRUPTED));
 
 try {
   await deploy({
@@ -14,7 +15,9 @@ try {
     env: process.env,
     print: (line) => console.log(line),
     ask: async (name) => {
-      const value = process.stdin.isTTY ? await askSecret(process.stdin, `${name}: `, stop.signal) : "";
+      const value = process.stdin.isTTY
+        ? await askSecret(process.stdin, `${name}: `, new AbortController().signal)
+        : "";
       if (value === "") throw new Error(`The deploy needs ${name}: give it by an environment variable of that name`);
       return value;
     },

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
-import { ensureDashboard } from "../dashboard/build-dashboard.ts";
+import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
 import { newSecret } from "./secrets.ts";
 import { reasonOf, wrangler } from "./wrangler.ts";
@@ -17,7 +17,7 @@ try {
     writeFileSync(FILE, `${lines.join("\n")}\n`, { mode: 0o600 });
     console.log(`Made ${FILE} with random secrets`);
   }
-  await ensureDashboard();
+  await ensureAssets();
   // Arguments such as --persist-to, which wrangler dev must get, too.
   const result = await wrangler(["d1", "migrations", "apply", "DB", "--local", ...process.argv.slice(2)]);
   if (result.code !== 0) throw new Error(`The local database could not be migrated: ${reasonOf(result)}`);

@@ -1,7 +1,7 @@
 // Deploys the service to Cloudflare: what it needs in the account, its database, its Workers, and its first account.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ensureDashboard } from "../dashboard/build-dashboard.ts";
+import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
 import { type CloudflareApi, chooseAccount, NotSignedIn, openApi } from "./account/cloudflare-api.ts";
 import { pendingMigrations } from "./account/database.ts";
@@ -21,10 +21,14 @@ export async function deploy(options: DeployOptions): Promise<void> {
   mkdirSync(parent, { recursive: true });
   // Always as deep, because the bundle names the source's files from here.
   const folder = mkdtempSync(join(parent, "deploy-"));
+  // Also when Ctrl-C ends the process: secrets are in it while a Worker is uploaded.
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
   try {
     await deployFrom(folder, options);
   } finally {
-    rmSync(folder, { recursive: true });
+    process.off("exit", remove);
+    remove();
   }
 }
 
@@ -39,7 +43,7 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
     databaseId: account.databaseId,
     hasBucket: account.bucket === "found" || account.bucket === "none",
   };
-  if (config.assets) await ensureDashboard();
+  if (config.assets) await ensureAssets();
   const folders = { configs: folder, bundles: outdir ?? join(folder, "bundles") };
   const bundles = await buildBundles(run, config, resources, folders);
   const plan = planDeploy(config, account, {

@@ -27,6 +27,8 @@ export type FakeWorker = {
   readonly createdAt: string;
 };
 
+const Assets = z.object({ manifest: z.record(z.string(), z.object({ hash: z.string() })) });
+
 const NO_WORKER = refuse(404, 10007, "This Worker does not exist on your account.");
 
 export class FakeCloudflare {
@@ -38,6 +40,9 @@ export class FakeCloudflare {
   readonly databases = this.#databases.all;
   readonly buckets = new Set<string>();
   readonly workers = new Map<string, FakeWorker>();
+  /** The files that are served beside the main Worker. */
+  assets: readonly string[] = [];
+  accounts = [{ id: ACCOUNT_ID, name: "Someone's account" }];
   hasR2 = true;
   /** Fails the next upload of this Worker. */
   failsOnce: string | null = null;
@@ -99,8 +104,8 @@ export class FakeCloudflare {
   #account({ path }: Call): Reply | null {
     if (path === "/user/tokens/verify") return { result: { id: "t", status: "active" } };
     if (path === "/user") return refuse(403, 9109, "Unauthorized to access requested resource");
-    if (path === "/accounts") return { result: [{ id: ACCOUNT_ID, name: "Someone's account" }] };
-    if (path === "/memberships") return { result: [{ account: { id: ACCOUNT_ID, name: "Someone's account" } }] };
+    if (path === "/accounts") return { result: this.accounts };
+    if (path === "/memberships") return { result: this.accounts.map((account) => ({ account })) };
     if (path === "/workers/subdomain") return { result: { subdomain: "someone" } };
     return null;
   }
@@ -122,9 +127,16 @@ export class FakeCloudflare {
   async #worker(call: Call, contentType: string): Promise<Reply | null> {
     const { method, path } = call;
     const [, name, verb = ""] = /^\/workers\/(?:scripts|services)\/([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
-    if (path.startsWith("/workers/assets/upload")) return { status: 201, result: { jwt: JWT } };
+    if (path.startsWith("/workers/assets/upload")) {
+      await call.body();
+      return { status: 201, result: { jwt: JWT } };
+    }
     if (name === undefined) return null;
-    if (verb === "assets-upload-session") return { result: { jwt: JWT, buckets: [] } };
+    if (verb === "assets-upload-session") {
+      const { manifest } = Assets.parse(JSON.parse(String(await call.body())));
+      this.assets = Object.keys(manifest).sort();
+      return { result: { jwt: JWT, buckets: [Object.values(manifest).map(({ hash }) => hash)] } };
+    }
     const worker = this.workers.get(name);
     if (method === "PUT" && verb === "") return this.#upload(name, call, contentType);
     if (method === "POST" && verb === "versions") return this.#upload(name, call, contentType);
