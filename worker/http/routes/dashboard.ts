@@ -18,10 +18,17 @@ export const assets = new Hono<{ Bindings: Env }>().get("/*", async (context) =>
   const { path } = context.req;
   const type = TYPES[path.replace(/^.*\./, "")] ?? "application/octet-stream";
   const body = await dashboardFile(context.env, path);
-  // Its name has a digest of what it contains.
-  const headers = { "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
-  // The player's page has no origin of its own, and its modules are requests to another one.
-  return context.body(body, 200, { ...headers, "access-control-allow-origin": "*" });
+  const isZipped = /\bgzip\b/.test(context.req.header("accept-encoding") ?? "");
+  return context.body(body, 200, {
+    "content-type": type,
+    // Its name has a digest of what it contains.
+    "cache-control": "public, max-age=31536000, immutable",
+    // The player's page has no origin of its own, and its modules are requests to another one.
+    "access-control-allow-origin": "*",
+    vary: "accept-encoding",
+    // With this header the runtime compresses the body.
+    ...(isZipped ? { "content-encoding": "gzip" } : {}),
+  });
 });
 
 export const dashboard = new Hono<{ Bindings: Env }>({ strict: false })
