@@ -35,12 +35,14 @@ export function NodeRow({ node, notes, isOpen, toggle, act, isBusy }: RowProps) 
         <td>
           {node.pool} <small>{node.labels.join(" ")}</small>
         </td>
-        <td>{machineOf(node)}</td>
         <td>
+          {node.cpus === null ? "–" : `${node.cpus} CPUs`} <small>{node.hardware}</small>
+        </td>
+        <td class="ffmpeg">
           {node.ffmpeg ?? "–"}
           <Warnings notes={notes} />
         </td>
-        <td class="number">{bytes(node.disk?.free_bytes)}</td>
+        <td class="number disk">{bytes(node.disk?.free_bytes)}</td>
         <td class="number">
           <NodeActions node={node} act={act} isBusy={isBusy} />
         </td>
@@ -54,11 +56,6 @@ export function NodeRow({ node, notes, isOpen, toggle, act, isBusy }: RowProps) 
       )}
     </>
   );
-}
-
-function machineOf({ cpus, hardware }: Node): string {
-  const parts = [cpus === null ? null : `${cpus} CPUs`, hardware].filter((part) => part !== null);
-  return parts.length === 0 ? "–" : parts.join(", ");
 }
 
 /** How many of the slots have a task. */

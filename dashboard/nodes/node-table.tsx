@@ -39,7 +39,7 @@ export function NodeTable({ nodes, all, open, setOpen, onChange }: TableProps) {
               <th>Pool and labels</th>
               <th>Machine</th>
               <th>ffmpeg</th>
-              <th class="number">Disk free</th>
+              <th class="number disk">Disk free</th>
               <th>
                 <span class="visually-hidden">Actions</span>
               </th>

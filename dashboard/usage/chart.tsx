@@ -4,7 +4,7 @@ import { count, date } from "../core/format.ts";
 import { TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
 import { type Bar, scaleOf, stackOf } from "./bars.ts";
 
-const HEIGHT = 220;
+const HEIGHT = 280;
 const MARGIN = { left: 56, right: 8, top: 12, bottom: 26 };
 /** How much room a day under a bar needs. */
 const LABEL_WIDTH = 76;
