@@ -9,7 +9,10 @@ import { buildDashboard } from "../../local/dashboard/build-dashboard.ts";
 export type FakeRequest = { readonly query: URLSearchParams; readonly path: string; readonly body: unknown };
 /** The body of the response, or with another status. */
 export type FakeAnswer = unknown | { readonly status: number; readonly error_code: string; readonly message: string };
-/** By method and path, such as `GET /v2/jobs`; `:id` is any part of a path. Events streams are `EVENTS /v2/events`. */
+/**
+ * By method and path, such as `GET /v2/jobs`; `:id` is any part of a path. `EVENTS /v2/jobs/:id/events` returns what a
+ * stream begins with, as pairs of event and data.
+ */
 export type FakeRoutes = Readonly<Record<string, (request: FakeRequest) => FakeAnswer>>;
 /** Sends an event to a stream. */
 export type SendEvent = (event: string, data: unknown) => void;
@@ -42,13 +45,19 @@ export async function startFakeDashboard(routes: FakeRoutes): Promise<FakeDashbo
     if (!pathname.startsWith("/v2/")) return sendFile(response, folder, pathname);
     requests.push(`${method} ${pathname}${search}`);
     const route = findRoute(routes, method, pathname);
-    if (pathname.endsWith("/events")) {
+    const opening =
+      findRoute(routes, "EVENTS", pathname)?.({ query: searchParams, path: pathname, body: undefined }) ?? [];
+    if (pathname.endsWith("/events") && Array.isArray(opening)) {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(`retry: 2000\nid: ${eventId}\n\n`);
+      for (const [event, data] of opening) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
       streams.set(response, pathname);
       response.on("close", () => streams.delete(response));
       return;
     }
-    const answer = route?.({ query: searchParams, path: pathname, body: await bodyOf(request) }) ?? {
+    const isRefused = pathname.endsWith("/events");
+    const answer = (isRefused
+      ? opening
+      : route?.({ query: searchParams, path: pathname, body: await bodyOf(request) })) ?? {
       ...{ status: 404, error_code: "route_not_found", message: `Nothing at ${pathname}` },
     };
     const isError = typeof answer === "object" && "error_code" in answer && "status" in answer;

@@ -39,7 +39,7 @@ export const BarShape = memo(function BarShape(props: Props) {
   const outline = roundedPath(x, y, width, height, RADIUS, RADIUS);
   const expected = expectedMs === null ? end : xOf(scale, expectedMs);
   return (
-    <g class={classes.filter(Boolean).join(" ")} data-key={bar.key} data-state={bar.state}>
+    <g class={classes.filter(Boolean).join(" ")} data-key={bar.key} data-state={bar.state} data-progress={bar.progress}>
       {expected - end > 1 && (
         <path class="expected" d={roundedPath(end - RADIUS, y + 2, expected - end + RADIUS, height - 4, 0, RADIUS)} />
       )}

@@ -1,0 +1,121 @@
+/// <reference lib="dom" />
+// The timeline of a real job: how soon it shows what nodes report, and what it shows of a node that dies.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseLeaseId } from "#shared/ids.ts";
+import { decodeNodeFrame } from "#shared/protocol/frames.ts";
+import { type FaultNode, startFaultNode } from "../faults/fault-node.ts";
+import { makeLongClip } from "../media.ts";
+import { type NodeConnection, startNodeConnection } from "../services/node-connection.ts";
+import { type SourceServer, startSourceServer } from "../services/source-server.ts";
+import { type DashboardStack, startDashboard } from "./browser.ts";
+
+/** Longer than a minute, so that it is encoded in chunks; large outputs, so that a chunk takes some seconds. */
+const SECONDS = 80;
+const OUTPUTS = { "mp4:720p": { path: "timeline/720p.mp4" } };
+/** From a node's report to its bar; the goal is a second, on a machine with nothing else to do. */
+const P95_MS = 2000;
+
+let folder: string;
+let sources: SourceServer;
+let dashboard: DashboardStack;
+let connection: NodeConnection;
+let nodes: FaultNode[];
+
+type Report = { readonly key: string; readonly progress: number; readonly atMs: number };
+/** What nodes have reported. */
+const reports: Report[] = [];
+
+function record(text: string): string {
+  const frame = text.startsWith("{") ? decodeNodeFrame(text) : undefined;
+  if (frame?.ok && frame.value.type === "progress") {
+    for (const { lease, stage, fraction } of frame.value.items) {
+      const { task, attempt } = parseLeaseId(lease) ?? {};
+      const progress = Math.round(fraction * 1000) / 1000;
+      if (stage === "encoding") reports.push({ key: `${task} ${attempt}`, progress, atMs: Date.now() });
+    }
+  }
+  return text;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-timeline-"));
+  sources = await startSourceServer(folder);
+  await makeLongClip(folder, SECONDS, "320x180", 12);
+  dashboard = await startDashboard({ nodes: 0 });
+  const { api, nodeToken: token } = dashboard.stack;
+  connection = await startNodeConnection(new URL(api).origin, record);
+  const url = `http://127.0.0.1:${connection.port}`;
+  nodes = ["attic", "cellar"].map((name) => startFaultNode({ name, url, token, home: folder }));
+  await Promise.all(nodes.map((node) => node.connected()));
+});
+afterAll(async () => {
+  for (const node of nodes ?? []) await node.end();
+  await connection?.close();
+  await dashboard?.close();
+  await sources?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Notes from now on when a bar shows another progress. */
+const watchBars = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const seen: { key: string; progress: number; atMs: number }[] = [];
+    Object.assign(globalThis, { seen });
+    const last = new Map<string, number>();
+    const look = (): void => {
+      for (const { dataset } of document.querySelectorAll<SVGElement>(".bar.running[data-key]")) {
+        const { key = "", progress = "" } = dataset;
+        if (last.get(key) !== Number(progress)) seen.push({ key, progress: Number(progress), atMs: Date.now() });
+        last.set(key, Number(progress));
+      }
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+
+/** How long after each report the page showed it, or a later one, in ms; those that it never showed are left out. */
+function delaysOf(seen: readonly Report[]): number[] {
+  return reports.flatMap(({ key, progress, atMs }) => {
+    const shown = seen.find((one) => one.key === key && one.progress >= progress && one.atMs >= atMs);
+    return shown && progress > 0 ? [shown.atMs - atMs] : [];
+  });
+}
+
+it("shows reports of nodes within a second, and a chunk that is lost with its node at another one", async () => {
+  const { stack } = dashboard;
+  const { id } = await stack.submit({
+    input: { url: sources.urlOf(`long-320x180-12-${SECONDS}.mp4`) },
+    outputs: OUTPUTS,
+    settings: { ultrafast: true },
+  });
+  const page = await dashboard.open({ as: "client", path: `/jobs/${id}` });
+  const running = page.locator('.bar.running[data-key^="chunk-"]');
+  await running.first().waitFor({ timeout: 60_000 });
+  await watchBars(page);
+  await expect.poll(() => reports.filter(({ progress }) => progress > 0).length).toBeGreaterThan(4);
+
+  // The node of the chunk that runs now.
+  const key = (await running.first().getAttribute("data-key")) ?? "";
+  const [task, attempt] = key.split(" ");
+  await page.getByRole("button", { name: "Table" }).click();
+  const { body } = await stack.request("GET", `/jobs/${id}/tasks`);
+  const holder = (body as { tasks: { id: string; node?: string }[] }).tasks.find((one) => one.id === task)?.node;
+  await nodes.find(({ name }) => name === holder)?.kill(null);
+  await page.locator(`.bar[data-state=lost][data-key="${key}"]`).waitFor({ timeout: 60_000 });
+  await page.locator(`.bar[data-key="${task} ${Number(attempt) + 1}"]`).waitFor({ timeout: 120_000 });
+  await page.locator(".tl-table td", { hasText: "lost" }).first().waitFor();
+
+  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
+  await page.locator(".job-head .status", { hasText: "completed" }).waitFor();
+  expect(await page.locator(".bar[data-state=lost]").count()).toBeGreaterThan(0);
+  const seen = await page.evaluate(() => (globalThis as unknown as { seen: Report[] }).seen);
+  const delays = delaysOf(seen).sort((a, b) => a - b);
+  const p95 = delays[Math.floor(delays.length * 0.95)];
+  console.info(`${delays.length} reports were shown after ${delays[delays.length >> 1]} ms (median), ${p95} ms (p95)`);
+  expect(p95).toBeLessThan(P95_MS);
+  expect(dashboard.complaints).toEqual([]);
+});
