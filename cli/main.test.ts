@@ -59,6 +59,7 @@ beforeAll(async () => {
     "GET /v2/jobs/forbidden": failure(403, "upload_not_allowed"),
     "GET /v2/jobs/conflict": failure(409, "job_state_conflict"),
     "GET /v2/jobs/broken": failure(500, "internal_error"),
+    "POST /v2/session/links": { json: { url: "https://copra.test/dashboard#once=x", expires_at: "2026-11-23T00:00:00Z" } },
     "POST /v2/jobs/cancel": { json: { jobs: [{ id: "a", status: "job.aborted" }], has_more: false } },
   });
   env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
@@ -71,6 +72,7 @@ afterAll(async () => {
 describe("exit codes", () => {
   it.each<[number, string, RegExp]>([
     [0, "jobs show done", /^$/],
+    [0, "dashboard", /^$/],
     [0, "--help", /^$/],
     [0, "jobs follow done", /Job 3clA7G2GY8bXR5 is completed/],
     [1, "jobs follow failed", /mp4: No space/],

@@ -59,6 +59,7 @@ const WRITTEN: Record<string, readonly string[]> = {
     `INSERT INTO idempotency_keys VALUES ('acc', 'recent', 'digest', 'AAAAAAAAAAAAA2', ${2 * Math.ceil(Date.now() / 2)})`,
     `UPDATE idempotency_keys SET job_id = 'AAAAAAAAAAAAA3', created_at = ${Date.now()} WHERE key = 'again'`,
   ],
+  "0010_session_links.sql": [],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */
