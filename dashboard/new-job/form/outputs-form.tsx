@@ -7,7 +7,7 @@ import {
   CONTAINER_NAMES,
   choicesOf,
   containerOf,
-  type Slot,
+  type Slot as SlotName,
   slotOf,
   withContainer,
   withSlot,
@@ -123,7 +123,8 @@ function FormatText({
         aria-invalid={error === undefined ? undefined : true}
         aria-describedby={error === undefined ? undefined : `${id}-below`}
         onInput={({ currentTarget: { value } }) => {
-          setTyped(value);
+          // Only what waits has a text of its own: the lists may change the format meanwhile.
+          setTyped(isTaken(value) ? value : null);
           if (!isTaken(value)) take(value);
         }}
         onBlur={() => {
@@ -136,7 +137,7 @@ function FormatText({
   );
 }
 
-const SLOTS: readonly { readonly slot: Slot; readonly label: string; readonly none: string }[] = [
+const SLOTS: readonly { readonly slot: SlotName; readonly label: string; readonly none: string }[] = [
   { slot: "size", label: "Size", none: "as the source" },
   { slot: "codec", label: "Video", none: "default codec" },
   { slot: "rate", label: "Rate", none: "automatic" },
@@ -151,32 +152,50 @@ function Slots({ format, set }: { readonly format: string; readonly set: (format
   const choices = choicesOf(format);
   return (
     <div class="slots">
-      <label>
-        <span>Container</span>
-        <select value={containerOf(format)} onChange={(event) => set(withContainer(format, event.currentTarget.value))}>
-          {withOwn(CONTAINER_NAMES, containerOf(format)).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Slot
+        label="Container"
+        value={containerOf(format)}
+        values={CONTAINER_NAMES}
+        choose={(name) => set(withContainer(format, name))}
+      />
       {SLOTS.flatMap(({ slot, label, none }) => {
-        const known = choices[slot];
-        if (known === undefined) return [];
-        const value = slotOf(format, slot);
+        const values = choices[slot];
+        if (values === undefined) return [];
+        const choose = (text: string): void => set(withSlot(format, slot, text));
         return (
-          <label key={slot}>
-            <span>{label}</span>
-            <select value={value} onChange={(event) => set(withSlot(format, slot, event.currentTarget.value))}>
-              <option value="">{none}</option>
-              {withOwn(known, value).map((one) => (
-                <option key={one} value={one}>
-                  {OFF[one] ?? one.replace("quality=", "quality ")}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Slot key={slot} label={label} none={none} value={slotOf(format, slot)} values={values} choose={choose} />
         );
       })}
+    </div>
+  );
+}
+
+function Slot({
+  label,
+  none,
+  value,
+  values,
+  choose,
+}: {
+  readonly label: string;
+  /** What the empty choice means; without it there is none. */
+  readonly none?: string;
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly choose: (text: string) => void;
+}) {
+  const id = useId();
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {withOwn(values, value).map((one) => (
+          <option key={one} value={one}>
+            {OFF[one] ?? one.replace("quality=", "quality ")}
+          </option>
+        ))}
+      </select>
     </div>
   );
 }

@@ -1,0 +1,136 @@
+/// <reference lib="dom" />
+// The page of a new job on a running system: the plan that follows typing, uploads, and old requests.
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { sampleClip } from "../../local/demo/sample.ts";
+import { ZENCODER_JOB } from "../../shared/convert/testing/examples.ts";
+import { sharedStack } from "../stack.ts";
+import { accessibilityProblems, type DashboardBrowser, openDashboard, sidewaysPixels } from "./browser.ts";
+
+const stack = sharedStack();
+let dashboard: DashboardBrowser;
+beforeAll(async () => {
+  dashboard = await openDashboard(stack);
+});
+afterAll(async () => {
+  await dashboard?.close();
+  expect(dashboard?.complaints).toEqual([]);
+});
+
+const planOf = (page: Page) => page.getByRole("region", { name: "Planned outputs" });
+const field = (page: Page, name: string) => page.locator(`[data-field="${name}"]`);
+
+it("plans 300 ms after typing, shows what is wrong at its field, and keeps all but secrets in the address", async () => {
+  const page = await dashboard.open({ path: "/new" });
+  await planOf(page).getByText("mp4:1280x720_2000k").waitFor();
+  const format = page.getByLabel("Format", { exact: true });
+  await format.fill("mp4:72Op");
+  const wrong = page.getByText("did you mean `720p`").first();
+  await wrong.waitFor();
+  expect(await field(page, "outputs.mp4:72Op").getAttribute("aria-invalid")).toBe("true");
+  await page.getByRole("button", { name: "Go to the field" }).click();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("data-field"))).toBe("outputs.mp4:72Op");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  // From here by the lists.
+  await format.fill("mp4:480p");
+  await page.getByLabel("Size", { exact: true }).selectOption("1080p");
+  await page.getByLabel("Rate", { exact: true }).selectOption("quality=4");
+  await planOf(page).getByText("mp4:1920x1080::quality=4").waitFor();
+  await page.getByLabel("URL", { exact: true }).fill("https://user:hunter2@example.com/a.mov?token=hunter2");
+  await page.getByLabel("Where outputs go").selectOption("s3");
+  await page.getByLabel("Secret access key").fill("hunter2");
+  await expect.poll(() => page.url()).toContain("'service':'s3'");
+  expect(page.url()).not.toContain("hunter2");
+  for (const tab of ["JSON", "curl", "TypeScript", "CLI"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    expect(await page.getByRole("tabpanel").textContent()).not.toContain('"hunter2"');
+  }
+  await page.reload();
+  await expect.poll(() => page.getByLabel("Format", { exact: true }).inputValue()).toBe("mp4:1080p::quality=4");
+  expect(await page.getByLabel("URL", { exact: true }).inputValue()).toBe("https://example.com/a.mov");
+});
+
+it("keeps what is edited as JSON in step with the form", async () => {
+  const page = await dashboard.open({ path: "/new" });
+  await page.getByRole("tab", { name: "JSON" }).click();
+  const json = page.getByLabel("Body of POST /v2/jobs");
+  const request = {
+    input: { url: "https://example.com/a.mov", extra: 1 },
+    storage: { service: "coconut" },
+    outputs: { "jpg:320x": [{ path: "a-%02d.jpg", number: 3 }, { path: "b.jpg" }] },
+  };
+  await json.fill(JSON.stringify(request));
+  await expect.poll(() => page.getByLabel("Format", { exact: true }).count()).toBe(2);
+  // The service refuses what the form does not know.
+  await page.getByRole("tab", { name: "Plan" }).click();
+  await page
+    .getByText("unknown field `extra`")
+    .or(page.getByText(/`extra`/))
+    .first()
+    .waitFor();
+  await page.getByRole("tab", { name: "JSON" }).click();
+  await json.fill(JSON.stringify({ ...request, input: { url: "https://example.com/a.mov" } }));
+  await page.getByLabel("Number of images").first().fill("7");
+  expect(JSON.parse(await json.inputValue()).outputs["jpg:320x"][0].number).toBe(7);
+  await json.fill("{");
+  expect(await json.getAttribute("aria-invalid")).toBe("true");
+});
+
+it("uploads a dropped file, pauses and resumes, and sends the job", async () => {
+  const page = await dashboard.open({ path: "/new" });
+  const clip = (await readFile(await sampleClip(stack.home))).toString("base64");
+  await page.getByLabel("From", { exact: true }).selectOption("upload");
+  let isHeld = true;
+  let started = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  // The first try of the part stays on its way until it is paused.
+  await page.route("**/v2/uploads/*/parts/*", async (route) => {
+    started();
+    if (!isHeld) await route.continue();
+  });
+  const transfer = await page.evaluateHandle((data) => {
+    const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+    const all = new DataTransfer();
+    all.items.add(new File([bytes], "holiday.mp4", { type: "video/mp4" }));
+    return all;
+  }, clip);
+  await page.locator(".drop").dispatchEvent("drop", { dataTransfer: transfer });
+  await begun;
+  expect(await page.getByRole("button", { name: "Send the job" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Pause" }).click();
+  isHeld = false;
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("Uploaded", { exact: true }).waitFor();
+  await page.getByLabel("Format", { exact: true }).fill("mp4:240p");
+  await page.getByRole("button", { name: "Send the job" }).click();
+  await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
+  const id = page.url().split("/").at(-1) ?? "";
+  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
+});
+
+it("fills the form from an old request, and leads to what it lacks", async () => {
+  const page = await dashboard.open({ path: "/new", theme: "dark" });
+  await page.locator("h1").click();
+  await page.keyboard.press("p");
+  await page.getByLabel(/^Its JSON/).fill(JSON.stringify({ ...ZENCODER_JOB, input: "s3://in-bucket/a.mov" }));
+  await page.getByText("Not carried over").waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole("button", { name: "Use it" }).click();
+  await planOf(page).getByText("webm:vp9:x").waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole("button", { name: "Send the job" }).click();
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("data-field")))
+    .toBe("input.credentials.access_key_id");
+});
+
+it("fits on a phone", async () => {
+  const page = await dashboard.open({ path: "/new", width: 320, height: 640 });
+  await page.getByRole("button", { name: "Stream" }).click();
+  await planOf(page).getByText("httpstream").waitFor();
+  expect(await sidewaysPixels(page)).toBe(0);
+  expect(await accessibilityProblems(page)).toEqual([]);
+});
