@@ -5,6 +5,7 @@ import { timeOf } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate, query, setQuery } from "../core/location.ts";
 import { copra } from "../core/service.ts";
+import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useResource } from "../parts/use-resource.ts";
@@ -46,7 +47,7 @@ function JobView({ id }: { readonly id: string }) {
   }, [id, job?.progress]);
   if (!job) {
     return live.error.value === undefined ? (
-      <p class="muted">Loading …</p>
+      <Loading what="the job" />
     ) : (
       <Problem error={live.error.value} retry={live.restart} />
     );

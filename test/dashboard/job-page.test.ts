@@ -10,7 +10,7 @@ import { launchChromium } from "../players/chromium.ts";
 import { accessibilityProblems, sidewaysPixels } from "./browser.ts";
 
 const SMALL: Omit<FakeJobOptions, "startMs"> = {
-  ...{ chunks: 24, nodes: 4, slots: 8, encodeSeconds: 14, lost: { node: 2, atSeconds: 20 }, slow: [9] },
+  ...{ chunks: 24, nodes: 4, slots: 8, encodeSeconds: 14, lost: { node: 2, atSeconds: 20 }, slow: [2] },
 };
 const LARGE: Omit<FakeJobOptions, "startMs"> = {
   ...{ chunks: 300, nodes: 5, slots: 20, encodeSeconds: 4, lost: { node: 3, atSeconds: 20 }, slow: [30, 31] },
@@ -175,7 +175,7 @@ describe("the timeline", () => {
   });
 
   it("shows attempts that are lost, and second attempts, as they happen", async () => {
-    await open(SMALL, 18);
+    await open(SMALL, 22);
     await bars("[data-state=running]").first().waitFor();
     expect(await bars("[data-state=lost]").count()).toBe(0);
     goOn(250);
@@ -256,7 +256,7 @@ describe("the page of a job", () => {
     await open(SMALL, 5);
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await page.getByRole("button", { name: "Cancel the job" }).click();
-    await page.locator(".status", { hasText: "aborted" }).waitFor();
+    await page.locator(".status", { hasText: "canceled" }).waitFor();
   });
 
   it("replays a notification to another URL, and shows the response", async () => {

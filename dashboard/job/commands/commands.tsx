@@ -5,6 +5,7 @@ import { duration, plural } from "../../core/format.ts";
 import { shellCommand } from "../../core/shell-quote.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -16,7 +17,7 @@ const SHOWN = 20;
 export function Commands({ list }: { readonly list: Resource<CommandList> }) {
   const [all, showAll] = useState(false);
   if (list.value === undefined && list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
-  if (list.value === undefined) return <p class="muted">Loading …</p>;
+  if (list.value === undefined) return <Loading what="the commands" />;
   const { commands, commands_dropped: dropped } = list.value;
   // Failed ones are why somebody looks.
   const sorted = [...commands].sort((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)));

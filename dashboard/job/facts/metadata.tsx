@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { copra } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useResource } from "../../parts/use-resource.ts";
 import { Tree } from "./tree.tsx";
@@ -15,7 +16,7 @@ export function Metadata({ id, changes }: { readonly id: string; readonly change
   );
   const [isRaw, showRaw] = useState(false);
   if (value === undefined && error !== undefined) return <Problem error={error} retry={reload} />;
-  if (value === undefined) return <p class="muted">Loading …</p>;
+  if (value === undefined) return <Loading what="the metadata" />;
   const { input, outputs, ultrafast } = value.metadata;
   const entries: [string, unknown][] = [
     ...(Object.keys(input).length > 0 ? [["input", input] satisfies [string, unknown]] : []),

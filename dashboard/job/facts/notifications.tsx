@@ -4,9 +4,11 @@ import type { Delivery, EndpointResult } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
 import { copra } from "../../core/service.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { Loading } from "../../parts/loading.tsx";
 import { Dialog } from "../../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../../parts/overlays/toasts.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useResource } from "../../parts/use-resource.ts";
@@ -22,7 +24,7 @@ export function Notifications({ id, changes }: { readonly id: string; readonly c
   const log = useResource((signal) => copra.jobs.notifications(id, { signal }), [id, changes]);
   const [elsewhere, sendElsewhere] = useState<Delivery | null>(null);
   if (log.value === undefined && log.error !== undefined) return <Problem error={log.error} retry={log.reload} />;
-  if (log.value === undefined) return <p class="muted">Loading …</p>;
+  if (log.value === undefined) return <Loading what="the notifications" />;
   if (log.value.length === 0) return <Empty title="No notifications yet">The job sends them when it ends.</Empty>;
   const replay = async (one: Delivery): Promise<void> => {
     try {
@@ -35,7 +37,7 @@ export function Notifications({ id, changes }: { readonly id: string; readonly c
   };
   return (
     <>
-      <div class="table">
+      <Scroll label="Notifications">
         <table>
           <thead>
             <tr>
@@ -80,7 +82,7 @@ export function Notifications({ id, changes }: { readonly id: string; readonly c
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       {elsewhere && <ReplayDialog job={id} delivery={elsewhere} close={() => sendElsewhere(null)} />}
     </>
   );

@@ -3,13 +3,14 @@ import type { RequestView } from "../../../client/index.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Link } from "../../parts/link.tsx";
+import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import type { Resource } from "../../parts/use-resource.ts";
 
 export function Request({ view }: { readonly view: Resource<RequestView> }) {
   const { value, error, reload } = view;
   if (value === undefined && error !== undefined) return <Problem error={error} retry={reload} />;
-  if (value === undefined) return <p class="muted">Loading …</p>;
+  if (value === undefined) return <Loading what="the request" />;
   return (
     <div class="stack">
       <div class="row">

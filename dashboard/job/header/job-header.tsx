@@ -32,7 +32,7 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
         <Actions live={live} job={job} />
       </div>
       <div class="row job-id">
-        <Status status={job.status} {...(job.status === "job.starting" ? { word: "running" } : {})} />
+        <Status status={job.status} />
         <span class="mono">{job.id}</span>
         <CopyButton text={job.id} label="Copy the id" />
         {place !== "" && <span class="muted ellipsis">{place}</span>}
