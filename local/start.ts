@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { messageOf } from "#shared/log.ts";
+import { buildOnSave } from "./dashboard/watch-dashboard.ts";
 import { demoJob } from "./demo/demo-job.ts";
 import { sampleClip } from "./demo/sample.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
@@ -32,7 +33,9 @@ async function main(reload: boolean): Promise<void> {
     progress: (message) => console.log(`  ${message}`),
   });
   const inbox = await openInbox(stack.webhookSecret, logWebhook);
-  const stopWatching = reload ? restartOnSave({ restart: stack.restart, notify: console.log }) : undefined;
+  const watching = reload
+    ? [restartOnSave({ restart: stack.restart, notify: console.log }), buildOnSave(console.log)]
+    : [];
   try {
     console.log(await greeting(stack, inbox.origin));
     if (reload) console.log("Watching the sources: the control plane and the nodes restart when a file is saved.\n");
@@ -41,7 +44,7 @@ async function main(reload: boolean): Promise<void> {
       stopSignals.first.addEventListener("abort", () => resolve());
     });
   } finally {
-    stopWatching?.();
+    for (const stopWatching of watching) stopWatching();
     console.log("\nStopping; running tasks may finish for 20 s. Press Ctrl-C again to abort them.");
     stopSignals.second.addEventListener("abort", () => stack.abortTasks());
     await stack.stop();

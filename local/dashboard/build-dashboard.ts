@@ -69,7 +69,7 @@ export async function ensureDashboard(folder = DIST): Promise<string> {
 }
 
 /** Whether the build is of the current sources. */
-async function isCurrent(folder: string): Promise<boolean> {
+export async function isCurrent(folder: string): Promise<boolean> {
   const text = await readFile(recordOf(folder), "utf8").catch(() => null);
   if (text === null || !(await exists(join(folder, "shell.html")))) return false;
   const { digest, inputs } = Record.parse(JSON.parse(text));
