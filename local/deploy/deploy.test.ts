@@ -174,5 +174,7 @@ it("lets the operator choose between several accounts", async () => {
 });
 
 it("reports what Cloudflare does not accept", async () => {
-  await expect(deployOnce([], { CLOUDFLARE_API_TOKEN: "wrong" })).rejects.toThrow("Authentication error [code: 10000]");
+  await expect(deployOnce([], { CLOUDFLARE_API_TOKEN: "wrong" })).rejects.toThrow(
+    "Authentication error [code: 10000]. The credentials lack a permission",
+  );
 });

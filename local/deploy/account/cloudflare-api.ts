@@ -12,13 +12,18 @@ const Answer = z.looseObject({
   result: z.unknown(),
 });
 
+/** Cloudflare's code for credentials that are not valid, or not for this. */
+const NOT_ALLOWED = 10000;
+
 /** Cloudflare rejected a request. */
 export class ApiError extends Error {
   /** Cloudflare's number of the error; 0 if it gave none. */
   readonly code: number;
 
   constructor(path: string, code: number, message: string) {
-    super(`Cloudflare does not accept ${path}: ${message} [code: ${code}]`);
+    const advice =
+      code === NOT_ALLOWED ? ". The credentials lack a permission, or are not valid (docs/deploying.md)" : "";
+    super(`Cloudflare does not accept ${path}: ${message} [code: ${code}]${advice}`);
     this.code = code;
   }
 }
