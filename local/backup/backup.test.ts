@@ -21,6 +21,7 @@ import { ownMigrations, takeSnapshot } from "./snapshot.ts";
 
 const NOW = new Date("2026-11-23T01:02:03Z");
 const D1 = "control-plane/v3/d1/miniflare-D1DatabaseObject/1.sqlite";
+const LEASE = "nodes/1/leases/a.encode.1.json";
 const OBJECT = "s3/copra/a.mp4._S3rver_object";
 
 let folder: string;
@@ -28,7 +29,7 @@ let home: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "copra-backup-"));
   home = join(folder, "data");
-  for (const file of ["secrets.json", OBJECT, "control-plane/v3/cache/x", "s3.log", "nodes/1/sources/input"])
+  for (const file of ["secrets.json", OBJECT, "control-plane/v3/cache/x", "s3.log", "nodes/1/sources/input", LEASE])
     put(file, file);
   migrate(ownMigrations());
 });
@@ -67,7 +68,7 @@ it("restores databases, media and secrets from an archive, and neither logs nor 
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const restored = join(folder, "restored");
   expect(await restore(file, restored)).toEqual({ manifest, replaced: null });
-  expect(treeOf(restored).filter((name) => !/-(wal|shm)$/.test(name))).toEqual([D1, OBJECT, "secrets.json"]);
+  expect(treeOf(restored).filter((name) => !/-(wal|shm)$/.test(name))).toEqual([D1, LEASE, OBJECT, "secrets.json"]);
   expect(readFileSync(join(restored, OBJECT), "utf8")).toBe(OBJECT);
   expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
 });

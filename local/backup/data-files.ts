@@ -7,20 +7,30 @@ import { dirname, join, relative } from "node:path";
 const LEFT_OUT = /^control-plane\/v3\/(cache|ratelimit)\/|-shm$/;
 /** Files that are never changed in place: objects of the service's own storage, and those of the S3 server. */
 const NEVER_CHANGED = /^control-plane\/v3\/r2\/.*\/blobs\/|^s3\/.*(\._S3rver_object|\/\d+)$/;
-/** The entries of a data folder that a backup has. Logs, pids and the nodes' work folders are not among them. */
-export const ENTRIES = ["control-plane", "s3", "secrets.json"] as const;
+/** The entries of a data folder that a backup has. Logs and pids are not among them. */
+export const ENTRIES = ["control-plane", "s3", "nodes", "secrets.json"] as const;
 
 /** Paths of the files below the entries of a data folder or a backup, relative to it, with `/`. */
-export function dataFiles(folder: string): string[] {
-  return ENTRIES.flatMap((entry) => {
-    const path = join(folder, entry);
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (!found) return [];
-    if (found.isFile()) return [entry];
-    return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((file) => file.isFile())
-      .map((file) => relative(folder, join(file.parentPath, file.name)).replaceAll("\\", "/"));
-  }).filter((file) => !LEFT_OUT.test(file));
+export const dataFiles = (folder: string): string[] =>
+  ENTRIES.flatMap((entry) => (entry === "nodes" ? leaseFiles(folder) : filesBelow(folder, entry))).filter(
+    (file) => !LEFT_OUT.test(file),
+  );
+
+/** What nodes had leased: they hand it back when they start again, so that nobody waits until the leases expire. */
+function leaseFiles(folder: string): string[] {
+  const nodes = join(folder, "nodes");
+  if (!statSync(nodes, { throwIfNoEntry: false })) return [];
+  return readdirSync(nodes).flatMap((node) => filesBelow(folder, join("nodes", node, "leases")));
+}
+
+function filesBelow(folder: string, entry: string): string[] {
+  const path = join(folder, entry);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) return [];
+  if (found.isFile()) return [entry];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => relative(folder, join(file.parentPath, file.name)).replaceAll("\\", "/"));
 }
 
 /** How each copied file was; null if it may have changed while it was copied. */
