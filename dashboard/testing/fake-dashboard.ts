@@ -14,8 +14,6 @@ export type FakeAnswer = unknown | { readonly status: number; readonly error_cod
  * stream begins with, as pairs of event and data.
  */
 export type FakeRoutes = Readonly<Record<string, (request: FakeRequest) => FakeAnswer>>;
-/** Sends an event to a stream. */
-export type SendEvent = (event: string, data: unknown) => void;
 
 export type FakeDashboard = {
   readonly url: string;
