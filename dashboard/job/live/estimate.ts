@@ -1,5 +1,5 @@
 // How fast a job is, and when it probably ends. Pure.
-import type { Job, Task } from "../../../client/index.ts";
+import type { Task } from "../../../client/index.ts";
 
 export type Rate = {
   /** Frames per second that all nodes encode now. */
@@ -53,14 +53,6 @@ export function endEstimate(samples: readonly Sample[], startedMs: number | null
   if (!from || last.atMs - from.atMs < MIN_WINDOW_MS) return null;
   const perMs = (last.fraction - from.fraction) / (last.atMs - from.atMs);
   return Math.max(nowMs, last.atMs + (1 - last.fraction) / perMs);
-}
-
-/** The progress of a job, 0 to 1: that of its chunks, which is finer than the whole percent of its view. */
-export function fractionOf(job: Job, encodedShare: number | null): number {
-  const percent = Number.parseInt(job.progress, 10) / 100;
-  if (job.completed_at !== null || encodedShare === null) return percent;
-  // The percent of the view is rounded down.
-  return Math.min(Math.max(percent, encodedShare), percent + 0.0099);
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -3,7 +3,7 @@ import type { Attempt, Command, Task } from "../../../client/index.ts";
 import { applyChanges, EMPTY_BOOK } from "../live/task-book.ts";
 import { type Bar, barsOf, nameOf, runsOf } from "./bars.ts";
 import { chunkMap } from "./chunk-map.ts";
-import { layOut, panned, ticksOf, wholePeriod, zoomed } from "./layout.ts";
+import { layOut, panned, steadyPeriod, ticksOf, wholePeriod, zoomed } from "./layout.ts";
 import { phasesOf } from "./phases.ts";
 
 const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -186,6 +186,16 @@ describe("the shown period", () => {
     ["ends with the job", period(bars([did("chunk-0", "a", 101, 200)]), 100, 900, null, true), [100, 202]],
     ["grows by hours at last", period(bars([did("chunk-0", "a", 0)]), 0, 7201, null), [0, 10_800]],
   ])("%s", (_, given, expected) => expect(given).toEqual(expected));
+
+  it("does not follow each change of the estimated end", () => {
+    const [short, long, longest] = [60_000, 90_000, 120_000].map((toMs) => ({ fromMs: 0, toMs }));
+    if (!short || !long || !longest) throw new Error("No periods");
+    expect(steadyPeriod(null, short)).toBe(short);
+    expect(steadyPeriod(short, long)).toBe(long);
+    expect(steadyPeriod(long, short)).toBe(long);
+    expect(steadyPeriod(longest, short)).toBe(short);
+    expect(steadyPeriod(long, { fromMs: 1000, toMs: 61_000 })).toEqual({ fromMs: 1000, toMs: 61_000 });
+  });
 
   it("is zoomed around a point and moved, inside the whole", () => {
     const whole = { fromMs: 0, toMs: 100_000 };

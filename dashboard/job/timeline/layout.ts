@@ -93,6 +93,16 @@ export function wholePeriod(
   return { fromMs, toMs: fromMs + roundedSpan(Math.max(length, (endsMs ?? 0) - fromMs) * (1 + HEADROOM)) };
 }
 
+/** A period that becomes less than this share shorter stays as it is: estimates go up and down. */
+const STEADY_SHARE = 0.6;
+
+/** The period to show while a job runs: the one before, unless `next` is longer, much shorter, or begins elsewhere. */
+export function steadyPeriod(before: Period | null, next: Period): Period {
+  if (before?.fromMs !== next.fromMs) return next;
+  const share = (next.toMs - next.fromMs) / (before.toMs - before.fromMs);
+  return share <= 1 && share > STEADY_SHARE ? before : next;
+}
+
 function roundedSpan(ms: number): number {
   const seconds = ms / 1000;
   const span = SPANS.find((one) => one >= seconds);

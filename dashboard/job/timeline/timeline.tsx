@@ -11,7 +11,7 @@ import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { ChunkStrip } from "./drawing/chunk-strip.tsx";
 import { geometryOf } from "./drawing/geometry.ts";
 import { useNow, useWidth } from "./hooks.ts";
-import { layOut, wholePeriod } from "./layout.ts";
+import { layOut, type Period, steadyPeriod, wholePeriod } from "./layout.ts";
 import { Legend } from "./legend.tsx";
 import { phasesOf } from "./phases.ts";
 import { TaskTable } from "./task-table.tsx";
@@ -47,7 +47,10 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
   const nowMs = useNow(now, isLive, book);
 
   const createdMs = timeOf(job.created_at);
-  const whole = wholePeriod(bars, { createdMs, nowMs, endsMs, isOver: !isLive });
+  const needed = wholePeriod(bars, { createdMs, nowMs, endsMs, isOver: !isLive });
+  const before = useRef<Period | null>(null);
+  before.current = isLive ? steadyPeriod(before.current, needed) : needed;
+  const whole = before.current;
   const zoom = useZoom(whole);
   useKeys(
     {
