@@ -38,9 +38,6 @@ export const bytes = (value: Maybe): string => scaled(value, ["B", "kB", "MB", "
 /** Bits per second as `2.5 Mbit/s`. */
 export const bitrate = (value: Maybe): string => scaled(value, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]);
 
-/** Bytes per second as `12 MB/s`. */
-export const throughput = (value: Maybe): string => scaled(value, ["B/s", "kB/s", "MB/s", "GB/s"]);
-
 /** 0 to 1 as `34 %`; only what is complete is 100 %. */
 export function percent(fraction: Maybe): string {
   if (!isKnown(fraction)) return UNKNOWN;
