@@ -16,7 +16,7 @@ const FOLLOWED_MS = 6000;
 const PICTURES = [
   { name: "job-light", width: 1200, height: 740, theme: "light", scale: 1.5 },
   { name: "job-dark", width: 1200, height: 740, theme: "dark", scale: 1 },
-  { name: "job-phone", width: 390, height: 820, theme: "dark", scale: 1 },
+  { name: "job-phone", width: 390, height: 1060, theme: "dark", scale: 1 },
 ] as const;
 
 const job = new FakeJob({
