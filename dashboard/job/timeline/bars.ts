@@ -52,7 +52,8 @@ const SPECULATIVE = /-speculative$/;
 export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new Map()): Bar[] {
   const bars = new Map<string, Bar>();
   for (const task of tasks.values()) {
-    const bar = barOfTask(task, stages, runs);
+    const key = attemptKey(task.id, task.attempt);
+    const bar = kept(ofTasks, task, [stages.get(key), runs.get(key)], () => barOfTask(task, stages, runs));
     if (bar) bars.set(bar.key, bar);
   }
   for (const attempt of attempts) {
@@ -60,14 +61,32 @@ export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new M
     const current = bars.get(key);
     // A task that runs again after all is in both.
     if (current?.state === "running") continue;
-    const end = Date.parse(attempt.ended_at);
-    const parts = partsOf(key, Date.parse(attempt.started_at), end, stages, runs);
-    bars.set(key, {
-      ...(current ?? barOfAttempt(attempt, tasks)),
-      ...{ fromMs: Date.parse(attempt.started_at), toMs: end, state: attempt.outcome, reason: attempt.reason, parts },
-    });
+    const task = current ? undefined : taskOf(attempt, tasks);
+    const made = kept(ofAttempts, attempt, [stages.get(key), runs.get(key), current, task], () =>
+      endedBar(attempt, current ?? barOfAttempt(attempt, task), stages, runs),
+    );
+    if (made) bars.set(key, made);
   }
   return [...bars.values()].sort((a, b) => a.fromMs - b.fromMs || (a.key < b.key ? -1 : 1));
+}
+
+type Kept = { readonly inputs: readonly unknown[]; readonly bar: Bar | undefined };
+const ofTasks = new WeakMap<object, Kept>();
+const ofAttempts = new WeakMap<object, Kept>();
+
+/** The same bar as before while nothing of it has changed: then it need not be drawn again. */
+function kept(all: WeakMap<object, Kept>, of: object, inputs: readonly unknown[], make: () => Bar | undefined) {
+  const known = all.get(of);
+  if (known && inputs.every((input, at) => input === known.inputs[at])) return known.bar;
+  const bar = make();
+  all.set(of, { inputs, bar });
+  return bar;
+}
+
+function endedBar(attempt: Attempt, base: Bar, stages: TaskBook["stages"], runs: Runs): Bar {
+  const [fromMs, toMs] = [Date.parse(attempt.started_at), Date.parse(attempt.ended_at)];
+  const parts = partsOf(base.key, fromMs, toMs, stages, runs);
+  return { ...base, fromMs, toMs, state: attempt.outcome, reason: attempt.reason, parts };
 }
 
 /** The last attempt of a task; undefined if no node has taken it. */
@@ -87,11 +106,14 @@ function barOfTask(task: Task, stages: TaskBook["stages"], runs: Runs): Bar | un
   };
 }
 
-/** An attempt before the last one of a task, or of a task that no longer exists. */
-function barOfAttempt({ task: id, attempt, node }: Attempt, tasks: TaskBook["tasks"]): Bar {
+/** The task of an attempt. The one of two attempts that was not needed has none any more: then that of the other. */
+function taskOf({ task: id }: Attempt, tasks: TaskBook["tasks"]): Task | undefined {
   const plain = id.replace(SPECULATIVE, "");
-  // The one of two attempts that was not needed has no task any more.
-  const task = tasks.get(id) ?? tasks.get(plain) ?? tasks.get(`${plain}-speculative`);
+  return tasks.get(id) ?? tasks.get(plain) ?? tasks.get(`${plain}-speculative`);
+}
+
+/** An attempt before the last one of a task, or of a task that no longer exists. */
+function barOfAttempt({ task: id, attempt, node }: Attempt, task: Task | undefined): Bar {
   return {
     ...{ key: attemptKey(id, attempt), task: id, attempt, node, fromMs: 0, toMs: 0, state: "completed", parts: [] },
     kind: task?.kind ?? kindOf(id),

@@ -78,6 +78,17 @@ describe("the bars of a job", () => {
     expect([first, second, third].map((bar) => bar && nameOf(bar))).toEqual(["chunk 1", "chunk 1", "chunk-7-old"]);
   });
 
+  it("are the same objects while nothing of them changes", () => {
+    const first = bookOf(
+      [did("chunk-0", "a", 5, 19), did("chunk-1", "a", 19)],
+      [ended("chunk-0", "a", 5, 19, "completed")],
+    );
+    const changes = { tasks: [did("chunk-1", "a", 19, undefined, { progress: 0.5 })], removed: [], attempts: [] };
+    const [before, after] = [barsOf(first), barsOf(applyChanges(first, changes, 0))];
+    expect(after[0]).toBe(before[0]);
+    expect(after[1]).not.toBe(before[1]);
+  });
+
   it("have parts by the runs of ffmpeg, or by what was seen", () => {
     const run = { task: "chunk-0", attempt: 1, node: "a", argv: [], exit_code: 0 };
     const runs = [
