@@ -31,6 +31,7 @@ function withoutWarning<Plugin>(make: () => Plugin): Plugin {
 
 /** What the tests in workerd send requests to, since they can start no server themselves. */
 const WORKER_SERVICES = [
+  "./test/services/worker-assets.ts",
   "./test/services/worker-storage.ts",
   "./test/services/worker-sns.ts",
   "./test/services/worker-answers.ts",

@@ -21,9 +21,10 @@ COPY client client
 COPY cli cli
 COPY dashboard dashboard
 COPY migrations migrations
-# Its sources and packages are in the bundles.
-RUN node local/dashboard/build-dashboard.ts \
-  && rm -rf dashboard node_modules/dashjs node_modules/hls.js node_modules/preact node_modules/@preact \
+COPY docs docs
+# The sources of dashboard and guides are in what is built of them.
+RUN node local/assets/assets.ts \
+  && rm -rf dashboard docs node_modules/dashjs node_modules/hls.js node_modules/preact node_modules/@preact \
   && find shared encoder-node worker local client cli -name '*.test.ts' -delete
 
 FROM ${BASE}

@@ -53,6 +53,7 @@ const GIVEN = [
   /attached_?pic\w*/gi,
   /SoundHandler/g,
   /film_grain/g,
+  /<\\?\/?picture>/g,
   /picture[_ ]timing/gi,
   /coded[_ ]picture/gi,
   /picture parameter set/gi,

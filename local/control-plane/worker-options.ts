@@ -6,7 +6,7 @@ import type { V4WorkerOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import * as z from "zod";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
-import { ensureDashboard } from "../dashboard/build-dashboard.ts";
+import { ensureAssets } from "../assets/assets.ts";
 import { FRONT_HEADER } from "../front/request-head.ts";
 import { ROOT } from "../home/constants.ts";
 import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
@@ -28,7 +28,7 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
   // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each request.
   const { modulesRules: _rules, assets: _assets, ...options } = stated;
-  const dashboard = await ensureDashboard();
+  const assets = await ensureAssets();
   return {
     ...options,
     // Part of the path of its objects' data.
@@ -37,7 +37,7 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
     bindings: { ...Variables.parse(vars), ...allowVariables(allow), ...bindings },
     modules: true,
     script: await bundle(main),
-    serviceBindings: { ASSETS: { disk: { path: dashboard, writable: false } } },
+    serviceBindings: { ASSETS: { disk: { path: assets, writable: false } } },
     // A port that leads to the Worker itself, past Miniflare's own routes and headers.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     outboundService: guardedOutbound(allow),

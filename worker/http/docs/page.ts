@@ -1,5 +1,8 @@
 // The documentation page: text, and tables from the OpenAPI document and from the tables of the code.
 import type { OpenApiDocument } from "../openapi/document-shape.ts";
+import { guideLinks } from "./guide-page.ts";
+import type { GuideIndex } from "./guides.ts";
+import { ICON } from "./icon.ts";
 import { type Html, html } from "./markup.ts";
 import { memberNames } from "./schema-view.ts";
 import { authentication } from "./sections/authentication.ts";
@@ -31,12 +34,8 @@ const CONTENTS: Readonly<Record<string, string>> = {
   schemas: "Schemas",
 };
 
-/** An inline icon, so that browsers request no other. */
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Cpath d='M1 1v6l6-3z' fill='%230b6e5f'/%3E%3C/svg%3E";
-
 /** The whole page in HTML. URLs in its commands start with `origin`. */
-export const docsPage = async (document: OpenApiDocument, origin: string): Promise<string> =>
+export const docsPage = async (document: OpenApiDocument, origin: string, guides: GuideIndex): Promise<string> =>
   String(
     await html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -51,7 +50,7 @@ export const docsPage = async (document: OpenApiDocument, origin: string): Promi
 <p>${document.info.description}</p></header>
 <nav aria-label="Contents"><ul>${Object.entries(CONTENTS).map(
       ([id, title]) => html`<li><a href="#${id}">${title}</a></li>`,
-    )}</ul></nav>
+    )}${guideLinks(guides, null)}</ul></nav>
 <main id="content" tabindex="-1">${sections(document, origin)}</main></body></html>
 `,
   );

@@ -20,6 +20,10 @@ h1 small{font-size:1rem;font-weight:400;color:var(--soft)}
 nav{position:sticky;top:0;align-self:start;max-height:100vh;overflow-y:auto;padding:1.5rem 0}
 nav ul{list-style:none;margin:0;padding:0}
 nav a{display:block;padding:.2rem 0;color:var(--soft);text-decoration:none}
+nav .group{margin-top:.9rem;font-size:.8rem;font-weight:600;color:var(--soft)}
+nav .group ul{font-size:1rem;font-weight:400}
+nav a[aria-current]{color:var(--accent);font-weight:600}
+main img{max-width:100%;height:auto;border:1px solid var(--line);border-radius:.4rem}
 nav a:hover,nav a:focus-visible{color:var(--accent);text-decoration:underline}
 main{min-width:0;outline:0}
 h2{font-size:1.6rem;line-height:1.25;margin:3rem 0 .75rem;padding-bottom:.35rem;border-bottom:1px solid var(--line)}

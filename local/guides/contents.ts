@@ -1,0 +1,34 @@
+// The guides of /docs: pages of docs/ in the order of their contents list.
+
+export type GuideGroup = { readonly title: string; readonly pages: readonly string[] };
+
+/** Paths below docs/ without `.md`; they are those below /docs of a running service, too. */
+export const CONTENTS: readonly GuideGroup[] = [
+  { title: "Start", pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "dashboard"] },
+  { title: "Encode", pages: ["encoding", "video", "images", "streams", "ultrafast", "storage", "uploads", "recipes"] },
+  {
+    title: "Follow",
+    pages: [
+      "following-jobs",
+      "notifications",
+      "verify-webhooks",
+      "job-lists",
+      "job-details",
+      "player",
+      "usage",
+      "troubleshooting",
+    ],
+  },
+  {
+    title: "Operate",
+    pages: ["nodes", "gpu", "fleet", "operating", "monitoring", "costs", "benchmarks", "promises", "decoders"],
+  },
+  {
+    title: "Move here",
+    pages: [
+      "coming-from-coconut",
+      ...["zencoder", "elastic-transcoder", "mediaconvert", "transloadit", "mux"].map((name) => `migrating/${name}`),
+    ],
+  },
+  { title: "Reference", pages: ["api-v2", "conformance", "glossary", "map"] },
+];

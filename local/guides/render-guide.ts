@@ -1,0 +1,104 @@
+// A page of docs/ as HTML for /docs. Links lead to other guides; those to files of the repository become their names.
+import { posix } from "node:path";
+import { Marked, type Tokens } from "marked";
+
+export type Guide = {
+  /** Path below docs/ without `.md`. */
+  readonly page: string;
+  readonly title: string;
+  /** The first paragraph, as text. */
+  readonly summary: string;
+  /** The page's content in HTML. */
+  readonly body: string;
+};
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** The id of a heading, as forges have them: lower case, without punctuation, with `-` for spaces. */
+export const idOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+
+const plain = (markdown: string): string => markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
+
+/** `pages` are all guides, to which links may lead. Throws when the page has no title. */
+export function renderGuide(page: string, markdown: string, pages: ReadonlySet<string>): Guide {
+  const title = /^# (.+)$/m.exec(markdown)?.[1];
+  if (title === undefined) throw new Error(`docs/${page}.md has no title`);
+  const summary = /^(?!#|\||```|- |\s*$).+(?:\n(?!#|\||```|- |\s*$).+)*/m.exec(markdown.replace(/^# .+$/m, ""))?.[0];
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      heading({ tokens, depth, text }: Tokens.Heading) {
+        const id = idOf(plain(text));
+        const anchor = `<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1">#</a>`;
+        const level = Math.max(depth, 2);
+        return `<h${level} id="${id}">${this.parser.parseInline(tokens)}${anchor}</h${level}>\n`;
+      },
+      code({ text, lang }: Tokens.Code) {
+        const label = escaped(lang ? `Example (${lang})` : "Example");
+        return `<pre tabindex="0" role="group" aria-label="${label}"><code>${escaped(text)}</code></pre>\n`;
+      },
+      table(token: Tokens.Table) {
+        const cells = (row: Tokens.TableCell[], tag: string) =>
+          row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("");
+        const head = `<thead><tr>${cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', "</th>")}</tr></thead>`;
+        const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
+        return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${rows}</tbody></table></div>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const text = this.parser.parseInline(tokens);
+        const target = linkTarget(page, href, pages);
+        return target === null ? `<span>${text}</span>` : `<a href="${escaped(target)}">${text}</a>`;
+      },
+      image({ href, text }: Tokens.Image) {
+        const address = imageAddress(href);
+        return address === null ? escaped(text) : `<img src="${address}" alt="${escaped(text)}">`;
+      },
+      html({ text }: Tokens.HTML | Tokens.Tag) {
+        return /^\s*<!--/.test(text) ? "" : (darkAndLight(text) ?? escaped(text));
+      },
+    },
+  });
+  const body = marked.parse(markdown.replace(/^# .+\n/m, ""), { async: false });
+  return { page, title: plain(title), summary: plain((summary ?? "").replaceAll("\n", " ")), body };
+}
+
+const IMAGE = /^[\w-]+\/([\w-]+\.(?:png|webp|svg))$/;
+
+/** The address of an image in the running service; null for images elsewhere. */
+function imageAddress(href: string): string | null {
+  const file = IMAGE.exec(href)?.[1];
+  return file === undefined ? null : `/guides/${file}`;
+}
+
+/** An image with another one for dark pages, the only HTML in pages; null for other HTML. */
+function darkAndLight(text: string): string | null {
+  const [, dark = "", alt = "", light = ""] =
+    /^\s*<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img alt="([^"<>]+)" src="([^"]+)">\s*<\/picture>\s*$/.exec(
+      text,
+    ) ?? [];
+  const [darkAddress, address] = [imageAddress(dark), imageAddress(light)];
+  if (darkAddress === null || address === null) return null;
+  const source = `<source media="(prefers-color-scheme: dark)" srcset="${darkAddress}">`;
+  return `<picture>${source}<img alt="${alt}" src="${address}"></picture>\n`;
+}
+
+/** The images that a page shows, as paths below docs/. */
+export const imagesOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/(?:\]\(|src="|srcset=")([^")]+)/g)].flatMap(([, path = ""]) =>
+    IMAGE.test(path) ? [path] : [],
+  );
+
+/** Where a link of a page leads in the running service; null: to a file of the repository. */
+export function linkTarget(page: string, href: string, pages: ReadonlySet<string>): string | null {
+  if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
+  const [path = "", fragment] = href.split("#");
+  const inDocs = posix.normalize(posix.join(posix.dirname(page), path)).replace(/\.md$/, "");
+  if (fragment === undefined && imageAddress(path) !== null) return imageAddress(path);
+  if (path.endsWith(".md") && pages.has(inDocs)) return `/docs/${inDocs}${fragment ? `#${fragment}` : ""}`;
+  return null;
+}
