@@ -26,7 +26,7 @@ export const HLS_CONSTANTS = {
  * a loader that is not the default one.
  */
 const EMPTY =
-  /\/hls\.js\/src\/(?:controller\/(?:eme|cmcd|content-steering|interstitials|iframe|fps|cap-level|id3-track|latency)-controller|demux\/(?:audio\/ac3-demuxer|video\/hevc-video-parser|sample-aes|transmuxer-worker)|utils\/(?:cea-608-parser|imsc1-ttml-parser|variable-substitution|mediakeys-helper|fetch-loader))\.ts$/;
+  /\/hls\.js\/src\/(?:controller\/(?:eme|cmcd|content-steering|interstitials|iframe|fps|cap-level|id3-track|latency)-controller|demux\/(?:audio\/ac3-demuxer|video\/hevc-video-parser|sample-aes|transmuxer-worker)|utils\/(?:cea-608-parser|output-filter|cues|imsc1-ttml-parser|variable-substitution|mediakeys-helper|fetch-loader))\.ts$/;
 
 /** Replaces `hls.js` in a build, which must define HLS_CONSTANTS. */
 export const hlsLight: Plugin = {

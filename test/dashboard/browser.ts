@@ -137,7 +137,7 @@ async function listen(context: BrowserContext, allowed: ReadonlySet<string>, com
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What axe finds on the page: the rule, and the elements. The page's policy does not apply to what is evaluated. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+export async function accessibilityProblems(page: Pick<Page, "evaluate">): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });

@@ -192,7 +192,7 @@ it("steps by single frames, and has the keys of the page", async () => {
   await bar.hover();
   await expect.poll(() => shown.player.locator(".thumbnail").getAttribute("data-url")).toMatch(/files\/1\.jpg$/);
   expect(requested.filter((url) => /engine/.test(url))).toEqual([]);
-  expect(await accessibilityProblems(shown.page)).toEqual([]);
+  for (const frame of shown.page.frames()) expect(await accessibilityProblems(frame)).toEqual([]);
   await shown.page.keyboard.press("Escape");
   await expect.poll(() => shown.page.locator("iframe").count()).toBe(0);
   await shown.page.context().close();

@@ -8,6 +8,7 @@ export function Gallery({ urls, name }: { readonly urls: readonly string[]; read
   const images = urls.filter((url) => !/\.vtt$/i.test(url));
   const [all, setAll] = useState(false);
   const [missing, setMissing] = useState(false);
+  if (images.length === 0) return null;
   const shown = all ? images : images.slice(0, FIRST);
   return (
     <div class="gallery">

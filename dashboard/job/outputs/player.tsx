@@ -6,6 +6,9 @@ import { PlayerFrame } from "../../player/player-frame.tsx";
 import type { Playable } from "./playable.ts";
 import { PlayerProblem } from "./player-problem.tsx";
 
+/** The id of a file of this computer. */
+const LOCAL = "local";
+
 type Chosen = { readonly first?: Playable; readonly last?: Playable };
 
 type Props = {
@@ -21,15 +24,13 @@ type Props = {
 };
 
 export function Player({ first, last, compares, choices, storage, choose, close }: Props) {
-  const [problems, setProblems] = useState<readonly Problem[]>([]);
-  const played = useMemo(() => {
-    setProblems([]);
-    return compares && first ? [first, last] : [last];
-  }, [first, last, compares]);
+  const played = useMemo(() => (compares && first ? [first, last] : [last]), [first, last, compares]);
   const opening = useMemo<Opening>(
     () => ({ media: played.map(({ medium }) => medium), thumbnails: last.thumbnails }),
     [played],
   );
+  const [reported, setReported] = useState<{ of: Opening; problems: readonly Problem[] }>();
+  const problems = reported?.of === opening ? reported.problems : [];
   const title = compares && first ? `${first.medium.label} and ${last.medium.label}` : last.medium.label;
   return (
     <div class="output-player">
@@ -51,14 +52,6 @@ export function Player({ first, last, compares, choices, storage, choose, close 
       {compares && !first && (
         <p class="notice">Choose what to compare it with: another output, or the source from this computer.</p>
       )}
-      <div class="player-box">
-        <PlayerFrame
-          opening={opening}
-          title={`Player: ${title}`}
-          close={close}
-          onProblem={(problem) => setProblems((before) => [...before, problem])}
-        />
-      </div>
       {problems.map((problem) => {
         const at = played[problem.medium];
         return (
@@ -67,12 +60,25 @@ export function Player({ first, last, compares, choices, storage, choose, close 
               key={`${problem.medium} ${problem.reason}`}
               problem={problem}
               medium={at.medium}
-              isSource={at.id === "source"}
+              isSource={at.id === "source" || at.id === LOCAL}
               storage={storage}
             />
           )
         );
       })}
+      <div class={problems.length < played.length ? "player-box" : "player-box failed"}>
+        <PlayerFrame
+          opening={opening}
+          title={`Player: ${title}`}
+          close={close}
+          onProblem={(problem) =>
+            setReported((before) => ({
+              of: opening,
+              problems: [...(before?.of === opening ? before.problems : []), problem],
+            }))
+          }
+        />
+      </div>
     </div>
   );
 }

@@ -13,7 +13,7 @@ const toggle = (signal: Signal<boolean>): void => {
 };
 
 export function Controls({ stage, divider, full }: Props) {
-  const { leader, wantsToPlay, muted } = stage;
+  const { wantsToPlay, muted } = stage;
   return (
     <section class="controls" aria-label="Player">
       <SeekBar stage={stage} />
@@ -27,10 +27,7 @@ export function Controls({ stage, divider, full }: Props) {
         <Press label="Next frame" hint="." run={() => stage.step(1)}>
           <Icon name="nextFrame" />
         </Press>
-        <span class="time">
-          {timecode(leader.frame.value ?? leader.time.value, 3)}
-          <span class="of"> / {timecode(leader.length.value)}</span>
-        </span>
+        <Clock stage={stage} />
         <span class="gap" />
         <Choices stage={stage} />
         <Press label={muted.value ? "Unmute" : "Mute"} hint="m" pressed={muted.value} run={() => toggle(muted)}>
@@ -42,6 +39,16 @@ export function Controls({ stage, divider, full }: Props) {
       </div>
       {stage.follower && <CompareBar stage={stage} divider={divider} />}
     </section>
+  );
+}
+
+/** Alone, because it changes with each frame. */
+function Clock({ stage: { leader } }: { readonly stage: Stage }) {
+  return (
+    <span class="time">
+      {timecode(leader.frame.value ?? leader.time.value, 3)}
+      <span class="of"> / {timecode(leader.length.value)}</span>
+    </span>
   );
 }
 

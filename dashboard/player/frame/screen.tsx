@@ -70,9 +70,10 @@ function Labels({ stage: { leader, follower, front } }: { readonly stage: Stage 
 /** A notice while the video waits, but only if it lasts. */
 function Waiting({ stage: { decks, leader, wantsToPlay } }: { readonly stage: Stage }) {
   const waits = decks.some(({ isWaiting, failed }) => isWaiting.value && !failed.value);
-  if (decks.some(({ failed }) => failed.value)) return <p class="notice">It cannot be played here: see below.</p>;
+  if (decks.some(({ failed }) => failed.value)) return <p class="notice">It cannot be played here.</p>;
   if (!waits || !wantsToPlay.value) return null;
-  const isAtEnd = leader.length.value > 0 && leader.length.value - leader.time.value < 1;
+  const isStream = leader.medium.kind !== "file";
+  const isAtEnd = isStream && leader.length.value > 0 && leader.length.value - leader.time.value < 1;
   return <p class="notice late">{isAtEnd ? "Waiting for the encoder …" : "Loading …"}</p>;
 }
 
