@@ -1,4 +1,4 @@
-// node local/bootstrap.mjs bench/screenshots.ts: takes the pictures of the dashboard in docs/dashboard/, of an invented
+// node local/bootstrap.mjs bench/screenshots.ts: takes the screenshots of the dashboard in docs/dashboard/, of an invented
 // job of 36 chunks on ten slots, of which a node is lost.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,11 +9,11 @@ import { ROOT } from "../local/home/constants.ts";
 import { launchChromium } from "../test/players/chromium.ts";
 
 const FOLDER = join(ROOT, "docs/dashboard");
-/** How long the job has run in the pictures, in seconds. */
+/** How long the job has run in the screenshots, in seconds. */
 const RUNS_S = 61;
-/** The job is followed so long before the picture is taken, so that the page knows how fast it is. */
+/** The job is followed so long before the screenshot is taken, so that the page knows how fast it is. */
 const FOLLOWED_MS = 6000;
-const PICTURES = [
+const SCREENSHOTS = [
   { name: "job-light", width: 1200, height: 740, theme: "light", scale: 1.5 },
   { name: "job-dark", width: 1200, height: 740, theme: "dark", scale: 1 },
   { name: "job-phone", width: 390, height: 1060, theme: "dark", scale: 1 },
@@ -40,7 +40,7 @@ const dashboard = await startFakeDashboard({
 const browser = await launchChromium();
 await mkdir(FOLDER, { recursive: true });
 const pages = await Promise.all(
-  PICTURES.map(async ({ name, width, height, theme, scale }) => {
+  SCREENSHOTS.map(async ({ name, width, height, theme, scale }) => {
     const viewport = { width, height };
     const page = await browser.newPage({ viewport, colorScheme: theme, deviceScaleFactor: scale, timezoneId: "UTC" });
     await page.goto(`${dashboard.url}/dashboard/jobs/${job.id}`);
