@@ -49,7 +49,10 @@ function JobView({ id }: { readonly id: string }) {
     return live.error.value === undefined ? (
       <Loading what="the job" />
     ) : (
-      <Problem error={live.error.value} retry={live.restart} />
+      <div class="stack">
+        <h1>Job {id}</h1>
+        <Problem error={live.error.value} retry={live.restart} />
+      </div>
     );
   }
   return <Shown live={live} job={job} />;
