@@ -1,7 +1,7 @@
 // The bundles of the Workers, as wrangler makes them, and the tags by which equal versions are known.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import * as z from "zod";
 import { ROOT } from "../home/constants.ts";
 import { type Config, hubConfig, mainConfig, oneWorkerConfig, type Resources } from "./configs.ts";
@@ -66,10 +66,18 @@ function tagOf(name: string, code: string, config: object): string {
 
 const PATHS: ReadonlySet<string> = new Set(["main", "migrations_dir", "directory"]);
 
-/** The pages of a folder of assets. They name their scripts and styles by hashes of these. */
+/**
+ * The pages of a folder of assets. They name their scripts and styles, which are in assets/ beside those of earlier
+ * builds, by hashes of these.
+ */
 function pagesOf(directory: string | undefined): string {
   const folder = directory && join(ROOT, directory);
   if (!folder || !existsSync(folder)) return "";
-  const pages = readdirSync(folder).filter((name) => name.endsWith(".html") || name === "_headers");
-  return pages.map((name) => readFileSync(join(folder, name), "utf8")).join("\n");
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .filter((name) => !name.startsWith("assets/"))
+    .sort()
+    .map((name) => `${name}\n${readFileSync(join(folder, name), "utf8")}`)
+    .join("\n");
 }
