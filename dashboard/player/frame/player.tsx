@@ -16,7 +16,7 @@ type Props = {
 };
 
 export function Player({ stage, sized, passKey, takeKeys }: Props) {
-  const root = useRef<HTMLDivElement>(null);
+  const root = useRef<HTMLElement>(null);
   const full = (): void => {
     const done = document.fullscreenElement ? document.exitFullscreen() : root.current?.requestFullscreen();
     done?.catch(() => undefined);
@@ -39,9 +39,9 @@ export function Player({ stage, sized, passKey, takeKeys }: Props) {
   });
   const divider = useSignal(50);
   return (
-    <div ref={root} class="player">
+    <main ref={root} class="player">
       <Screen stage={stage} divider={divider} />
       <Controls stage={stage} divider={divider} full={full} />
-    </div>
+    </main>
   );
 }
