@@ -60,7 +60,16 @@ describe("all responses", () => {
   const authorized = (path: string) =>
     isOperators(path) ? bearer(ADMIN) : path.includes("/nodes/") ? bearer(nodeToken) : basic(account.key);
   const lease = "AAAAAAAAAAAAAA.encode.1";
-  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease, path: "a.mp4", number: "1" };
+  const values = {
+    id: "AAAAAAAAAAAAAA",
+    nid: "msg_1",
+    key: "input",
+    lease,
+    path: "a.mp4",
+    number: "1",
+    file: "a.md",
+    page: "api-v2",
+  };
   it.each(ROUTES.map((route): [string, string] => [route.method, fill(route, { ...values, job: values.id })]))(
     "%s %s keeps its type, and JSON is kept by no cache",
     async (method, path) => {

@@ -18,7 +18,8 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/storage\//, "anyone"],
   // With any of the credentials; they are tested with the route.
   [/^\/v2\/session(\/|$)/, "anyone"],
-  [/^\/(dashboard|assets)\//, "anyone"],
+  [/^\/(dashboard|assets|guides)\//, "anyone"],
+  [/^\/llms(-full)?\.txt$/, "anyone"],
   [/^\/(docs.*|v2\/health(\/ready)?|v2\/openapi\.json)?$/, "anyone"],
 ];
 

@@ -38,7 +38,7 @@ describe("the document", () => {
   /** For nodes alone, by signed or secret addresses; the way from / to /docs; and pages. */
   const PRIVATE = [
     ...[/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//],
-    ...[/^GET \/$/, /^GET \/(dashboard|assets)\//],
+    ...[/^GET \/$/, /^GET \/(dashboard|assets|guides|docs)\//, /^GET \/llms(-full)?\.txt$/],
   ];
   const served = app.routes
     // Middleware, and responses to methods that a path does not have.
