@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseJobRequest } from "../request/job-request.ts";
-import { convertText } from "./convert.ts";
-import { ELASTIC_FIELDS } from "./elastic-transcoder/fields.ts";
-import { MEDIACONVERT_FIELDS } from "./mediaconvert/fields.ts";
-import { fieldTable } from "./testing/field-table.ts";
-import { ZENCODER_FIELDS } from "./zencoder/fields.ts";
+import { convertText } from "#shared/convert/convert.ts";
+import { ELASTIC_FIELDS } from "#shared/convert/elastic-transcoder/fields.ts";
+import { MEDIACONVERT_FIELDS } from "#shared/convert/mediaconvert/fields.ts";
+import { fieldTable } from "#shared/convert/testing/field-table.ts";
+import { ZENCODER_FIELDS } from "#shared/convert/zencoder/fields.ts";
+import { parseJobRequest } from "#shared/request/job-request.ts";
 
 const PAGES = [
   ["zencoder", ZENCODER_FIELDS],
