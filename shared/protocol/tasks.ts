@@ -3,6 +3,7 @@ import * as z from "zod";
 import { isJobId } from "../ids.ts";
 import { OutputSpec } from "../job/output-spec.ts";
 import { MediaProbe } from "../media/media-probe.ts";
+import { TraceContext } from "../network/trace-context.ts";
 import { MAX_SLOTS } from "../report-limits.ts";
 import { ChunkSpan } from "./chunks.ts";
 import { LeaseProof } from "./leases.ts";
@@ -87,5 +88,7 @@ export const Assignment = z.object({
   ...Assigned.shape,
   jobId: z.string().refine(isJobId, "not a job id"),
   task: Task,
+  /** The trace of the job; older nodes ignore it. */
+  trace: TraceContext.exactOptional(),
 });
 export type Assignment = z.infer<typeof Assignment>;

@@ -5,6 +5,7 @@ import { isJobId } from "#shared/ids.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
+import { readTraceContext } from "#shared/network/trace-context.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { type IndexedJob, jobsOf, upsertJob } from "../db/jobs.ts";
 import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
@@ -34,7 +35,7 @@ export const retryJob: Action = async (context, job) => {
   const listenedUntil = await requireJobQuota(context, null);
   const retried = await withDeadline<JobResult<{ view: JobView; version: number }>>(
     "retry",
-    jobOf(env, job.id).retry(listenedUntil),
+    jobOf(env, job.id).retry(listenedUntil, readTraceContext(context.req.raw.headers)),
   );
   if (!retried.ok) {
     const gone = retried.error.code === "job_not_found";

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type JobId, newJobId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
 import { hex, randomBytes } from "../crypto/bytes.ts";
 import { digestsOf } from "../crypto/peppers.ts";
 import { claimKey } from "../db/idempotency.ts";
@@ -82,7 +83,7 @@ export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec, listen
     try {
       return await withDeadline("create", jobOf(env, spec.id).create(spec, listenedUntil));
     } catch (error) {
-      log.warn("Job start failed", { job: spec.id, attempt, error: messageOf(error) });
+      log.warn("Job start failed", { job: spec.id, attempt, error: messageOf(error), ...traceFields(spec.trace) });
       if (attempt === CREATE_ATTEMPTS) throw error;
       await scheduler.wait(CREATE_PAUSE_MS * attempt);
     }

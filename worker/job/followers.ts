@@ -1,5 +1,6 @@
 // Who follows a job: while somebody does, its nodes report often, and hubs send their progress on at once.
 import { messageOf } from "#shared/log.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { Env } from "../bindings.ts";
 import { log } from "../log.ts";
@@ -45,7 +46,8 @@ export class Followers {
     try {
       return (await withDeadline("watch", Promise.all(items), REFRESH_LIMIT_MS)).flat();
     } catch (error) {
-      log.warn("progress not refreshed", { job: state.spec.id, error: messageOf(error) });
+      const { id, trace } = state.spec;
+      log.warn("progress not refreshed", { job: id, error: messageOf(error), ...traceFields(trace) });
       return [];
     }
   }

@@ -1,5 +1,6 @@
 // The turns of hubs with a job: who works, who was lost, and who wants work.
 import type { LeaseId } from "#shared/ids.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Env } from "../bindings.ts";
 import { randomBytes } from "../crypto/bytes.ts";
@@ -54,8 +55,9 @@ export class HubTurns {
     const complete = (one: Assignment): Promise<Assignment> =>
       withSigned(next, { ...one, task: withUrls(one.task, urls) }, settings);
     const assigned = await Promise.all(taken.assigned.map((assignments) => Promise.all(assignments.map(complete))));
+    const { id: jobId, trace } = state.spec;
     for (const one of assigned.flat())
-      log.debug("task claimed", { job: state.spec.id, lease: one.lease, kind: one.kind });
+      log.debug("task claimed", { job: jobId, lease: one.lease, kind: one.kind, ...traceFields(trace) });
     return { acks, accountId: state.spec.accountId, assigned, cancel: taken.cancel, watchUntil: this.#watchUntil() };
   }
 }

@@ -6,6 +6,7 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
@@ -163,10 +164,10 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     return ok(viewJob(cancelled));
   }
 
-  async retry(listenedUntil = 0): Promise<JobResult<{ view: JobView; version: number }>> {
+  async retry(listenedUntil = 0, trace: TraceContext | null = null): ReturnType<JobRpc["retry"]> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const restarted = retryJob(listenUntil(state, listenedUntil, Date.now()), Date.now());
+    const restarted = retryJob(listenUntil(state, listenedUntil, Date.now()), Date.now(), trace);
     if (!restarted) return err(conflict(`The job cannot be retried: ${state.status}`));
     this.#commit(restarted);
     return ok({ view: viewJob(restarted), version: restarted.version });

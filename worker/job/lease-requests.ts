@@ -1,7 +1,8 @@
 // The calls about leases, from the hub and from nodes, on one job. They decide on the job's state and save it.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
-import { messageOf } from "#shared/log.ts";
+import { type Logger, messageOf } from "#shared/log.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
@@ -84,7 +85,7 @@ export class LeaseRequests implements LeaseRpc {
       if (result.ok) return true;
       return result.error.code === LEASE_SUPERSEDED.code ? false : null;
     } catch (error) {
-      log.warn("report not taken", { lease, verb, error: messageOf(error) });
+      this.#log().warn("report not taken", { lease, verb, error: messageOf(error) });
       return null;
     }
   }
@@ -178,7 +179,7 @@ export class LeaseRequests implements LeaseRpc {
       this.#errorsOf.set(lease, count);
       // The error may be temporary; a node repeats its report until it is accepted.
       if (count < MAX_ERRORS_OF_RESULT) throw error;
-      log.error("task result given up after internal errors", { lease, count, error: messageOf(error) });
+      this.#log().error("task result given up after internal errors", { lease, count, error: messageOf(error) });
       return this.fail(lease, { token, failure: RESULT_NOT_PROCESSED }, save);
     }
   }
@@ -196,9 +197,13 @@ export class LeaseRequests implements LeaseRpc {
     try {
       return Math.max(1, await capacityOf(this.#env, this.#memory.state?.spec.settings.queue ?? DEFAULT_POOL));
     } catch (error) {
-      log.warn("hub capacity unavailable", { assumed: ASSUMED_CAPACITY, error: messageOf(error) });
+      this.#log().warn("hub capacity unavailable", { assumed: ASSUMED_CAPACITY, error: messageOf(error) });
       return ASSUMED_CAPACITY;
     }
+  }
+
+  #log(): Logger {
+    return log.child(traceFields(this.#memory.state?.spec.trace));
   }
 
   #report(
@@ -209,7 +214,7 @@ export class LeaseRequests implements LeaseRpc {
     const before = this.#memory.state;
     if (!before) return err(LEASE_SUPERSEDED);
     const { state, verdict, task } = renewLease(before, proof, Date.now());
-    log.debug("lease report", { lease: proof.lease, verdict });
+    this.#log().debug("lease report", { lease: proof.lease, verdict });
     if (verdict === "superseded") return err(LEASE_SUPERSEDED);
     if (verdict === "current" && task) save(take(state, task.id));
     // The report may have been noted in a turn that failed: now it must become durable, because its node drops it.

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { DELIVERY_STATES, type DeliveryView } from "#shared/api/job-responses.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { NOTIFICATION_EVENTS } from "#shared/job/notification.ts";
+import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { NotificationSecret } from "#shared/request/storage/storage-spec.ts";
 import type { Settings } from "../settings.ts";
 
@@ -40,6 +41,8 @@ export type DeliveryDeps = {
   readonly settings: Pick<Settings, "allowPrivate" | "snsEndpoint">;
   /** ms since 1970. */
   readonly now: number;
+  /** The trace that the request belongs to. */
+  readonly trace?: TraceContext | undefined;
 };
 
 /** A delivery as clients see it in the log of their job. */

@@ -1,7 +1,9 @@
 // Notifications of type `http`: a POST signed according to Standard Webhooks.
 import { checkUrl } from "#shared/network/address-policy.ts";
 import { retryAfterMs } from "#shared/network/http-headers.ts";
+import { traceHeaders } from "#shared/network/trace-context.ts";
 import { userOf } from "#shared/request/storage/user-of.ts";
+import { hex, randomBytes } from "../crypto/bytes.ts";
 import { basicHeader } from "../http-client/basic-header.ts";
 import type { Delivery, DeliveryDeps, DeliveryResult } from "./delivery.ts";
 import { send } from "./send.ts";
@@ -10,10 +12,13 @@ import { signatureHeaders } from "./signature.ts";
 /** Statuses with which `Retry-After` is respected (RFC 6585 §4, RFC 9110 §15.6.4). */
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
+/** Each attempt is a span of its own: its receiver's spans are children of it. */
+const SPAN_ID_BYTES = 8;
+
 /** POSTs a delivery to the client's URL; the response's body is not read. */
 export async function postWebhook(
   { id, body }: Pick<Delivery, "id" | "body">,
-  { receiver, signWith, settings, now }: Omit<DeliveryDeps, "jobId">,
+  { receiver, signWith, settings, now, trace }: Omit<DeliveryDeps, "jobId">,
 ): Promise<DeliveryResult> {
   if (!("url" in receiver)) throw new Error("The URL of the webhook is missing");
   const checked = checkUrl(receiver.url, settings.allowPrivate);
@@ -25,6 +30,7 @@ export async function postWebhook(
     "content-type": "application/json; charset=utf-8",
     "user-agent": "copra-notify/1",
     ...(await signatureHeaders(signWith, id, now, body)),
+    ...(trace ? traceHeaders(trace, hex(randomBytes(SPAN_ID_BYTES))) : {}),
   };
   if (user) Object.assign(headers, { authorization: basicHeader(user) });
   return send(new Request(url, { method: "POST", headers, body }), async (response) => {

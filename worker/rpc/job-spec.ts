@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { isJobId, type JobId } from "#shared/ids.ts";
 import { OutputSpec } from "#shared/job/output-spec.ts";
+import { TraceContext } from "#shared/network/trace-context.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
 import { SettingsSpec } from "#shared/request/settings-section.ts";
@@ -19,6 +20,8 @@ export const JobSpec = z.object({
   settings: SettingsSpec,
   /** The account's weight and limit of running tasks when the job was created. */
   share: z.object({ weight: z.int(), maxRunning: z.int().nullable() }).default({ weight: 1, maxRunning: null }),
+  /** The trace of the request that created the job, or of the last one that restarted it. */
+  trace: TraceContext.exactOptional(),
   /** The storage's credentials, the account's webhook secret and the like, sealed to this job. */
   sealedSecrets: z.string(),
 });

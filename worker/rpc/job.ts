@@ -4,6 +4,7 @@ import type { DeliveryView } from "#shared/api/job-responses.ts";
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
@@ -73,8 +74,11 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   fact(fact: JobFact): Promise<JobResult<string>>;
   /** Ends the job at its client's request. */
   cancel(): Promise<JobResult<JobView>>;
-  /** Restarts an ended job for what it did not finish; returns the version that the index must have. */
-  retry(listenedUntil?: number): Promise<JobResult<{ view: JobView; version: number }>>;
+  /**
+   * Restarts an ended job for what it did not finish; returns the version that the index must have. Without a trace it
+   * stays in the one that it has.
+   */
+  retry(listenedUntil?: number, trace?: TraceContext | null): Promise<JobResult<{ view: JobView; version: number }>>;
   /** The log of the job's notifications. */
   notifications(): Promise<JobResult<DeliveryView[]>>;
   /** One notification, with the body that every attempt sends. */

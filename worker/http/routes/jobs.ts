@@ -5,6 +5,7 @@ import type { DeliveryView, NotificationLog } from "#shared/api/job-responses.ts
 import { ReplayBody } from "#shared/api/notification-requests.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import { readTraceContext } from "#shared/network/trace-context.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ok } from "#shared/result.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
@@ -55,11 +56,13 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
     const { outputs, extraUrls } = hideUrls(request.outputs);
+    const trace = readTraceContext(context.req.raw.headers);
     const share = { weight: account.weight, maxRunning: account.maxRunning };
     const spec = await storeJob(context, bytes, async ({ id, createdAt }) => {
       const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
       if (input.kind === "upload") await keepForJob(context.env.DB, input.id, id);
-      return { id, accountId: account.id, createdAt, ...request, input, outputs, storage, share, sealedSecrets };
+      const sealed = { sealedSecrets, ...(trace ? { trace } : {}) };
+      return { id, accountId: account.id, createdAt, ...request, input, outputs, storage, share, ...sealed };
     });
     await startJob(context.env, spec, listenedUntil);
     // The response depends only on the body, the id and the time: a retried request receives the same response.

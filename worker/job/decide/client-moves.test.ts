@@ -78,6 +78,7 @@ describe("a job that is retried", () => {
     });
     expect(viewJob(restarted).outputs[0]).not.toHaveProperty("error");
     const inspect = claim(restarted, "r1", NOW, "node-b", "inspect");
+    expect(inspect.assignments[0]).not.toHaveProperty("trace");
     expect(inspect.assignments[0]?.lease).toBe(`${spec.id}.inspect-r1.1`);
     const inspected = completeTask(inspect.state, "inspect-r1", { kind: "inspect", probe: PROBE }, NOW);
     const encode = claim(inspected, "r2");
@@ -87,6 +88,16 @@ describe("a job that is retried", () => {
     const done = completeTask(signed, "encode-r1", { kind: "encode", outputs: [madeVideo] }, NOW);
     expect(done.status).toBe("job.completed");
     expect(done.outbox.map(({ event }) => event)).toEqual(["job.failed", "job.completed"]);
+  });
+
+  it("belongs to the trace of who retries it, or else to that of before", () => {
+    const [first, second] = [1, 2].map((at) => ({ traceparent: `00-${String(at).repeat(32)}-00f067aa0ba902b7-01` }));
+    if (!first || !second) throw new Error("no traces");
+    const traced = checkedJob({ ...spec, trace: first });
+    expect(claim(traced, "t1", NOW, "node-a", "inspect").assignments[0]?.trace).toEqual(first);
+    const cancelled = cancelJob(traced, NOW);
+    expect(cancelled && retryJob(cancelled, NOW)?.spec.trace).toEqual(first);
+    expect(cancelled && retryJob(cancelled, NOW, second)?.spec.trace).toEqual(second);
   });
 
   it("can be retried after a failed input or a cancellation, but not while it runs or when all is done", () => {

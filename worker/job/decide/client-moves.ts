@@ -1,5 +1,6 @@
 // Cancels and restarts a job at its client's request. Pure: (state, now) → next state.
 import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
+import type { TraceContext } from "#shared/network/trace-context.ts";
 import { abandonTasks, bumpVersion, moveInputTo, moveOutputs, requestAdvertising } from "../state/job-moves.ts";
 import { type JobState, newStorageCheck } from "../state/job-state.ts";
 import { newTask } from "../state/task-state.ts";
@@ -20,9 +21,10 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 /**
  * Restarts an ended job for the outputs that it did not finish: finished and skipped outputs stay as they are, the
  * source is inspected again, and chunks that still exist are used again. Null when the job runs, has nothing left to
- * do, or its finished outputs were removed from the service's own storage.
+ * do, or its finished outputs were removed from the service's own storage. Without a trace it stays in the one that it
+ * has.
  */
-export function retryJob(state: JobState, now: number): JobState | null {
+export function retryJob(state: JobState, now: number, trace: TraceContext | null = null): JobState | null {
   const status = moveJob(state.status, "retry");
   if (!status || state.storageCleared) return null;
   const round = state.round + 1;
@@ -33,6 +35,7 @@ export function retryJob(state: JobState, now: number): JobState | null {
   const chunks = state.chunks && { ...state.chunks, isActive: false };
   const restarted: JobState = {
     ...next,
+    ...(trace ? { spec: { ...state.spec, trace } } : {}),
     status,
     round,
     input,

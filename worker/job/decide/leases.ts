@@ -72,6 +72,7 @@ export const isRepeated = (state: JobState, claim: ClaimRequest): boolean =>
 function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignment[] {
   if (!task.lease) return [];
   const { kind, lease } = task;
+  const { trace } = state.spec;
   return [
     {
       lease: leaseIdOf(state, task),
@@ -82,6 +83,7 @@ function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignmen
       round: state.round,
       // Outputs that an earlier node stored are not encoded again.
       task: taskFor(state, { ...task, outputs: remainingOutputs(state, task) }, claim),
+      ...(trace ? { trace } : {}),
     },
   ];
 }

@@ -14,7 +14,7 @@ import type { EffectDeps } from "./effect.ts";
 
 /** Tries a delivery or postpones it, and updates the job's outbox. */
 export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise<void> {
-  const { id: jobId, accountId, notification } = deps.state().spec;
+  const { id: jobId, accountId, notification, trace } = deps.state().spec;
   const settings = settingsOf(deps.env);
   const secrets = await openJobSecrets(deps.state().spec, settings.sealingKeys);
   const receiver = receiverOf(notification, secrets.notification);
@@ -34,6 +34,7 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
     signWith: admission.signWith ?? [secrets.webhook],
     settings,
     now: deps.now(),
+    trace,
   });
   const after = afterAttempt(delivery, result, deps.now());
   deps.apply((state) => replaced(state, after));

@@ -1,5 +1,6 @@
 // Runs a job's effects when they are due, and sets the alarm for the next ones.
 import { messageOf } from "#shared/log.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
 import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
@@ -119,9 +120,9 @@ export class EffectRunner {
 
   async #run({ name, effect }: PendingEffect): Promise<void> {
     const memory = this.#memory;
-    const job = this.#ctx.id.name;
+    const jobLog = log.child({ job: this.#ctx.id.name, effect: name, ...traceFields(memory.state?.spec.trace) });
     this.#running.add(name);
-    log.debug("effect started", { job, effect: name });
+    jobLog.debug("effect started");
     try {
       await runEffect(effect, {
         env: this.#env,
@@ -132,9 +133,9 @@ export class EffectRunner {
         purge: () => memory.forget(),
       });
       if (memory.state?.retries[name]) memory.save(effectDone(memory.state, name));
-      log.debug("effect ended", { job, effect: name });
+      jobLog.debug("effect ended");
     } catch (error) {
-      log.warn("effect failed", { job, effect: name, error: messageOf(error) });
+      jobLog.warn("effect failed", { error: messageOf(error) });
       if (memory.state) memory.save(effectFailed(memory.state, name, Date.now(), Math.random));
     } finally {
       this.#running.delete(name);

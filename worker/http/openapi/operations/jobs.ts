@@ -18,6 +18,26 @@ const IDEMPOTENCY_KEY: Parameter = {
   required: false,
 };
 
+/** W3C Trace Context. Invalid headers are ignored, as the standard requires: there is no pattern to validate them by. */
+export const TRACE_HEADERS: readonly Parameter[] = [
+  {
+    in: "header",
+    name: "traceparent",
+    description:
+      "The trace that the job becomes a part of ([W3C Trace Context](https://www.w3.org/TR/trace-context-2/)): it is passed " +
+      "to nodes, sent with webhooks, and in log lines. An invalid one is ignored.",
+    schema: z.string(),
+    required: false,
+  },
+  {
+    in: "header",
+    name: "tracestate",
+    description: "Passed on with `traceparent` if it is valid and has at most 512 characters.",
+    schema: z.string(),
+    required: false,
+  },
+];
+
 const job = { tag: "Jobs", access: "client" } as const;
 
 export const JOB_OPERATIONS: readonly Operation[] = [
@@ -31,7 +51,12 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
       "notification, settings; the response reports the first error. With `dry_run=true`, no job is created: the response " +
       "is the plan for a source that the other query parameters describe.",
-    parameters: [IDEMPOTENCY_KEY, ...queryParameters(DryRunSwitch), ...queryParameters(AssumedSource)],
+    parameters: [
+      IDEMPOTENCY_KEY,
+      ...TRACE_HEADERS,
+      ...queryParameters(DryRunSwitch),
+      ...queryParameters(AssumedSource),
+    ],
     body: { json: "JobRequest", examples: JOB_REQUESTS },
     responses: [
       { status: 201, description: "The new job", content: { json: "Job", example: STARTING_JOB } },
@@ -94,8 +119,9 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "retryJob",
     summary: "Retry a job",
     description:
-      "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged.",
-    parameters: [ID],
+      "Restarts an ended job for the outputs that it did not finish. Finished and skipped outputs remain unchanged. Without " +
+      "`traceparent`, the job remains a part of its trace.",
+    parameters: [ID, ...TRACE_HEADERS],
     responses: [{ status: 200, description: "The restarted job", content: { json: "Job", example: STARTING_JOB } }],
     codes: ["job_not_found", "job_state_conflict", "too_many_jobs"],
   },
