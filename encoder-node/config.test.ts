@@ -23,6 +23,7 @@ describe("readConfig", () => {
       exitWhenIdleMs: null,
       health: null,
       heartbeatFile: null,
+      tracing: null,
     });
   });
 

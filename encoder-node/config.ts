@@ -8,6 +8,7 @@ import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.t
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
 import { type HealthAddress, parseHealthAddress } from "./health.ts";
 import { readTokenFile } from "./token.ts";
+import { readTraceExport, type TraceExport } from "./tracing/export-settings.ts";
 
 /** Transfers mostly wait for the network. Only a few sources are probed at a time (node.ts). */
 const INSPECT_SLOTS = 32;
@@ -103,6 +104,8 @@ export type NodeConfig = {
   health: HealthAddress | null;
   /** The file for signs of life; null: none. */
   heartbeatFile: string | null;
+  /** Where spans are exported to; null: nowhere. */
+  tracing: TraceExport | null;
 };
 
 const SWITCHED_ON: ReadonlySet<string> = new Set(["1", "true"]);
@@ -181,5 +184,6 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
     health: config["health-port"],
     heartbeatFile: config["heartbeat-file"],
+    tracing: readTraceExport(env),
   };
 }

@@ -11,7 +11,9 @@ export type NodeFacts = Pick<NodeFrameOf<"hello">, "host" | "version" | "pool" |
 const Manifest = z.object({ version: z.string() });
 
 /** The version of this program. */
-const VERSION = Manifest.parse(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))).version;
+export const VERSION = Manifest.parse(
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")),
+).version;
 
 /** As of now: the free space changes. */
 export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig): NodeFacts {

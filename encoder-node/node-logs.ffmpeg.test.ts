@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { WebSocketServer } from "ws";
 import { createLogger, type LogLevel } from "#shared/log.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
@@ -14,12 +14,16 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { startNode } from "./node.ts";
 import { probeFile } from "./source/probe/probe.ts";
 import { ffmpeg, tools } from "./testing/stream-encode.ts";
+import { startTraceCollector, type TraceCollector } from "./testing/trace-collector.ts";
+import { readTraceExport } from "./tracing/export-settings.ts";
 
 const NODE_TOKEN = "n-nodetokensecret";
 const LEASE_TOKEN = "leasetokensecret";
 const SIGNATURE = "signaturesecret";
 const PASSWORD = "passwordsecret";
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
+const [TRACE, CALLER] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+const COLLECTOR_KEY = "collectorkeysecret";
 
 let folder: string;
 beforeAll(async () => {
@@ -58,7 +62,8 @@ async function startControlPlane() {
     outputs: [specOf({ format: "mp4:64x" }, 0)],
   };
   const assigned = { kind: "encode", slotClass: "encode", round: 0 };
-  const assignment = { lease: LEASE, token: LEASE_TOKEN, jobId: "AAAAAAAAAAAAAA", ...assigned, task };
+  const trace = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: "a=1" };
+  const assignment = { lease: LEASE, token: LEASE_TOKEN, jobId: "AAAAAAAAAAAAAA", ...assigned, task, trace };
   sockets.on("connection", (socket) => {
     socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
     socket.send(JSON.stringify({ type: "assign", assignment }));
@@ -72,8 +77,8 @@ async function startControlPlane() {
   return { origin, completed: completed.promise, close };
 }
 
-/** The log lines of a node at this level. */
-async function logOf(level: LogLevel): Promise<string[]> {
+/** The log lines of a node at this level, which exports spans to the endpoint. */
+async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
   const lines: string[] = [];
   const controlPlane = await startControlPlane();
   const node = await startNode({
@@ -89,7 +94,18 @@ async function logOf(level: LogLevel): Promise<string[]> {
       logLevel: level,
       maxSourceBytes: 1e9,
       drainMs: 0,
-      ...{ pool: null, labels: [], spot: false, exitWhenIdleMs: null, health: null, heartbeatFile: null },
+      ...{
+        pool: null,
+        labels: [],
+        spot: false,
+        exitWhenIdleMs: null,
+        health: null,
+        heartbeatFile: null,
+      },
+      tracing: readTraceExport({
+        OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+        OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}`,
+      }),
     },
     identity: { nodeId: "n", session: "s" },
     capabilities: { ffmpegVersion: "7", encoders: ["libx264"], cpus: 1, filters: [], muxers: [], hardware: null },
@@ -115,18 +131,48 @@ const DEBUG_MESSAGES = [
 ];
 
 it("has lines about frames, leases, plans, runs, uploads and reports at debug, and no secrets", async () => {
-  const lines = await logOf("debug");
+  const lines = await logOf("debug", "http://127.0.0.1:9");
   const messages = lines.map((line): string => JSON.parse(line).message);
   expect(messages).toEqual(expect.arrayContaining(DEBUG_MESSAGES));
   const text = lines.join("\n");
   expect(text).toMatch(/"message":"ffmpeg command".*"argv":"[^"]*-i /);
   expect(text).toMatch(/"message":"Upload part stored".*"url":"http:\/\/127\.0\.0\.1:\d+\/bucket\/out\.mp4\?…"/);
-  for (const secret of [NODE_TOKEN, LEASE_TOKEN, SIGNATURE, PASSWORD]) expect(text).not.toContain(secret);
+  // Whoever collects traces is away: the task is done, and one line reports it.
+  expect(messages).toContain("Task done");
+  expect(messages.filter((message) => message.startsWith("Spans "))).toHaveLength(1);
+  for (const secret of [NODE_TOKEN, LEASE_TOKEN, SIGNATURE, PASSWORD, COLLECTOR_KEY])
+    expect(text).not.toContain(secret);
 });
 
-it("has no debug lines at info", async () => {
-  const lines = await logOf("info");
+it("has no debug lines at info, and the job and its trace in those about a task", async () => {
+  const collector = await startTraceCollector();
+  onTestFinished(() => collector.close());
+  const lines = await logOf("info", collector.endpoint);
+  expectSpans(collector);
+  for (const line of lines.filter((line) => /"(Task done|ffmpeg started)"/.test(line))) {
+    expect(JSON.parse(line)).toMatchObject({ lease: LEASE, job: "AAAAAAAAAAAAAA", trace_id: TRACE });
+  }
   const messages = lines.map((line): string => JSON.parse(line).message);
   expect(messages).toEqual(expect.arrayContaining(["ffmpeg started", "Task done"]));
   expect(messages.filter((message) => DEBUG_MESSAGES.includes(message))).toEqual([]);
 });
+
+/** One span of the task, as a child of the caller's, with its steps as children in their order. */
+function expectSpans({ spans, headers }: TraceCollector): void {
+  const task = spans.find(({ name }) => name === "task encode");
+  expect(task).toMatchObject({
+    ...{ traceId: TRACE, parentSpanId: CALLER, traceState: "a=1", flags: 0x301, kind: 5, status: {} },
+    attributes: { "copra.job": "AAAAAAAAAAAAAA", "copra.lease": LEASE, "copra.attempt": "1", "copra.outcome": "done" },
+    resource: { "service.name": "copra-node", "service.instance.id": "n" },
+  });
+  const steps = spans.filter(({ parentSpanId }) => parentSpanId === task?.spanId);
+  const byStart = steps.toSorted((a, b) => (a.startTimeUnixNano < b.startTimeUnixNano ? -1 : 1));
+  expect(byStart.map(({ name }) => name)).toEqual(["fetch", "probe", "ffmpeg", "upload", "report"]);
+  expect(spans).toHaveLength(6);
+  for (const { traceId, startTimeUnixNano, endTimeUnixNano } of steps) {
+    expect(traceId).toBe(TRACE);
+    expect(startTimeUnixNano >= (task?.startTimeUnixNano ?? "")).toBe(true);
+    expect(startTimeUnixNano <= endTimeUnixNano && endTimeUnixNano <= (task?.endTimeUnixNano ?? "")).toBe(true);
+  }
+  for (const sent of headers) expect(sent).toMatchObject({ "api-key": COLLECTOR_KEY });
+}

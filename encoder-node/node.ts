@@ -1,5 +1,6 @@
 // The node: accepts assignments from the hub while it has free slots, and stops without losing work.
 import { rm } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { type Logger, messageOf } from "#shared/log.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
@@ -14,7 +15,7 @@ import { HeldLeases } from "./link/held-leases.ts";
 import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestScratch, requestUploads } from "./link/upload-requests.ts";
-import { diskOf, nodeFacts } from "./node-facts.ts";
+import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
 import { answerSigned } from "./task/signed-scratch.ts";
@@ -23,6 +24,7 @@ import { SourceCache } from "./task/source-cache.ts";
 import type { NodeDeps } from "./task/task-deps.ts";
 import { UploadSlots } from "./task/upload-slots.ts";
 import { Leases } from "./tasks/leases.ts";
+import { openTracer, type Tracer } from "./tracing/tracer.ts";
 import { storageAgent } from "./upload/storage-agent.ts";
 
 /** Leases that this node runs at most, uploads included. */
@@ -68,6 +70,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   // Read before there are new ones.
   const leftOver = await held.leftOver();
   const deps = await nodeDeps(setup);
+  const tracer = tracerOf(setup);
   const slots = createSlots(config.slots);
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
   const leases = new Leases({
@@ -80,12 +83,14 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     disk: () => diskOf(config.workFolder),
     send: (frame) => link.send(frame),
     taskDeps: (own) => {
-      const { lease, token } = own.assignment;
-      const leaseLog = log.child({ lease });
+      const { lease, token, jobId } = own.assignment;
+      const trace = tracer.task(own.assignment);
+      const leaseLog = log.child({ lease, job: jobId, ...(trace.traceId === null ? {} : { trace_id: trace.traceId }) });
       const client = { controlPlane, lease, token, signal: own.signal, log: leaseLog };
       return {
         ...deps,
         ...own,
+        trace,
         log: leaseLog,
         requestUploads: (files) => requestUploads(client, files),
         requestScratch: answerSigned(own.assignment, (puts, gets) => requestScratch(client, puts, gets)),
@@ -103,6 +108,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     await deps.sources.clear();
     await deps.rangedSources.close();
     await deps.storages.close();
+    await tracer.close();
   };
   const stopped = Promise.withResolvers<void>();
   let isStopping = false;
@@ -159,6 +165,11 @@ function watchIdle(afterMs: number | null, isIdle: () => boolean, drain: () => P
   };
   return exitWhenIdle({ afterMs, isIdle, exit });
 }
+
+const tracerOf = ({ config, identity, log }: NodeSetup): Tracer => {
+  const node = { "service.version": VERSION, "service.instance.id": identity.nodeId, "host.name": hostname() };
+  return openTracer(config.tracing, node, log);
+};
 
 /** Tasks that only upload count towards the maximum number of leases. */
 function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {

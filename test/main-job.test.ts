@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startTraceCollector, type TraceCollector } from "../encoder-node/testing/trace-collector.ts";
 import type { JobView } from "../local/demo/api-client.ts";
 import { isSigned } from "../local/demo/webhook-signature.ts";
 import { Usage } from "../shared/api/account-responses.ts";
@@ -13,27 +14,40 @@ import { type SourceServer, startSourceServer } from "./services/source-server.t
 import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
+const [TRACE, CALLER] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
+const TRACE_HEADERS = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: "a=1" };
+
 let folder: string;
 let stack: TestStack;
 let sources: SourceServer;
 let webhooks: WebhookReceiver;
+let collector: TraceCollector;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-media-"));
   sources = await startSourceServer(folder);
   webhooks = await startWebhookReceiver();
+  collector = await startTraceCollector();
+  // Processes of a stack inherit the environment.
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint);
   stack = await startTestStack();
 });
 afterAll(async () => {
   await stack?.stop();
   await webhooks?.close();
+  collector?.close();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function encode(clip: ClipName, outputs: object, more: object = {}): Promise<JobView> {
+async function encode(
+  clip: ClipName,
+  outputs: object,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Promise<JobView> {
   const path = await makeClip(clip, folder);
-  const { id } = await stack.submit({ input: { url: sources.urlOf(path) }, outputs, ...more });
+  const { id } = await stack.submit({ input: { url: sources.urlOf(path) }, outputs, ...more }, headers);
   return stack.waitForJob(id);
 }
 
@@ -56,7 +70,7 @@ describe("a video of 29.97 frames per second with audio", () => {
       ],
     };
     const notification = { type: "http", url: webhooks.url, events: true, metadata: true, params: { ref: "a b&c" } };
-    job = await encode("ntsc.mp4", outputs, { notification });
+    job = await encode("ntsc.mp4", outputs, { notification }, TRACE_HEADERS);
   });
 
   it("has the requested outputs", async () => {
@@ -165,6 +179,21 @@ describe("a video of 29.97 frames per second with audio", () => {
       metadata: true,
       data: { type: "job", id: job.id, status: "job.completed", progress: "100%", completed_at: job.completed_at },
     });
+  });
+
+  it("is a part of its caller's trace, in webhooks, spans and log lines", async () => {
+    const parents = webhooks.received.map(({ headers }) => String(headers.traceparent));
+    for (const parent of parents) expect(parent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+    expect(new Set([...parents, TRACE_HEADERS.traceparent]).size).toBe(webhooks.received.length + 1);
+    expect(webhooks.received[0]?.headers.tracestate).toBe("a=1");
+    const spans = () => collector.spans.filter(({ attributes }) => attributes["copra.job"] === job.id);
+    await expect.poll(() => spans().map(({ name }) => name)).toEqual(["task inspect", "task encode"]);
+    expect(spans().every(({ traceId, parentSpanId }) => traceId === TRACE && parentSpanId === CALLER)).toBe(true);
+    const done = stack
+      .log("node-1")
+      .split("\n")
+      .filter((line) => line.includes(`"job":"${job.id}"`) && line.includes("Task done"));
+    expect(done.map((line) => JSON.parse(line).trace_id)).toEqual([TRACE, TRACE]);
   });
 
   it("is in the usage of its account", async () => {

@@ -23,7 +23,7 @@ export type SharedStack = Omit<StackFile, "pids"> & {
   /** Calls the API with the account's key; `path` comes after `/v2`. `body` is sent as JSON, text as it is. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Creates a job; by default with the stack's storage and a notification that nobody receives. */
-  submit(job: object): Promise<JobView>;
+  submit(job: object, headers?: Record<string, string>): Promise<JobView>;
   /** Waits until the job has ended, with any status. */
   waitForJob(id: string, timeoutMs?: number): Promise<JobView>;
   /** The log of a process of the stack: `control-plane`, `s3`, `node-1` and so on. */
@@ -90,8 +90,8 @@ function clientOf({ description, home, webhookSecret }: StackHandle): SharedStac
   const storage = storageOf(description);
   return {
     ...{ ...description, home, webhookSecret, storage, request },
-    submit: async (job) => {
-      const { status, body } = await request("POST", "/jobs", { storage, notification: NOBODY, ...job });
+    submit: async (job, headers) => {
+      const { status, body } = await request("POST", "/jobs", { storage, notification: NOBODY, ...job }, headers);
       if (status !== 201) throw new Error(`The job was rejected: ${status} ${JSON.stringify(body)}`);
       return JobView.parse(body);
     },

@@ -26,7 +26,8 @@ export async function acquireSource(url: string, deps: TaskDeps): Promise<HeldSo
   // A job that is retried fetches its source again.
   const key = `${assignment.jobId}-${assignment.round}`;
   try {
-    return await deps.sources.acquire(key, fetchTo, { signal, onProgress, onSlow: yielding.reportSlow });
+    const how = { signal, onProgress, onSlow: yielding.reportSlow };
+    return await deps.trace.step("fetch", () => deps.sources.acquire(key, fetchTo, how));
   } catch (error) {
     if (signal.reason !== YIELDED) throw error;
     throw new AppError("turn_over", "The input is slow, and other tasks wait for the node.", { cause: error });

@@ -9,6 +9,7 @@ import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
+import type { TaskTrace } from "../tracing/task-trace.ts";
 import type { RequestUploads } from "../upload/upload.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { RangedSources } from "./ranged-sources.ts";
@@ -50,6 +51,7 @@ export interface TaskDeps extends NodeDeps {
   playable(stream: LiveStream): void;
   /** What ffmpeg runs for the lease, for its client. */
   readonly commands: CommandLog;
+  readonly trace: TaskTrace;
   /** Only counts while the task waits for its source. */
   readonly yielding: YieldSignal;
   /** Call this when the task no longer needs an encoder and only uploads: its slot may then be given to other work. */

@@ -15,6 +15,7 @@ import { SourceCache } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import { UploadSlots } from "../task/upload-slots.ts";
 import { silentLog } from "../testing/silent-log.ts";
+import { NO_TRACE } from "../tracing/task-trace.ts";
 import { Leases } from "./leases.ts";
 
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
@@ -64,6 +65,7 @@ function open(reports: Reports): Leases {
     taskDeps: (own) => {
       const deps: TaskDeps = {
         ...own,
+        trace: NO_TRACE,
         log: silentLog,
         ffmpeg: tool,
         ffprobe: tool,

@@ -2,6 +2,7 @@
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
+import { traceFields } from "#shared/network/trace-context.ts";
 import type { TaskOutcome, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
@@ -66,7 +67,7 @@ export class Leases {
     if (this.#isDraining) {
       return this.#run(assignment, () => reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } }));
     }
-    log.debug("Lease started", { lease, kind, slotClass, round });
+    log.debug("Lease started", { lease, kind, slotClass, round, ...traceFields(assignment.trace) });
     const slot = new HeldSlot(assignment, this.#deps);
     this.#run(assignment, (signals, note) => runLease({ assignment, slot }, signals, note, this.#deps));
   }
@@ -114,7 +115,8 @@ export class Leases {
 
   #handBack(late: readonly Running[]): void {
     for (const { assignment, abort } of late) {
-      if (!abort.signal.aborted) this.#deps.log.info("Lease handed back", { lease: assignment.lease });
+      const { lease, trace } = assignment;
+      if (!abort.signal.aborted) this.#deps.log.info("Lease handed back", { lease, ...traceFields(trace) });
       abort.abort("handed-back" satisfies StopReason);
     }
   }
@@ -135,7 +137,9 @@ export class Leases {
     };
     const [abort, yielded] = [new AbortController(), new AbortController()];
     const done = start({ stop: abort.signal, yielded: yielded.signal }, note)
-      .catch((error: unknown) => log.error("Lease failed unexpectedly", { lease, error: messageOf(error) }))
+      .catch((error: unknown) => {
+        log.error("Lease failed unexpectedly", { lease, error: messageOf(error), ...traceFields(assignment.trace) });
+      })
       .finally(() => {
         this.#leases.delete(lease);
         void held.remove(lease);
@@ -151,8 +155,9 @@ async function runLease(
   note: NoteProgress,
   deps: LeasesDeps,
 ): Promise<void> {
-  const { board, reports, uploads, log } = deps;
+  const { board, reports, uploads } = deps;
   const { lease, token } = assignment;
+  const log = deps.log.child({ lease, ...traceFields(assignment.trace) });
   const end = new AbortController();
   let releaseUploadSlot: (() => void) | null = null;
   // Work that was stopped may still report progress for a short time, which would keep the lease on the board forever.
@@ -167,7 +172,7 @@ async function runLease(
   const moveToUploadSlot = async (): Promise<void> => {
     releaseUploadSlot = await uploads.acquire(end.signal);
     if (end.signal.aborted) return releaseUploadSlot();
-    log.debug("Encode slot released, uploads continue", { lease });
+    log.debug("Encode slot released, uploads continue");
     slot.giveBack();
   };
   const report = (outputs: OutputReport[]): Promise<boolean> =>
@@ -188,6 +193,6 @@ async function runLease(
     board.remove(lease);
     (releaseUploadSlot as (() => void) | null)?.();
     slot.end(outcome);
-    log.debug("Lease ended", { lease });
+    log.debug("Lease ended");
   }
 }

@@ -20,23 +20,35 @@ const RETURNING: ReadonlySet<string> = new Set(["node_busy", "node_lost", "turn_
 
 /** Runs a task, reports its result or failure, and returns how it ended. Never rejects. */
 export async function runTask(deps: TaskDeps, reports: Reports): Promise<TaskOutcome> {
-  const { assignment, log } = deps;
+  const { outcome, error } = await runReported(deps, reports);
+  deps.trace.end(outcome, error);
+  return outcome;
+}
+
+/** `error` is the code of a failure. */
+type Run = { readonly outcome: TaskOutcome; readonly error: string | null };
+
+async function runReported(deps: TaskDeps, reports: Reports): Promise<Run> {
+  const { assignment, log, trace } = deps;
   const { lease, token, task } = assignment;
   try {
     const ended = await workEnded(deps);
     if (ended === null) {
       log.info("Task cancelled", { kind: task.kind });
-      return "cancelled";
+      return { outcome: "cancelled", error: null };
     }
     if ("result" in ended) {
-      await reports.send({ lease, verb: "complete", body: { token, ...ended, ...ranCommands(deps) } });
-      return "done";
+      const body = { token, ...ended, ...ranCommands(deps) };
+      await trace.step("report", () => reports.send({ lease, verb: "complete", body }));
+      return { outcome: "done", error: null };
     }
-    await reports.send({ lease, verb: "fail", body: { token, ...ended, ...ranCommands(deps) } });
-    return RETURNING.has(ended.failure.code) ? "returned" : "failed";
+    const body = { token, ...ended, ...ranCommands(deps) };
+    await trace.step("report", () => reports.send({ lease, verb: "fail", body }));
+    const { code } = ended.failure;
+    return { outcome: RETURNING.has(code) ? "returned" : "failed", error: code };
   } catch (error) {
     log.error("Task not reported", { kind: task.kind, error: messageOf(error) });
-    return "failed";
+    return { outcome: "failed", error: "node_failed" };
   }
 }
 

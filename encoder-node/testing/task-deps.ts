@@ -10,6 +10,7 @@ import { CommandLog } from "../task/command-log.ts";
 import { RangedSources } from "../task/ranged-sources.ts";
 import { SourceCache } from "../task/source-cache.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
+import { NO_TRACE } from "../tracing/task-trace.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
 import { silentLog } from "./silent-log.ts";
 
@@ -67,6 +68,7 @@ export function startTestNode(folder: string): TestNode {
         progress: (stage, fraction) => void reported.push({ stage, fraction }),
         playable: () => undefined,
         commands: new CommandLog(),
+        trace: NO_TRACE,
         releaseSlot: () => undefined,
         report: async () => false,
         requestUploads: () => Promise.reject(new Error("no uploads")),

@@ -31,7 +31,8 @@ export async function storeTracks(tracks: readonly EncodedTrack[], deps: TaskDep
   );
   const totalBytes = files.reduce((sum, { content }) => sum + content.sizeBytes, 0);
   deps.progress("uploading", 0);
-  await putScratch(files, deps, (bytes) => deps.progress("uploading", bytes / Math.max(1, totalBytes)));
+  const onBytes = (bytes: number): void => deps.progress("uploading", bytes / Math.max(1, totalBytes));
+  await deps.trace.step("upload", () => putScratch(files, deps, onBytes), { "copra.bytes": totalBytes });
   return tracks.flatMap(({ output, track, frames }, at) => {
     const file = files[at];
     return file ? [{ output, track, name: file.name, sizeBytes: file.content.sizeBytes, frames }] : [];

@@ -47,7 +47,8 @@ export function openDelivery(count: number, taskDeps: TaskDeps): Delivery {
     if ("failure" in encoded) return report(failed(encoded));
     try {
       if (down) return await report(failed({ output: encoded.output, failure: down }));
-      await report(await stored(encoded, { ...deps, limiter, meter, storageDown: () => down }));
+      const storing = () => stored(encoded, { ...deps, limiter, meter, storageDown: () => down });
+      await report(await deps.trace.step("upload", storing, { "copra.output": encoded.output }));
     } catch (error) {
       deps.signal.throwIfAborted();
       const failure = uploadFailure(error);

@@ -20,6 +20,7 @@ import { CommandLog } from "../../task/command-log.ts";
 import { RangedSources } from "../../task/ranged-sources.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { silentLog } from "../../testing/silent-log.ts";
+import { NO_TRACE } from "../../tracing/task-trace.ts";
 import { storageAgent } from "../../upload/storage-agent.ts";
 import { encode } from "./encode.ts";
 
@@ -127,6 +128,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     ffmpeg: { ...tools.ffmpeg, path: ffmpeg },
     ffprobe: tools.ffprobe,
     commands: new CommandLog(),
+    trace: NO_TRACE,
     capabilities: {
       ffmpegVersion: "7",
       encoders: ["libx264", "aac", "mjpeg"],

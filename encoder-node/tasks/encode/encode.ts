@@ -18,7 +18,7 @@ export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<Ta
     isHeld = false;
   };
   try {
-    await checkStreams(deps.ffmpeg, source.path, task.probe, deps.signal);
+    await deps.trace.step("probe", () => checkStreams(deps.ffmpeg, source.path, task.probe, deps.signal));
     return await inWorkspace(deps.workFolder, async (folder) => {
       const publisher = openPublisher(task.outputs.filter(isStream), deps);
       const delivery = openDelivery(task.outputs.length, deps);

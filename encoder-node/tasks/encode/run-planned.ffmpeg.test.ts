@@ -9,6 +9,7 @@ import { findIsolation } from "../../ffmpeg/sandbox/isolation.ts";
 import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../../source/ranges/range-proxy.ts";
 import { CommandLog } from "../../task/command-log.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
+import { NO_TRACE } from "../../tracing/task-trace.ts";
 import { runAll } from "./run-planned.ts";
 
 let folder: string;
@@ -39,7 +40,7 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
     const signal = AbortSignal.timeout(20_000);
     const commands = new CommandLog();
-    const deps = { ffmpeg: tested.ffmpeg, log, signal, commands, network: input.network };
+    const deps = { ffmpeg: tested.ffmpeg, log, signal, commands, trace: NO_TRACE, network: input.network };
     const result = await runAll([run], work, () => undefined, deps);
     input.close();
     if (failure === null) expect(result).toBeNull();

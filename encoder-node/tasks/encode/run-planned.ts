@@ -22,7 +22,7 @@ export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 /** Receives the number of completed runs, with a fraction for the current one, and how fast that one encodes. */
 export type OnRuns = (done: number, rate: EncodingRate) => void;
 
-export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands"> & {
+export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | "trace"> & {
   /** Files outside the folder that the runs may read. */
   readonly reads?: readonly string[];
   /** The network in which the source is served. Only runs with `network: "loopback"` enter it; all others have none. */
@@ -47,9 +47,10 @@ async function runOne(
   run: PlannedRun,
   folder: string,
   onProgress: OnRuns,
-  { ffmpeg, log, signal, commands, reads, network }: RunDeps,
+  { ffmpeg, log, signal, commands, trace, reads, network }: RunDeps,
 ): Promise<RunFailure | null> {
   const ended = commands.start(run.argv, folder);
+  const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
   const startedAt = performance.now();
   log.info("ffmpeg started", { outputMs: run.durationMs, expectedFrames: run.expectedFrames });
   log.debug("ffmpeg command", { argv: run.argv.join(" "), network: run.network });
@@ -71,8 +72,9 @@ async function runOne(
     durationMs: Math.round(performance.now() - startedAt),
     ...(result.ok ? { ok: true } : { ok: false, reason: result.reason, exitCode: result.exitCode }),
   });
-  if (result.ok) return null;
-  return { failure: explainFailure(result.stderrTail, result), busy: isBusy(result.stderrTail) };
+  const failure = result.ok ? null : explainFailure(result.stderrTail, result);
+  endSpan(failure?.code ?? null);
+  return failure && !result.ok ? { failure, busy: isBusy(result.stderrTail) } : null;
 }
 
 /** The plan alone decides whether a run has a network: its arguments may contain any URL. */

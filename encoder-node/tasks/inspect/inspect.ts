@@ -13,7 +13,9 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
     task.chunking ? (stage, fraction) => deps.progress(stage, start + fraction / 2) : deps.progress;
   const source = await acquireSource(task.sourceUrl, { ...deps, progress: halfFrom(0) });
   try {
-    const probing = deps.withProbeSlot(() => probeSource(deps.ffprobe, source.path, deps.signal));
+    const probing = deps.withProbeSlot(() =>
+      deps.trace.step("probe", () => probeSource(deps.ffprobe, source.path, deps.signal)),
+    );
     const probe = await probing.catch(async (error: unknown) => {
       throw await explainNotMedia(error, source.path);
     });

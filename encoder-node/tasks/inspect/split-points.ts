@@ -73,7 +73,9 @@ async function readChunkableSource({ path, probe }: InspectedSource, deps: TaskD
   const track = chooseTracks(probe).video;
   if (!track) throw notChunkable("it has no video track");
   if (track.startsWithOldFrames) throw notChunkable("its first frames precede the start of the timeline");
-  const reading = await deps.withProbeSlot(() => readFrameIndex(ffprobe, { path }, track.streamIndex, signal));
+  const reading = await deps.withProbeSlot(() =>
+    deps.trace.step("probe", () => readFrameIndex(ffprobe, { path }, track.streamIndex, signal)),
+  );
   if (!reading.ok) throw notChunkable(reading.error);
   const source = chunkableSource(reading.value, probe);
   if (source.endUs - source.startUs <= MIN_CHUNKED_MS * 1000) {
@@ -98,10 +100,12 @@ async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Pro
  * The cause is only logged: it may name the host of the operator's scratch storage, and clients can read the reason.
  */
 async function copiedSource({ path }: InspectedSource, deps: TaskDeps): Promise<RangedSource> {
-  return await scratchSource(path, deps).catch((error: unknown) => {
-    deps.signal.throwIfAborted();
-    if (isUnwanted(error)) throw error;
-    deps.log.warn("Source not copied to scratch storage", { error: messageOf(error) });
-    throw notChunkable("its source could not be copied to the scratch storage");
-  });
+  return await deps.trace
+    .step("upload", () => scratchSource(path, deps))
+    .catch((error: unknown) => {
+      deps.signal.throwIfAborted();
+      if (isUnwanted(error)) throw error;
+      deps.log.warn("Source not copied to scratch storage", { error: messageOf(error) });
+      throw notChunkable("its source could not be copied to the scratch storage");
+    });
 }

@@ -91,7 +91,8 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
   deps.progress("transferring", 0);
   const onBytes = (bytes: number): void => deps.progress("transferring", bytes / totalBytes);
   try {
-    await fetchChunks({ chunks: all, folder: chunkFolder, onChunk, onBytes }, deps);
+    const fetching = { chunks: all, folder: chunkFolder, onChunk, onBytes };
+    await deps.trace.step("fetch", () => fetchChunks(fetching, deps), { "copra.bytes": totalBytes });
   } finally {
     await Promise.all([...joined.values()].map((track) => track.close()));
   }

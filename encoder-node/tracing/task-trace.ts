@@ -1,0 +1,109 @@
+// The trace of one task: its span, and those of its steps.
+import { createHash, randomBytes } from "node:crypto";
+import { AppError } from "#shared/errors.ts";
+import { partsOf } from "#shared/network/trace-context.ts";
+import type { TaskOutcome } from "#shared/protocol/frames.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { Attributes, Span } from "./otlp-json.ts";
+
+/** `client`: steps that wait for another machine. */
+const STEPS = { fetch: "client", probe: "internal", ffmpeg: "internal", upload: "client", report: "client" } as const;
+export type Step = keyof typeof STEPS;
+
+/** Ends a span. `error`: why the step failed; null: it did not. */
+export type EndSpan = (error: string | null, attributes?: Attributes) => void;
+
+export interface TaskTrace {
+  /** Null when the task belongs to no trace. */
+  readonly traceId: string | null;
+  /** Begins the span of a step. */
+  begin(step: Step, attributes?: Attributes): EndSpan;
+  /** Runs a step in a span. */
+  step<Value>(step: Step, work: () => Promise<Value>, attributes?: Attributes): Promise<Value>;
+  /** Ends the span of the task. `error` is the code of its failure. */
+  end(outcome: TaskOutcome, error: string | null): void;
+}
+
+export type TracedTask = Pick<Assignment, "jobId" | "lease" | "kind" | "round" | "trace">;
+
+/**
+ * The trace of a task, whose spans are passed to `add` as they end; null: they are not wanted, as those of requests that
+ * are not sampled. A job without a trace gets one with a trace id that all nodes derive from its id.
+ */
+export function traceTask(task: TracedTask, add: ((span: Span) => void) | null): TaskTrace {
+  const given = task.trace ? partsOf(task.trace) : null;
+  const traceId = given?.traceId ?? (add ? derivedTraceId(task.jobId) : null);
+  if (!add || traceId === null || given?.isSampled === false) return unrecorded(traceId);
+  // Clocks that are set during a task must not change durations.
+  const offsetMs = Date.now() - performance.now();
+  const now = (): number => offsetMs + performance.now();
+  const spanId = newSpanId();
+  const startMs = now();
+  const common = { traceId, traceState: task.trace?.tracestate };
+  const begin: TaskTrace["begin"] = (step, first = {}) => {
+    const startMs = now();
+    return (error, attributes = {}) =>
+      add({
+        ...{ ...common, spanId: newSpanId(), parent: { spanId, isRemote: false }, name: step, kind: STEPS[step] },
+        ...{ startMs, endMs: now(), attributes: { ...first, ...attributes }, error },
+      });
+  };
+  return {
+    traceId,
+    begin,
+    step: (name, work, attributes) => stepOf(begin, name, work, attributes),
+    end: (outcome, error) =>
+      add({
+        ...{ ...common, spanId, parent: given && { spanId: given.spanId, isRemote: true } },
+        ...{ name: `task ${task.kind}`, kind: "consumer", startMs, endMs: now() },
+        attributes: { ...attributesOf(task), "copra.outcome": outcome },
+        error,
+      }),
+  };
+}
+
+const unrecorded = (traceId: string | null): TaskTrace => ({
+  traceId,
+  begin: () => () => undefined,
+  step: (_, work) => work(),
+  end: () => undefined,
+});
+
+/** The trace of work that nobody traces. */
+export const NO_TRACE: TaskTrace = unrecorded(null);
+
+async function stepOf<Value>(
+  begin: TaskTrace["begin"],
+  step: Step,
+  work: () => Promise<Value>,
+  attributes: Attributes = {},
+): Promise<Value> {
+  const end = begin(step, attributes);
+  try {
+    const value = await work();
+    end(null);
+    return value;
+  } catch (error) {
+    // Messages may name what only the operator's log may name.
+    end(error instanceof AppError ? error.code : "interrupted");
+    throw error;
+  }
+}
+
+/** The attempt is the last part of a lease's id. */
+function attributesOf({ jobId, lease, kind, round }: TracedTask): Attributes {
+  const attempt = Number(lease.split(".").at(-1));
+  return {
+    "copra.job": jobId,
+    "copra.lease": lease,
+    "copra.kind": kind,
+    "copra.round": round,
+    ...(Number.isInteger(attempt) ? { "copra.attempt": attempt } : {}),
+  };
+}
+
+/** 16 bytes, of which no node knows more than the job's id. */
+const derivedTraceId = (jobId: string): string =>
+  createHash("sha256").update(`copra trace ${jobId}`).digest("hex").slice(0, 32);
+
+const newSpanId = (): string => randomBytes(8).toString("hex");
