@@ -208,10 +208,10 @@ it.each([
   await playAndPause(shown, 0.7);
   await press(shown, ".");
   await press(shown, "t");
-  await player.getByRole("button", { name: /shown: A/ }).waitFor();
+  await player.getByRole("button", { name: /A\/B: A\b/ }).waitFor();
   const source = await codeOn(shown);
   await press(shown, "t");
-  await player.getByRole("button", { name: /shown: B/ }).waitFor();
+  await player.getByRole("button", { name: /A\/B: B\b/ }).waitFor();
   const output = await codeOn(shown);
   near(source, output);
   expect(output).toBeGreaterThan(key === "part" ? 3.5 : 0.5);
@@ -230,10 +230,10 @@ it.each(["HLS", "DASH"])("compares frames of an uploaded source with those of a 
   await playAndPause(shown, 0.7);
   await press(shown, ".");
   await press(shown, "t");
-  await player.getByRole("button", { name: /shown: A/ }).waitFor();
+  await player.getByRole("button", { name: /A\/B: A\b/ }).waitFor();
   const source = await codeOn(shown);
   await press(shown, "t");
-  await player.getByRole("button", { name: /shown: B/ }).waitFor();
+  await player.getByRole("button", { name: /A\/B: B\b/ }).waitFor();
   near(await codeOn(shown), source);
   await page.context().close();
 });

@@ -63,7 +63,7 @@ function CompareBar({ stage, divider }: Omit<Props, "full">) {
   const shown = { both: "Both", first: "A", last: "B" }[front.value];
   return (
     <div class="bar compare">
-      <Press label={`Swap A and B; shown: ${shown}`} hint="t" run={stage.swap}>
+      <Press label={`A/B: ${shown}, swap them`} hint="t" run={stage.swap}>
         A/B: {shown}
       </Press>
       <Press label="Show both" hint="b" pressed={front.value === "both"} run={stage.showBoth}>
@@ -86,13 +86,13 @@ function CompareBar({ stage, divider }: Omit<Props, "full">) {
       <Press label="Zoom in" hint="+" run={() => stage.zoom(1)}>
         +
       </Press>
-      <Press label="Shift A back by a frame" hint="[" run={() => stage.shiftBy(-1)}>
+      <Press label="A −1: shift A back by a frame" hint="[" run={() => stage.shiftBy(-1)}>
         A −1
       </Press>
       <span class="scale" title="Frames by which A is shifted">
         {shiftFrames.value}
       </span>
-      <Press label="Shift A forward by a frame" hint="]" run={() => stage.shiftBy(1)}>
+      <Press label="A +1: shift A forward by a frame" hint="]" run={() => stage.shiftBy(1)}>
         A +1
       </Press>
     </div>

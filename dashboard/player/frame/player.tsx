@@ -40,6 +40,7 @@ export function Player({ stage, sized, passKey, takeKeys }: Props) {
   const divider = useSignal(50);
   return (
     <main ref={root} class="player">
+      <h1>Player</h1>
       <Screen stage={stage} divider={divider} />
       <Controls stage={stage} divider={divider} full={full} />
     </main>
