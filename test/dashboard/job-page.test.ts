@@ -16,8 +16,8 @@ const SMALL: Omit<FakeJobOptions, "startMs"> = {
 const LARGE: Omit<FakeJobOptions, "startMs"> = {
   ...{ chunks: 300, nodes: 5, slots: 20, encodeSeconds: 4, lost: { node: 3, atSeconds: 20 }, slow: [30, 31] },
 };
-/** How long the large job is watched, in seconds. */
 const SOAK = process.env.COPRA_SOAK !== undefined;
+/** How long the large job is watched, in seconds. */
 const WATCHED_S = SOAK ? 60 : 8;
 const UPDATE_MS = 100;
 /** The goal is 100 ms; other processes take their share of the processors meanwhile. */
