@@ -37,6 +37,13 @@ const WORKER_SERVICES = [
   "./test/services/worker-answers.ts",
 ];
 
+/** Tests of a minute, or of many seconds of processor time: `npm run test:slow`, or by name. CI runs all. */
+const ONLY_SLOW = process.env.COPRA_SLOW === "1";
+const WITH_SLOW = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.some((word) => word.includes(".slow"));
+const files = (...patterns: string[]): string[] =>
+  ONLY_SLOW ? patterns.map((pattern) => pattern.replace("*.", "*.slow.")) : patterns;
+const left = (...patterns: string[]): string[] => (WITH_SLOW ? patterns : [...patterns, "**/*.slow.*"]);
+
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
 /** A project whose tests run in workerd. */
@@ -119,8 +126,8 @@ export default defineConfig({
           ...COMMON,
           ...SHARED_PROCESS,
           setupFiles: ["./test/patience.ts"],
-          include: ["{shared,encoder-node,local,client,cli,dashboard}/**/*.test.ts", "test/reporter/*.test.ts"],
-          exclude: ["**/*.ffmpeg.test.ts"],
+          include: files("{shared,encoder-node,local,client,cli,dashboard}/**/*.test.ts", "test/reporter/*.test.ts"),
+          exclude: left("**/*.ffmpeg.test.ts"),
           globalSetup: ["./test/services/client-service.ts"],
           maxWorkers: FAST_WORKERS,
           testTimeout: 60_000,
@@ -131,14 +138,14 @@ export default defineConfig({
         ...SHARED_PROCESS,
         name: "worker",
         // The client runs in workerd, too.
-        include: ["worker/**/*.test.ts", "client/client.test.ts"],
+        include: files("worker/**/*.test.ts", "client/client.test.ts"),
         exclude: ["**/*.soak.test.ts"],
         maxWorkers: FAST_WORKERS,
         globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts", "./test/services/client-service.ts"],
       }),
       workerProject({
         name: "worker-soak",
-        include: ["worker/**/*.soak.test.ts"],
+        include: files("worker/**/*.soak.test.ts"),
         globalSetup: WORKER_SERVICES,
         sequence: { groupOrder: 1 },
       }),
@@ -147,7 +154,8 @@ export default defineConfig({
           name: "ffmpeg",
           ...COMMON,
           setupFiles: ["./test/patience.ts"],
-          include: ["{shared,encoder-node,local}/**/*.ffmpeg.test.ts"],
+          include: files("{shared,encoder-node,local}/**/*.ffmpeg.test.ts"),
+          exclude: left(),
           sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -158,8 +166,8 @@ export default defineConfig({
           name: "stack",
           ...COMMON,
           setupFiles: ["./test/patience.ts"],
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/reporter/*.test.ts"],
+          include: files("test/**/*.test.ts"),
+          exclude: left("test/reporter/*.test.ts"),
           globalSetup: ["./test/services/shared-stack.ts"],
           sequence: { groupOrder: 2 },
           maxWorkers: STACK_WORKERS,

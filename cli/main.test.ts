@@ -59,7 +59,9 @@ beforeAll(async () => {
     "GET /v2/jobs/forbidden": failure(403, "upload_not_allowed"),
     "GET /v2/jobs/conflict": failure(409, "job_state_conflict"),
     "GET /v2/jobs/broken": failure(500, "internal_error"),
-    "POST /v2/session/links": { json: { url: "https://copra.test/dashboard#once=x", expires_at: "2026-11-23T00:00:00Z" } },
+    "POST /v2/session/links": {
+      json: { url: "https://copra.test/dashboard#once=x", expires_at: "2026-11-23T00:00:00Z" },
+    },
     "POST /v2/jobs/cancel": { json: { jobs: [{ id: "a", status: "job.aborted" }], has_more: false } },
   });
   env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };

@@ -69,7 +69,7 @@ it.each<[string, RegExp[]]>([
   expect(Math.min(...(await sizesOf(output)))).toBeGreaterThan(100);
 });
 
-// test/ultrafast.test.ts has several nodes, and a source that is long enough.
+// test/ultrafast.slow.test.ts has several nodes, and a source that is long enough.
 it("ultrafast.ts prints the number of chunks, or why there are none", async () => {
   const output = await start("ultrafast.ts", await makeClip("ntsc.mp4", folder));
   expect(output).toMatch(/^chunks: 0 \(.+\)\n.*240p\.mp4\n$/);

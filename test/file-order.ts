@@ -3,14 +3,15 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files of a minute and more, the longest first: begun last, one of them would run alone at the end. */
 const LONGEST = [
-  "test/faults/outside.test.ts",
-  "test/streams/stream-sources.test.ts",
-  "test/faults/silent-nodes.test.ts",
-  "test/ultrafast.test.ts",
+  "test/faults/outside.slow.test.ts",
+  "test/streams/stream-sources.slow.test.ts",
+  "test/faults/silent-nodes.slow.test.ts",
+  "test/self-host/self-host.slow.test.ts",
+  "test/ultrafast.slow.test.ts",
   "test/streams/stream-playback.test.ts",
-  "test/faults/control-plane.test.ts",
-  "test/local-stack.test.ts",
-  "test/secrets/secrets.test.ts",
+  "test/faults/control-plane.slow.test.ts",
+  "test/local-stack.slow.test.ts",
+  "test/secrets/secrets.slow.test.ts",
   "test/faults/killed-nodes.test.ts",
 ];
 
