@@ -78,7 +78,9 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
                     --drain-seconds is handed back at once                                     (COPRA_NODE_SPOT=1)
   --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
-  --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)`;
+  --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)
+
+The variables of OpenTelemetry, such as OTEL_EXPORTER_OTLP_ENDPOINT, export the spans of tasks.`;
 
 export type NodeConfig = {
   url: string;

@@ -21,7 +21,18 @@ export const CONTENTS: readonly GuideGroup[] = [
   },
   {
     title: "Operate",
-    pages: ["nodes", "gpu", "fleet", "operating", "monitoring", "costs", "benchmarks", "promises", "decoders"],
+    pages: [
+      "nodes",
+      "gpu",
+      "fleet",
+      "operating",
+      "monitoring",
+      "tracing",
+      "costs",
+      "benchmarks",
+      "promises",
+      "decoders",
+    ],
   },
   {
     title: "Move here",

@@ -4,6 +4,7 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import { Limiter } from "../../async/in-parallel.ts";
 import { untilAborted } from "../../async/until-aborted.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskTrace } from "../../tracing/task-trace.ts";
 import { isStorageDown, type StoreDeps, storeFiles, uploadFailure } from "../../upload/store-files.ts";
 import { createUploadMeter } from "../../upload/upload-meter.ts";
 import type { FailedOutput, MadeOutput } from "./check-output.ts";
@@ -47,8 +48,7 @@ export function openDelivery(count: number, taskDeps: TaskDeps): Delivery {
     if ("failure" in encoded) return report(failed(encoded));
     try {
       if (down) return await report(failed({ output: encoded.output, failure: down }));
-      const storing = () => stored(encoded, { ...deps, limiter, meter, storageDown: () => down });
-      await report(await deps.trace.step("upload", storing, { "copra.output": encoded.output }));
+      await report(await uploaded(encoded, { ...deps, limiter, meter, storageDown: () => down }, deps.trace));
     } catch (error) {
       deps.signal.throwIfAborted();
       const failure = uploadFailure(error);
@@ -92,6 +92,19 @@ const bytesOf = (output: Encoded): number =>
 
 /** So that a small file does not wait for a large one of the same run. */
 const smallestFirst = (outputs: readonly Encoded[]): Encoded[] => outputs.toSorted((a, b) => bytesOf(a) - bytesOf(b));
+
+/** Stores an output in a span of its own. Throws what `stored` does. */
+async function uploaded(made: MadeOutput, deps: StoreDeps, trace: TaskTrace): Promise<OutputReport> {
+  const end = trace.begin("upload", { "copra.output": made.output });
+  try {
+    const report = await stored(made, deps);
+    end("failure" in report ? report.failure.code : null);
+    return report;
+  } catch (error) {
+    end(deps.signal.aborted ? "interrupted" : uploadFailure(error).code);
+    throw error;
+  }
+}
 
 /** Stores all files of an output. Throws AppError `storage_*`, and what `requestUploads` throws. */
 async function stored(made: MadeOutput, deps: StoreDeps): Promise<OutputReport> {

@@ -23,6 +23,15 @@ export const SIGNATURE_HEADERS: Readonly<Record<string, string>> = {
     "`v1,` and the Base64 of the HMAC-SHA-256 of `<id>.<timestamp>.<body>` with the secret of the account",
 };
 
+/** Headers of those of a job that belongs to a trace. */
+const TRACE_HEADERS: Readonly<Record<string, string>> = {
+  traceparent: "The trace of the job, with a span id of this attempt (W3C Trace Context)",
+  tracestate: "As it came with the `traceparent` of the job",
+};
+
+const headerOf = ([name, description]: readonly [string, string], required: boolean) =>
+  ({ name, in: "header", description, required, schema: { type: "string" } }) as const;
+
 export const viewWebhooks = (): OpenApiDocument["webhooks"] =>
   Object.fromEntries(NOTIFICATION_EVENTS.map((event) => [event, viewWebhook(event)]));
 
@@ -34,9 +43,10 @@ function viewWebhook(event: NotificationEvent): { post: WebhookObject } {
       summary,
       description: ALWAYS_SENT.has(event) ? "Always sent." : "Sent if the notification of the job has `events: true`.",
       security: [],
-      parameters: Object.entries(SIGNATURE_HEADERS).map(([name, description]) => ({
-        ...{ name, in: "header", description, required: true, schema: { type: "string" } },
-      })),
+      parameters: [
+        ...Object.entries(SIGNATURE_HEADERS).map((header) => headerOf(header, true)),
+        ...Object.entries(TRACE_HEADERS).map((header) => headerOf(header, false)),
+      ],
       requestBody: {
         required: true,
         content: {

@@ -3,6 +3,7 @@ import { CountParameters } from "../../query/list-query.ts";
 import { BULK_REQUESTS } from "../examples/job-requests.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, queryParameters } from "../operation.ts";
+import { TRACE_HEADERS } from "./jobs.ts";
 
 const job = { tag: "Jobs", access: "client" } as const;
 const bulk = {
@@ -59,5 +60,6 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
       "Restarts up to 100 jobs: those of `ids`, or the newest of a filter, whose default statuses are `job.failed` and " +
       "`job.aborted`. Each job has its own result. While `has_more` is true, repeat the request with `next_cursor` as the " +
       "`cursor`.",
+    parameters: TRACE_HEADERS,
   },
 ];

@@ -18,7 +18,9 @@ const IDEMPOTENCY_KEY: Parameter = {
   required: false,
 };
 
-/** W3C Trace Context. Invalid headers are ignored, as the standard requires: there is no pattern to validate them by. */
+/**
+ * W3C Trace Context. Invalid headers are ignored, as the standard requires: there is no pattern to validate them by.
+ */
 export const TRACE_HEADERS: readonly Parameter[] = [
   {
     in: "header",
