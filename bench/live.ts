@@ -1,5 +1,5 @@
-// Measures how soon a stream plays in a browser while it is encoded: `node local/bootstrap.mjs bench/live.ts [seconds of
-// video] [size] [seconds of a segment] [ultrafast]`, for example `180 640x360 6`, prints a row for each player.
+// Measures how soon a stream plays in a browser while it is encoded: `node local/bootstrap.mjs bench/live.ts [seconds
+// of video] [size] [seconds of a segment] [ultrafast]`, for example `180 640x360 6`, prints a row for each player.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

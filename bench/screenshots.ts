@@ -1,5 +1,5 @@
-// node local/bootstrap.mjs bench/screenshots.ts: takes the screenshots of the dashboard in docs/dashboard/, of an invented
-// job of 36 chunks on ten slots, of which a node is lost.
+// node local/bootstrap.mjs bench/screenshots.ts: takes the screenshots of the dashboard in docs/dashboard/, of an
+// invented job of 36 chunks on ten slots, of which a node is lost.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

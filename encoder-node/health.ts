@@ -1,4 +1,5 @@
-// Signs of life of a node for its supervisor: a port for probes, or a file. Both are off unless the operator names them.
+// Signs of life of a node for its supervisor: a port for probes, or a file. Both are off unless the operator names
+// them.
 
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

@@ -987,7 +987,7 @@ export type Once = {
   once: string;
 };
 
-/** For whom the link is */
+/** Who the link signs in */
 export type NewSessionLink = {
   /** The account that the operator's session shows first; only with the admin token */
   account?: string | undefined;

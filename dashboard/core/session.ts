@@ -43,7 +43,9 @@ export async function readSession(): Promise<void> {
   else throw await problemOf(response);
 }
 
-/** Signs in with an API key, an admin token, or the text of a one-time link. Throws Error with the service's message. */
+/**
+ * Signs in with an API key, an admin token, or the text of a one-time link. Throws Error with the service's message.
+ */
 export async function signIn(credential: string): Promise<void> {
   const isKey = credential.startsWith("k-");
   const authorization = isKey ? `Basic ${btoa(`${credential}:`)}` : `Bearer ${credential}`;

@@ -8,7 +8,10 @@ export type Resource<Value> = {
   readonly reload: () => void;
 };
 
-/** Loads when the component is shown and when an entry of `inputs` changes; a response that is no longer wanted is aborted. */
+/**
+ * Loads when the component is shown and when an entry of `inputs` changes; a response that is no longer wanted is
+ * aborted.
+ */
 export function useResource<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],

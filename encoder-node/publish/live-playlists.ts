@@ -127,7 +127,9 @@ function playlistWriter(options: PublicationOptions, deps: LiveDeps) {
   };
 }
 
-/** The tracks as far as they are stored, those of one kind equally far; null while one has less than `least` segments. */
+/**
+ * The tracks as far as they are stored, those of one kind equally far; null while one has less than `least` segments.
+ */
 function storedTracks(feeds: readonly TrackFeed[], least: number): MadeTrack[] | null {
   const tracks = feeds.map((feed) => {
     const alike = feeds.filter(({ kind }) => kind === feed.kind);

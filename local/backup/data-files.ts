@@ -1,5 +1,5 @@
-// What a data folder has that a backup needs, and how each file is copied: databases and small files byte by byte, media
-// by hard links, which takes no time and no space.
+// What a data folder has that a backup needs, and how each file is copied: databases and small files byte by byte,
+// media by hard links, which takes no time and no space.
 import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -40,8 +40,8 @@ export type Copied = ReadonlyMap<string, string | null>;
 const YOUNG_MS = 1000;
 
 /**
- * Makes the data in `to` that of `from`. `copied` has what an earlier call copied: files that have not changed since are
- * left as they are. A file that is deleted meanwhile is left out.
+ * Makes the data in `to` that of `from`. `copied` has what an earlier call copied: files that have not changed since
+ * are left as they are. A file that is deleted meanwhile is left out.
  */
 export function copyData(from: string, to: string, copied: Copied = new Map()): Copied {
   const files = dataFiles(from);

@@ -35,7 +35,8 @@ export type Snapshot = {
 
 /**
  * Copies a data folder to a new one on the same file system. The control plane and the S3 server of a running service
- * stand still while what has just changed is copied: the copy is what they would find after a loss of power, which they survive (docs/promises.md).
+ * stand still while what has just changed is copied: the copy is what they would find after a loss of power, which they
+ * survive (docs/promises.md).
  */
 export function takeSnapshot(home: string, folder: string, now: Date): Snapshot {
   const pids = runningPids(home);

@@ -26,7 +26,8 @@ export async function workerOptions(allow: AllowPrivate, bindings: Bindings): Pr
   const { name, vars } = unstable_readConfig({ config: WRANGLER_TOML });
   const { workerOptions: stated, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
-  // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each request.
+  // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each
+  // request.
   const { modulesRules: _rules, assets: _assets, ...options } = stated;
   const assets = await ensureAssets();
   return {

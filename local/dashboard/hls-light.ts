@@ -1,6 +1,6 @@
-// hls.js with what our streams need: its "light" build lacks separate audio and subtitles, its full one is half as large
-// again. So this is its source, built as its own builds are: with constants for what is in, and empty modules for what
-// is not.
+// hls.js with what our streams need: its "light" build lacks separate audio and subtitles, its full one is half as
+// large again. So this is its source, built as its own builds are: with constants for what is in, and empty modules for
+// what is not.
 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

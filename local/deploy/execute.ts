@@ -90,7 +90,9 @@ async function migrate(
   if (bookmark) print(`Migrated. To undo it: npx wrangler d1 time-travel restore ${name} --bookmark=${bookmark}`);
 }
 
-/** The values of the secrets that Workers get: of the environment, of an earlier deploy, new ones, or the operator's. */
+/**
+ * The values of the secrets that Workers get: of the environment, of an earlier deploy, new ones, or the operator's.
+ */
 async function collectSecrets({ plan, env, service, rotation, ask }: Execution): Promise<Record<string, string>> {
   const values: Record<string, string> = {};
   for (const name of new Set([...plan.secrets.put.main, ...plan.secrets.put.hub])) {

@@ -1,4 +1,5 @@
-// wrangler deploys both Workers to a fake account, and what it uploaded runs in workerd: each reaches the other's objects.
+// wrangler deploys both Workers to a fake account, and what it uploaded runs in workerd: each reaches the other's
+// objects.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The server on the stack's port, through which all requests reach the local Worker. Miniflare listens behind it on ports
-// that change with each start, and the Worker rejects requests without the secret of this process.
+// The server on the stack's port, through which all requests reach the local Worker. Miniflare listens behind it on
+// ports that change with each start, and the Worker rejects requests without the secret of this process.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";

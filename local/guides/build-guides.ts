@@ -1,5 +1,5 @@
-// Builds the guides of /docs out of docs/: a fragment of HTML and the Markdown of each, the list of contents, and llms.txt
-// (llmstxt.org).
+// Builds the guides of /docs out of docs/: a fragment of HTML and the Markdown of each, the list of contents, and
+// llms.txt (llmstxt.org).
 import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

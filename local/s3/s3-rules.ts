@@ -41,7 +41,10 @@ export const abortUploads =
     context.body = null;
   };
 
-/** Makes PUTs atomic, also for those who read the object before, rejects parts of unknown uploads, and allows concurrent deletions. */
+/**
+ * Makes PUTs atomic, also for those who read the object before, rejects parts of unknown uploads, and allows concurrent
+ * deletions.
+ */
 export function tighten(store: S3rver.Store): void {
   const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject } = store;
   const inTurn = turnsByName();

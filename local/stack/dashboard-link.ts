@@ -6,7 +6,10 @@ import { basicAuth } from "./access.ts";
 const Who = z.object({ account: z.object({ id: z.string() }) });
 const Link = z.object({ url: z.url() });
 
-/** A link for the operator that shows the local account. `path`: the page, below /dashboard. Throws the service's message. */
+/**
+ * A link for the operator that shows the local account. `path`: the page, below /dashboard. Throws the service's
+ * message.
+ */
 export async function dashboardLink(
   { api, apiKey, adminToken }: Pick<StackFile, "api" | "apiKey" | "adminToken">,
   path = "",

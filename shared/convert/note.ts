@@ -18,8 +18,8 @@ export type Json = { readonly [name: string]: unknown };
 export type Converted = { readonly request: Json; readonly notes: readonly Note[] };
 
 /**
- * A field of an old service: its path with `[]` after lists and `*` for any name, and what it becomes. With `why` it is lost,
- * and so are the fields below it.
+ * A field of an old service: its path with `[]` after lists and `*` for any name, and what it becomes. With `why` it is
+ * lost, and so are the fields below it.
  */
 export type FieldRow =
   | { readonly field: string; readonly becomes: string }

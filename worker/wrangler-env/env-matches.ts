@@ -1,6 +1,6 @@
 // Compiles only if the Worker's bindings are those of wrangler.toml: `npm run wrangler:types` writes generated.d.ts
-// from it. The types of the objects' calls are the Worker's own. That script also removes what the compiler remembers of
-// this folder, because TypeScript 7.0 does not check it again when only generated.d.ts has changed.
+// from it. The types of the objects' calls are the Worker's own. That script also removes what the compiler remembers
+// of this folder, because TypeScript 7.0 does not check it again when only generated.d.ts has changed.
 import type { Env } from "../bindings.ts";
 import type { SettingsVariables } from "../settings.ts";
 

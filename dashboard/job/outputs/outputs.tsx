@@ -16,7 +16,9 @@ type Props = {
   readonly request: Known["request"];
 };
 
-/** What is played: one, or two to compare. Kept while the job changes, so that a stream plays on as it becomes longer. */
+/**
+ * What is played: one, or two to compare. Kept while the job changes, so that a stream plays on as it becomes longer.
+ */
 type Shown = { readonly first: Playable | null; readonly last: Playable; readonly compares: boolean };
 
 export function Outputs({ job, request }: Props) {

@@ -122,8 +122,8 @@ const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
 const DAY_S = 86_400;
 
 /**
- * Seconds since `zero` that get a mark, at least `gap` pixels apart, all within the period. `zero` and the period are in
- * the same unit, of which `perSecond` make a second.
+ * Seconds since `zero` that get a mark, at least `gap` pixels apart, all within the period. `zero` and the period are
+ * in the same unit, of which `perSecond` make a second.
  */
 export function ticksOf(scale: Scale, zero: number, gap: number, perSecond = 1000): number[] {
   const seconds = (scale.toMs - scale.fromMs) / perSecond;

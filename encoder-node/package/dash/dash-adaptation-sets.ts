@@ -24,8 +24,8 @@ export type StoredThumbnails = Pick<StreamThumbnails, "spriteSheet" | "everyMs">
 };
 
 /**
- * `target`: the package's target duration in seconds, over which peak bit rates are measured; `measured`: in how many of
- * the first segments.
+ * `target`: the package's target duration in seconds, over which peak bit rates are measured; `measured`: in how many
+ * of the first segments.
  */
 type SetOptions = {
   readonly id: number;

@@ -18,8 +18,8 @@ export type PlaylistTraits = {
 };
 
 /**
- * The playlist of a track, complete or with what there is of it so far. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its media
- * sequence number (RFC 8216 §5.2); see segmentNumber.
+ * The playlist of a track, complete or with what there is of it so far. EXT-X-KEY has no IV attribute, so the IV of an
+ * encrypted segment is its media sequence number (RFC 8216 §5.2); see segmentNumber.
  */
 export function mediaPlaylist({ name, timescale, segments }: PackagedTrack, traits: PlaylistTraits): string {
   const { format, target, keyUri, isGrowing } = traits;

@@ -128,7 +128,7 @@ const requests = () => ({
   Bulk: BulkBody.describe("The jobs"),
   NewUpload: UploadBody.describe("The name and size of a file"),
   Once: OnceBody.describe("A one-time link that was opened"),
-  NewSessionLink: LinkBody.describe("For whom the link is"),
+  NewSessionLink: LinkBody.describe("Who the link signs in"),
   NotificationTest: TestBody.describe("What to send, and to which URL"),
   Replay: ReplayBody.describe("Where to send it; without a body to the URL of the job"),
   Named: NamedBody.describe("The name of a new account"),

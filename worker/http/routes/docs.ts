@@ -1,4 +1,5 @@
-// GET /docs: the API reference; /docs/<page>: guides; /llms.txt: their list for programs; and the redirect from /. Public.
+// GET /docs: the API reference; /docs/<page>: guides; /llms.txt: their list for programs; and the redirect from /.
+// Public.
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
@@ -40,7 +41,7 @@ export const screenshots = new Hono<{ Bindings: Env }>().get("/:file{[\\w-]+\\.(
   const file = context.req.param("file");
   const type = file.endsWith(".svg") ? "image/svg+xml" : `image/${file.split(".").at(-1)}`;
   const headers = { "content-type": type, "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
-  return context.body((await guideFile(context.env, file)).body, 200, headers);
+  return context.body(await (await guideFile(context.env, file)).arrayBuffer(), 200, headers);
 });
 
 async function text(context: Context<{ Bindings: Env }>, file: string, type: string): Promise<Response> {

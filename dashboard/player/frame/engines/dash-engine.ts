@@ -2,7 +2,9 @@
 import { MediaPlayer } from "dashjs";
 import { type Engine, type EngineEvents, qualityName } from "./engine.ts";
 
-/** dash.js's codes for what it loaded but cannot play: no stream is left, or the browser refuses it (Errors.js, 5.2.1). */
+/**
+ * dash.js's codes for what it loaded but cannot play: no stream is left, or the browser refuses it (Errors.js, 5.2.1).
+ */
 const NOT_DECODABLE = new Set([20, 32, 34, 35]);
 
 export function openDash(video: HTMLVideoElement, url: string, events: EngineEvents): Engine {
