@@ -9,6 +9,11 @@ it.each<[string, Record<string, string>, unknown]>([
   ["an empty endpoint", { [BASE]: "" }, null],
   ["what switches OpenTelemetry off", { [BASE]: "http://c:4318", OTEL_SDK_DISABLED: "TRUE" }, null],
   ["an endpoint", { [BASE]: "http://c:4318/" }, { ...DEFAULTS, url: "http://c:4318/v1/traces" }],
+  [
+    "the protocol that other programs use at the same endpoint",
+    { [BASE]: "http://c:4318", OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" },
+    { ...DEFAULTS, url: "http://c:4318/v1/traces" },
+  ],
   ["an endpoint with a path", { [BASE]: "https://c/otlp" }, { ...DEFAULTS, url: "https://c/otlp/v1/traces" }],
   [
     "an endpoint for traces, which is taken as it is",

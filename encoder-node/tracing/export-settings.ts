@@ -15,6 +15,8 @@ export type TraceExport = {
 /** Of the collector's responses (OTLP exporter specification). */
 const TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
+/** What receives one receives the other, at the same URL (OTLP/HTTP). */
+const HTTP: ReadonlySet<string> = new Set(["http/json", "http/protobuf"]);
 
 /**
  * Null when nothing is to be exported. A variable for traces overrides the one for all signals, and an empty one counts
@@ -27,7 +29,7 @@ export function readTraceExport(env: Environment): TraceExport | null {
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
   if ((!own && !base) || env.OTEL_SDK_DISABLED?.toLowerCase() === "true") return null;
   const protocol = setting("PROTOCOL") ?? "http/json";
-  if (protocol !== "http/json") {
+  if (!HTTP.has(protocol)) {
     throw new Error(`OTEL_EXPORTER_OTLP_PROTOCOL must be http/json, or not set: ${protocol} is not supported`);
   }
   const { OTEL_SERVICE_NAME: name, OTEL_RESOURCE_ATTRIBUTES: attributes } = env;

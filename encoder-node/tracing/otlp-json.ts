@@ -22,7 +22,9 @@ export type Span = {
   readonly error: string | null;
 };
 
-/** W3C flags in the lowest byte: all exported spans are sampled. Then: the next bit is known, and the parent is remote. */
+/**
+ * W3C flags in the lowest byte: all exported spans are sampled. Then: the next bit is known, and the parent is remote.
+ */
 const FLAGS = { sampled: 0x01, isRemoteKnown: 0x100, isRemote: 0x200 } as const;
 const STATUS_ERROR = 2;
 

@@ -1,4 +1,5 @@
-// Sends spans to a collector, in batches. Spans wait in memory, within a limit, and those that cannot be sent are dropped.
+// Sends spans to a collector, in batches. Spans wait in memory, within a limit, and those that cannot be sent are
+// dropped.
 import { type Logger, messageOf } from "#shared/log.ts";
 import type { TraceExport } from "./export-settings.ts";
 import { type Attributes, exportRequest, type Span } from "./otlp-json.ts";

@@ -27,8 +27,8 @@ export interface TaskTrace {
 export type TracedTask = Pick<Assignment, "jobId" | "lease" | "kind" | "round" | "trace">;
 
 /**
- * The trace of a task, whose spans are passed to `add` as they end; null: they are not wanted, as those of requests that
- * are not sampled. A job without a trace gets one with a trace id that all nodes derive from its id.
+ * The trace of a task, whose spans are passed to `add` as they end; null: they are not wanted, as those of requests
+ * that are not sampled. A job without a trace gets one with a trace id that all nodes derive from its id.
  */
 export function traceTask(task: TracedTask, add: ((span: Span) => void) | null): TaskTrace {
   const given = task.trace ? partsOf(task.trace) : null;
