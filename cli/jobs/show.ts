@@ -1,5 +1,4 @@
 // copra jobs show and copra jobs open.
-import { spawn } from "node:child_process";
 import type { Job } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
@@ -8,6 +7,7 @@ import { CommandError, EXIT } from "../exit.ts";
 import { outputUrls } from "../follow/report.ts";
 import type { Colors } from "../terminal/colors.ts";
 import { statusColor } from "../terminal/colors.ts";
+import { openUrl } from "../terminal/open-url.ts";
 import { printable, table } from "../terminal/table.ts";
 import { apiTime, durationText } from "../terminal/values.ts";
 
@@ -54,24 +54,8 @@ export const openJob: Run = async (context, [id = ""], options) => {
     );
   }
   output.data({ key: found.key, url }, () => url);
-  if (options.print !== true && context.input.isTTY && /^https?:/.test(url)) await openUrl(url);
+  if (options.print !== true && context.input.isTTY && /^https?:/.test(url) && !(await openUrl(url))) {
+    throw new CommandError(EXIT.failed, "No browser could be started; the URL is above");
+  }
   return EXIT.done;
 };
-
-/** Passes the URL as an argument of its own: no shell reads it. */
-function openUrl(url: string): Promise<void> {
-  const [program = "", ...args] =
-    process.platform === "darwin"
-      ? ["open", url]
-      : process.platform === "win32"
-        ? ["rundll32", "url.dll,FileProtocolHandler", url]
-        : ["xdg-open", url];
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: "ignore", detached: true });
-    child.on("error", () => reject(new CommandError(EXIT.failed, `${program} could not be started; the URL is above`)));
-    child.on("spawn", () => {
-      child.unref();
-      resolve();
-    });
-  });
-}

@@ -1,15 +1,16 @@
 // copra dashboard.
-import { spawn } from "node:child_process";
 import { CopraAdmin } from "../../client/admin.ts";
 import { Copra, type SessionLink } from "../../client/index.ts";
 import type { Run } from "../command-spec.ts";
 import { type Context, targetOf } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
+import { openUrl } from "../terminal/open-url.ts";
 
 export const dashboard: Run = async (context, _args, options) => {
   const link = await newLink(context);
   context.output.data(link, () => link.url);
-  if (options.open === true) openBrowser(link.url);
+  // The link is printed anyway: a machine without a browser is no error.
+  if (options.open === true) await openUrl(link.url);
   return EXIT.done;
 };
 
@@ -24,18 +25,4 @@ async function newLink(context: Context): Promise<SessionLink> {
   }
   if (copra) return copra.dashboardLink({ signal });
   throw usageError(`${source} has no API key and no admin token: give --key or --admin-token, or run copra login`);
-}
-
-/** What opens a URL on each system. */
-const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  darwin: ["open"],
-  win32: ["cmd", "/c", "start", ""],
-};
-
-/** The link is printed anyway: a machine without a browser is no error. */
-function openBrowser(url: string): void {
-  const [program, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
-  const child = spawn(program, [...args, url], { stdio: "ignore", detached: true });
-  child.on("error", () => undefined);
-  child.unref();
 }

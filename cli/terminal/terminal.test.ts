@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { colors, statusColor } from "./colors.ts";
+import { openerOf } from "./open-url.ts";
 import { Eta, ProgressView, type Snapshot } from "./progress-view.ts";
 import { quoted } from "./shell.ts";
 import { printable, shortened, table } from "./table.ts";
@@ -130,3 +131,14 @@ describe("ProgressView", () => {
     expect(eta.update(0.1, 11_000)).toBeNull();
   });
 });
+
+it.each<[NodeJS.Platform, string, readonly string[] | null]>([
+  ["linux", "https://copra.test/dashboard#once=x", ["xdg-open", "https://copra.test/dashboard#once=x"]],
+  ["darwin", "http://127.0.0.1:8787/", ["open", "http://127.0.0.1:8787/"]],
+  // No shell, for which & would begin another command.
+  ["win32", "http://a.test/?b&calc", ["rundll32.exe", "url.dll,FileProtocolHandler", "http://a.test/?b&calc"]],
+  ["win32", 'http://a.test/" x', ["rundll32.exe", "url.dll,FileProtocolHandler", "http://a.test/%22%20x"]],
+  ["win32", "C:\\Windows\\System32\\calc.exe", null],
+  ["darwin", "file:///Applications/Calculator.app", null],
+  ["linux", "--help", null],
+])("on %s opens %s by %j", (platform, url, command) => expect(openerOf(url, platform)).toEqual(command));
