@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { AwsClient } from "aws4fetch";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
@@ -97,6 +99,47 @@ describe("signatures", () => {
     expect((await client.fetch(url, { method: "PUT", body: "x" })).status).toBe(200);
     expect(await (await client.fetch(url)).text()).toBe("x");
     expect(await codeOf(await fetch(url))).toBe("403 AccessDenied");
+  });
+
+  it.each([
+    ...[
+      ...[
+        "/copra/..%2fhidden%2fa",
+        "/copra/../hidden/a",
+        "/copra/%2e%2E/hidden/a",
+        "/copra/b/.%2f..%2f..%2fhidden%2fa",
+      ],
+      ...["/copra/%252e%252e%252fhidden/a", "/copra/..%5chidden%5ca", "/copra/..\\hidden\\a#", "/copra/a%00"],
+      ...["/copra/..%2fhidden%2fa%", "http://elsewhere.test/copra/../hidden/a"],
+    ].map((path) => [path, "s3.test"] as const),
+    // s3rver takes the bucket from such hosts.
+    ["/copra/a", "hidden.s3.amazonaws.com"] as const,
+    ["/copra/a", "hidden.s3-website-us-east-1.amazonaws.com"] as const,
+  ])("gives nothing of a private bucket for %j at %s", async (path, host) => {
+    for (const name of ["a", "copra/a"]) {
+      const hidden = `${base.replace(/copra$/, "hidden")}/${name}`;
+      expect((await client.fetch(hidden, { method: "PUT", body: "private" })).status).toBe(200);
+    }
+    const options = { port: server.port, path, headers: { host }, agent: false };
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(options, resolve).on("error", reject);
+    });
+    expect(await new Response(Readable.toWeb(response) as ReadableStream).text()).not.toContain("private");
+    expect([400, 404]).toContain(response.statusCode);
+  });
+
+  it("copies for the account, but not for who has a URL to upload, and not from outside a bucket", async () => {
+    const hidden = `${base.replace(/copra$/, "hidden")}/source`;
+    await client.fetch(hidden, { method: "PUT", body: "private" });
+    const copy = { "x-amz-copy-source": "/hidden/source" };
+    expect(await codeOf(await fetch(await presign("/copy", {}), { method: "PUT", headers: copy }))).toBe(
+      "403 AccessDenied",
+    );
+    expect((await client.fetch(`${base}/copy`, { method: "PUT", headers: copy })).status).toBe(200);
+    for (const source of ["/copra/../hidden/source", "/copra/%2e%2e/hidden/source"]) {
+      const headers = { "x-amz-copy-source": source };
+      expect(await codeOf(await client.fetch(`${base}/copy`, { method: "PUT", headers }))).toBe("400 InvalidURI");
+    }
   });
 
   it("rejects writes, deletions and lists without a signature", async () => {

@@ -2,7 +2,7 @@
 import S3rver from "@20minutes/s3rver";
 import account from "@20minutes/s3rver/lib/models/account.js";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { abortUploads, requireSignature, tighten } from "./s3-rules.ts";
+import { abortUploads, requireSignature, requireSignedSource, stayInBucket, tighten } from "./s3-rules.ts";
 
 /** Lets players on pages of any origin read, as in a bucket that streams are played from. */
 const CORS = `<CORSConfiguration><CORSRule>
@@ -46,11 +46,14 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     directory,
     silent: true,
     vhostBuckets: false,
+    // Only the path names the bucket: no Host contains a colon.
+    serviceEndpoint: ":",
     configureBuckets: [{ name: bucket, configs: [CORS] }, ...privateBuckets.map((name) => ({ name }))],
   });
   tighten(server.store);
   // These must run before s3rver's own middleware.
-  server.middleware.unshift(logRequests(log), requireSignature(isPrivate ? [] : [bucket]), abortUploads(server.store));
+  const rules = [stayInBucket, requireSignature(isPrivate ? [] : [bucket]), requireSignedSource];
+  server.middleware.unshift(logRequests(log), ...rules, abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr without a listener; the request's log line has the reason.
   const listening = await server.run();
   // A large file over a slow pipe takes longer than Node's five minutes.

@@ -5,6 +5,36 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
+import { isCleanPath } from "#shared/request/clean-path.ts";
+
+const invalidUri = (): S3Error => new S3Error("InvalidURI", "The path must not lead out of its bucket.");
+
+/**
+ * Rejects paths that lead out of their bucket: s3rver decodes the key and joins it to the bucket's folder. Decoded
+ * twice, because whoever is in front may decode, too.
+ */
+export const stayInBucket: S3rver.Middleware = async (context, next) => {
+  let once: string;
+  try {
+    once = decodeURIComponent(context.path);
+  } catch {
+    throw invalidUri();
+  }
+  const twice = once.replace(/%[0-7][0-9a-f]/gi, (escaped) => decodeURIComponent(escaped));
+  if (!isCleanPath(once) || !isCleanPath(twice)) throw invalidUri();
+  return next();
+};
+
+/** Requires that a copy's source is signed: who may upload to a presigned URL may not read by it. */
+export const requireSignedSource: S3rver.Middleware = async (context, next) => {
+  const { headers } = context.req;
+  const [, inHeader] = /SignedHeaders=([^,\s]*)/.exec(headers.authorization ?? "") ?? [];
+  const signed = `${context.query["X-Amz-SignedHeaders"] ?? inHeader ?? ""}`.split(";");
+  if ("x-amz-copy-source" in headers && !signed.includes("x-amz-copy-source")) {
+    throw new S3Error("AccessDenied", "There were headers present in the request which were not signed");
+  }
+  return next();
+};
 
 /** Requires a signature, except to read objects of public buckets, as with a public-read policy. */
 export const requireSignature =
@@ -42,11 +72,16 @@ export const abortUploads =
   };
 
 /**
- * Makes PUTs atomic, also for those who read the object before, rejects parts of unknown uploads, and allows concurrent
- * deletions.
+ * Makes PUTs atomic, also for those who read the object before, rejects parts of unknown uploads and keys that lead out
+ * of their bucket, and allows concurrent deletions.
  */
 export function tighten(store: S3rver.Store): void {
-  const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject } = store;
+  const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject, getResourcePath } = store;
+  // Keys also come from headers and bodies, such as those of copies and of deletions of many objects.
+  store.getResourcePath = (bucket, key, resource) => {
+    if (!isCleanPath(`${bucket}/${key ?? ""}`)) throw invalidUri();
+    return getResourcePath.call(store, bucket, key, resource);
+  };
   const inTurn = turnsByName();
   const pathOf = (bucket: string, key: string): string => store.getResourcePath(bucket, key, "object");
   store.deleteObject = async (bucket, key) => {

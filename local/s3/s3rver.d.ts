@@ -40,6 +40,8 @@ declare module "@20minutes/s3rver" {
       directory: string;
       silent: boolean;
       vhostBuckets: boolean;
+      /** The end of host names that name a bucket before it, as in `bucket.s3.amazonaws.com`. */
+      serviceEndpoint: string;
       configureBuckets: { name: string; configs?: string[] }[];
     });
     readonly store: S3rver.Store;
