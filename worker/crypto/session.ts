@@ -15,18 +15,27 @@ const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
-const CONTEXT = "browser session";
+/** What a sealed session is for: the cookie of a browser, or the one-time link with this digest. */
+export type SessionUse = "cookie" | { readonly link: string };
+
+// One must never pass as the other: who can read the database would have cookies.
+const contextOf = (use: SessionUse): string => (use === "cookie" ? "browser session" : `session link ${use.link}`);
+
 /** Longer texts are not ours. */
 const MAX_CHARS = 1024;
 
-export const sealSession = (session: Session, keys: SealingKeys): Promise<string> =>
-  seal(JSON.stringify(session), CONTEXT, keys);
+export const sealSession = (session: Session, use: SessionUse, keys: SealingKeys): Promise<string> =>
+  seal(JSON.stringify(session), contextOf(use), keys);
 
-/** The session of a text; null if none of the keys sealed it, or if it has expired. */
-export async function unsealSession(text: string, keys: SealingKeys, now: number): Promise<Session | null> {
+/** The session of a text; null if it was sealed for another use or with none of the keys, or if it has expired. */
+export async function unsealSession(
+  text: string,
+  use: SessionUse,
+  { keys, now }: { readonly keys: SealingKeys; readonly now: number },
+): Promise<Session | null> {
   if (text.length > MAX_CHARS) return null;
   try {
-    const session = Session.parse(JSON.parse(await unseal(text, CONTEXT, keys)));
+    const session = Session.parse(JSON.parse(await unseal(text, contextOf(use), keys)));
     return session.expiresAt > now ? session : null;
   } catch {
     // Anybody can send a cookie.

@@ -18,12 +18,13 @@ function cookieOf(context: AnyContext): { name: string; isSecure: boolean } {
 export async function readSession(context: AnyContext): Promise<Session | null> {
   const { name } = cookieOf(context);
   const text = parse(context.req.header("cookie") ?? "", name)[name];
-  return text === undefined ? null : unsealSession(text, settingsOf(context.env).sealingKeys, Date.now());
+  const { sealingKeys: keys } = settingsOf(context.env);
+  return text === undefined ? null : unsealSession(text, "cookie", { keys, now: Date.now() });
 }
 
 export async function writeSession(context: AnyContext, session: Session): Promise<void> {
   const maxAge = Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1000));
-  setCookie(context, await sealSession(session, settingsOf(context.env).sealingKeys), maxAge);
+  setCookie(context, await sealSession(session, "cookie", settingsOf(context.env).sealingKeys), maxAge);
 }
 
 export const removeSession = (context: AnyContext): void => setCookie(context, "", 0);

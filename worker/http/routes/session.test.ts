@@ -162,6 +162,18 @@ it("a link lasts a minute, and as long as its credential", async () => {
   expect((await signIn({}, { once: revoked.once })).status).toBe(401);
 });
 
+it("what the database keeps of a link is no cookie, and no other link", async () => {
+  const sealedOf = () => env.DB.prepare("SELECT digest, sealed FROM session_links").all<Record<string, string>>();
+  await env.DB.prepare("DELETE FROM session_links").run();
+  await newLink(bearer(ADMIN));
+  const [stolen] = (await sealedOf()).results;
+  const cookie = `__Host-copra=${encodeURIComponent(stolen?.sealed ?? "")}`;
+  expect((await send("/v2/session", { headers: { ...SAME, cookie } })).status).toBe(401);
+  const mine = await newLink(basic(account.key));
+  await env.DB.prepare("UPDATE session_links SET sealed = ?").bind(stolen?.sealed).run();
+  expect((await signIn({}, { once: mine.once })).status).toBe(401);
+});
+
 it.each<[string, () => Headers, unknown, string]>([
   ["no credential", () => SAME, {}, "authentication_failed"],
   ["an account with an API key", () => basic(account.key), { account: "other" }, "request_not_valid"],

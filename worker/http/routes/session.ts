@@ -106,8 +106,8 @@ async function fromLink(context: AnyContext): Promise<Session> {
   const digest = await linkDigest(once);
   const link = await findCredential(context, digest, () => takeLink(context.env.DB, digest));
   const now = Date.now();
-  const { sealingKeys } = settingsOf(context.env);
-  const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, sealingKeys, now) : null;
+  const { sealingKeys: keys } = settingsOf(context.env);
+  const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, { link: digest }, { keys, now }) : null;
   if (!begun) throw unauthorized(context, "Session", "The link was already used, or is older than a minute");
   return begun;
 }
@@ -117,8 +117,9 @@ async function newLink(context: AnyContext, begun: Session): Promise<SessionLink
   const { publicUrl, sealingKeys } = settingsOf(context.env);
   const once = randomText(ONCE_CHARS, randomBytes);
   // The session lasts its whole time from when the link is used.
-  const sealed = await sealSession({ ...begun, expiresAt: now + SESSION_MS }, sealingKeys);
-  await storeLink(context.env.DB, { digest: await linkDigest(once), sealed, expiresAt: now + LINK_MS }, now);
+  const digest = await linkDigest(once);
+  const sealed = await sealSession({ ...begun, expiresAt: now + SESSION_MS }, { link: digest }, sealingKeys);
+  await storeLink(context.env.DB, { digest, sealed, expiresAt: now + LINK_MS }, now);
   const origin = publicUrl ?? new URL(context.req.url).origin;
   // The fragment is sent to no server.
   return { url: `${origin}/dashboard#once=${once}`, expires_at: new Date(now + LINK_MS).toISOString() };
