@@ -20,15 +20,17 @@ const HEARTBEAT_MS = 10_000;
  */
 export async function serveHealth({ host, port }: HealthAddress, notReady: NotReady): Promise<Server> {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? "/", "http://node");
-    const reasons = pathname === "/health/ready" ? notReady() : [];
-    const isKnown = /^\/health(\/ready)?$/.test(pathname);
+    // Not by `new URL`: it throws for some targets that a client may send, such as `//`.
+    const [path = ""] = (request.url ?? "").split("?", 1);
+    const isKnown = /^\/health(\/ready)?$/.test(path);
+    const reasons = path === "/health/ready" ? notReady() : [];
     const status = isKnown ? (reasons.length === 0 ? 200 : 503) : 404;
     response.writeHead(status, { "content-type": "application/json", connection: "close" });
     response.end(JSON.stringify(isKnown ? bodyOf(reasons) : { status: "not found" }));
   });
   server.listen(port, host);
   await once(server, "listening");
+  server.on("error", () => {}); // A connection that cannot be accepted must not end the node.
   server.unref();
   return server;
 }
