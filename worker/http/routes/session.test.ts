@@ -1,5 +1,5 @@
 import { env, exports } from "cloudflare:workers";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import { ADMIN, basic, bearer, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
@@ -150,6 +150,25 @@ it("a link signs in once, with the rights of its credential, and of the account 
   // A session makes links, too, for another device.
   expect((await newLink(won?.cookie ?? {})).status).toBe(200);
   expect((await newLink({ cookie: won?.cookie.cookie ?? "" })).body.error_code).toBe("cross_site_request");
+});
+
+it("a session lasts twelve hours, whatever it is renewed with", async () => {
+  const first = await signIn(basic(account.key));
+  const { once } = await newLink(first.cookie);
+  const other = await newAccount();
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5000 });
+  try {
+    expect((await signIn({}, { once })).body.expires_at).toBe(first.body.expires_at);
+    const operator = await signIn({ ...first.cookie, ...bearer(ADMIN) });
+    expect(operator.body.expires_at).toBe(first.body.expires_at);
+    // The operator's rights would last on beside a key of one's own.
+    const twice = await signIn({ ...operator.cookie, ...basic(other.key) });
+    expect(twice.body).toMatchObject({ account: { id: other.id }, expires_at: first.body.expires_at });
+    const again = await signIn({ ...first.cookie, ...basic(account.key) });
+    expect(again.body.expires_at > first.body.expires_at).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it("a link lasts a minute, and as long as its credential", async () => {

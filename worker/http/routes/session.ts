@@ -36,13 +36,7 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     if (requestOrigin(context) === "other") requireSameOrigin(context);
     const begun = context.req.header("authorization") ? await fromCredential(context) : await fromLink(context);
     const before = await readSession(context);
-    // A second credential adds its rights to the session.
-    const expiresAt = Date.now() + SESSION_MS;
-    const joined = { key: begun.key ?? before?.key ?? null, admin: begun.admin ?? before?.admin ?? null, expiresAt };
-    const { current, view } = await validSession(context, {
-      ...joined,
-      account: begun.account ?? before?.account ?? null,
-    });
+    const { current, view } = await validSession(context, before ? joined(begun, before) : begun);
     await writeSession(context, current);
     return jsonResponse(context, viewSession(current, view));
   })
@@ -81,6 +75,15 @@ async function validSession(context: AnyContext, given: Session | null): Promise
   return { current, view: { account: ofKey ?? chosen, isOperator: operator } };
 }
 
+/** A second credential adds its rights to a session. What was there does not last longer by it. */
+function joined(begun: Session, before: Session): Session {
+  const key = begun.key ?? before.key;
+  const admin = begun.admin ?? before.admin;
+  const isNew = key === begun.key && admin === begun.admin;
+  const expiresAt = isNew ? begun.expiresAt : Math.min(begun.expiresAt, before.expiresAt);
+  return { key, admin, account: begun.account ?? before.account, expiresAt };
+}
+
 const viewSession = ({ expiresAt }: Session, { account, isOperator }: Rights): SessionView => ({
   account: account && { id: account.id, name: account.name },
   operator: isOperator,
@@ -116,9 +119,9 @@ async function newLink(context: AnyContext, begun: Session): Promise<SessionLink
   const now = Date.now();
   const { publicUrl, sealingKeys } = settingsOf(context.env);
   const once = randomText(ONCE_CHARS, randomBytes);
-  // The session lasts its whole time from when the link is used.
+  // It lasts no longer than a session that makes it: else who has a cookie could have one for ever.
   const digest = await linkDigest(once);
-  const sealed = await sealSession({ ...begun, expiresAt: now + SESSION_MS }, { link: digest }, sealingKeys);
+  const sealed = await sealSession(begun, { link: digest }, sealingKeys);
   await storeLink(context.env.DB, { digest, sealed, expiresAt: now + LINK_MS }, now);
   const origin = publicUrl ?? new URL(context.req.url).origin;
   // The fragment is sent to no server.

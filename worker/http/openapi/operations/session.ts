@@ -30,7 +30,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     description:
       "With an API key or the admin token in the `Authorization` header, and no body, or with the secret of a one-time " +
       "link. The response sets a cookie for twelve hours, which is a credential of all operations of the account, or of " +
-      "the operator. It holds no key. A second credential adds its rights to the session.",
+      "the operator. It holds no key. A second credential adds its rights to the session, which lasts no longer by it.",
     body: {
       json: "Once",
       isOptional: true,
@@ -60,7 +60,9 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     path: "/v2/session/links",
     id: "createSessionLink",
     summary: "Create a one-time link to the dashboard",
-    description: "It signs a browser in with the rights of the credential, once, within a minute.",
+    description:
+      "It signs a browser in with the rights of the credential, once, within a minute. What a session's link begins ends " +
+      "with this session.",
     body: {
       json: "NewSessionLink",
       isOptional: true,
