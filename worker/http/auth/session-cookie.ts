@@ -4,33 +4,49 @@ import { type Session, sealSession, unsealSession } from "../../crypto/session.t
 import { settingsOf } from "../../settings.ts";
 import type { AnyContext } from "./same-origin.ts";
 
-/** Name and attributes. A cookie of plain HTTP is for the local system; there, other ports of the host see it, too. */
-function cookieOf(context: AnyContext): { name: string; isSecure: boolean } {
-  const { protocol, host, port } = new URL(context.req.url);
+type Cookie = { readonly name: string; readonly isSecure: boolean };
+const SECURE: Cookie = { name: "__Host-copra", isSecure: true };
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
+
+/**
+ * The cookie to write, and then others that a session may be in. One of plain HTTP is for the local system; there,
+ * other ports of the host see it, too.
+ */
+function cookiesOf(context: AnyContext): readonly [Cookie, ...Cookie[]] {
+  const { protocol, hostname, port } = new URL(context.req.url);
+  const plain: Cookie = { name: `copra-${port || "80"}`, isSecure: false };
+  if (protocol === "https:") return [SECURE];
   const { publicUrl } = settingsOf(context.env);
-  // A proxy may have ended TLS before the request arrived here.
-  const outside = publicUrl === null ? null : new URL(publicUrl);
-  const isSecure = protocol === "https:" || (outside?.protocol === "https:" && outside.host === host);
-  return isSecure ? { name: "__Host-copra", isSecure } : { name: `copra-${port || "80"}`, isSecure };
+  if (publicUrl === null || new URL(publicUrl).protocol !== "https:") return [plain];
+  // A proxy ended TLS before the request arrived here, and may have replaced the host by the one that it forwards to.
+  if (!LOOPBACK.test(hostname)) return [SECURE];
+  // Without a proxy, the page on this machine is one of plain HTTP. Requests that only read do not say which it is.
+  return context.req.header("origin")?.startsWith("https:") ? [SECURE, plain] : [plain, SECURE];
 }
 
 /** The session of the cookie; null without one, or if it is not valid or has expired. */
 export async function readSession(context: AnyContext): Promise<Session | null> {
-  const { name } = cookieOf(context);
-  const text = parse(context.req.header("cookie") ?? "", name)[name];
+  const sent = parse(context.req.header("cookie") ?? "");
   const { sealingKeys: keys } = settingsOf(context.env);
-  return text === undefined ? null : unsealSession(text, "cookie", { keys, now: Date.now() });
+  // First what no other host and no plain HTTP can have written.
+  for (const { name } of cookiesOf(context).toSorted((a, b) => Number(b.isSecure) - Number(a.isSecure))) {
+    const session = await unsealSession(sent[name] ?? "", "cookie", { keys, now: Date.now() });
+    if (session) return session;
+  }
+  return null;
 }
 
 export async function writeSession(context: AnyContext, session: Session): Promise<void> {
   const maxAge = Math.max(0, Math.floor((session.expiresAt - Date.now()) / 1000));
-  setCookie(context, await sealSession(session, "cookie", settingsOf(context.env).sealingKeys), maxAge);
+  const [cookie] = cookiesOf(context);
+  setCookie(context, cookie, await sealSession(session, "cookie", settingsOf(context.env).sealingKeys), maxAge);
 }
 
-export const removeSession = (context: AnyContext): void => setCookie(context, "", 0);
+export function removeSession(context: AnyContext): void {
+  for (const cookie of cookiesOf(context)) setCookie(context, cookie, "", 0);
+}
 
-function setCookie(context: AnyContext, value: string, maxAge: number): void {
-  const { name, isSecure } = cookieOf(context);
+function setCookie(context: AnyContext, { name, isSecure }: Cookie, value: string, maxAge: number): void {
   const attributes = { path: "/", httpOnly: true, sameSite: "Strict", secure: isSecure, maxAge } as const;
   context.header("set-cookie", serialize(name, value, attributes), { append: true });
 }

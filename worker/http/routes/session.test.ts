@@ -50,11 +50,24 @@ it("names the cookie of plain HTTP by its port", async () => {
   );
 });
 
-it("is marked as secure behind a proxy that ends TLS", async () => {
-  const headers = { ...SAME, ...basic(account.key) };
-  const behind = { ...env, PUBLIC_URL: "https://encode.example.com" };
-  const answer = await app.request("http://encode.example.com/v2/session", { method: "POST", headers }, behind);
-  expect(answer.headers.get("set-cookie")).toMatch(/^__Host-copra=/);
+const OUTSIDE = "https://encode.example.com";
+it.each<[string, string, string, RegExp]>([
+  [OUTSIDE, "http://encode.example.com", OUTSIDE, /^__Host-copra=.*; Secure/],
+  // nginx puts in the host that it forwards to.
+  [OUTSIDE, "http://127.0.0.1:8787", OUTSIDE, /^__Host-copra=.*; Secure/],
+  [OUTSIDE, "http://backend", OUTSIDE, /^__Host-copra=.*; Secure/],
+  [OUTSIDE, "http://localhost.example.com", "http://localhost.example.com", /^__Host-copra=.*; Secure/],
+  [OUTSIDE, "http://127.0.0.1:8787", "http://127.0.0.1:8787", /^copra-8787=(?!.*Secure)/],
+  [OUTSIDE, "http://[::1]:8787", "http://[::1]:8787", /^copra-8787=(?!.*Secure)/],
+  ["http://encode.example.com", "http://encode.example.com", "http://encode.example.com", /^copra-80=(?!.*Secure)/],
+])("with the public URL %s, at %s, a page of %s gets a cookie like %s", async (PUBLIC_URL, host, origin, expected) => {
+  const behind = { ...env, PUBLIC_URL };
+  const headers = { ...SAME, origin, ...basic(account.key) };
+  const answer = await app.request(`${host}/v2/session`, { method: "POST", headers }, behind);
+  expect(answer.headers.get("set-cookie")).toMatch(expected);
+  // Browsers send no Origin with requests that only read.
+  const read = await app.request(`${host}/v2/jobs`, { headers: cookieOf(answer.headers) }, behind);
+  expect(read.status).toBe(200);
 });
 
 it.each<[string, Headers]>([
