@@ -8,8 +8,10 @@ export const KEPT = "••••••••";
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Members whose values are secret wherever they are: credentials of storages, sources and topics. */
-const SECRET_SECTIONS: ReadonlySet<string> = new Set(["credentials"]);
+/** Names of credentials, also where the service does not expect them: people put them into wrong places. */
+const SECRET_NAME =
+  /secret|passw|passphrase|token|credential|authorization|signature|(?:access|account|api|app|private|shared|storage)key/i;
+const isSecretName = (name: string): boolean => SECRET_NAME.test(name.replace(/[-_ ]/g, ""));
 /** The key of an encrypted stream; notification parameters often hold tokens. */
 const isSecretMember = (name: string, parent: string): boolean =>
   (name === "key" && parent === "encryption") || parent === "params";
@@ -19,21 +21,25 @@ function mapSecrets(value: unknown, hide: (text: unknown) => unknown, url: (text
   const walk = (one: unknown, name: string, parent: string, inside: boolean): unknown => {
     if (Array.isArray(one)) return one.map((entry) => walk(entry, name, parent, inside));
     if (isObject(one)) {
-      const isSecret = inside || SECRET_SECTIONS.has(name);
+      const isSecret = inside || isSecretName(name);
       const entries = Object.entries(one).map(([key, member]) => [key, walk(member, key, name, isSecret)]);
       return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
     }
-    if (inside || isSecretMember(name, parent)) return hide(one);
-    return typeof one === "string" && /^https?:\/\//i.test(one) ? url(one) : one;
+    if (inside || isSecretName(name) || isSecretMember(name, parent)) return hide(one);
+    return typeof one === "string" && /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(one) ? url(one) : one;
   };
   return walk(value, "", "", false);
 }
 
 /**
- * Without user, password, query and fragment: what the service itself shows of a URL (shared/job/metadata.ts,
- * `publicUrl`, which the dashboard cannot import without zod).
+ * A URL of any scheme without user, password, query and fragment. Keys of S3 may contain slashes: after a colon that
+ * starts no port, all until the last `@` is a password.
  */
-export const publicUrl = (url: string): string => url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/, "");
+export const publicUrl = (url: string): string =>
+  url
+    .trim()
+    .replace(/[?#].*$/s, "")
+    .replace(/^([^/]*:\/\/)(?:[^/]*@|[^/:@]*:(?!\d*(?:\/|$)).*@)/s, "$1");
 
 /** The request without its secrets: credentials, keys of streams, parameters of notifications, parts of URLs. */
 export const withoutSecrets = (request: Json): Json => {

@@ -31,6 +31,29 @@ it("keeps any JSON without URLs and credentials", () => {
   );
 });
 
+it.each([
+  ["s3://AK:hunter2@bucket/a.mp4", "s3://bucket/a.mp4"],
+  ["s3://AK:hun/ter2+/@bucket/a.mp4", "s3://bucket/a.mp4"],
+  ["ftp://u:hunter2@ftp.example.com/in?hunter2#hunter2", "ftp://ftp.example.com/in"],
+  ["\n https://u:hunter2@e.com:8443/@u/a.mp4?t=hunter2 ", "https://e.com:8443/@u/a.mp4"],
+  ["HTTPS://hunter2@e.com", "HTTPS://e.com"],
+  ["https://e.com:8443/@u/a.mp4", "https://e.com:8443/@u/a.mp4"],
+])("takes secrets out of the URL %j", (url, shown) => {
+  expect(withoutSecrets({ input: { url }, outputs: { mp4: [{ url }] } })).toEqual({
+    input: { url: shown },
+    outputs: { mp4: [{ url: shown }] },
+  });
+});
+
+it("leaves out credentials wherever they are, and keeps names like theirs", () => {
+  const misplaced = { secret_access_key: "hunter2", accessKeyId: "hunter2", "api-key": "hunter2", password: "hunter2" };
+  const input = { service: "s3", key: "in/a.mp4", "session token": { value: "hunter2" }, ...misplaced };
+  const rest = { encryption: { key_uri: "skd://asset" }, storage: { account_id: "0123", acl: "private" } };
+  const hash = hashOfRequest({ input, ...rest, ...misplaced });
+  expect(decodeURIComponent(hash)).not.toContain("hunter2");
+  expect(stateOfHash(hash)?.request).toMatchObject({ input: { service: "s3", key: "in/a.mp4" }, ...rest });
+});
+
 it("is about as long as the JSON", () => {
   const request = { input: { url: "https://example.com/a.mp4" }, outputs: { "mp4:720p": { path: "a.mp4" } } };
   expect(hashOfRequest(request)).toBe(

@@ -47,8 +47,8 @@ function unpacked(text: string | undefined): Json | null {
 }
 
 /**
- * The fragment of a page that shows this request: `/new${hashOfRequest(request)}`. Credentials, keys, and users,
- * passwords and queries of URLs are left out.
+ * The fragment of a page that shows this request: `/new${hashOfRequest(request)}`. Credentials (by their names,
+ * wherever they are), keys, and users, passwords and queries of URLs are left out.
  */
 export function hashOfRequest(request: object, source: AssumedSource = {}): string {
   const assumed = Object.keys(source).length === 0 ? "" : `&source=${packed(source)}`;
