@@ -24,6 +24,12 @@ it("passes on variables of the Worker, and runs no S3 server beside a bucket of 
 const HTTPS = { COPRA_PUBLIC_URL: "https://encode.example.com/" };
 it.each<[string, Record<string, string>]>([
   ["behind a proxy with TLS", { COPRA_BIND: "0.0.0.0", COPRA_TRUSTED_PROXIES: "10.0.0.0/8, ::1", ...HTTPS }],
+  [
+    "with its S3 server behind a proxy with TLS",
+    { COPRA_BIND: "::", COPRA_S3_URL: "https://s3.example.com", ...HTTPS },
+  ],
+  ["without its S3 server", { COPRA_BIND: "::", COPRA_S3_URL: "http://s3.lan:9000", COPRA_S3: "off", ...HTTPS }],
+  ["with a plain S3 server", { COPRA_BIND: "::", COPRA_S3_URL: "http://s3.lan", COPRA_INSECURE_HTTP: "1", ...HTTPS }],
   ["in a network of its own", { COPRA_BIND: "::", COPRA_INSECURE_HTTP: "1" }],
   ["for sources in private networks", { ...HTTPS, COPRA_ALLOW_PRIVATE: "all" }],
   ["for services of the machine, from the machine alone", { COPRA_ALLOW_PRIVATE: "loopback" }],
@@ -39,6 +45,7 @@ it.each<[Record<string, string>, string]>([
   [{ COPRA_TRUSTED_PROXIES: "0.0.0.0/0" }, "must not be the whole internet"],
   [{ COPRA_BIND: "0.0.0.0" }, "would cross the network unencrypted"],
   [{ COPRA_PUBLIC_URL: "http://encode.example.com" }, "would cross the network unencrypted"],
+  [{ ...HTTPS, COPRA_BIND: "0.0.0.0", COPRA_S3_URL: "http://s3.lan:9000" }, "give its URL by --s3-url https://"],
   [{ ...HTTPS, COPRA_ALLOW_PRIVATE: "loopback" }, "could make it call every service of this machine"],
   [{ COPRA_ALLOW_PRIVATE: "some" }, "--allow-private (COPRA_ALLOW_PRIVATE) must be none, loopback or all"],
   [{ COPRA_LOG: "syslog" }, "--log (COPRA_LOG) must be files or stderr"],

@@ -96,7 +96,7 @@ export function readServeSettings(env: Env): ServeSettings {
 
 /** Why the service would not be safe for others than whoever sits at this machine; null if it is. */
 function unsafeReason(chosen: Environment): string | null {
-  const { COPRA_BIND: bind, COPRA_PUBLIC_URL: publicUrl, COPRA_TRUSTED_PROXIES: proxies } = chosen;
+  const { COPRA_BIND: bind, COPRA_PUBLIC_URL: publicUrl, COPRA_S3_URL: s3Url, COPRA_TRUSTED_PROXIES: proxies } = chosen;
   new TrustedProxies(proxies);
   if (proxies.some((proxy) => proxy.endsWith("/0"))) {
     return "--trusted-proxy must not be the whole internet: every client could then state any address as its own";
@@ -106,6 +106,13 @@ function unsafeReason(chosen: Environment): string | null {
     return (
       "API keys and sessions would cross the network unencrypted. Put a proxy with TLS in front and give its URL by " +
       "--public-url https://…; in a network that only you use, --insecure-http starts it anyway"
+    );
+  }
+  const isS3Open = ANY.includes(bind) && s3Url !== undefined && chosen.COPRA_S3 === "on";
+  if (isS3Open && !s3Url.startsWith("https:") && chosen.COPRA_INSECURE_HTTP !== "1") {
+    return (
+      "Clips and signed addresses would cross the network unencrypted. Put a proxy with TLS in front of the S3 server " +
+      "and give its URL by --s3-url https://…; in a network that only you use, --insecure-http starts it anyway"
     );
   }
   if (isOpen && chosen.COPRA_ALLOW_PRIVATE === "loopback") {
