@@ -4,11 +4,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 
-/** Paths of tracked and new files from the repository's root, without ignored and deleted ones. */
+/** Written by other programs, in their form. */
+const GENERATED = ["worker/wrangler-env/generated.d.ts"];
+
+/** Paths of tracked and new files from the repository's root, without ignored, deleted and generated ones. */
 export const listFiles = (pattern = /\.(tsx?|mjs|md)$/): string[] =>
   execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], {
     cwd: ROOT,
     encoding: "utf8",
   })
     .split("\n")
-    .filter((file) => pattern.test(file) && existsSync(join(ROOT, file)));
+    .filter((file) => pattern.test(file) && !GENERATED.includes(file) && existsSync(join(ROOT, file)));

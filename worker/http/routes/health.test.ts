@@ -11,7 +11,7 @@ it("a health request creates no hub: the operator does, with the first node toke
   const before = await hubs();
   expect(await send("/v2/health")).toMatchObject({ status: 200, body: { status: "ok", nodes: 0 } });
   expect(await hubs()).toEqual(before);
-  const body = { name: "rack", pool: "attic" };
+  const body = { name: "rack", pool: "health-route" };
   await send("/v2/admin/node-tokens", { method: "POST", body, headers: bearer(ADMIN) });
-  expect((await hubs()).filter((id) => !before.includes(id))).toEqual([String(env.HUB.idFromName("hub:attic:0"))]);
+  expect((await hubs()).filter((id) => !before.includes(id))).toEqual([String(env.HUB.idFromName("hub:health-route:0"))]);
 });
