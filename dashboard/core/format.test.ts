@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ago, bitrate, bytes, count, duration, money, percent, plural, timecode } from "./format.ts";
+import { ago, amount, bitrate, bytes, count, duration, money, percent, plural, timecode } from "./format.ts";
 
 it.each([
   [bytes(0), "0 B"],
@@ -7,6 +7,13 @@ it.each([
   [bytes(999_600), "1 MB"],
   [bytes(1_250_000_000), "1.25 GB"],
   [bitrate(2_500_000), "2.5 Mbit/s"],
+  [amount(0), "0"],
+  [amount(0.001), "< 0.01"],
+  [amount(1 / 3), "0.33"],
+  [amount(9.5), "9.5"],
+  [amount(12.34), "12.3"],
+  [amount(1284.4), "1,284"],
+  [amount(null), "–"],
   [count(1284), "1,284"],
   [count(null), "–"],
   [plural(1, "job"), "1 job"],

@@ -20,6 +20,10 @@ export function short(value: Maybe): string {
   return new Intl.NumberFormat(LOCALE, { maximumFractionDigits: digits }).format(value);
 }
 
+/** The same for what was used: only nothing is `0`. */
+export const amount = (value: Maybe): string =>
+  isKnown(value) && value > 0 && value < 0.005 ? "< 0.01" : short(value);
+
 /** `value` in the largest unit of which it has at least one; each is 1000 times the one before. */
 function scaled(value: Maybe, units: readonly string[]): string {
   if (!isKnown(value)) return UNKNOWN;

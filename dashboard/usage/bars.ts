@@ -1,5 +1,6 @@
 // Days of usage as bars: what is added up, how high it is, and the lines behind it. Pure.
 import type { UsageDay } from "../../client/index.ts";
+import { count } from "../core/format.ts";
 import { TIERS, type Tier } from "../core/prices.ts";
 
 /** A bar: the days that it stands for, and its parts from below. */
@@ -39,6 +40,10 @@ export function scaleOf(max: number): readonly number[] {
   const step = ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, at) => at * step);
 }
+
+/** A value of a scale: below 10 with all its digits, of which the float may have more. */
+export const axisText = (minutes: number): string =>
+  minutes < 10 ? `${Number(minutes.toPrecision(3))}` : count(minutes);
 
 /** A part of a bar in a chart; y grows downwards. */
 export type Rect = {

@@ -1,8 +1,8 @@
 // Minutes of output by day as bars. Its numbers are in the table below it.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { count, date } from "../core/format.ts";
+import { amount, date } from "../core/format.ts";
 import { TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
-import { type Bar, scaleOf, stackOf } from "./bars.ts";
+import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
 
 const HEIGHT = 280;
 const MARGIN = { left: 56, right: 8, top: 12, bottom: 26 };
@@ -62,7 +62,7 @@ function Plot({ bars, width }: { readonly bars: readonly Bar[]; readonly width: 
           <g key={minutes} transform={`translate(0 ${yOf(minutes)})`}>
             <line class="grid" x2={plot.width} />
             <text class="axis" x={-8} dy="0.32em" text-anchor="end">
-              {minutes < 10 ? Math.round(minutes * 100) / 100 : count(minutes)}
+              {axisText(minutes)}
             </text>
           </g>
         ))}
@@ -95,8 +95,8 @@ function titleOf({ from, to, parts, minutes }: Bar): string {
   const days = from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`;
   const tiers = parts
     .filter((part) => part.minutes > 0)
-    .map((part) => `${TIER_NAMES[part.tier]} ${count(part.minutes)}`);
-  return `${days}: ${count(minutes)} min${tiers.length > 0 ? ` (${tiers.join(", ")})` : ""}`;
+    .map((part) => `${TIER_NAMES[part.tier]} ${amount(part.minutes)}`);
+  return `${days}: ${amount(minutes)} min${tiers.length > 0 ? ` (${tiers.join(", ")})` : ""}`;
 }
 
 /** The fills of tiers: a color and a pattern of its own for each. */

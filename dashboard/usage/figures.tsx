@@ -1,10 +1,7 @@
 import type { UsageTotal } from "../../client/index.ts";
-import { bytes, count, money, plural, short } from "../core/format.ts";
+import { amount, bytes, count, money, plural } from "../core/format.ts";
 import { costOf, currentPrices, TIERS } from "../core/prices.ts";
 import { type Figure, Figures } from "../parts/figures.tsx";
-
-/** `12.5`, `1,284`. */
-export const hours = (seconds: number): string => (seconds >= 360_000 ? count(seconds / 3600) : short(seconds / 3600));
 
 /** What the days add up to. */
 export function UsageFigures({ total }: { readonly total: UsageTotal }) {
@@ -12,8 +9,12 @@ export function UsageFigures({ total }: { readonly total: UsageTotal }) {
   const seconds = TIERS.reduce((sum, tier) => sum + output_seconds[tier], 0);
   const ended = jobs.completed + jobs.failed + jobs.cancelled;
   const figures: readonly Figure[] = [
-    ["Minutes of output", count(seconds / 60), `${plural(ended, "job")}, ${count(jobs.failed)} failed`],
-    ["Node hours", hours(node_seconds), seconds > 0 ? `${short(node_seconds / seconds)} s for a second of output` : ""],
+    ["Minutes of output", amount(seconds / 60), `${plural(ended, "job")}, ${count(jobs.failed)} failed`],
+    [
+      "Node hours",
+      amount(node_seconds / 3600),
+      seconds > 0 ? `${amount(node_seconds / seconds)} s for a second of output` : "",
+    ],
     ["Stored", bytes(stored_bytes), "files of finished outputs"],
     ["Elsewhere", money(costOf(output_seconds, currentPrices().prices)), "at a service that charges by the minute"],
   ];

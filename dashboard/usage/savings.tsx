@@ -1,6 +1,6 @@
 // What a service that charges by the minute would have cost, and its price table.
 import type { UsageTotal } from "../../client/index.ts";
-import { count, money } from "../core/format.ts";
+import { amount, money } from "../core/format.ts";
 import { prefer } from "../core/preferences.ts";
 import { costOf, currentPrices, LIST_SOURCE, TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
 
@@ -24,7 +24,7 @@ export function Savings({ seconds }: { readonly seconds: UsageTotal["output_seco
       <div class="body savings">
         <p>
           A service that charges by the minute would have cost <strong>{money(costOf(seconds, prices))}</strong> for
-          these {count(minutes)} minutes of output.
+          these {amount(minutes)} minutes of output.
         </p>
         <div class="table">
           <table>
@@ -41,7 +41,7 @@ export function Savings({ seconds }: { readonly seconds: UsageTotal["output_seco
               {TIERS.map((tier) => (
                 <tr key={tier}>
                   <th scope="row">{TIER_NAMES[tier]}</th>
-                  <td class="number">{count(seconds[tier] / 60)}</td>
+                  <td class="number">{amount(seconds[tier] / 60)}</td>
                   <td class="number">
                     <input
                       type="text"

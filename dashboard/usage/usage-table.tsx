@@ -1,10 +1,9 @@
 import type { Usage, UsageTotal } from "../../client/index.ts";
-import { bytes, count, date } from "../core/format.ts";
+import { amount, bytes, count, date } from "../core/format.ts";
 import { TIER_NAMES, TIERS } from "../core/prices.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Scroll } from "../parts/scroll.tsx";
 import { csvOf } from "./bars.ts";
-import { hours } from "./figures.tsx";
 
 /** The numbers of all days with usage, newest first. */
 export function UsageTable({ usage }: { readonly usage: Usage }) {
@@ -73,10 +72,10 @@ function Numbers({ of: { jobs, output_seconds, node_seconds, stored_bytes } }: {
       ))}
       {TIERS.map((tier) => (
         <td class="number" key={tier}>
-          {count(output_seconds[tier] / 60)}
+          {amount(output_seconds[tier] / 60)}
         </td>
       ))}
-      <td class="number">{hours(node_seconds)}</td>
+      <td class="number">{amount(node_seconds / 3600)}</td>
       <td class="number">{bytes(stored_bytes)}</td>
     </>
   );

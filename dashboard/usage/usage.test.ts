@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { UsageDay } from "../../client/index.ts";
 import { costOf, LIST_PRICES, pricesOf } from "../core/prices.ts";
-import { barsOf, scaleOf, stackOf } from "./bars.ts";
+import { axisText, barsOf, scaleOf, stackOf } from "./bars.ts";
 import { rangeOf } from "./range.ts";
 
 const NOW = Date.parse("2026-03-02T23:59:00Z");
@@ -43,13 +43,14 @@ describe("bars", () => {
   });
 
   it.each([
-    [0, [0, 1]],
-    [0.7, [0, 0.2, 0.4, 0.6, 0.8]],
-    [7, [0, 2, 4, 6, 8]],
-    [20, [0, 5, 10, 15, 20]],
-    [1284, [0, 500, 1000, 1500]],
-  ])("up to %d have the scale %j", (max, expected) => {
-    expect(scaleOf(max).map((value) => Math.round(value * 1e6) / 1e6)).toEqual(expected);
+    [0, "0 1"],
+    [0.02, "0 0.005 0.01 0.015 0.02"],
+    [0.7, "0 0.2 0.4 0.6 0.8"],
+    [7, "0 2 4 6 8"],
+    [20, "0 5 10 15 20"],
+    [1284, "0 500 1,000 1,500"],
+  ])("up to %d have the scale %s", (max, expected) => {
+    expect(scaleOf(max).map(axisText).join(" ")).toBe(expected);
   });
 
   it("are stacked from below", () => {

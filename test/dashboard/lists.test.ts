@@ -43,6 +43,8 @@ const USAGE = {
   jobs: { completed: 3, failed: 1, cancelled: 0 },
   ...{ output_seconds: { audio: 0, sd: 0, hd: 6000, uhd: 0 }, node_seconds: 7200, stored_bytes: 5e9 },
 };
+/** A clip of 20 s on a fast node. */
+const LITTLE = { ...USAGE, output_seconds: { audio: 0, sd: 0, hd: 20, uhd: 0 }, node_seconds: 5, stored_bytes: 1000 };
 
 let jobs: Job[];
 let state: Node["state"];
@@ -121,7 +123,8 @@ beforeAll(async () => {
     }),
     "GET /v2/usage": ({ query }) => {
       const [from, to] = [query.get("from"), query.get("to")];
-      return { from, to, days: [{ day: to, ...USAGE }], total: USAGE };
+      const total = to === "2026-11-23" ? USAGE : LITTLE;
+      return { from, to, days: [{ day: to, ...total }], total };
     },
   });
   browser = await launchChromium();
@@ -298,6 +301,17 @@ describe("the usage", () => {
     await expect.poll(() => page.locator(".savings strong").textContent()).toBe("$2.00");
     expect(await page.locator(".days-table tfoot").textContent()).toBe("Total3100010002" + "5 GB");
     await page.locator(".usage-chart .part").waitFor();
+  });
+
+  it("shows parts of minutes and of hours as more than 0", async () => {
+    await open("/usage?from=2026-11-22&to=2026-11-22");
+    await page.locator(".usage-chart .part").waitFor();
+    expect(await page.locator(".days-table tfoot").textContent()).toBe("Total310" + "000.330" + "< 0.01" + "1 kB");
+    const [minutes, hours] = await page.locator(".key-figures dd:not(.detail)").allTextContents();
+    expect([minutes, hours]).toEqual(["0.33", "< 0.01"]);
+    expect(await page.locator(".savings p").first().textContent()).toContain("$0.005 for these 0.33 minutes");
+    expect(await page.getByRole("row", { name: /^HD/ }).textContent()).toBe("HD0.33$0.005");
+    expect(await page.locator(".usage-chart title").textContent()).toMatch(/: 0\.33 min \(HD 0\.33\)$/);
   });
 });
 
