@@ -50,6 +50,42 @@ describe("a session", () => {
     await other.getByText("already used, or is older than a minute").waitFor();
   });
 
+  it("is replaced by that of another account only after a question, which names both", async () => {
+    const own = await dashboard.open({ as: "client" });
+    const name = (await own.locator(".account").textContent()) ?? "";
+    const created = await fetch(`${stack.api}/admin/accounts`, {
+      ...{ method: "POST", headers: admin },
+      body: JSON.stringify({ name: "stranger" }),
+    });
+    const { api_key: key } = (await created.json()) as { api_key: string };
+    const headers = { authorization: `Basic ${btoa(`${key}:`)}` };
+    const made = await fetch(`${stack.api}/session/links`, { method: "POST", headers });
+    const { url: link } = (await made.json()) as { url: string };
+    const visit = async (url: string): Promise<void> => {
+      // Else only the fragment would change.
+      await own.goto("about:blank");
+      await own.goto(url);
+    };
+    const question = own.getByRole("dialog", { name: "Sign in as another account?" });
+    await visit(link);
+    await question.getByText(`“${name}”`).waitFor();
+    await question.getByText("“stranger”").waitFor();
+    expect(await accessibilityProblems(own)).toEqual([]);
+    await own.keyboard.press("Escape");
+    await question.waitFor({ state: "detached" });
+    await own.reload();
+    expect(await own.locator(".account").textContent()).toBe(name);
+    // A link of the same account asks nothing.
+    await visit(await dashboard.link("client"));
+    await heading(own, "Jobs");
+    expect([await question.count(), await own.locator(".account").textContent()]).toEqual([0, name]);
+    // The question did not use the first one up.
+    await visit(link);
+    await question.waitFor();
+    await question.getByRole("button", { name: "Sign in as stranger" }).press("Enter");
+    await own.locator(".account", { hasText: "stranger" }).waitFor();
+  });
+
   it("begins with a key, ends with signing out, and cannot be read by scripts", async () => {
     const context = await dashboard.browser.newContext();
     const page = await context.newPage();
