@@ -985,6 +985,8 @@ export type NewUpload = {
 export type Once = {
   /** The secret of a one-time link */
   once: string;
+  /** Only reads who the link signs in: the link can still be used, and no cookie is set */
+  preview?: boolean | undefined;
 };
 
 /** Who the link signs in */

@@ -2,15 +2,20 @@
 import { fragment, navigate, path } from "../core/location.ts";
 import { admin } from "../core/service.ts";
 import {
+  type Account,
   account,
+  begin,
   chooseAccount,
   ended,
   endSession,
   lastAccount,
+  previewLink,
   readSession,
   redeemLink,
   session,
+  sessionOfCookie,
 } from "../core/session.ts";
+import { confirm } from "../parts/overlays/dialog.tsx";
 import { toastError } from "../parts/overlays/toasts.tsx";
 
 const ONCE = "once=";
@@ -32,13 +37,34 @@ async function useLink(once: string): Promise<void> {
   // Before anything else: the secret stays in no history.
   navigate(path.value, { replace: true });
   try {
-    await redeemLink(once);
+    if (await mayRedeem(once)) await redeemLink(once);
   } catch (error) {
     await readSession();
     if (session.value) toastError(error);
     else ended.value = error instanceof Error ? error.message : String(error);
   }
 }
+
+/**
+ * Asks before a link replaces the account of the session by another: somebody else may have sent the link, to see what
+ * is done next in an account of their own. The operator's links are no such danger, and add to what a session may do.
+ */
+async function mayRedeem(once: string): Promise<boolean> {
+  const current = await sessionOfCookie();
+  if (current === null) return true;
+  const link = await previewLink(once);
+  if (link.operator || link.account?.id === current.account?.id) return true;
+  begin(current);
+  return confirm({
+    title: "Sign in as another account?",
+    text:
+      `You are signed in as ${nameOf(current.account)}. This link signs in as ${nameOf(link.account)}, whose owner sees ` +
+      "what you do there, such as your new jobs. Go back if you did not ask for this link.",
+    action: `Sign in as ${link.account?.name}`,
+  });
+}
+
+const nameOf = (given: Account | null): string => (given ? `“${given.name}” (${given.id})` : "the operator");
 
 /** The account of the last visit, or the only one. */
 async function chooseLastAccount(): Promise<void> {

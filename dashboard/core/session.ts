@@ -28,19 +28,26 @@ async function problemOf(response: Response): Promise<Error> {
   return new Error(body?.message ?? `The service responded with HTTP ${response.status}`);
 }
 
-function begin(given: Session): Session {
+/** Shows the pages of a session. */
+export function begin(given: Session): void {
   ended.value = null;
   account.value = given.account;
   session.value = given;
-  return given;
+}
+
+/** The session of the browser's cookie; null if nobody is signed in. Throws if the service does not answer. */
+export async function sessionOfCookie(): Promise<Session | null> {
+  const response = await fetch(ROOT);
+  if (response.ok) return response.json();
+  if (response.status === 401) return null;
+  throw await problemOf(response);
 }
 
 /** Reads the session of the browser's cookie. Throws if the service does not answer. */
 export async function readSession(): Promise<void> {
-  const response = await fetch(ROOT);
-  if (response.ok) begin(await response.json());
-  else if (response.status === 401) session.value = null;
-  else throw await problemOf(response);
+  const found = await sessionOfCookie();
+  if (found) begin(found);
+  else session.value = null;
 }
 
 /**
@@ -54,12 +61,19 @@ export async function signIn(credential: string): Promise<void> {
   begin(await response.json());
 }
 
+async function sendLink(body: { readonly once: string; readonly preview?: true }): Promise<Session> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(ROOT, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!response.ok) throw await problemOf(response);
+  return response.json();
+}
+
+/** Who the secret of a one-time link signs in; it can still be used. Throws Error with the service's message. */
+export const previewLink = (once: string): Promise<Session> => sendLink({ once, preview: true });
+
 /** Signs in with the secret of a one-time link. Throws Error with the service's message. */
 export async function redeemLink(once: string): Promise<void> {
-  const headers = { "content-type": "application/json" };
-  const response = await fetch(ROOT, { method: "POST", headers, body: JSON.stringify({ once }) });
-  if (!response.ok) throw await problemOf(response);
-  begin(await response.json());
+  begin(await sendLink({ once }));
 }
 
 export async function signOut(): Promise<void> {

@@ -11,6 +11,10 @@ export const OnceBody = strictObject({
     .string("must be a string")
     .max(100, "must have at most 100 characters")
     .describe("The secret of a one-time link"),
+  preview: z
+    .boolean("must be true or false")
+    .exactOptional()
+    .describe("Only reads who the link signs in: the link can still be used, and no cookie is set"),
 });
 
 export const LinkBody = strictObject({

@@ -17,6 +17,11 @@ export async function storeLink(db: D1Database, link: SessionLink, now: number):
   );
 }
 
+export async function findLink(db: D1Database, digest: string): Promise<SessionLink | null> {
+  const found = drizzle(db).select().from(sessionLinks).where(eq(sessionLinks.digest, digest));
+  return (await runQuery(found))[0] ?? null;
+}
+
 /** Removes a link and returns it; null for all but the first of several callers. */
 export async function takeLink(db: D1Database, digest: string): Promise<SessionLink | null> {
   const taken = drizzle(db).delete(sessionLinks).where(eq(sessionLinks.digest, digest)).returning();

@@ -184,6 +184,30 @@ it("a session lasts twelve hours, whatever it is renewed with", async () => {
   }
 });
 
+it("a link can be looked at before it is used, which changes nothing", async () => {
+  const mine = await newAccount();
+  const before = (await signIn(basic(account.key))).cookie;
+  const { once } = await newLink(basic(mine.key));
+  const look = () => send("/v2/session", { method: "POST", headers: before, body: { once, preview: true } });
+  for (const { status, body, headers } of [await look(), await look()]) {
+    expect([status, body.account.id, body.operator, headers.getSetCookie()]).toEqual([200, mine.id, false, []]);
+  }
+  expect((await signIn(before, { once })).body.account.id).toBe(mine.id);
+  // A link that is worth nothing ends no session.
+  const revoked = await newLink(basic(mine.key));
+  await revokeKeys(mine.id);
+  for (const secret of [once, revoked.once]) {
+    const body = { once: secret, preview: true };
+    const answer = await send("/v2/session", { method: "POST", headers: before, body });
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([401, []]);
+  }
+  const foreign = { ...before, "sec-fetch-site": "cross-site" };
+  const refused = await send("/v2/session", { method: "POST", headers: foreign, body: { once, preview: true } });
+  expect(refused.body.error_code).toBe("cross_site_request");
+  const wrong = await send("/v2/session", { method: "POST", headers: before, body: { once, preview: "yes" } });
+  expect(wrong.body).toMatchObject({ error_code: "request_not_valid", message: expect.stringContaining("preview") });
+});
+
 it("a link lasts a minute, and as long as its credential", async () => {
   const mine = await newAccount();
   const late = await newLink(basic(mine.key));

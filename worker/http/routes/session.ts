@@ -9,7 +9,7 @@ import { randomBytes } from "../../crypto/bytes.ts";
 import { purposeDigest, type Session, sealSession, unsealSession } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
-import { storeLink, takeLink } from "../../db/session-links.ts";
+import { findLink, storeLink, takeLink } from "../../db/session-links.ts";
 import { settingsOf } from "../../settings.ts";
 import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
@@ -34,7 +34,10 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
   .post("/", async (context) => {
     // Another site must not sign a person in, as somebody else.
     if (requestOrigin(context) === "other") requireSameOrigin(context);
-    const begun = context.req.header("authorization") ? await fromCredential(context) : await fromLink(context);
+    const hasHeader = context.req.header("authorization") !== undefined;
+    const link = hasHeader ? null : await readBody(context.req, OnceBody, "request_not_valid");
+    if (link?.preview) return jsonResponse(context, await previewOf(context, link.once));
+    const begun = link ? await fromLink(context, link.once, takeLink) : await fromCredential(context);
     const before = await readSession(context);
     const { current, view } = await validSession(context, before ? joined(begun, before) : begun);
     await writeSession(context, current);
@@ -64,12 +67,17 @@ type Rights = { readonly account: Account | null; readonly isOperator: boolean }
 
 /** The session without credentials that are no longer valid. Throws AppError(authentication_failed) if none is left. */
 async function validSession(context: AnyContext, given: Session | null): Promise<{ current: Session; view: Rights }> {
-  const operator = given?.admin != null && (await isOperator(context, given));
-  const ofKey = given && (await accountOfSession(context, given));
-  if (!given || (!operator && !ofKey)) {
-    if (given) removeSession(context);
-    throw unauthorized(context, "Session", "Nobody is signed in, or the session has ended");
-  }
+  const valid = given && (await validPart(context, given));
+  if (valid) return valid;
+  if (given) removeSession(context);
+  throw unauthorized(context, "Session", "Nobody is signed in, or the session has ended");
+}
+
+/** The same; null if no credential is left. */
+async function validPart(context: AnyContext, given: Session): Promise<{ current: Session; view: Rights } | null> {
+  const operator = given.admin !== null && (await isOperator(context, given));
+  const ofKey = await accountOfSession(context, given);
+  if (!operator && !ofKey) return null;
   const chosen = operator && given.account !== null ? await findAccount(context.env.DB, given.account) : null;
   const current = { ...given, key: ofKey ? given.key : null, admin: operator ? given.admin : null };
   return { current, view: { account: ofKey ?? chosen, isOperator: operator } };
@@ -103,16 +111,25 @@ async function fromCredential(context: AnyContext): Promise<Session> {
   return { ...NONE, admin: await adminDigest(settingsOf(context.env).adminToken), expiresAt };
 }
 
-/** The rights of a one-time link, which is used up. Throws AppError. */
-async function fromLink(context: AnyContext): Promise<Session> {
-  const { once } = await readBody(context.req, OnceBody, "request_not_valid");
+/** The rights of a one-time link, which `takeLink` uses up, and `findLink` does not. Throws AppError. */
+async function fromLink(context: AnyContext, once: string, read: typeof takeLink | typeof findLink): Promise<Session> {
   const digest = await linkDigest(once);
-  const link = await findCredential(context, digest, () => takeLink(context.env.DB, digest));
+  const link = await findCredential(context, digest, () => read(context.env.DB, digest));
   const now = Date.now();
   const { sealingKeys: keys } = settingsOf(context.env);
   const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, { link: digest }, { keys, now }) : null;
-  if (!begun) throw unauthorized(context, "Session", "The link was already used, or is older than a minute");
+  if (!begun) throw unusable(context);
   return begun;
+}
+
+const unusable = (context: AnyContext): AppError =>
+  unauthorized(context, "Session", "The link was already used, or is older than a minute");
+
+/** Who a link signs in. The session that the browser has remains, whatever the link is. Throws AppError. */
+async function previewOf(context: AnyContext, once: string): Promise<SessionView> {
+  const valid = await validPart(context, await fromLink(context, once, findLink));
+  if (!valid) throw unusable(context);
+  return viewSession(valid.current, valid.view);
 }
 
 async function newLink(context: AnyContext, begun: Session): Promise<SessionLink> {

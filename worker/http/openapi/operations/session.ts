@@ -29,12 +29,16 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     summary: "Sign in",
     description:
       "With an API key or the admin token in the `Authorization` header, and no body, or with the secret of a one-time " +
-      "link. The response sets a cookie for twelve hours, which is a credential of all operations of the account, or of " +
-      "the operator. It holds no key. A second credential adds its rights to the session, which lasts no longer by it.",
+      "link; with `preview` it only reads who the link signs in. The response sets a cookie for twelve hours, which is a " +
+      "credential of all operations of the account, or of the operator. It holds no key. A second credential adds its " +
+      "rights to the session, which lasts no longer by it.",
     body: {
       json: "Once",
       isOptional: true,
-      examples: { link: { summary: "One-time link", value: { once: EXAMPLE_SECRET } } },
+      examples: {
+        link: { summary: "One-time link", value: { once: EXAMPLE_SECRET } },
+        preview: { summary: "Who the link signs in", value: { once: EXAMPLE_SECRET, preview: true } },
+      },
     },
     responses: viewed("The session; the cookie is in `Set-Cookie`"),
     codes: ["json_not_valid", "request_not_valid", "body_too_large"],
