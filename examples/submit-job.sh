@@ -28,5 +28,6 @@ while grep -q '"status":"job.starting"' <<< "$job"; do
   echo "job $id: $(sed 's/.*"progress":"\([0-9]*%\)","input.*/\1/' <<< "$job")" >&2
 done
 
-grep -o 'https\?://[^"]*' <<< "$job"
+# The URLs of the outputs, which follow the input.
+sed 's/.*"outputs"//' <<< "$job" | grep -o 'https\?://[^"]*'
 grep -q '"status":"job.completed"' <<< "$job" || { echo "$job" >&2; exit 1; }
