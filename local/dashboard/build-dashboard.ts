@@ -1,6 +1,6 @@
 // Builds the dashboard: hashed bundles in assets/, and the page that loads them.
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile } from "esbuild";
@@ -17,9 +17,14 @@ const ENTRY = "dashboard/main.tsx";
 export const DIST = join(ROOT, "dist", "dashboard");
 /** What a build was made of. */
 const recordOf = (folder: string): string => join(folder, ".build.json");
-const Record = z.object({ digest: z.string(), inputs: z.array(z.string()) });
+const Record = z.object({
+  digest: z.string(),
+  inputs: z.array(z.string()),
+  /** The names of its files in assets/. */
+  files: z.array(z.string()).default([]),
+});
 
-/** How long files of earlier builds are kept: tabs that are open load them. */
+/** How long files are kept after another build replaced theirs: tabs that are open load them. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 const OPTIONS = {
@@ -70,14 +75,19 @@ export async function ensureDashboard(folder = DIST): Promise<string> {
 
 /** Whether the build is of the current sources. */
 export async function isCurrent(folder: string): Promise<boolean> {
+  const record = await readRecord(folder);
+  if (record === null || !(await exists(join(folder, "shell.html")))) return false;
+  return (await digestOf(record.inputs)) === record.digest;
+}
+
+/** What the last build was made of; null if there is none. */
+async function readRecord(folder: string): Promise<z.infer<typeof Record> | null> {
   const text = await readFile(recordOf(folder), "utf8").catch(() => null);
-  if (text === null || !(await exists(join(folder, "shell.html")))) return false;
-  const { digest, inputs } = Record.parse(JSON.parse(text));
-  return (await digestOf(inputs)) === digest;
+  return text === null ? null : Record.parse(JSON.parse(text));
 }
 
 /**
- * Builds the dashboard, with its player, into a folder. Files of earlier builds stay for a week. Several processes may
+ * Builds the dashboard, with its player, into a folder. Replaced files stay for a week. Several processes may
  * build at the same time, and others may serve the folder. Throws esbuild's error.
  */
 export async function buildDashboard(folder = DIST): Promise<Metafile> {
@@ -88,6 +98,8 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const player = await buildPlayer(ROOT, OPTIONS);
   const scripts = outputFiles.filter(({ path }) => path.endsWith(".js"));
   const files = [...scripts, ...styles.files, ...player.files];
+  const names = files.map(({ path }) => basename(path));
+  await markReplaced(folder);
   for (const { path, contents } of files) await replace(join(folder, "assets", basename(path)), contents);
   const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
   const head = [
@@ -107,9 +119,9 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
     ...new Set([...Object.keys(metafile.inputs), ...player.inputs]),
     ...["dashboard/shell.html", relative(ROOT, import.meta.filename)],
   ];
-  const record = { digest: await digestOf(inputs), inputs } satisfies z.infer<typeof Record>;
+  const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;
   await replace(recordOf(folder), JSON.stringify(record));
-  await removeOld(join(folder, "assets"), new Set(files.map(({ path }) => basename(path))));
+  await removeOld(join(folder, "assets"), new Set(names));
   return metafile;
 }
 
@@ -148,6 +160,14 @@ async function replace(path: string, content: string | Uint8Array): Promise<void
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, content);
   await rename(draft, path);
+}
+
+/** The age of a file counts from its last day in a build, however long that was served. */
+async function markReplaced(folder: string): Promise<void> {
+  const now = new Date();
+  const { files = [] } = (await readRecord(folder)) ?? {};
+  // Another process may have removed one.
+  for (const name of files) await utimes(join(folder, "assets", name), now, now).catch(() => undefined);
 }
 
 async function removeOld(folder: string, current: ReadonlySet<string>): Promise<void> {
