@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Job, JobMetadata, Output } from "../../../client/index.ts";
 import { bucketRule } from "./bucket-rule.ts";
 import { fileFigures, streamFigures } from "./figures.ts";
-import { paramsOf, playablesOf, sourceOf } from "./playable.ts";
+import { isSource, localSource, paramsOf, playablesOf, sourceOf } from "./playable.ts";
 
 const S3 = "https://bucket.s3.example/vod";
 const video = {
@@ -72,6 +72,14 @@ describe("what can be played", () => {
     expect(sourceOf(uploaded, { request: undefined, metadata })).toBeNull();
     const uploadUrl = "https://copra.example/storage/uploads/x?signature=1";
     expect(sourceOf(uploaded, { request: undefined, metadata, uploadUrl })?.medium.source).toBe(uploadUrl);
+  });
+
+  it("of a file on this computer: a choice besides the source of the job", () => {
+    const remote = sourceOf(jobOf([]), { request: undefined, metadata });
+    const local = localSource(new File([], "in.mov", { type: "video/quicktime" }));
+    expect(local.id).not.toBe(remote?.id);
+    expect(local.medium).toMatchObject({ kind: "file", label: "in.mov", hasVideo: true });
+    expect([local, remote].map((one) => one && isSource(one))).toEqual([true, true]);
   });
 });
 

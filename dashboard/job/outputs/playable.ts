@@ -19,6 +19,10 @@ export type Playable = {
   readonly thumbnails: string | null;
 };
 
+// No output has one of these as its key: `source` is reserved, and the other is no format.
+const SOURCE = "source";
+const LOCAL_SOURCE = "local/source";
+
 const isHttp = (url: string | undefined): url is string => url !== undefined && /^https?:\/\//i.test(url);
 
 /** What can be played, in the order of the outputs; a stream once for each of its playlists. */
@@ -62,8 +66,18 @@ export function sourceOf(job: Job, { metadata, uploadUrl }: Known): Playable | n
   if (!isHttp(url)) return null;
   const input = metadata?.input && "streams" in metadata.input ? (metadata.input as MediaMetadata) : undefined;
   const medium: Medium = { kind: "file", source: url, label: "source", offset: 0, ...factsOf(input) };
-  return { id: "source", medium, thumbnails: null };
+  return { id: SOURCE, medium, thumbnails: null };
 }
+
+/** A file of this computer that is taken for the source; the player reads it from the disk. */
+export function localSource(file: File): Playable {
+  const hasVideo = file.type.startsWith("video/") || null;
+  const medium: Medium = { kind: "file", source: file, label: file.name, offset: 0, frameRate: null, hasVideo };
+  return { id: LOCAL_SOURCE, medium, thumbnails: null };
+}
+
+/** Whether it is the source of the job, wherever it is read. */
+export const isSource = ({ id }: Playable): boolean => id === SOURCE || id === LOCAL_SOURCE;
 
 function factsOf(metadata: MediaMetadata | undefined): Pick<Medium, "frameRate" | "hasVideo"> {
   if (metadata === undefined) return { frameRate: null, hasVideo: null };

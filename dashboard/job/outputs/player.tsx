@@ -3,11 +3,8 @@ import { useMemo, useState } from "preact/hooks";
 import { Icon } from "../../parts/icon.tsx";
 import type { Opening, Problem } from "../../player/messages.ts";
 import { PlayerFrame } from "../../player/player-frame.tsx";
-import type { Playable } from "./playable.ts";
+import { isSource, localSource, type Playable } from "./playable.ts";
 import { PlayerProblem } from "./player-problem.tsx";
-
-/** The id of a file of this computer. */
-const LOCAL = "local";
 
 type Chosen = { readonly first?: Playable; readonly last?: Playable };
 
@@ -60,7 +57,7 @@ export function Player({ first, last, compares, choices, storage, choose, close 
               key={`${problem.medium} ${problem.reason}`}
               problem={problem}
               medium={at.medium}
-              isSource={at.id === "source" || at.id === LOCAL}
+              isSource={isSource(at)}
               storage={storage}
             />
           )
@@ -127,13 +124,7 @@ function LocalFile({ choose }: { readonly choose: (playable: Playable) => void }
         class="visually-hidden"
         onChange={({ currentTarget }) => {
           const [file] = currentTarget.files ?? [];
-          if (!file) return;
-          const facts = { offset: 0, frameRate: null, hasVideo: file.type.startsWith("video/") || null };
-          choose({
-            id: "source",
-            medium: { kind: "file", source: file, label: file.name, ...facts },
-            thumbnails: null,
-          });
+          if (file) choose(localSource(file));
         }}
       />
     </label>
