@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type AccountEvent, Copra } from "../../client/index.ts";
+import { hiddenFor } from "./hidden-page.ts";
 import { sendWithSession, url } from "./service.ts";
 import { account, session } from "./session.ts";
 
@@ -20,18 +21,7 @@ const HIDDEN_MS = 60_000;
 /** How long the stream outlives its last listener: pages replace each other. */
 const UNUSED_MS = 3000;
 /** Whether the tab has been hidden for long: then nothing listens. */
-export const hidden = signal(false);
-let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
-
-globalThis.document?.addEventListener("visibilitychange", () => {
-  clearTimeout(hiddenTimer);
-  if (!document.hidden) hidden.value = false;
-  else {
-    hiddenTimer = setTimeout(() => {
-      hidden.value = true;
-    }, HIDDEN_MS);
-  }
-});
+export const hidden = globalThis.document ? hiddenFor(document, HIDDEN_MS) : signal(false);
 
 /**
  * Calls `listener` for each event while it is subscribed; returns the end of the subscription. After a pause it gets
