@@ -5,7 +5,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
   "test/faults/outside.slow.test.ts",
   "test/streams/stream-sources.slow.test.ts",
+  "test/cli.slow.test.ts",
   "test/faults/silent-nodes.slow.test.ts",
+  "test/fleet.slow.test.ts",
   "test/self-host/self-host.slow.test.ts",
   "test/ultrafast.slow.test.ts",
   "test/streams/stream-playback.test.ts",

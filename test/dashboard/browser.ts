@@ -33,7 +33,10 @@ export type DashboardBrowser = {
   open(visit?: Visit): Promise<Page>;
   /** A one-time link with the rights of the API key, or of the operator. */
   link(as?: "client" | "operator"): Promise<string>;
-  /** What went wrong in any page so far: violations of the policy, errors of scripts, requests to other hosts (but for images). */
+  /**
+   * What went wrong in any page so far: violations of the policy, errors of scripts, requests to other hosts but for
+   * images.
+   */
   readonly complaints: string[];
   close(): Promise<void>;
 };
