@@ -1,4 +1,4 @@
-// Deploys to a fake account, with a stand-in for wrangler; two-workers.test.ts has one with wrangler itself.
+// Deploys to a fake account, with a stand-in for wrangler; two-workers.slow.test.ts has one with wrangler itself.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -129,6 +129,44 @@ it("rotates the master secret for both Workers, and removes the old one later", 
   expect(await deployOnce(["--drop-old-master-secret"])).toEqual(rotated);
   expect(secretOf("copra")).toMatch(/^[\w-]{43}$/);
   expect([secretOf("copra-hub"), secretOf("copra") === old]).toEqual([secretOf("copra"), false]);
+});
+
+it("finishes an interrupted rotation before the old master secret can go, and keeps that", async () => {
+  await deployOnce();
+  const secretsOf = (name: string): string[] => account.workers.get(name)?.secrets.MASTER_SECRET?.split(",") ?? [];
+  const [old = ""] = secretsOf("copra");
+  account.failsOnce = "copra";
+  await expect(deployOnce(["--rotate-master-secret"])).rejects.toThrow("Deploying copra failed");
+  expect([secretsOf("copra"), secretsOf("copra-hub").at(-1)]).toEqual([[old], old]);
+  for (const option of ["--drop-old-master-secret", "--rotate-master-secret"]) {
+    await expect(deployOnce([option])).rejects.toThrow("is not in both Workers yet: run npm run deploy first");
+  }
+  expect(await deployOnce([], { MASTER_SECRET: old })).toEqual(["deploy copra with MASTER_SECRET"]);
+  expect([secretsOf("copra"), secretsOf("copra").length]).toEqual([secretsOf("copra-hub"), 2]);
+  account.failsOnce = "copra-hub";
+  await expect(deployOnce(["--drop-old-master-secret"])).rejects.toThrow("Deploying copra-hub failed");
+  expect(await deployOnce()).toEqual(["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET"]);
+  expect([secretsOf("copra"), secretsOf("copra").length]).toEqual([secretsOf("copra-hub"), 1]);
+  const { services } = JSON.parse(readFileSync(stateFile(), "utf8"));
+  expect(services[`/accounts/${ACCOUNT_ID}/copra`]).toMatchObject({ dropped: [old], pending: { main: [], hub: [] } });
+  expect(statSync(stateFile()).mode & 0o777).toBe(0o600);
+  expect(await deployOnce()).toEqual([]);
+});
+
+it("rotates what it stored, also when the environment still has the first master secret", async () => {
+  const first = { MASTER_SECRET: "m".repeat(32) };
+  const secretsOf = (name: string): string[] => account.workers.get(name)?.secrets.MASTER_SECRET?.split(",") ?? [];
+  await deployOnce([], first);
+  await deployOnce(["--rotate-master-secret"], first);
+  const two = secretsOf("copra");
+  await deployOnce(["--rotate-master-secret"], first);
+  expect([secretsOf("copra").slice(1), two.at(-1)]).toEqual([two, first.MASTER_SECRET]);
+  await expect(deployOnce(["--rotate-master-secret"], { MASTER_SECRET: "x".repeat(32) })).rejects.toThrow(
+    "MASTER_SECRET in the environment differs from that in .wrangler/copra.json",
+  );
+  const [newest] = secretsOf("copra");
+  await deployOnce(["--drop-old-master-secret"], first);
+  expect([secretsOf("copra"), secretsOf("copra-hub")]).toEqual([[newest], [newest]]);
 });
 
 it("changes a service with keys of its own to a master secret", async () => {

@@ -7,10 +7,11 @@ import { bookmarkOf } from "./account/database.ts";
 import { bucketOf, databaseOf } from "./account/read-account.ts";
 import { type Bundles, configOf, tagsOf, writeConfig } from "./builds.ts";
 import { type Config, hubNameOf, type Resources } from "./configs.ts";
+import { knownMasterSecrets, type Rotation, rotate } from "./master-secret.ts";
 import { openService } from "./open-service.ts";
 import type { DeployOptions } from "./options.ts";
 import type { DeployStep, Plan } from "./plan.ts";
-import { newSecret, type Rotation, rotate } from "./secrets.ts";
+import { MASTER_SECRET, newSecret } from "./secrets.ts";
 import { type Service, writeService } from "./state.ts";
 import { reasonOf } from "./wrangler.ts";
 
@@ -35,23 +36,24 @@ export type Execution = DeployOptions & {
 /** Does what is planned, then shows how to reach the service. Can be repeated after any failure. */
 export async function execute(execution: Execution): Promise<void> {
   const { plan, migrations, print } = execution;
+  const { secrets, dropped } = await collectSecrets(execution);
   const resources = await createResources(execution);
-  const secrets = await collectSecrets(execution);
   let service: Service = {
     ...execution.service,
     ...(resources.databaseId === null ? {} : { databaseId: resources.databaseId }),
     secrets: { ...execution.service.secrets, ...secrets },
+    pending: plan.secrets.put,
+    dropped: [...new Set([...execution.service.dropped, ...dropped])],
   };
   const save = (): void => writeService(execution.key, service, execution.stateFile);
   // Before they are in use: Cloudflare shows no secret again.
   save();
   if (migrations.length > 0) await migrate(execution, resources);
-  const sent = new Set<string>();
   for (const step of plan.steps) {
-    const names = sent.has(step.worker) ? [] : plan.secrets.put[step.worker === "hub" ? "hub" : "main"];
-    sent.add(step.worker);
-    const values = Object.fromEntries(names.map((name) => [name, service.secrets[name] ?? ""]));
+    const worker = step.worker === "hub" ? "hub" : "main";
+    const values = Object.fromEntries(service.pending[worker].map((name) => [name, service.secrets[name] ?? ""]));
     const url = await deployWorker(execution, resources, step, values);
+    service = { ...service, pending: { ...service.pending, [worker]: [] } };
     if (url !== null && step.worker !== "hub") service = { ...service, url };
     save();
   }
@@ -90,18 +92,25 @@ async function migrate(
   if (bookmark) print(`Migrated. To undo it: npx wrangler d1 time-travel restore ${name} --bookmark=${bookmark}`);
 }
 
+type Collected = { readonly secrets: Readonly<Record<string, string>>; readonly dropped: readonly string[] };
+
 /**
  * The values of the secrets that Workers get: of the environment, of an earlier deploy, new ones, or the operator's.
+ * Throws a message for people when the master secrets cannot be changed.
  */
-async function collectSecrets({ plan, env, service, rotation, ask }: Execution): Promise<Record<string, string>> {
-  const values: Record<string, string> = {};
+async function collectSecrets({ plan, env, service, rotation, ask }: Execution): Promise<Collected> {
+  const secrets: Record<string, string> = {};
+  const dropped: string[] = [];
   for (const name of new Set([...plan.secrets.put.main, ...plan.secrets.put.hub])) {
-    const known = env[name] || service.secrets[name];
+    const isMaster = name === MASTER_SECRET;
+    const known = isMaster ? knownMasterSecrets(env[name], service) : env[name] || service.secrets[name];
     const isNew = plan.secrets.make.includes(name) || !(known || plan.secrets.ask.includes(name));
     const value = known || (isNew ? newSecret() : await ask(name));
-    values[name] = name === "MASTER_SECRET" && !isNew ? rotate(value, rotation) : value;
+    const rotated = rotate(value, isMaster && !isNew ? rotation : null);
+    secrets[name] = rotated.value;
+    dropped.push(...rotated.dropped);
   }
-  return values;
+  return { secrets, dropped };
 }
 
 const Output = z.object({ type: z.string(), targets: z.array(z.string()).optional() });

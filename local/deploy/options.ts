@@ -1,6 +1,6 @@
 // What a deploy gets: its arguments, its environment, and how it speaks to the operator.
 import { parseArgs } from "node:util";
-import type { Rotation } from "./secrets.ts";
+import type { Rotation } from "./master-secret.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 export type DeployOptions = {

@@ -12,6 +12,7 @@ const TAGS = { main: "main-1", hub: "hub-1" };
 const QUIET = {
   tags: TAGS,
   known: new Set<string>(),
+  pending: { main: [], hub: [] },
   asOneWorker: false,
   rotation: null,
   isForced: false,

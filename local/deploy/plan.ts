@@ -1,7 +1,8 @@
 // What a deploy does, and in which order, decided from what the account has.
 import type { Account } from "./account/read-account.ts";
 import type { Config, Deployed } from "./configs.ts";
-import { planSecrets, type Rotation, type SecretsPlan } from "./secrets.ts";
+import { isPending, type Rotation } from "./master-secret.ts";
+import { MASTER_SECRET, planSecrets, type SecretNames, type SecretsPlan } from "./secrets.ts";
 
 export type DeployStep =
   | { readonly worker: "main"; readonly hadHub: boolean }
@@ -25,6 +26,8 @@ export type Circumstances = {
   readonly tags: Tags;
   /** Secrets with values that are at hand. */
   readonly known: ReadonlySet<string>;
+  /** Secrets that an interrupted deploy may not have put. */
+  readonly pending: SecretNames;
   /**
    * One Worker for all: in Cloudflare's builds, where a secret is given to one Worker only. A service that has its hub
    * in a Worker of its own keeps it there.
@@ -38,7 +41,10 @@ export type Circumstances = {
   readonly isUrlKnown: boolean;
 };
 
-/** The plan of a deploy. A service that has everything, in the same version, is left alone. */
+/**
+ * The plan of a deploy. A service that has everything, in the same version, is left alone. Throws a message for people
+ * when the master secret cannot change yet.
+ */
 export function planDeploy(config: Config, account: Account, circumstances: Circumstances): Plan {
   const one = circumstances.asOneWorker && account.hub === null && !isSplit(account.main);
   const secrets = one ? oneWorkerSecrets(config, account, circumstances) : planFor(config, account, circumstances);
@@ -51,16 +57,20 @@ export function planDeploy(config: Config, account: Account, circumstances: Circ
   };
 }
 
-function planFor(config: Config, { secrets }: Account, { known, rotation }: Circumstances): SecretsPlan {
-  const plan = planSecrets(config, secrets, known);
-  if (rotation === null) return plan;
-  const name = "MASTER_SECRET";
-  const isAsked = secrets.main.includes(name) && !known.has(name);
-  const { main, hub } = plan.put;
+function planFor(config: Config, { secrets }: Account, { known, pending, rotation }: Circumstances): SecretsPlan {
+  const { make, ask, put } = planSecrets(config, secrets, known);
+  if (rotation !== null && isPending(pending)) {
+    throw new Error(`An earlier change of ${MASTER_SECRET} is not in both Workers yet: run npm run deploy first`);
+  }
+  const rotated = rotation === null ? [] : [MASTER_SECRET];
+  const asked = rotated.filter((name) => secrets.main.includes(name) && !known.has(name));
   return {
-    ...plan,
-    ask: [...new Set([...plan.ask, ...(isAsked ? [name] : [])])],
-    put: { main: [...new Set([...main, name])], hub: [...new Set([...hub, name])] },
+    make,
+    ask: [...new Set([...ask, ...asked])],
+    put: {
+      main: [...new Set([...put.main, ...pending.main, ...rotated])],
+      hub: [...new Set([...put.hub, ...pending.hub, ...rotated])],
+    },
   };
 }
 

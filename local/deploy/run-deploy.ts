@@ -51,6 +51,7 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
     isForced,
     rotation,
     known: new Set([...Object.keys(service.secrets), ...Object.keys(env).filter((name) => env[name])]),
+    pending: service.pending,
     asOneWorker: Boolean(env.WORKERS_CI),
     isUrlKnown: Boolean(service.url ?? config.vars.PUBLIC_URL),
   });

@@ -14,8 +14,9 @@ export type SecretsPlan = {
   readonly put: SecretNames;
 };
 
+export const MASTER_SECRET = "MASTER_SECRET";
 /** The secrets that seal what is stored; the hub checks the tokens of leases by them. */
-const SEALING = ["MASTER_SECRET", "SEALING_KEYS"];
+const SEALING = [MASTER_SECRET, "SEALING_KEYS"];
 /** The keys of the scratch bucket, which is in wrangler.toml. */
 const SCRATCH = ["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY"];
 
@@ -25,8 +26,8 @@ export function planSecrets(
   { main, hub }: SecretNames,
   known: ReadonlySet<string>,
 ): SecretsPlan {
-  const hasKeys = main.includes("MASTER_SECRET") || (main.includes("KEY_PEPPER") && main.includes("SEALING_KEYS"));
-  const newForMain = [...(hasKeys ? [] : ["MASTER_SECRET"]), ...["ADMIN_TOKEN"].filter((name) => !main.includes(name))];
+  const hasKeys = main.includes(MASTER_SECRET) || (main.includes("KEY_PEPPER") && main.includes("SEALING_KEYS"));
+  const newForMain = [...(hasKeys ? [] : [MASTER_SECRET]), ...["ADMIN_TOKEN"].filter((name) => !main.includes(name))];
   const scratch = vars.SCRATCH_BUCKET ? SCRATCH.filter((name) => vars[name] === undefined && !main.includes(name)) : [];
   const forHub = SEALING.filter((name) => [...main, ...newForMain].includes(name) && !hub.includes(name));
   const needed = new Set([...newForMain, ...scratch, ...forHub].filter((name) => !known.has(name)));
@@ -39,16 +40,3 @@ export function planSecrets(
 
 /** A new secret: 256 bits. */
 export const newSecret = (): string => randomBytes(32).toString("base64url");
-
-/** A new master secret is put before the others, or all but the first are removed. */
-export type Rotation = "add" | "drop" | null;
-
-/** Master secrets, the newest first, separated by commas. Throws a message for people when there is none to remove. */
-export function rotate(secrets: string, rotation: Rotation): string {
-  if (rotation === null) return secrets;
-  if (rotation === "add") return `${newSecret()},${secrets}`;
-  const [newest = "", ...others] = secrets.split(",");
-  if (others.length === 0)
-    throw new Error("There is one MASTER_SECRET: --rotate-master-secret puts a new one before it");
-  return newest.trim();
-}

@@ -10,6 +10,12 @@ const Service = z.object({
   databaseId: z.string().optional(),
   /** Secrets that were made or asked here, by their names. */
   secrets: z.record(z.string(), z.string()).default({}),
+  /** Names of the secrets whose value in `secrets` a Worker may lack, because a deploy was interrupted. */
+  pending: z
+    .object({ main: z.array(z.string()).readonly(), hub: z.array(z.string()).readonly() })
+    .default({ main: [], hub: [] }),
+  /** Master secrets that are no longer in use: what was not sealed again needs them. */
+  dropped: z.array(z.string()).readonly().default([]),
   /** Of the first account, and of the first node token. */
   access: z
     .object({ accountId: z.string(), apiKey: z.string(), webhookSecret: z.string(), nodeToken: z.string() })
@@ -23,7 +29,7 @@ const State = z.object({ services: z.record(z.string(), Service).default({}) });
 
 export const STATE_FILE = join(ROOT, ".wrangler", "copra.json");
 
-export const NEW_SERVICE: Service = { secrets: {}, access: {} };
+export const NEW_SERVICE: Service = { secrets: {}, pending: { main: [], hub: [] }, dropped: [], access: {} };
 
 /** What is known of a service. Throws a message for people when the file is damaged. */
 export const readService = (key: string, file: string = STATE_FILE): Service =>
