@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +17,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { pack } from "./archive.ts";
 import { snapshotBeforeUpgrade } from "./before-upgrade.ts";
 import { copyData, dataFiles } from "./data-files.ts";
+import { withDraft } from "./draft.ts";
 import { restoreData } from "./restore-data.ts";
 import { ownMigrations, takeSnapshot } from "./snapshot.ts";
 
@@ -158,4 +160,16 @@ it("takes no snapshot of a new data folder", () => {
   rmSync(home, { recursive: true });
   mkdirSync(home);
   expect(snapshotBeforeUpgrade(home, NOW)).toBeNull();
+});
+
+it("is prepared in a folder that is deleted afterwards, with those of killed backups", async () => {
+  for (const name of [".backup-killed", ".backup-runs"]) put(`${name}/data/secrets.json`, "secrets");
+  const hoursAgo = new Date(Date.now() - 2 * 3_600_000);
+  utimesSync(join(home, ".backup-killed"), hoursAgo, hoursAgo);
+  const drafts = (): string[] => readdirSync(home).filter((name) => name.startsWith(".backup-"));
+  await withDraft(home, async (draft) => {
+    expect(existsSync(draft)).toBe(true);
+    expect(drafts().sort()).toEqual([draft.slice(home.length + 1), ".backup-runs"].sort());
+  });
+  expect(drafts()).toEqual([".backup-runs"]);
 });

@@ -1,11 +1,12 @@
 // copra backup <data> <file>: writes all data of a service into one file, also while the service runs.
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "#shared/log.ts";
 import { readStackFile } from "../home/stack-file.ts";
 import { runningStackPid } from "../processes/process-record.ts";
 import { connectedNodes } from "../stack/readiness.ts";
 import { pack } from "./archive.ts";
+import { withDraft } from "./draft.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 try {
@@ -21,18 +22,14 @@ async function backUp(home: string, file: string): Promise<void> {
   await refuseForeign(home);
   if (existsSync(file)) throw new Error(`${file} exists already`);
   mkdirSync(dirname(file), { recursive: true });
-  // Hard links need the same file system.
-  const draft = mkdtempSync(join(home, ".backup-"));
-  try {
+  await withDraft(home, async (draft) => {
     const { files, frozenMs } = takeSnapshot(home, join(draft, "data"), new Date());
     await pack(join(draft, "data"), file);
     const size = `${files} files, ${(statSync(file).size / 1e6).toFixed(1)} MB`;
     const pause =
       frozenMs === 0 ? "The service was not running" : `The service stood still for ${frozenMs.toFixed(0)} ms`;
     console.log(`${file}: ${size}. ${pause}. It has all secrets of the service: keep it where nobody else reads it.`);
-  } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Throws if the service runs where its processes cannot be stopped from here, such as in a container. */

@@ -1,8 +1,9 @@
 // Deploys to a fake account, with a stand-in for wrangler; two-workers.slow.test.ts has one with wrangler itself.
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { ROOT } from "../home/constants.ts";
 import { deploy } from "./run-deploy.ts";
 import { ACCOUNT_ID, FakeCloudflare } from "./testing/fake-cloudflare.ts";
 import { quickWrangler } from "./testing/quick-wrangler.ts";
@@ -94,6 +95,17 @@ it("goes on where it was interrupted, with the same secrets", async () => {
   expect(account.workers.get("copra")?.secrets.MASTER_SECRET).toBe(
     account.workers.get("copra-hub")?.secrets.MASTER_SECRET,
   );
+});
+
+it("deletes what a killed deploy left, and leaves that of one that may run", async () => {
+  const parent = join(ROOT, ".wrangler");
+  mkdirSync(parent, { recursive: true });
+  const [left, inUse] = [mkdtempSync(join(parent, "deploy-")), mkdtempSync(join(parent, "deploy-"))];
+  const hoursAgo = new Date(Date.now() - 2 * 3_600_000);
+  utimesSync(left, hoursAgo, hoursAgo);
+  await deployOnce(["--dry-run"]);
+  expect([existsSync(left), existsSync(inUse)]).toEqual([false, true]);
+  rmSync(inUse, { recursive: true });
 });
 
 it("deploys without a bucket to an account without R2, and with it once there is one", async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureAssets } from "../assets/assets.ts";
 import { ROOT } from "../home/constants.ts";
+import { sweepLeftovers } from "../home/leftovers.ts";
 import { type CloudflareApi, chooseAccount, NotSignedIn, openApi } from "./account/cloudflare-api.ts";
 import { pendingMigrations } from "./account/database.ts";
 import { type Account, emptyAccount, readAccount } from "./account/read-account.ts";
@@ -19,6 +20,8 @@ import type { Wrangler } from "./wrangler.ts";
 export async function deploy(options: DeployOptions): Promise<void> {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
+  // A deploy that was killed during an upload left secrets in its folder.
+  sweepLeftovers(parent, "deploy-", new Date());
   // Always as deep, because the bundle names the source's files from here.
   const folder = mkdtempSync(join(parent, "deploy-"));
   // Also when Ctrl-C ends the process: secrets are in it while a Worker is uploaded.

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
 import { VERSION } from "#shared/version.ts";
 import { snapshotBeforeUpgrade } from "../backup/before-upgrade.ts";
+import { sweepDrafts } from "../backup/draft.ts";
 import { origin } from "../home/constants.ts";
 import { whenParentExits } from "../processes/parent.ts";
 import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
@@ -31,6 +32,7 @@ try {
 async function main({ stack: settings, nodeTokenFile, drainMs }: ServeSettings): Promise<void> {
   console.log(`Copra ${VERSION}: starting with the data in ${settings.home} …`);
   openData(settings.home);
+  sweepDrafts(settings.home, new Date());
 
   const prepare = (): void => {
     const snapshot = snapshotBeforeUpgrade(settings.home, new Date());

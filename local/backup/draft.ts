@@ -1,0 +1,24 @@
+// The folder in which a backup is prepared: in the data folder, because hard links need the same file system.
+import { mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { sweepLeftovers } from "../home/leftovers.ts";
+
+const PREFIX = ".backup-";
+/** How often a folder that is in use is touched. */
+const TOUCH_MS = 60_000;
+
+/** Deletes what killed backups left in the data folder: copies of the secrets, and links that keep deleted media. */
+export const sweepDrafts = (home: string, now: Date): void => sweepLeftovers(home, PREFIX, now);
+
+/** Calls `use` with a new folder, which is deleted afterwards, as are those of killed backups. */
+export async function withDraft(home: string, use: (draft: string) => Promise<void>): Promise<void> {
+  sweepDrafts(home, new Date());
+  const draft = mkdtempSync(join(home, PREFIX));
+  const timer = setInterval(() => utimesSync(draft, new Date(), new Date()), TOUCH_MS);
+  try {
+    await use(draft);
+  } finally {
+    clearInterval(timer);
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
