@@ -1,10 +1,10 @@
 // copra plan: what a job would do.
+import { shellCommand } from "#shared/shell-quote.ts";
 import type { DryRunPlan } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Context, Options } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
-import { quoted } from "../terminal/shell.ts";
 import { table } from "../terminal/table.ts";
 import { buildJob, newFolder, withInput } from "./job-request.ts";
 import { probeFile } from "./probe.ts";
@@ -54,8 +54,6 @@ function planText({ outputs, commands, refusals: failures }: DryRunPlan, bold: (
     table([["OUTPUT", "FORMAT", "PATH", ""].map(bold), ...rows]),
     ...(renditions.length > 0 ? ["", table([["RENDITION", "VIDEO", "AUDIO", "IN"].map(bold), ...renditions])] : []),
     ...failures.map(({ key, error }) => `\n${key}: ${error}`),
-    ...commands.map(
-      (command) => `\n${bold(`# ${command.outputs.join(", ")}`)}\nffmpeg ${command.argv.map(quoted).join(" ")}`,
-    ),
+    ...commands.map((command) => `\n${bold(`# ${command.outputs.join(", ")}`)}\n${shellCommand(command.argv)}`),
   ].join("\n");
 }

@@ -1,10 +1,10 @@
 // copra jobs tasks, commands, request and metadata.
+import { shellCommand } from "#shared/shell-quote.ts";
 import type { AttemptView, TaskView } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
-import { quoted } from "../terminal/shell.ts";
 import { printable, table } from "../terminal/table.ts";
 import { durationText } from "../terminal/values.ts";
 
@@ -75,7 +75,7 @@ export const jobCommands: Run = async (context, [id = ""]) => {
       .map(({ task, attempt, node, argv, seconds, exit_code: exitCode, signal, stderr_tail: tail }) => {
         const end = exitCode === 0 ? "" : red(exitCode === null ? ` ${signal ?? "no exit code"}` : ` exit ${exitCode}`);
         const head = `${bold(printable(`# ${task} #${attempt} on ${node}, ${durationText(seconds)}`))}${end}`;
-        const command = `ffmpeg ${argv.map((argument) => quoted(printable(argument))).join(" ")}`;
+        const command = shellCommand(argv.map((argument) => printable(argument)));
         return [head, command, ...(tail ? [printable(tail)] : [])].join("\n");
       })
       .join("\n\n"),

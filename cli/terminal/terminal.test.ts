@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { shellQuote } from "#shared/shell-quote.ts";
 import { colors, statusColor } from "./colors.ts";
 import { openerOf } from "./open-url.ts";
 import { Eta, ProgressView, type Snapshot } from "./progress-view.ts";
-import { quoted } from "./shell.ts";
 import { printable, shortened, table } from "./table.ts";
 import { agoText, bytesText, durationText, parseDuration, parseTime } from "./values.ts";
 
@@ -66,13 +67,14 @@ it("does not rely on colors alone", () => {
   expect(statusColor("job.failed", colors(false))).toBe("job.failed");
 });
 
-it.each([
-  ["plain-1.mp4", "plain-1.mp4"],
-  ["a b", "'a b'"],
-  ["it's", "'it'\\''s'"],
-  ["$(rm)", "'$(rm)'"],
-  ["", "''"],
-])("quotes %s for a shell", (argument, expected) => expect(quoted(argument)).toBe(expected));
+it("prints arguments as a shell reads them", () => {
+  const blanks = ["", " ", "a\nb"];
+  const hostile = [...blanks, ...'it\'s|"$HOME"|`id`|*|~|-x|a\\b|!1|é|#no|{a,b}|a;b'.split("|")];
+  const printed = execFileSync("sh", ["-c", `printf '%s\\0' ${hostile.map(shellQuote).join(" ")}`], {
+    encoding: "utf8",
+  });
+  expect(printed.split("\0").slice(0, -1)).toEqual(hostile);
+});
 
 describe("ProgressView", () => {
   const snapshot = (progress: number, state = "starting"): Snapshot => ({

@@ -1,8 +1,8 @@
 // The commands that nodes ran for a job.
 import { useState } from "preact/hooks";
 import type { Command, CommandList } from "../../../client/index.ts";
+import { shellCommand } from "../../../shared/shell-quote.ts";
 import { duration, plural } from "../../core/format.ts";
-import { shellCommand } from "../../core/shell-quote.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";

@@ -1,6 +1,6 @@
 // The attempt that is selected on the timeline: its facts and the commands that its node ran.
+import { shellCommand } from "../../../shared/shell-quote.ts";
 import { duration, short, timecode } from "../../core/format.ts";
-import { shellCommand } from "../../core/shell-quote.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Time } from "../../parts/time.tsx";

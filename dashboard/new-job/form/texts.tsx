@@ -1,7 +1,6 @@
 // The request in other forms: commands and programs to copy.
-
+import { shellCommand } from "../../../shared/shell-quote.ts";
 import { url } from "../../core/service.ts";
-import { shellCommand } from "../../core/shell-quote.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
 import { printCli, printCurl, printTypeScript } from "../request/print.ts";

@@ -1,5 +1,5 @@
 // A request as texts to copy. Secrets are placeholders.
-import { shellQuote } from "../../core/shell-quote.ts";
+import { shellQuote } from "../../../shared/shell-quote.ts";
 import { type Json, KEPT, masked } from "../secrets.ts";
 import { isObject } from "./edit.ts";
 

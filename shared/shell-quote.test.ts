@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { shellCommand, shellQuote } from "./shell-quote.ts";
+
+it("quotes what a shell would change, and nothing else", () => {
+  expect(shellCommand(["-i", "source", "-vf", "scale=-2:720,fps=25"])).toBe("ffmpeg -i source -vf scale=-2:720,fps=25");
+});
+
+it.each([
+  ["plain-1.mp4", "plain-1.mp4"],
+  ["a b", "'a b'"],
+  ["it's", "'it'\\''s'"],
+  ["$(rm)", "'$(rm)'"],
+  ["", "''"],
+])("quotes %s for a shell", (argument, expected) => expect(shellQuote(argument)).toBe(expected));
