@@ -1,5 +1,4 @@
-// The first account and the first node token of a deployed service, and the link to its dashboard.
-import * as z from "zod";
+// The first account and the first node token of a deployed service.
 import { CopraAdmin } from "../../client/admin.ts";
 import type { Service } from "./state.ts";
 
@@ -46,19 +45,4 @@ export async function isReachable(
     if (Date.now() > endsAt) return false;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
-}
-
-const Link = z.object({ url: z.string() });
-
-/** A link that signs in to the dashboard once, for an account; null if the service makes none. */
-export async function dashboardLink(
-  { url, token, fetch }: Deployed,
-  account: string | undefined,
-): Promise<string | null> {
-  const response = await fetch(`${url}/v2/session/links`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(account === undefined ? {} : { account }),
-  });
-  return Link.safeParse(await response.json().catch(() => null)).data?.url ?? null;
 }

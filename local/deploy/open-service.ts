@@ -1,7 +1,8 @@
 // The end of a deploy: the first account, and what its operator does next.
 import { messageOf } from "#shared/log.ts";
+import { CopraAdmin } from "../../client/admin.ts";
 import type { Config } from "./configs.ts";
-import { type Access, type Deployed, dashboardLink, ensureAccess, isReachable } from "./first-access.ts";
+import { type Access, type Deployed, ensureAccess, isReachable } from "./first-access.ts";
 import type { DeployOptions } from "./options.ts";
 import { type Service, STATE_FILE } from "./state.ts";
 
@@ -40,10 +41,11 @@ export async function openService(opening: Opening, service: Service): Promise<S
 /** What is shown once: the operator has nothing else to look up. */
 async function newLines(deployed: Deployed, access: Access, stateFile = STATE_FILE): Promise<string[]> {
   const { url } = deployed;
-  const link = await dashboardLink(deployed, access.accountId);
+  // What was created is shown in any case.
+  const link = await new CopraAdmin(deployed).dashboardLink(access.accountId).catch(() => null);
   return [
     "",
-    `Dashboard     ${link ?? `${url}/dashboard`}${link === null ? "" : "   (once, within a minute)"}`,
+    `Dashboard     ${link?.url ?? `${url}/dashboard`}${link === null ? "" : "   (once, within a minute)"}`,
     ...(access.apiKey === undefined ? [] : [`API key       ${access.apiKey}`]),
     ...(access.webhookSecret === undefined ? [] : [`Webhooks      ${access.webhookSecret}`]),
     ...(access.nodeToken === undefined ? [] : [`Node token    ${access.nodeToken}`]),
