@@ -7,7 +7,7 @@ import { lastShown, navigate } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { Fields } from "./form/field.tsx";
+import { Fields } from "./form/fields.tsx";
 import { FormErrorsContext, focusField, type Invalid } from "./form/form-context.ts";
 import { OutputsForm } from "./form/outputs-form.tsx";
 import { Notes, PasteDialog } from "./form/paste-dialog.tsx";

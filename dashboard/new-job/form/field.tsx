@@ -1,6 +1,7 @@
 // One field of the form: a member of a section of the request.
 import { useId, useState } from "preact/hooks";
-import { textAt, valueAt } from "../request/edit.ts";
+import { valueAt } from "../request/edit.ts";
+import { isText, parsed, printed } from "../request/field-text.ts";
 import type { FormField } from "../request/form-fields.ts";
 import { useFieldError } from "./form-context.ts";
 
@@ -61,7 +62,7 @@ function Labelled({ field, section, name, change }: FieldProps) {
   const value = valueAt(section, path);
   const [raw, setRaw] = useState("");
   // What somebody is typing may have another text than its value: "1." is 1.
-  const shown = isSame(parsed(field, raw), value) ? raw : printed(field, section, path);
+  const shown = isText(field, raw, value) ? raw : printed(field, value);
   const below = error === undefined && field.help === undefined ? undefined : `${id}-below`;
   const set = (text: string): void => {
     setRaw(text);
@@ -151,70 +152,3 @@ export function Below({
 /** Also a value that the list does not have. */
 const optionsOf = ({ choices = [] }: FormField, shown: string): readonly string[] =>
   shown === "" || choices.includes(shown) ? choices : [...choices, shown];
-
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
-const isNumber = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text);
-
-/** The value of a text; undefined for an empty one. What is no number stays a text, which the service refuses. */
-function parsed({ type, choices = [] }: FormField, text: string): unknown {
-  const plain = text.trim();
-  if (plain === "") return undefined;
-  switch (type) {
-    case "number":
-      return isNumber(plain) ? Number(plain) : plain;
-    case "choice":
-      return choices.every(isNumber) ? Number(plain) : plain;
-    case "list":
-      return text
-        .split("\n")
-        .map((line) => line.trim())
-        .filter((line) => line !== "");
-    case "numbers":
-      return plain
-        .split(",")
-        .map((one) => one.trim())
-        .filter((one) => one !== "")
-        .map((one) => (isNumber(one) ? Number(one) : one));
-    default:
-      return text;
-  }
-}
-
-function printed({ type }: FormField, section: unknown, path: readonly string[]): string {
-  const value = valueAt(section, path);
-  if (Array.isArray(value)) return value.join(type === "numbers" ? ", " : "\n");
-  return textAt(section, path);
-}
-
-/** Fields in a grid, with those that few people need behind "More". */
-export function Fields({
-  fields,
-  more = "More",
-  ...rest
-}: Omit<FieldProps, "field"> & { readonly fields: readonly FormField[]; readonly more?: string }) {
-  const first = fields.filter((field) => field.first);
-  const others = fields.filter((field) => !field.first);
-  const used = others.filter((field) => valueAt(rest.section, field.member.split(".")) !== undefined).length;
-  return (
-    <>
-      <div class="form-grid">
-        {first.map((field) => (
-          <Field key={field.member} field={field} {...rest} />
-        ))}
-      </div>
-      {others.length > 0 && (
-        <details class="more">
-          <summary>
-            {more}
-            {used > 0 && <span class="chip">{used} set</span>}
-          </summary>
-          <div class="form-grid">
-            {others.map((field) => (
-              <Field key={field.member} field={field} {...rest} />
-            ))}
-          </div>
-        </details>
-      )}
-    </>
-  );
-}

@@ -22,7 +22,8 @@ import {
   withOutput,
 } from "../request/output-list.ts";
 import type { Json } from "../secrets.ts";
-import { Below, Fields } from "./field.tsx";
+import { Below } from "./field.tsx";
+import { Fields } from "./fields.tsx";
 import { useFieldError } from "./form-context.ts";
 
 export function OutputsForm({ outputs, set }: { readonly outputs: unknown; readonly set: (outputs: Json) => void }) {

@@ -3,7 +3,8 @@ import { useId } from "preact/hooks";
 import { isObject, withValue } from "../request/edit.ts";
 import type { Service } from "../request/form-fields.ts";
 import type { Json } from "../secrets.ts";
-import { Below, Fields } from "./field.tsx";
+import { Below } from "./field.tsx";
+import { Fields } from "./fields.tsx";
 import { useFieldError } from "./form-context.ts";
 
 /** `member`: what names the service in the section; a `url` without it is the service `url`. */

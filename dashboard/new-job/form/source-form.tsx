@@ -4,7 +4,8 @@ import { isObject, withValue } from "../request/edit.ts";
 import { type FormField, SOURCES } from "../request/form-fields.ts";
 import type { Json } from "../secrets.ts";
 import type { AssumedSource } from "../state.ts";
-import { Field, Fields } from "./field.tsx";
+import { Field } from "./field.tsx";
+import { Fields } from "./fields.tsx";
 import { UploadField } from "./upload-field.tsx";
 import type { Upload } from "./use-upload.ts";
 

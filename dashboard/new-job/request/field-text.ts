@@ -1,0 +1,38 @@
+// The values of fields as the texts that people type. Pure.
+import { textAt } from "./edit.ts";
+import type { FormField } from "./form-fields.ts";
+
+const isNumber = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text);
+
+/** The value of a text; undefined for an empty one. What is no number stays a text, which the service refuses. */
+export function parsed({ type, choices = [] }: FormField, text: string): unknown {
+  const plain = text.trim();
+  if (plain === "") return undefined;
+  switch (type) {
+    case "number":
+      return isNumber(plain) ? Number(plain) : plain;
+    case "choice":
+      return choices.every(isNumber) ? Number(plain) : plain;
+    case "list":
+      return text
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "");
+    case "numbers":
+      return plain
+        .split(",")
+        .map((one) => one.trim())
+        .filter((one) => one !== "")
+        .map((one) => (isNumber(one) ? Number(one) : one));
+    default:
+      return text;
+  }
+}
+
+/** The text of a value; empty for undefined. */
+export const printed = ({ type }: FormField, value: unknown): string =>
+  Array.isArray(value) ? value.join(type === "numbers" ? ", " : "\n") : textAt(value, []);
+
+/** Whether a text stands for the value: `1.` and `1` do for 1. */
+export const isText = (field: FormField, text: string, value: unknown): boolean =>
+  JSON.stringify(parsed(field, text)) === JSON.stringify(value);
