@@ -5,8 +5,11 @@ import { dirname, join, relative } from "node:path";
 
 /** What is left out: caches and counters of a minute, and the index that SQLite makes again from its log. */
 const LEFT_OUT = /^control-plane\/v3\/(cache|ratelimit)\/|-shm$/;
-/** Files that are never changed in place: objects of the service's own storage, and those of the S3 server. */
-const NEVER_CHANGED = /^control-plane\/v3\/r2\/.*\/blobs\/|^s3\/.*(\._S3rver_object|\/\d+)$/;
+/**
+ * Files that are never changed in place: objects of the service's own storage, and those of the S3 server. Parts of an
+ * upload are, when one is sent again.
+ */
+const NEVER_CHANGED = /^control-plane\/v3\/r2\/.*\/blobs\/|^s3\/.*\._S3rver_object$/;
 /** The entries of a data folder that a backup has. Logs and pids are not among them. */
 export const ENTRIES = ["control-plane", "s3", "nodes", "secrets.json"] as const;
 
@@ -87,5 +90,5 @@ function copyOrLink(from: string, to: string, link: boolean): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
 }
 
-const hasCode = (error: unknown, code: string): boolean =>
+export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && "code" in error && error.code === code;

@@ -7,7 +7,7 @@ import { ROOT } from "../home/constants.ts";
 import { readStackFile } from "../home/stack-file.ts";
 import { whileFrozen } from "../processes/frozen.ts";
 import { runningStackPid } from "../processes/process-record.ts";
-import { type Copied, copyData } from "./data-files.ts";
+import { type Copied, copyData, hasCode } from "./data-files.ts";
 import { appliedMigrations } from "./databases.ts";
 
 export const Manifest = z.object({
@@ -61,7 +61,7 @@ function earlyCopy(home: string, folder: string): Copied {
   try {
     return copyData(home, folder);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (!hasCode(error, "ENOENT")) throw error;
     rmSync(folder, { recursive: true, force: true });
     return new Map();
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { link, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -197,6 +197,33 @@ it("serves one version of an object while it is replaced", async () => {
   isOver = true;
   await Promise.all(readers);
   expect(read).toEqual([]);
+});
+
+it("replaces objects by new files, so that links to the earlier ones keep them", async () => {
+  const put = (name: string, init: RequestInit) => client.fetch(`${base}/${name}`, { method: "PUT", ...init });
+  const fileOf = (name: string): string => join(directory, "copra", `${name}._S3rver_object`);
+  await put("from", { body: "later", headers: { "content-type": "video/mp4" } });
+  const writes: [string, RequestInit][] = [
+    ["put", { body: "later" }],
+    ["copied", { headers: { "x-amz-copy-source": "/copra/from" } }],
+  ];
+  for (const [name, init] of writes) {
+    await put(name, { body: "earlier" });
+    await link(fileOf(name), join(directory, `${name}-link`));
+    expect((await put(name, init)).status).toBe(200);
+    expect(await readFile(join(directory, `${name}-link`), "utf8")).toBe("earlier");
+    expect(await (await fetch(`${base}/${name}`)).text()).toBe("later");
+  }
+  const copied = await fetch(`${base}/copied`);
+  const from = await fetch(`${base}/from`);
+  for (const header of ["content-type", "etag"]) expect(copied.headers.get(header)).toBe(from.headers.get(header));
+  // Onto itself, with other metadata.
+  const headers = { "x-amz-copy-source": "/copra/from", "x-amz-metadata-directive": "REPLACE", "content-type": "a/b" };
+  expect((await put("from", { headers })).status).toBe(200);
+  const replaced = await fetch(`${base}/from`);
+  expect([replaced.headers.get("content-type"), await replaced.text()]).toEqual(["a/b", "later"]);
+  const missing = { "x-amz-copy-source": "/copra/missing" };
+  expect(await codeOf(await put("copied", { headers: missing }))).toBe("404 NoSuchKey");
 });
 
 it("stores no object for a PUT that was interrupted", async () => {

@@ -72,7 +72,7 @@ export const abortUploads =
   };
 
 /**
- * Makes PUTs atomic, also for those who read the object before, rejects parts of unknown uploads and keys that lead out
+ * Makes PUTs and copies atomic, also for those who read the object before, rejects parts of unknown uploads and keys that lead out
  * of their bucket, and allows concurrent deletions.
  */
 export function tighten(store: S3rver.Store): void {
@@ -108,6 +108,17 @@ export function tighten(store: S3rver.Store): void {
       await rm(draft, { force: true });
       throw error;
     }
+  };
+  store.copyObject = async (bucket, key, toBucket, toKey, metadata) => {
+    const source = await store.getObject(bucket, key);
+    if (source === null) throw new S3Error("NoSuchKey", "The specified key does not exist.");
+    await store.putObject({
+      bucket: toBucket,
+      key: toKey,
+      metadata: metadata ?? source.metadata,
+      content: source.content,
+    });
+    return store.getMetadata(toBucket, toKey);
   };
   store.getMetadata = (bucket, key) => inTurn(pathOf(bucket, key), () => getMetadata.call(store, bucket, key));
   // It opens the file before it returns.

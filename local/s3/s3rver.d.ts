@@ -24,9 +24,11 @@ declare module "@20minutes/s3rver" {
     type Store = {
       getResourcePath(bucket: string, key: string | undefined, resource: string): string;
       putObject(object: StoredObject): Promise<{ size: number; md5: string }>;
+      /** Returns the metadata; with `metadata` in place of those of the source. */
+      copyObject(bucket: string, key: string, toBucket: string, toKey: string, metadata?: unknown): Promise<unknown>;
       putMetadata(bucket: string, key: string, metadata: unknown, md5: string): Promise<void>;
       getMetadata(bucket: string, key: string): Promise<unknown>;
-      getObject(bucket: string, key: string, options?: unknown): Promise<unknown>;
+      getObject(bucket: string, key: string, options?: unknown): Promise<StoredObject | null>;
       putContent(path: string, content: unknown): Promise<[number, string]>;
       putPart(bucket: string, uploadId: string, part: string, content: unknown): Promise<unknown>;
       putObjectMultipart(bucket: string, uploadId: string, parts: unknown): Promise<unknown>;

@@ -1,0 +1,26 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { copyData } from "./data-files.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "copra-data-files-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it("shares the bytes of objects with the data, and of nothing that is written in place", () => {
+  const object = "s3/copra/a.mp4._S3rver_object";
+  const part = `s3/copra/._S3rver_uploads/${"0".repeat(32)}/1`;
+  const [from, to] = [join(folder, "data"), join(folder, "copy")];
+  for (const file of [object, part, "secrets.json"]) {
+    mkdirSync(dirname(join(from, file)), { recursive: true });
+    writeFileSync(join(from, file), "earlier");
+  }
+  copyData(from, to);
+  // As the S3 server does when a part is sent again.
+  writeFileSync(join(from, part), "later");
+  expect(readFileSync(join(to, part), "utf8")).toBe("earlier");
+  expect([object, part, "secrets.json"].map((file) => statSync(join(to, file)).nlink)).toEqual([2, 1, 1]);
+});
