@@ -1,26 +1,24 @@
 // A new job: the form on the left, what would come of it on the right.
 import { useEffect, useState } from "preact/hooks";
-import { CopraError, type JobRequest } from "../../client/index.ts";
 import type { Note } from "../../shared/convert/note.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate } from "../core/location.ts";
-import { copra } from "../core/service.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Fields } from "./form/fields.tsx";
-import { FormErrorsContext, focusField, type Invalid } from "./form/form-context.ts";
+import { FormErrorsContext } from "./form/form-context.ts";
 import { OutputsForm } from "./form/outputs-form.tsx";
 import { Notes, PasteDialog } from "./form/paste-dialog.tsx";
 import { ServiceForm } from "./form/service-form.tsx";
 import { AssumedSourceForm, SourceForm } from "./form/source-form.tsx";
 import { type TextName, Texts } from "./form/texts.tsx";
-import { invalidFieldOf, usePlan } from "./form/use-plan.ts";
+import { usePlan } from "./form/use-plan.ts";
 import { useUpload } from "./form/use-upload.ts";
 import { isObject, withValue } from "./request/edit.ts";
-import { NOTIFICATIONS, SETTINGS, STORAGES } from "./request/form-fields.ts";
-import { missingIn } from "./request/plannable.ts";
+import { NOTIFICATIONS, SETTINGS, STORAGES } from "./request/section-fields.ts";
 import type { Json } from "./secrets.ts";
 import { useBuilder } from "./use-builder.ts";
+import { type Sending, useSending } from "./use-sending.ts";
 import "./new-job.css";
 
 export default function NewJobPage() {
@@ -80,49 +78,6 @@ export default function NewJobPage() {
       )}
     </FormErrorsContext.Provider>
   );
-}
-
-type Sending = {
-  readonly send: () => void;
-  readonly isBusy: boolean;
-  /** Whether somebody tried to send what was not complete. */
-  readonly tried: boolean;
-  readonly missing: ReturnType<typeof missingIn>;
-  readonly invalid: Invalid | null;
-  readonly error: unknown;
-  /** Why it must wait; null if it need not. */
-  readonly waits: string | null;
-};
-
-function useSending(request: Json, uploadKind: string): Sending {
-  const [state, setState] = useState<Pick<Sending, "isBusy" | "tried" | "invalid" | "error">>({
-    ...{ isBusy: false, tried: false, invalid: null, error: null },
-  });
-  // An error is one of the request that was sent.
-  useEffect(() => setState((before) => ({ ...before, invalid: null, error: null })), [request]);
-  const missing = missingIn(request);
-  const usesUpload = isObject(request.input) && "upload" in request.input;
-  const waits = usesUpload && !["none", "done"].includes(uploadKind) ? "The file is not uploaded yet" : null;
-  const send = async (): Promise<void> => {
-    setState((before) => ({ ...before, tried: true, error: null }));
-    const [first] = missing;
-    if (first !== undefined) return void setTimeout(() => focusField(first.field));
-    setState((before) => ({ ...before, isBusy: true }));
-    try {
-      // The service checks what the type does not.
-      const { id } = await copra.jobs.create(request as unknown as JobRequest);
-      navigate(`/jobs/${id}`);
-    } catch (error) {
-      const isRefused = error instanceof CopraError && error.status === 400 && error.field !== undefined;
-      setState((before) => ({
-        ...before,
-        isBusy: false,
-        ...(isRefused ? { invalid: invalidFieldOf(error) } : { error }),
-      }));
-      if (isRefused && error.field !== undefined) focusField(error.field);
-    }
-  };
-  return { ...state, missing, waits, send: () => void (state.isBusy || waits !== null || send()) };
 }
 
 function SendButton({ sending: { send, isBusy, waits } }: { readonly sending: Sending }) {

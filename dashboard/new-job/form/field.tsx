@@ -2,7 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import { valueAt } from "../request/edit.ts";
 import { isText, parsed, printed } from "../request/field-text.ts";
-import type { FormField } from "../request/form-fields.ts";
+import type { FormField } from "../request/form-field.ts";
 import { useFieldError } from "./form-context.ts";
 
 /** Sets a member by its path in the section; undefined removes it. */

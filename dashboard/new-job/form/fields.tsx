@@ -1,6 +1,6 @@
 // The fields of a section of the request.
 import { valueAt } from "../request/edit.ts";
-import type { FormField } from "../request/form-fields.ts";
+import type { FormField } from "../request/form-field.ts";
 import { Field, type FieldProps } from "./field.tsx";
 
 /** Fields in a grid, with those that few people need behind "More". */

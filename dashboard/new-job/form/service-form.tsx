@@ -1,7 +1,7 @@
 // A section of the request whose fields depend on a choice: storages and notifications.
 import { useId } from "preact/hooks";
 import { isObject, withValue } from "../request/edit.ts";
-import type { Service } from "../request/form-fields.ts";
+import type { Service } from "../request/section-fields.ts";
 import type { Json } from "../secrets.ts";
 import { Below } from "./field.tsx";
 import { Fields } from "./fields.tsx";

@@ -1,7 +1,8 @@
 // The source: a URL, a file of this computer, or an object in a bucket; and what the plan assumes about it.
 import { useId } from "preact/hooks";
 import { isObject, withValue } from "../request/edit.ts";
-import { type FormField, SOURCES } from "../request/form-fields.ts";
+import type { FormField } from "../request/form-field.ts";
+import { SOURCES } from "../request/section-fields.ts";
 import type { Json } from "../secrets.ts";
 import type { AssumedSource } from "../state.ts";
 import { Field } from "./field.tsx";

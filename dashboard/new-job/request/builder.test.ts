@@ -7,11 +7,13 @@ import { completeBody } from "../../../shared/testing/arbitrary-body.ts";
 import { type Json, KEPT, masked } from "../secrets.ts";
 import { hashOfRequest, stateOfHash } from "../state.ts";
 import { isObject, valueAt, withValue } from "./edit.ts";
-import { type FormField, NOTIFICATIONS, OUTPUT_FIELDS, SETTINGS, SOURCES, STORAGES } from "./form-fields.ts";
+import type { FormField } from "./form-field.ts";
 import { CONTAINER_NAMES, choicesOf, type Slot, withSlot } from "./format-tokens.ts";
+import { OUTPUT_FIELDS } from "./output-fields.ts";
 import { kindOf, NEW_OUTPUTS, type Output, outputList, outputsSection, withOutput } from "./output-list.ts";
 import { missingIn, plannable } from "./plannable.ts";
 import { printCli, printCurl, printJson, printTypeScript } from "./print.ts";
+import { NOTIFICATIONS, SETTINGS, SOURCES, STORAGES } from "./section-fields.ts";
 
 const error = (request: unknown): string => {
   const parsed = parseJobRequest(request, "loopback");

@@ -1,6 +1,6 @@
 // The values of fields as the texts that people type. Pure.
 import { textAt } from "./edit.ts";
-import type { FormField } from "./form-fields.ts";
+import type { FormField } from "./form-field.ts";
 
 const isNumber = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text);
 

@@ -1,0 +1,77 @@
+// A format, chosen from lists.
+import { useId } from "preact/hooks";
+import {
+  CONTAINER_NAMES,
+  choicesOf,
+  containerOf,
+  type Slot as SlotName,
+  slotOf,
+  withContainer,
+  withSlot,
+} from "../request/format-tokens.ts";
+
+const SLOTS: readonly { readonly slot: SlotName; readonly label: string; readonly none: string }[] = [
+  { slot: "size", label: "Size", none: "as the source" },
+  { slot: "codec", label: "Video", none: "default codec" },
+  { slot: "rate", label: "Rate", none: "automatic" },
+  { slot: "fps", label: "Frame rate", none: "as the source" },
+  { slot: "audio", label: "Audio", none: "default codec" },
+  { slot: "audioRate", label: "Audio rate", none: "automatic" },
+  { slot: "channels", label: "Channels", none: "as the source" },
+];
+const OFF: Readonly<Record<string, string>> = { x: "none" };
+
+export function FormatSlots({ format, set }: { readonly format: string; readonly set: (format: string) => void }) {
+  const choices = choicesOf(format);
+  return (
+    <div class="slots">
+      <Slot
+        label="Container"
+        value={containerOf(format)}
+        values={CONTAINER_NAMES}
+        choose={(name) => set(withContainer(format, name))}
+      />
+      {SLOTS.flatMap(({ slot, label, none }) => {
+        const values = choices[slot];
+        if (values === undefined) return [];
+        const choose = (text: string): void => set(withSlot(format, slot, text));
+        return (
+          <Slot key={slot} label={label} none={none} value={slotOf(format, slot)} values={values} choose={choose} />
+        );
+      })}
+    </div>
+  );
+}
+
+function Slot({
+  label,
+  none,
+  value,
+  values,
+  choose,
+}: {
+  readonly label: string;
+  /** What the empty choice means; without it there is none. */
+  readonly none?: string;
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly choose: (text: string) => void;
+}) {
+  const id = useId();
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {withOwn(values, value).map((one) => (
+          <option key={one} value={one}>
+            {OFF[one] ?? one.replace("quality=", "quality ")}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+const withOwn = (known: readonly string[], value: string): readonly string[] =>
+  value === "" || known.includes(value) ? known : [value, ...known];

@@ -1,0 +1,32 @@
+// A field of the form: a member of a request, with what people need to know about it.
+
+export type FormField = {
+  /** The member, with `.` between names: `hls.path`. */
+  readonly member: string;
+  readonly label: string;
+  /** `list`: texts, one on each line; `numbers`: with commas between them. */
+  readonly type: "text" | "number" | "flag" | "choice" | "list" | "numbers" | "secret";
+  readonly choices?: readonly string[];
+  /** An example, shown while the field is empty. */
+  readonly example?: string;
+  readonly help?: string;
+  /** Shown without opening "More". */
+  readonly first?: boolean;
+};
+
+export const text = (member: string, label: string, more: Partial<FormField> = {}): FormField => ({
+  ...{ member, label, type: "text" },
+  ...more,
+});
+export const number = (member: string, label: string, more: Partial<FormField> = {}): FormField => ({
+  ...{ member, label, type: "number" },
+  ...more,
+});
+export const flag = (member: string, label: string, help?: string): FormField => ({
+  ...{ member, label, type: "flag" },
+  ...(help === undefined ? {} : { help }),
+});
+export const choice = (member: string, label: string, choices: readonly string[], help?: string): FormField => ({
+  ...{ member, label, type: "choice", choices },
+  ...(help === undefined ? {} : { help }),
+});
