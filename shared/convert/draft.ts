@@ -1,5 +1,6 @@
 // A request of this service that is put together from one of another service.
-import { type Converted, isObject, type Json, type Note, type NoteLevel } from "./note.ts";
+import { withNeeds, withTopicKeys } from "./needs.ts";
+import type { Converted, Json, Note, NoteLevel } from "./note.ts";
 import { identityOf, type Located, locate, type Place } from "./places.ts";
 
 const MAX_OUTPUTS = 30;
@@ -147,11 +148,12 @@ export class Draft {
   /** The request. `lost` are the fields of the old one that were not used. */
   finish(lost: readonly Note[] = []): Converted {
     const storage = this.#storage === null ? {} : { ...this.#storage, ...this.#fittingOptions(this.#storage) };
+    const todo = (field: string, message: string): void => this.note("todo", field, message);
     const request: Json = {
-      input: this.#withNeeds(this.#input ?? {}, "input"),
-      storage: this.#withNeeds(storage, "storage"),
+      input: withNeeds(this.#input ?? {}, "input", todo),
+      storage: withNeeds(storage, "storage", todo),
       outputs: this.#outputsSection(),
-      notification: this.#withTopicKeys(this.#notification ?? { type: "none" }),
+      notification: withTopicKeys(this.#notification ?? { type: "none" }, todo),
       ...(Object.keys(this.#settings).length === 0 ? {} : { settings: this.#settings }),
     };
     return { request, notes: [...this.#notes, ...lost] };
@@ -177,32 +179,4 @@ export class Draft {
       }),
     );
   }
-
-  /** With empty fields for what the old request does not have and this service needs. */
-  #withNeeds(section: Json, name: "input" | "storage"): Json {
-    if (Object.keys(section).length === 0) {
-      this.note("todo", name, `the old request does not name ${name === "input" ? "the source" : "a storage"}`);
-      return name === "input" ? { url: "" } : { service: "s3", bucket: "", region: "", credentials: KEYS };
-    }
-    const { service } = section;
-    if (typeof service !== "string" || service === "coconut") return section;
-    const filled: Record<string, unknown> = { ...section };
-    if (service === "s3" && section.region === undefined) {
-      filled.region = "us-east-1";
-      this.note("todo", `${name}.region`, "the old request does not name the region; us-east-1 is a guess");
-    }
-    if (!isObject(section.credentials)) {
-      filled.credentials = service === "azure" ? { account: "", api_key: "" } : KEYS;
-      this.note("todo", `${name}.credentials`, "the old service had access to the bucket; this one needs keys");
-    }
-    return filled;
-  }
-
-  #withTopicKeys(notification: Json): Json {
-    if (notification.type !== "sns") return notification;
-    this.note("todo", "notification.credentials", "a key with the permission sns:Publish for the topic");
-    return { ...notification, credentials: KEYS };
-  }
 }
-
-const KEYS = { access_key_id: "", secret_access_key: "" };
