@@ -171,6 +171,22 @@ it.concurrent.each([false, true])(
   },
 );
 
+it.concurrent("a stream whose last files are refused ends with what is stored", async () => {
+  let isOver = false;
+  const respond: Respond = (name, response) => isOver && /subtitles/.test(name) && !!response.writeHead(403).end();
+  const params = { ...HLS, ...DASH, live_playlist: true };
+  const { store, publication, seconds, encode } = await publish(params, { respond, subtitles: true });
+  expect(await encode()).toEqual({ ok: true });
+  while (seconds.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await publication.check();
+  isOver = true;
+  expect(await publication.finish(() => undefined)).toHaveProperty("error.code");
+  expect(String(store.objects.get("hls/run/90p.m3u8"))).not.toContain("#EXT-X-ENDLIST");
+  await Promise.all([publication.stop(), publication.stop()]);
+  expect(String(store.objects.get("hls/run/90p.m3u8"))).toContain("#EXT-X-ENDLIST");
+  expect(String(store.objects.get("dash/master.mpd"))).toContain('type="static"');
+});
+
 it.concurrent("does not fail a stream whose growing playlists are refused", async () => {
   let refused = 0;
   const respond: Respond = (name, response) => {

@@ -18,9 +18,12 @@ import type { MadeTrack, TrackFeed } from "./track-feed.ts";
 export interface LivePlaylists {
   /** Stores the playlists with the segments that are stored now, unless there are no new ones or it is too early. */
   update(): void;
-  /** Resolves when nothing is being stored, and starts nothing more: the complete playlists follow. */
+  /** Resolves when nothing is being stored, and starts no update any more: the complete playlists follow. */
   close(): Promise<void>;
-  /** Without complete playlists: the stream ends with what is stored of it, so that players do not wait for more. */
+  /**
+   * When complete playlists are not stored, also after `close()`: the stream ends with what is stored of it, so that
+   * players do not wait for more.
+   */
   end(): Promise<void>;
 }
 
@@ -49,7 +52,8 @@ export function openLivePlaylists(
   let nextAt = 0;
   let shownMs = 0;
   let round: Promise<void> | null = null;
-  let isOver = false;
+  let isClosed = false;
+  let ending: Promise<void> | null = null;
 
   const partsOf = (least: number): Part[] | null => {
     const parts = packages.map(({ name, variants, feeds }) => {
@@ -64,10 +68,20 @@ export function openLivePlaylists(
       if (!deps.signal.aborted) deps.log.warn("Growing playlists are not stored", { error: messageOf(error) });
     });
 
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    await round;
+  };
+  const end = async (): Promise<void> => {
+    await close();
+    const parts = deps.signal.aborted || !writer.hasWritten() ? null : partsOf(1);
+    if (parts) await attempt(writer.end(parts));
+  };
+
   return {
     update() {
       const now = Date.now();
-      const parts = round || isOver || now < nextAt ? null : partsOf(FIRST_SEGMENTS);
+      const parts = round || isClosed || now < nextAt ? null : partsOf(FIRST_SEGMENTS);
       const untilMs = parts ? playableMs(parts) : 0;
       if (!parts || untilMs <= shownMs) return;
       shownMs = untilMs;
@@ -76,16 +90,10 @@ export function openLivePlaylists(
         round = null;
       });
     },
-    async close() {
-      isOver = true;
-      await round;
-    },
-    async end() {
-      const wasOver = isOver;
-      isOver = true;
-      await round;
-      const parts = wasOver || deps.signal.aborted || !writer.hasWritten() ? null : partsOf(1);
-      if (parts) await attempt(writer.end(parts));
+    close,
+    end() {
+      ending ??= end();
+      return ending;
     },
   };
 }

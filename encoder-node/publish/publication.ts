@@ -52,9 +52,12 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
   const live = options.spec.livePlaylist ? openLivePlaylists(options, packages, deps) : null;
   const following = followTracks(feeds, storage, deps.signal, () => live?.update());
   let sheets: readonly SpriteSheet[] = [];
+  let isStopped = false;
+  let isPublished = false;
   const stop = async (): Promise<void> => {
+    isStopped = true;
     await Promise.all([storage.stop(), following.stop()]);
-    await live?.end();
+    if (!isPublished) await live?.end();
   };
   return {
     broken: AbortSignal.any([storage.broken, following.broken]),
@@ -86,10 +89,13 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       const subtitles = await storeSubtitles(options.subtitles, texts, storage);
       if (!subtitles.ok) return subtitles;
       const rest = { subtitles: subtitles.value, thumbnails: thumbnails && { ...thumbnails, sheets } };
-      return storeRest(
+      const published = await storeRest(
         made.map((each) => ({ ...each, ...rest })),
         storage,
       );
+      // A stopped storage ignores what it is given.
+      isPublished = published.ok && !isStopped;
+      return published;
     },
     stop,
   };
