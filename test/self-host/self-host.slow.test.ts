@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { storageOf } from "../../local/demo/demo-job.ts";
-import { findFree } from "../../local/stack/ports.ts";
+import { FREE_TO, findFree } from "../../local/stack/ports.ts";
 import { makeLongClip } from "../media.ts";
 import { copra, type Served, serve } from "./served.ts";
 
@@ -91,15 +91,17 @@ it("loses nothing when it is killed, and goes on from a backup that was made whi
  * The data of the release before copra serve (c87e7dc), which was killed while it encoded: a job that has ended, one
  * that ran, one that waited. Their source and storage are its own S3 server at port 29000.
  */
-const OLD = { file: join(import.meta.dirname, "data-of-0.1.0.tar.gz"), port: 28787, s3Port: 29000 };
+const OLD = { file: join(import.meta.dirname, "data-of-0.1.0.tar.gz"), s3Port: 29000 };
 const OLD_JOBS = { ended: "mrtqS7fbwvnDbq", ran: "rBtEin6LM4sKbO", waited: "p5EDR1ApSvjV8f" };
 
 it("starts with the data of the previous release, whose jobs end, and keeps a copy of that data", async () => {
   const home = join(folder, "data");
   mkdirSync(home);
+  // No other test is given this port meanwhile.
+  expect(OLD.s3Port).toBeGreaterThanOrEqual(FREE_TO);
   execFileSync("tar", ["-xzf", OLD.file, "-C", home, "--no-same-owner"]);
   // Of npm start, in which requests reach the loopback interface.
-  const argv = ["--port", String(OLD.port), "--s3-port", String(OLD.s3Port), "--allow-private", "loopback"];
+  const argv = ["--port", String(await findFree()), "--s3-port", String(OLD.s3Port), "--allow-private", "loopback"];
   running = await serve({ home, argv });
   expect(await running.job(OLD_JOBS.ended)).toMatchObject({ status: "job.completed" });
   for (const id of [OLD_JOBS.ran, OLD_JOBS.waited]) {
