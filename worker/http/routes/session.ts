@@ -9,12 +9,12 @@ import { randomBytes } from "../../crypto/bytes.ts";
 import { purposeDigest, type Session, sealSession, unsealSession } from "../../crypto/session.ts";
 import { findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
-import { findLink, storeLink, takeLink } from "../../db/session-links.ts";
 import { settingsOf } from "../../settings.ts";
 import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
 import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-origin.ts";
 import { readSession, removeSession, writeSession } from "../auth/session-cookie.ts";
+import { findLink, storeLink, takeLink } from "../auth/session-links.ts";
 import { readBody, readOptionalBody } from "../body/read-body.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 

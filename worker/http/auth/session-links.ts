@@ -1,8 +1,8 @@
 // One-time links to the dashboard.
 import { eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { runQuery } from "./run-query.ts";
-import { sessionLinks } from "./schema.ts";
+import { runQuery } from "../../db/run-query.ts";
+import { sessionLinks } from "../../db/schema.ts";
 
 type SessionLink = typeof sessionLinks.$inferSelect;
 
