@@ -143,9 +143,11 @@ it.concurrent.each<[string, object, Terms]>([
   expect(live.seconds).toEqual(live.seconds.toSorted((a, b) => a - b));
   expect(plain.seconds).toEqual([]);
 
+  // With several threads and a maximum bitrate, x264 makes segments of slightly other sizes each time.
+  const sizesLeftOut = (body: unknown): string => String(body).replace(/(bandwidth="?=?"?)\d+/gi, "$1…");
   const lists = (store: TestStorage) =>
     Object.fromEntries(
-      [...store.objects].filter(([name]) => isList({ name })).map(([name, body]) => [name, String(body)]),
+      [...store.objects].filter(([name]) => isList({ name })).map(([name, body]) => [name, sizesLeftOut(body)]),
     );
   expect(lists(live.store)).toEqual(lists(plain.store));
   expect([...live.store.objects.keys()].toSorted()).toEqual([...plain.store.objects.keys()].toSorted());
