@@ -26,12 +26,12 @@ describe("speed", () => {
   /** 1.6 Mbit/s with 150 ms, and a processor a quarter as fast: a phone of the middle class ("slow 4G"). */
   const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 
-  it("rows and keyboard are there after a second on a slow phone, and after 300 ms with what is cached", async () => {
+  it("rows and keyboard are there after 1.3 s on a slow phone, and after 300 ms with what is cached", async () => {
     const times: Record<"cold" | "warm", number[]> = { cold: [], warm: [] };
     const best = (given: readonly number[]): number => Math.min(...given, Number.POSITIVE_INFINITY);
     // One undisturbed round is enough; on a machine with more work than processors there is none.
     const patience = (loadavg()[0] ?? 0) > availableParallelism() ? 2 : 1;
-    const isFast = (): boolean => best(times.cold) < patience * 1000 && best(times.warm) < patience * 300;
+    const isFast = (): boolean => best(times.cold) < patience * 1300 && best(times.warm) < patience * 300;
     for (let round = 0; round < 6 && !isFast(); round++) {
       const page = await dashboard.open();
       const client = await page.context().newCDPSession(page);
