@@ -72,8 +72,8 @@ export const abortUploads =
   };
 
 /**
- * Makes PUTs and copies atomic, also for those who read the object before, rejects parts of unknown uploads and keys that lead out
- * of their bucket, and allows concurrent deletions.
+ * Makes PUTs and copies atomic, also for those who read the object before, rejects parts of unknown uploads and keys
+ * that lead out of their bucket, and allows concurrent deletions.
  */
 export function tighten(store: S3rver.Store): void {
   const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject, getResourcePath } = store;
