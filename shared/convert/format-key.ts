@@ -7,6 +7,14 @@ import {
   type TrackContainer,
 } from "../format/containers.ts";
 import { FRAME_RATES, MAX_SIDE, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS } from "../format/presets.ts";
+import type { Json } from "./note.ts";
+
+/** Clockwise rotations in degrees, as parameters of an output. */
+export const ROTATIONS: Readonly<Record<string, Json>> = {
+  "90": { transpose: 1 },
+  "180": { vflip: true, hflip: true },
+  "270": { transpose: 2 },
+};
 
 export type VideoParts = {
   readonly codec?: string | undefined;

@@ -27,3 +27,6 @@ export type FieldRow =
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The reason for settings of encoders that are lost. */
+export const PLANNED = "the encoder's settings follow from the format";

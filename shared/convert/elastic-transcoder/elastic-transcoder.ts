@@ -1,6 +1,6 @@
 // Jobs of Amazon Elastic Transcoder, with their pipeline and presets if they are pasted with them.
 import { Draft } from "../draft.ts";
-import { formatKey, imageKey } from "../format-key.ts";
+import { formatKey, imageKey, ROTATIONS } from "../format-key.ts";
 import type { Converted, Json } from "../note.ts";
 import { Reader } from "../reader.ts";
 import { playlistPlace, segmentSeconds, streamVariants } from "../stream-variants.ts";
@@ -96,12 +96,6 @@ function clipOf(span: Reader | undefined): Json {
   const duration = span && seconds(span.at("Duration"));
   return { ...(offset === undefined ? {} : { offset }), ...(duration === undefined ? {} : { duration }) };
 }
-
-const ROTATIONS: Readonly<Record<string, Json>> = {
-  "90": { transpose: 1 },
-  "180": { vflip: true, hflip: true },
-  "270": { transpose: 2 },
-};
 
 const CONTAINERS: Readonly<Record<string, string>> = { ts: "mpegts", fmp4: "mp4", mpg: "mpegts", oga: "ogg" };
 

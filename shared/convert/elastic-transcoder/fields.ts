@@ -1,7 +1,5 @@
 // The fields of Elastic Transcoder's jobs, pipelines and presets, and what becomes of them.
-import type { FieldRow } from "../note.ts";
-
-const PLANNER = "the encoder's settings follow from the format";
+import { type FieldRow, PLANNED } from "../note.ts";
 
 const JOB: readonly FieldRow[] = [
   { field: "Input.Key", becomes: "`input.key`" },
@@ -80,9 +78,9 @@ const PRESET: readonly FieldRow[] = [
   { field: "Presets[].Thumbnails.MaxWidth", becomes: "the size of the images" },
   { field: "Presets[].Thumbnails.MaxHeight", becomes: "the size of the images" },
   { field: "Presets[].Video.Watermarks", why: "add `watermark` with the URL of the image" },
-  { field: "Presets[].Video.*", why: PLANNER },
-  { field: "Presets[].Video.CodecOptions.*", why: PLANNER },
-  { field: "Presets[].Audio.*", why: PLANNER },
+  { field: "Presets[].Video.*", why: PLANNED },
+  { field: "Presets[].Video.CodecOptions.*", why: PLANNED },
+  { field: "Presets[].Audio.*", why: PLANNED },
   { field: "Presets[].Thumbnails.*", why: "images keep their aspect ratio" },
   ...["Name", "Description", "Type", "Arn"].map((name) => ({
     field: `Presets[].${name}`,

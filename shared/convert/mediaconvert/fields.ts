@@ -1,7 +1,6 @@
 // The fields of MediaConvert jobs and what becomes of them.
-import type { FieldRow } from "../note.ts";
+import { type FieldRow, PLANNED } from "../note.ts";
 
-const PLANNER = "the encoder's settings follow from the format";
 const OUTPUT = "Settings.OutputGroups[].Outputs[]";
 const VIDEO = `${OUTPUT}.VideoDescription`;
 const AUDIO = `${OUTPUT}.AudioDescriptions[]`;
@@ -78,10 +77,10 @@ const OUTPUTS: readonly FieldRow[] = [
   { field: `${VIDEO}.Crop`, why: "video is fitted or cropped to the size only" },
   { field: `${VIDEO}.VideoPreprocessors.ImageInserter`, why: "add `watermark` with the URL of the image" },
   { field: `${VIDEO}.VideoPreprocessors.*`, why: "is not possible" },
-  { field: `${VIDEO}.CodecSettings.*.*`, why: PLANNER },
-  { field: `${VIDEO}.*`, why: PLANNER },
+  { field: `${VIDEO}.CodecSettings.*.*`, why: PLANNED },
+  { field: `${VIDEO}.*`, why: PLANNED },
   { field: `${AUDIO}.AudioSourceName`, why: "the audio is chosen: the default track, else the first" },
-  { field: `${AUDIO}.CodecSettings.*.*`, why: PLANNER },
+  { field: `${AUDIO}.CodecSettings.*.*`, why: PLANNED },
   { field: `${AUDIO}.*`, why: "an output has one audio track with the settings of its format" },
 ];
 

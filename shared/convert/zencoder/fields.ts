@@ -1,7 +1,6 @@
 // The fields of Zencoder jobs (API v2) and what becomes of them.
-import type { FieldRow } from "../note.ts";
+import { type FieldRow, PLANNED } from "../note.ts";
 
-const PLANNER = "the encoder's settings follow from the format";
 const WHOLE_FILE = "is not possible";
 
 const JOB: readonly FieldRow[] = [
@@ -91,7 +90,7 @@ const without = (why: string, ...names: readonly string[]): FieldRow[] =>
 
 const LOST: readonly FieldRow[] = [
   ...without(
-    PLANNER,
+    PLANNED,
     ...["speed", "buffer_size", "keyframe_interval", "keyframe_rate", "fixed_keyframe_interval", "h264_bframes"],
     ...["forced_keyframe_interval", "forced_keyframe_rate", "h264_reference_frames", "tuning", "crf", "decimate"],
     ...[

@@ -1,6 +1,6 @@
 // Outputs of Zencoder that are files: videos, audio and thumbnails.
 import type { Draft } from "../draft.ts";
-import { type AudioParts, formatKey, imageKey, type VideoParts } from "../format-key.ts";
+import { type AudioParts, formatKey, imageKey, ROTATIONS, type VideoParts } from "../format-key.ts";
 import type { Json } from "../note.ts";
 import type { Reader } from "../reader.ts";
 import type { Rendition } from "../stream-variants.ts";
@@ -116,12 +116,6 @@ function clipOf(draft: Draft, output: Reader): Json {
     ...(duration === undefined || duration <= 0 ? {} : { duration }),
   };
 }
-
-const ROTATIONS: Readonly<Record<string, Json>> = {
-  "90": { transpose: 1 },
-  "180": { vflip: true, hflip: true },
-  "270": { transpose: 2 },
-};
 
 function filtersOf(draft: Draft, output: Reader): Json {
   const aspect = output.at("aspect_mode").text();
