@@ -5,7 +5,7 @@ export type Json = Record<string, unknown>;
 /** What the JSON shows instead of a secret that is set; an edit that leaves it keeps the secret. */
 export const KEPT = "••••••••";
 
-const isObject = (value: unknown): value is Json =>
+export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Names of credentials, also where the service does not expect them: people put them into wrong places. */

@@ -1,10 +1,9 @@
 // Changes of a request by its members: what the form does not know stays as it is.
-import type { Json } from "../secrets.ts";
+import { isObject, type Json } from "../secrets.ts";
+
+export { isObject };
 
 export type Path = readonly (string | number)[];
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value at a path; undefined if there is none. */
 export function valueAt(value: unknown, path: Path): unknown {
