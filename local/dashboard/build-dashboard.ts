@@ -1,16 +1,16 @@
 // Builds the dashboard: hashed bundles in assets/, and the page that loads them.
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
+import { ROOT } from "../home/constants.ts";
+import { replaceFile } from "../home/replace-file.ts";
 import { buildPlayer } from "./build-player.ts";
 import { ONE_CHUNK } from "./one-chunk.ts";
 import { buildStyles } from "./page-styles.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DASHBOARD = join(ROOT, "dashboard");
 const ENTRY = "dashboard/main.tsx";
 /** `[assets]` in wrangler.toml. */
@@ -100,7 +100,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const files = [...scripts, ...styles.files, ...player.files];
   const names = files.map(({ path }) => basename(path));
   await markReplaced(folder);
-  for (const { path, contents } of files) await replace(join(folder, "assets", basename(path)), contents);
+  for (const { path, contents } of files) await replaceFile(join(folder, "assets", basename(path)), contents);
   const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
   const head = [
     `<link rel="stylesheet" href="/assets/${styles.first}">`,
@@ -111,16 +111,16 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
     ...chunks.map((chunk) => `<link rel="modulepreload" href="/assets/${chunk}">`),
     `<link rel="preload" href="/v2/session" as="fetch" crossorigin="anonymous">`,
   ].join("\n");
-  await replace(join(folder, "_headers"), HEADERS);
-  await replace(join(folder, ".assetsignore"), basename(recordOf(folder)));
-  await replace(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
-  await replace(join(folder, "player.html"), player.page);
+  await replaceFile(join(folder, "_headers"), HEADERS);
+  await replaceFile(join(folder, ".assetsignore"), basename(recordOf(folder)));
+  await replaceFile(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
+  await replaceFile(join(folder, "player.html"), player.page);
   const inputs = [
     ...new Set([...Object.keys(metafile.inputs), ...player.inputs]),
     ...["dashboard/shell.html", relative(ROOT, import.meta.filename)],
   ];
   const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;
-  await replace(recordOf(folder), JSON.stringify(record));
+  await replaceFile(recordOf(folder), JSON.stringify(record));
   await removeOld(join(folder, "assets"), new Set(names));
   return metafile;
 }
@@ -154,12 +154,6 @@ async function digestOf(inputs: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const input of inputs) hash.update(await readFile(join(ROOT, input)).catch(() => "missing"));
   return hash.digest("hex");
-}
-
-async function replace(path: string, content: string | Uint8Array): Promise<void> {
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, content);
-  await rename(draft, path);
 }
 
 /** The age of a file counts from its last day in a build, however long that was served. */

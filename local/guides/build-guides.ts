@@ -1,12 +1,11 @@
 // Builds the guides of /docs out of docs/: a fragment of HTML and the Markdown of each, the list of contents, and
 // llms.txt (llmstxt.org).
-import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "../home/constants.ts";
+import { replaceFile } from "../home/replace-file.ts";
 import { CONTENTS } from "./contents.ts";
 import { type Guide, imagesOf, renderGuide } from "./render-guide.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What the Worker needs of all guides (worker/http/docs/guides.ts). */
 export type GuideIndex = readonly {
@@ -33,19 +32,18 @@ export async function buildGuides(folder: string): Promise<void> {
   ];
   const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))];
   await Promise.all([
-    ...files.map(([name, text]) => replace(join(folder, "guides", name), Buffer.from(text))),
+    ...files.map(([name, text]) => update(join(folder, "guides", name), Buffer.from(text))),
     ...images.map(async (path) =>
-      replace(join(folder, "guides", basename(path)), await readFile(join(ROOT, "docs", path))),
+      update(join(folder, "guides", basename(path)), await readFile(join(ROOT, "docs", path))),
     ),
   ]);
 }
 
-async function replace(path: string, content: Buffer): Promise<void> {
+/** Writes a file unless it is the same. */
+async function update(path: string, content: Buffer): Promise<void> {
   if ((await readFile(path).catch(() => null))?.equals(content)) return;
   await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, content);
-  await rename(draft, path);
+  await replaceFile(path, content);
 }
 
 async function renderAll(): Promise<{ readonly guide: Guide; readonly markdown: string }[]> {
