@@ -84,17 +84,26 @@ it("keeps what it made in a file that only its owner can read, and prints no sec
   for (const value of Object.values(secrets)) expect(printed.join("\n")).not.toContain(value);
 });
 
+/** What a deploy does after one that ended when the hub was there. */
+const REST = ["deploy copra-hub with MASTER_SECRET", "deploy copra with ADMIN_TOKEN MASTER_SECRET", "deploy copra-hub"];
+const masterSecretOf = (worker: string): string | undefined => account.workers.get(worker)?.secrets.MASTER_SECRET;
+
 it("goes on where it was interrupted, with the same secrets", async () => {
   account.failsOnce = "copra";
   await expect(deployOnce()).rejects.toThrow("Deploying copra failed; npm run deploy goes on where it ended");
-  expect(await deployOnce()).toEqual([
-    "deploy copra-hub",
-    "deploy copra with ADMIN_TOKEN MASTER_SECRET",
-    "deploy copra-hub",
-  ]);
-  expect(account.workers.get("copra")?.secrets.MASTER_SECRET).toBe(
-    account.workers.get("copra-hub")?.secrets.MASTER_SECRET,
-  );
+  const made = masterSecretOf("copra-hub");
+  expect(await deployOnce()).toEqual(REST);
+  expect([masterSecretOf("copra"), masterSecretOf("copra-hub")]).toEqual([made, made]);
+});
+
+it("gives both Workers the same secret although the state of an interrupted deploy was lost", async () => {
+  account.failsOnce = "copra";
+  await expect(deployOnce()).rejects.toThrow("Deploying copra failed");
+  const lost = masterSecretOf("copra-hub");
+  rmSync(stateFile());
+  expect(await deployOnce()).toEqual(REST);
+  expect(masterSecretOf("copra")).toBe(masterSecretOf("copra-hub"));
+  expect(masterSecretOf("copra")).not.toBe(lost);
 });
 
 it("deletes what a killed deploy left, and leaves that of one that may run", async () => {

@@ -91,6 +91,15 @@ it.each([
     { make: [], ask: [], put: { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] } },
   ],
   [
+    "an interrupted deploy whose state was lost: gives both Workers the same anew",
+    [CONFIG, NONE, ["MASTER_SECRET"], NONE],
+    {
+      make: ["MASTER_SECRET", "ADMIN_TOKEN"],
+      ask: [],
+      put: { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] },
+    },
+  ],
+  [
     "keys of its own: needs no master secret",
     [CONFIG, ["KEY_PEPPER", "SEALING_KEYS", "ADMIN_TOKEN"], ["SEALING_KEYS"], NONE],
     { make: [], ask: [], put: { main: [], hub: [] } },

@@ -29,7 +29,8 @@ export function planSecrets(
   const hasKeys = main.includes(MASTER_SECRET) || (main.includes("KEY_PEPPER") && main.includes("SEALING_KEYS"));
   const newForMain = [...(hasKeys ? [] : [MASTER_SECRET]), ...["ADMIN_TOKEN"].filter((name) => !main.includes(name))];
   const scratch = vars.SCRATCH_BUCKET ? SCRATCH.filter((name) => vars[name] === undefined && !main.includes(name)) : [];
-  const forHub = SEALING.filter((name) => [...main, ...newForMain].includes(name) && !hub.includes(name));
+  // A hub that has another value is that of an interrupted deploy whose state was lost: both must get the same.
+  const forHub = SEALING.filter((name) => newForMain.includes(name) || (main.includes(name) && !hub.includes(name)));
   const needed = new Set([...newForMain, ...scratch, ...forHub].filter((name) => !known.has(name)));
   return {
     make: newForMain.filter((name) => needed.has(name)),
