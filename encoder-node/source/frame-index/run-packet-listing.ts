@@ -15,12 +15,23 @@ import { SANDBOX_FAILURE } from "../../ffmpeg/sandbox/sandbox.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 
 /** A local file by its absolute path, or an input of the range proxy. */
-export type ProbeInput = { readonly path: string } | Pick<RangeInput, "url" | "network" | "failed">;
+export type ProbeInput = LocalFile | Pick<RangeInput, "url" | "network" | "failed">;
+export type LocalFile = {
+  readonly path: string;
+  /** Whether it has only the first packets (source/outline/): all are listed from its header, and none is parsed. */
+  readonly isOutline?: boolean | undefined;
+};
 
 /** ffprobe's arguments that name the source. */
 export const inputArguments = (source: ProbeInput): string[] => [
   ...["-max_pixels", String(MAX_DECODED_PIXELS)],
-  ...("url" in source ? [...RANGE_INPUT_OPTIONS, source.url] : [...LOCAL_INPUT_OPTIONS, `file:${source.path}`]),
+  ...("url" in source ? [...RANGE_INPUT_OPTIONS, source.url] : localInput(source)),
+];
+
+const localInput = ({ path, isOutline = false }: LocalFile): string[] => [
+  ...LOCAL_INPUT_OPTIONS,
+  ...(isOutline ? ["-fflags", "+noparse"] : []),
+  `file:${path}`,
 ];
 
 const LOCAL_INPUT_OPTIONS: readonly string[] = [

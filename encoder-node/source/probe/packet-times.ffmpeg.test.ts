@@ -21,7 +21,7 @@ const tone = (seconds: number): string => `-f lavfi -i sine=r=8000:d=${seconds}`
 
 /** By codec_type, from the start of the timeline, in whole seconds. */
 async function lengthsOf(path: string): Promise<Record<string, number>> {
-  const { streams, format } = await withPacketTimes(ffprobe, path, await probeFile(ffprobe, path), signal);
+  const { streams, format } = await withPacketTimes(ffprobe, { path }, await probeFile(ffprobe, path), signal);
   const start = Number(format.start_time ?? 0);
   return Object.fromEntries(
     streams.map(({ codec_type, packets }) => [codec_type, Math.round((packets?.end ?? 0) - start)]),
@@ -50,6 +50,6 @@ it("marks tracks that are shorter than their header declares", async () => {
   const workshop = openWorkshop(folder);
   await workshop.make("whole.mp4", `${VIDEO} -movflags +faststart`);
   const path = await workshop.edit("whole.mp4", "truncated.mp4", truncated(0.5));
-  const { streams } = await withPacketTimes(ffprobe, path, await probeFile(ffprobe, path), signal);
+  const { streams } = await withPacketTimes(ffprobe, { path }, await probeFile(ffprobe, path), signal);
   expect(streams).toMatchObject([{ packets: { cut_short: true } }]);
 });

@@ -4,6 +4,7 @@ import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStrea
 import { timelineStartUs } from "#shared/media/timeline-start.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { isTruncated } from "./declared-length.ts";
 import { ALL_MS } from "./probe-end.ts";
 import { type PacketReading, readPackets, type SourceFile, type StreamPackets } from "./read-packets.ts";
@@ -26,7 +27,7 @@ const HEAD_SECONDS = 1;
  */
 export async function withPacketTimes(
   ffprobe: Tool,
-  path: string,
+  file: LocalFile,
   probe: MediaProbe,
   signal: AbortSignal,
 ): Promise<MediaProbe> {
@@ -35,7 +36,7 @@ export async function withPacketTimes(
   const indexes = new Set([video, audio].flatMap((track) => (track ? [track.streamIndex] : [])));
   const used = probe.streams.filter(({ index }) => indexes.has(index));
   if (used.length === 0 || WITHOUT_TIMES.has(format)) return probe;
-  const source: SourceFile = { ffprobe, path, startSeconds: timelineStartUs(probe, used) / 1e6 };
+  const source: SourceFile = { ...file, ffprobe, startSeconds: timelineStartUs(probe, used) / 1e6 };
   const reading = (await readTail(source, probe, used, signal)) ?? (await readPackets(source, [], signal));
   const streams = probe.streams.map((stream): ProbedStream => {
     const read = indexes.has(stream.index) ? reading.streams.get(stream.index) : undefined;

@@ -1,8 +1,9 @@
 // Probes a source, including what only its frames and packets contain.
 import * as z from "zod";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { withPacketTimes } from "./packet-times.ts";
 import { probeDecodable } from "./probe-decodable.ts";
 import { runFfprobe } from "./run-ffprobe.ts";
@@ -21,27 +22,41 @@ const Frames = z.object({
 
 /**
  * Probes a source like `probeDecodable`, and reads when its packets start and end (`withPacketTimes`). A rotation that
- * only the first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms.
+ * only the first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms, at the same
+ * time as the packets are read.
  */
 export async function probeSource(
   ffprobe: Tool,
-  path: string,
+  file: string | LocalFile,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<MediaProbe> {
+  const local = typeof file === "string" ? { path: file } : file;
+  const { path } = local;
   const probe = await probeDecodable(ffprobe, path, signal);
-  return withPacketTimes(ffprobe, path, await withRotation(ffprobe, path, probe, signal), signal);
+  const [timed, sideData] = await Promise.all([
+    withPacketTimes(ffprobe, local, probe, signal),
+    rotatedSideData(ffprobe, path, probe, signal),
+  ]);
+  if (!sideData) return timed;
+  const { index, side_data_list } = sideData;
+  const streams = timed.streams.map((stream) => (stream.index === index ? { ...stream, side_data_list } : stream));
+  return { ...timed, streams };
 }
 
-async function withRotation(ffprobe: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<MediaProbe> {
+/** The side data of the used video with a rotation that only its first frame contains; null: it has none. */
+async function rotatedSideData(
+  ffprobe: Tool,
+  path: string,
+  probe: MediaProbe,
+  signal: AbortSignal,
+): Promise<Pick<ProbedStream, "index" | "side_data_list"> | null> {
   const video = chosenVideo(probe.streams);
-  if (!video || !ROTATION_CODECS.has(video.codec_name ?? "")) return probe;
-  if (video.side_data_list?.some(({ rotation }) => rotation !== undefined)) return probe;
+  if (!video || !ROTATION_CODECS.has(video.codec_name ?? "")) return null;
+  if (video.side_data_list?.some(({ rotation }) => rotation !== undefined)) return null;
   const rotation = await firstRotation(ffprobe, path, video.index, signal);
-  if (!rotation) return probe;
+  if (!rotation) return null;
   const rotated = { side_data_type: "Display Matrix", rotation };
-  const sideData = [...(video.side_data_list ?? []), rotated];
-  const streams = probe.streams.map((stream) => (stream === video ? { ...stream, side_data_list: sideData } : stream));
-  return { ...probe, streams };
+  return { index: video.index, side_data_list: [...(video.side_data_list ?? []), rotated] };
 }
 
 /** In degrees, as ffprobe counts them; null without a rotation in the first frame. */

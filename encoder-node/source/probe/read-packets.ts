@@ -1,6 +1,6 @@
 // Reads when the packets of a file start and end, by stream.
 import type { Tool } from "../../ffmpeg/build/locate.ts";
-import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
+import { type LocalFile, runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 
 /** Timestamps of a stream's packets, in seconds on the file's own clock. */
 export type StreamPackets = {
@@ -20,18 +20,18 @@ export type PacketReading = {
   readonly isClean: boolean;
 };
 
-export type SourceFile = { readonly ffprobe: Tool; readonly path: string; readonly startSeconds: number };
+export type SourceFile = LocalFile & { readonly ffprobe: Tool; readonly startSeconds: number };
 
 /** `options` select packets. Throws as `runPacketListing` does. */
 export async function readPackets(
-  { ffprobe, path, startSeconds }: SourceFile,
+  { ffprobe, path, isOutline, startSeconds }: SourceFile,
   options: readonly string[],
   signal: AbortSignal,
 ): Promise<PacketReading> {
   const entries = "packet=stream_index,pts_time,dts_time,duration_time,flags";
   const argv = [...options, "-show_entries", entries, "-of", "compact"];
   const streams = new Map<number, StreamPackets>();
-  const isClean = await runPacketListingByLine({ ffprobe, source: { path }, argv }, signal, (line) => {
+  const isClean = await runPacketListingByLine({ ffprobe, source: { path, isOutline }, argv }, signal, (line) => {
     addPacket(line, startSeconds, streams);
     return true;
   });

@@ -1,5 +1,5 @@
 // The task `inspect` of a chunked job, with ffprobe and a scratch bucket.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { YIELDED } from "../../task/source-cache.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
-import { closeServers, sendRange, serve } from "../../testing/range-server.ts";
+import { closeServers, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import { inspect } from "./inspect.ts";
@@ -21,8 +21,12 @@ let folder: string;
 let bucket: ScratchBucket;
 let node: TestNode;
 let origin: string;
+let server: TestServer;
 const CLIPS = {
   "clip.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=70 -c:v libx264 -preset ultrafast -g 125",
+  // Most of it is noise, so that its header and first frames are a small part.
+  "noisy.mp4":
+    "-f lavfi -i testsrc2=s=160x90:r=25:d=70,noise=alls=60:allf=t -c:v libx264 -preset ultrafast -qp 10 -g 50 -movflags +faststart",
   "short.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=5 -c:v libx264 -preset ultrafast",
   "audio.mp4": "-f lavfi -i sine=d=70 -c:a aac",
   "plain.mp3": "-f lavfi -i sine=d=10 -ac 2 -c:a libmp3lame -b:a 128k -write_xing 0 -id3v2_version 0",
@@ -49,7 +53,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "two-tags.mp3"), Buffer.concat(twoTags));
   bucket = await startScratchBucket();
   node = startTestNode(folder);
-  const server = await serve(async (request, response) => {
+  server = await serve(async (request, response) => {
     const [, how, name = ""] = (request.url ?? "").split("/");
     const bytes = await readFile(join(folder, name));
     if (how === "whole") response.writeHead(200, { "content-length": bytes.length }).end(bytes);
@@ -148,6 +152,19 @@ it.each([
   const { chunking } = await inspected(path, { readOrigin: true });
   const version = from === "origin" ? { validator: '"v1"' } : {};
   expect(chunking).toMatchObject({ ok: true, source: { from, ...version } });
+});
+
+it("inspects a source that is read at its origin without fetching it", async () => {
+  const whole = await inspected("whole/noisy.mp4");
+  const before = server.sent();
+  const early = await inspected("ranges/noisy.mp4", { readOrigin: true });
+  const { size } = await stat(join(folder, "noisy.mp4"));
+  expect(server.sent() - before).toBeLessThan(size / 2);
+  expect(early.probe).toEqual(whole.probe);
+  expect(early.chunking).toEqual({
+    ...whole.chunking,
+    source: { from: "origin", sizeBytes: size, validator: '"v1"' },
+  });
 });
 
 const noBucket: TaskDeps["requestScratch"] = async () => ({

@@ -1,13 +1,19 @@
-// The task `inspect`: fetch the source, probe it, and find its split points.
+// The task `inspect`: fetch the source, or what is needed of it, probe it, and find its split points.
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { explainNotMedia } from "../../source/probe/not-media.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { acquireSource } from "../../task/acquire-source.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
+import { inspectOutline } from "./inspect-outline.ts";
 import { findSplitPoints } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
+  const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
+  return early ?? inspectWhole(task, deps);
+}
+
+async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
   // For chunks the source is fetched and then copied: each is one half of the progress.
   const halfFrom = (start: number): TaskDeps["progress"] =>
     task.chunking ? (stage, fraction) => deps.progress(stage, start + fraction / 2) : deps.progress;

@@ -10,15 +10,18 @@ import { type Chunking, isReportable, MIN_CHUNKED_MS } from "#shared/protocol/ch
 import { MAX_VALIDATOR_CHARS, type RangedSource } from "#shared/protocol/scratch.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
+import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
 import { describeSource } from "../../source/ranges/describe-source.ts";
+import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { scratchSource } from "./scratch-source.ts";
 
-export type InspectedSource = {
-  /** On this node's disk. */
-  readonly path: string;
+/** A source on this node's disk, or its outline. */
+export type InspectedSource = LocalFile & {
   readonly probe: MediaProbe;
   readonly url: string;
+  /** Where it can be read by ranges, if that is known. */
+  readonly origin?: RangedSource;
 };
 
 /** How long the source's host may take to respond to a range request. */
@@ -43,7 +46,8 @@ export async function findSplitPoints(
     if (isTooLong(packed, source.probe) || !isReportable({ ...facts, splitPoints: packed })) {
       throw notChunkable("it is too long, or its metadata is too large");
     }
-    const ranged = (readOrigin ? await originSource(source, deps) : null) ?? (await copiedSource(source, deps));
+    const ranged =
+      (readOrigin ? (source.origin ?? (await originSource(source, deps))) : null) ?? (await copiedSource(source, deps));
     return { ok: true, source: ranged, ...facts, splitPoints: packed };
   } catch (error) {
     deps.signal.throwIfAborted();
@@ -68,21 +72,22 @@ export const isTooLong = (splitPoints: PackedSplitPoints, probe: MediaProbe): bo
 
 const notChunkable = (reason: string): Error => new Error(`The video cannot be split into chunks, because ${reason}.`);
 
-async function readChunkableSource({ path, probe }: InspectedSource, deps: TaskDeps): Promise<ChunkableSource> {
+async function readChunkableSource({ probe, ...source }: InspectedSource, deps: TaskDeps): Promise<ChunkableSource> {
   const { ffprobe, signal } = deps;
+  const local = { path: source.path, isOutline: source.isOutline };
   const track = chooseTracks(probe).video;
   if (!track) throw notChunkable("it has no video track");
   if (track.startsWithOldFrames) throw notChunkable("its first frames precede the start of the timeline");
   const reading = await deps.withProbeSlot(() =>
-    deps.trace.step("probe", () => readFrameIndex(ffprobe, { path }, track.streamIndex, signal)),
+    deps.trace.step("probe", () => readFrameIndex(ffprobe, local, track.streamIndex, signal)),
   );
   if (!reading.ok) throw notChunkable(reading.error);
-  const source = chunkableSource(reading.value, probe);
-  if (source.endUs - source.startUs <= MIN_CHUNKED_MS * 1000) {
+  const chunkable = chunkableSource(reading.value, probe);
+  if (chunkable.endUs - chunkable.startUs <= MIN_CHUNKED_MS * 1000) {
     throw notChunkable(`it is not longer than ${MIN_CHUNKED_MS / 1000} s`);
   }
-  if (source.splitPoints.length === 0) throw notChunkable("a split at any frame would change timestamps");
-  return source;
+  if (chunkable.splitPoints.length === 0) throw notChunkable("a split at any frame would change timestamps");
+  return chunkable;
 }
 
 /** Null when the host supports no range requests, identifies no versions, or serves another file now. */
@@ -91,9 +96,13 @@ async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Pro
   const { size } = await stat(path);
   const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
   signal.throwIfAborted();
-  const validator = piece?.validator ?? "";
-  if (piece?.sizeBytes !== size || validator === "" || validator.length > MAX_VALIDATOR_CHARS) return null;
-  return { from: "origin", sizeBytes: size, validator };
+  return piece?.sizeBytes === size ? originOf(piece) : null;
+}
+
+/** Where a source can be read by ranges; null without a validator that a report can hold. */
+export function originOf({ sizeBytes, validator }: SourcePiece): RangedSource | null {
+  if (!validator || validator.length > MAX_VALIDATOR_CHARS) return null;
+  return { from: "origin", sizeBytes, validator };
 }
 
 /**

@@ -1,0 +1,141 @@
+// Makes an outline of a source: a file of its length that has only the bytes that inspecting it needs.
+import { type FileHandle, open } from "node:fs/promises";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { ByteRange } from "#shared/network/http-headers.ts";
+import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
+import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
+import { diskFailure, writeAt } from "../fetch/source-disk.ts";
+import { describeSource } from "../ranges/describe-source.ts";
+import { HttpRangeReader, type RangeReader } from "../ranges/range-reader.ts";
+import type { SourcePiece } from "../ranges/source-pieces.ts";
+import { firstSamples, mergedRanges } from "./mp4-outline.ts";
+
+export type OutlineRequest = {
+  readonly url: string;
+  readonly allow: AllowPrivate;
+  /** Larger sources have no outline. */
+  readonly maxBytes: number;
+  /** The file to create. It occupies as much of the disk as was read. */
+  readonly path: string;
+  readonly signal: AbortSignal;
+};
+
+/** An outline. `source` is the version of the source that it is of. */
+export type Outline = { readonly path: string; readonly source: SourcePiece; readonly readBytes: number };
+
+/** How long the host may send nothing. */
+const STALL_MS = 10_000;
+/** Files have the header, the media and a few boxes more. */
+const MAX_BOXES = 32;
+/** The header of ten hours has about 20 MB. */
+const MAX_HEADER_BOX_BYTES = 64 * 1024 * 1024;
+/** Read at a time from the start of the file, which has the first boxes. */
+const START_BYTES = 64 * 1024;
+/** Reading half of a file by ranges saves nothing. */
+const WORTHWHILE_SHARE = 0.5;
+/** Large ranges are read in parts, several at a time. */
+const PART_BYTES = 2 * 1024 * 1024;
+const PARALLEL = 6;
+
+/**
+ * Reads the outline of an MP4 file whose header is enough to list its packets, and whose host supports ranges. Null for
+ * other sources, and when it would be half of the file. Throws AppError as `HttpRangeReader.read` and `describeSource`
+ * do, `node_failed` for errors of the disk, and other errors for an invalid header.
+ */
+export async function fetchOutline(request: OutlineRequest): Promise<Outline | null> {
+  const { url, allow, maxBytes, path, signal } = request;
+  const source = await describeSource({ url, allow, stallMs: STALL_MS, signal });
+  if (!source || source.sizeBytes > maxBytes) return null;
+  const file = await open(path, "wx+", 0o600).catch(diskFailure);
+  const reader = new HttpRangeReader({ pieces: [source], allow });
+  try {
+    await file.truncate(source.sizeBytes).catch(diskFailure);
+    const sparse = new SparseFile(file, reader, signal);
+    const moov = await readHeader(sparse, source.sizeBytes);
+    const media = moov && firstSamples(moov);
+    const readBytes = bytesOf(media ?? []) + sparse.readBytes;
+    if (!media || readBytes > WORTHWHILE_SHARE * source.sizeBytes) return null;
+    await sparse.read(media.filter(({ start }) => start < source.sizeBytes).map(within(source.sizeBytes)));
+    return { path, source, readBytes };
+  } finally {
+    await reader.close();
+    await file.close();
+  }
+}
+
+const bytesOf = (ranges: readonly ByteRange[]): number =>
+  ranges.reduce((sum, { start, end }) => sum + end + 1 - start, 0);
+
+const within =
+  (sizeBytes: number) =>
+  ({ start, end }: ByteRange): ByteRange => ({ start, end: Math.min(end, sizeBytes - 1) });
+
+/** The ranges of a source that were read, in a file of the source's length. */
+class SparseFile {
+  readonly #file: FileHandle;
+  readonly #reader: RangeReader;
+  readonly #signal: AbortSignal;
+  readBytes = 0;
+
+  constructor(file: FileHandle, reader: RangeReader, signal: AbortSignal) {
+    this.#file = file;
+    this.#reader = reader;
+    this.#signal = signal;
+  }
+
+  async read(ranges: readonly ByteRange[]): Promise<void> {
+    const parts = mergedRanges(ranges).flatMap(inParts);
+    this.readBytes += bytesOf(parts);
+    await mapLimitedOrAbort(parts, PARALLEL, this.#signal, (part, _at, signal) =>
+      this.#reader.read(part, (bytes, position) => writeAt(this.#file, bytes, position), signal),
+    );
+  }
+
+  /** Bytes that were read before. */
+  async bytes(start: number, length: number): Promise<Buffer> {
+    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(length), 0, length, start);
+    return buffer.subarray(0, bytesRead);
+  }
+}
+
+const inParts = ({ start, end }: ByteRange): ByteRange[] =>
+  Array.from({ length: Math.ceil((end + 1 - start) / PART_BYTES) }, (_, at) => ({
+    start: start + at * PART_BYTES,
+    end: Math.min(start + (at + 1) * PART_BYTES - 1, end),
+  }));
+
+/** Boxes whose content no program reads in order to list packets. */
+const SKIPPED: ReadonlySet<string> = new Set(["mdat", "free", "skip", "wide"]);
+/** What a file with all packets in one header consists of, besides those. */
+const READ: ReadonlySet<string> = new Set(["ftyp", "moov", "udta", "meta", "uuid", "pdin"]);
+
+/** Reads all boxes but the media, and returns the body of `moov`. Null for files that consist of others. */
+async function readHeader(sparse: SparseFile, sizeBytes: number): Promise<Buffer | null> {
+  let moov: Buffer | null = null;
+  let known = 0;
+  let count = 0;
+  for (let at = 0; at < sizeBytes; count++) {
+    const headerEnd = Math.min(at + MAX_HEADER_BYTES, sizeBytes);
+    if (headerEnd > known) {
+      known = Math.min(at + START_BYTES, sizeBytes);
+      await sparse.read([{ start: at, end: known - 1 }]);
+    }
+    const box = boxHeader(await sparse.bytes(at, headerEnd - at));
+    if (!box || !isExpected(box, count, sizeBytes - at)) return null;
+    const end = at + box.sizeBytes;
+    if (!SKIPPED.has(box.type) && end > known) {
+      await sparse.read([{ start: known, end: end - 1 }]);
+      known = end;
+    }
+    if (box.type === "moov" && moov) return null;
+    if (box.type === "moov") moov = await sparse.bytes(at + box.headerBytes, box.sizeBytes - box.headerBytes);
+    at = end;
+  }
+  return moov;
+}
+
+function isExpected({ type, sizeBytes }: BoxHeader, count: number, leftBytes: number): boolean {
+  if (count === 0 && type !== "ftyp") return false;
+  if (count >= MAX_BOXES || sizeBytes > leftBytes) return false;
+  return SKIPPED.has(type) || (READ.has(type) && sizeBytes <= MAX_HEADER_BOX_BYTES);
+}

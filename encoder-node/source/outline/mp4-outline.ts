@@ -1,0 +1,71 @@
+// Which bytes of an MP4 file programs read to list its packets and to decode its first frames. Pure.
+import type { ByteRange } from "#shared/network/http-headers.ts";
+import { type OutlinedTrack, outlinedTracks } from "./mp4-tracks.ts";
+import type { Sample } from "./sample-tables.ts";
+
+/** ffmpeg's default `probesize`: the most bytes of packets that it reads to identify streams. */
+const PROBE_BYTES = 5_000_000;
+/** More packets of video than are decoded (frame-index.ts). */
+const FIRST_FRAMES = 64;
+/** ffmpeg reads tracks in the order of their places where their times differ by less (mov.c). In seconds. */
+const INTERLEAVING_SECONDS = 1;
+/** Samples that are read of all tracks together: more only in unusual files. */
+const MAX_SAMPLES = 200_000;
+/** The most bytes of samples that are worth it. */
+const MAX_BYTES = 128 * 1024 * 1024;
+/** A gap costs less than a request. */
+const MERGED_GAP_BYTES = 256 * 1024;
+
+/**
+ * The ranges with the first samples of all tracks: all that are decoded within the time in which the bytes that ffmpeg
+ * reads to identify streams arrive, and the first frames of a video. Null when the file's packets cannot be listed from
+ * its header (`moov`, its body). Throws for an invalid header.
+ */
+export function firstSamples(moov: Buffer): ByteRange[] | null {
+  const tracks = outlinedTracks(moov);
+  if (!tracks) return null;
+  const read: Sample[] = [];
+  let bytes = 0;
+  let frames = 0;
+  let untilSeconds = Number.POSITIVE_INFINITY;
+  const hasVideo = tracks.some(({ isVideo }) => isVideo);
+  for (const { sample, isVideo } of inDecodingOrder(tracks)) {
+    if (sample.seconds > untilSeconds) break;
+    read.push(sample);
+    bytes += sample.sizeBytes;
+    if (isVideo) frames += 1;
+    const isEnough = bytes > PROBE_BYTES && sample.seconds >= 0 && (frames > FIRST_FRAMES || !hasVideo);
+    if (isEnough) untilSeconds = Math.min(untilSeconds, sample.seconds + INTERLEAVING_SECONDS);
+    if (read.length > MAX_SAMPLES || bytes > MAX_BYTES) return null;
+  }
+  return mergedRanges(read.map(({ offset, sizeBytes }) => ({ start: offset, end: offset + sizeBytes - 1 })));
+}
+
+/** The samples of all tracks, the earliest first. */
+function* inDecodingOrder(tracks: readonly OutlinedTrack[]): Generator<{ sample: Sample; isVideo: boolean }> {
+  const heads = tracks.map(({ samples, isVideo }) => ({ samples, isVideo, next: samples.next() }));
+  for (;;) {
+    const waiting = heads.filter(({ next }) => !next.done);
+    const first = waiting.reduce<(typeof heads)[number] | null>(
+      (best, head) => (best && timeOf(best) <= timeOf(head) ? best : head),
+      null,
+    );
+    if (!first || first.next.done) return;
+    yield { sample: first.next.value, isVideo: first.isVideo };
+    first.next = first.samples.next();
+  }
+}
+
+const timeOf = ({ next }: { next: IteratorResult<Sample> }): number => next.value?.seconds ?? Number.POSITIVE_INFINITY;
+
+/** Ascending ranges without small gaps. */
+export function mergedRanges(ranges: readonly ByteRange[]): ByteRange[] {
+  const merged: ByteRange[] = [];
+  for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
+    if (end < start) continue;
+    const last = merged.at(-1);
+    if (last && start <= last.end + 1 + MERGED_GAP_BYTES) last.end = Math.max(last.end, end);
+    else merged.push({ start, end });
+  }
+  return merged;
+}

@@ -1,0 +1,47 @@
+// Inspects a source from an outline: its header and first frames, without fetching it.
+import { join } from "node:path";
+import { messageOf } from "#shared/log.ts";
+import type { TaskResult } from "#shared/protocol/reports.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { fetchOutline, type Outline } from "../../source/outline/fetch-outline.ts";
+import { probeSource } from "../../source/probe/probe-source.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import { inWorkspace } from "../../task/workspace.ts";
+import { findSplitPoints, originOf } from "./split-points.ts";
+
+/**
+ * Returns the same as an inspection of the whole source, if the source has an outline and can be split into chunks.
+ * Otherwise null: then the node fetches the source, for a better error or for the encode that follows. Rejects only
+ * when the work is no longer needed.
+ */
+export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
+  const { allowPrivate: allow, maxSourceBytes: maxBytes, signal } = deps;
+  deps.progress("transferring", 0);
+  try {
+    return await inWorkspace(deps.workFolder, async (folder) => {
+      // The name that a fetched source has: clients can read it in the probe.
+      const request = { url: task.sourceUrl, allow, maxBytes, path: join(folder, "input"), signal };
+      const outline = await deps.trace.step("fetch", () => fetchOutline(request));
+      return outline && (await resultOf(outline, task, deps));
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.log.info("Source not inspected from its outline", { error: messageOf(error) });
+    return null;
+  }
+}
+
+async function resultOf(
+  { path, source }: Outline,
+  { chunking: how, sourceUrl: url }: TaskOf<"inspect">,
+  deps: TaskDeps,
+): Promise<TaskResult | null> {
+  const origin = originOf(source);
+  if (!how || !origin) return null;
+  const file = { path, isOutline: true };
+  const probe = await deps.withProbeSlot(() =>
+    deps.trace.step("probe", () => probeSource(deps.ffprobe, file, deps.signal)),
+  );
+  const chunking = await findSplitPoints({ ...file, probe, url, origin }, how, deps);
+  return chunking.ok ? { kind: "inspect", probe, chunking } : null;
+}
