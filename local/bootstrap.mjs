@@ -1,8 +1,10 @@
 // Runs one of this repository's scripts on a machine that has only Node 20 and npm: installs what package-lock.json
 // names when it is not there, then starts the script with the Node that npm brought.
+// In the npm package, which npm installs with all that it needs, it only starts the script's bundle.
 // Usage: node local/bootstrap.mjs <script> [arguments]. Plain JavaScript, and nothing but Node itself is imported.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +14,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const binFolder = join(root, "node_modules", ".bin");
 // `npm ci` deletes node_modules, so the lock cannot lie in there.
 const installLock = join(root, ".copra", "install.lock");
+// Made by local/package/build-package.ts.
+const isPackage = existsSync(join(root, "worker", "worker.json"));
 
 /** From here on Node runs TypeScript files without a flag. */
 const OLDEST_NODE = [22, 18];
@@ -25,7 +29,7 @@ const [script, ...scriptArguments] = process.argv.slice(2);
 if (script === undefined) {
   leave(2, "Say which script to run: node local/bootstrap.mjs <script> [arguments]");
 } else {
-  await install();
+  if (!isPackage) await install();
   run(findNode(), [script, ...scriptArguments]);
 }
 
@@ -152,12 +156,22 @@ function removeLockOf(pid) {
 }
 
 function findNode() {
-  const brought = join(binFolder, "node");
+  const brought = isPackage ? packagedNode() : join(binFolder, "node");
   const answer = spawnSync(brought, ["--version"], { encoding: "utf8" });
   if (answer.status === 0 && isRecent(answer.stdout.trim())) return brought;
   if (isRecent(process.version)) return process.execPath;
   const have = `this is Node ${process.version}, and npm brought none that runs on ${process.platform}-${process.arch}`;
   return leave(1, `Copra needs Node ${OLDEST_NODE.join(".")} or newer: ${have}. Install Node 24 and try again.`);
+}
+
+/** npm puts it beside the package, or above it. */
+function packagedNode() {
+  try {
+    const name = `node-${process.platform}-${process.arch}`;
+    return createRequire(import.meta.url).resolve(`${name}/bin/node`);
+  } catch {
+    return process.execPath; // The optional dependency is not installed.
+  }
 }
 
 function isRecent(version) {
@@ -167,9 +181,10 @@ function isRecent(version) {
 
 function run(node, wholeArgv) {
   const { argv, token, env: environment } = takeToken(wholeArgv, process.env);
+  if (isPackage) argv[0] = argv[0].replace(/\.ts$/, ".mjs");
   const env = {
     ...environment,
-    PATH: [binFolder, process.env.PATH ?? ""].join(delimiter),
+    PATH: [isPackage ? dirname(node) : binFolder, process.env.PATH ?? ""].join(delimiter),
     COPRA_PARENT_PID: String(process.pid),
   };
   const child = spawn(node, argv, { stdio: ["inherit", "inherit", "inherit", ...(token ? ["pipe"] : [])], env });

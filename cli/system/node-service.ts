@@ -1,14 +1,14 @@
 // copra node install, copra node uninstall: the encoder node as a service of systemd.
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "#shared/log.ts";
 import type { Run } from "../command-spec.ts";
 import { listOption, numberOption, type Options, textOption } from "../context.ts";
 import { CommandError, EXIT, usageError } from "../exit.ts";
 import { nodeUnit } from "./node-unit.ts";
-import { findRepository } from "./repository.ts";
+import { findRepository, nodeCommand } from "./repository.ts";
 
 const SERVICE = "copra-node.service";
 const UNIT_FILE = `/etc/systemd/system/${SERVICE}`;
@@ -63,7 +63,7 @@ function unitOf(url: string | undefined, options: Options): string {
   });
   const labels = listOption(options, "label").flatMap((label) => ["--label", label]);
   return nodeUnit({
-    command: [process.execPath, join(findRepository(), "encoder-node", "main.ts")],
+    command: nodeCommand(),
     options: ["--url", url, ...passed, ...labels],
     tokenFile: TOKEN_FILE,
     gpuGroups: GPU_GROUPS.filter(hasGroup),

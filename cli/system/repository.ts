@@ -1,6 +1,7 @@
-// Commands that run programs of this repository: the local system, and nodes.
-import { spawn } from "node:child_process";
+// Commands that run programs of this repository or of the npm package: the local system, and nodes.
+import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,6 +33,7 @@ export function runScript(
   env: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const root = findRepository();
+  if (!hasProgram(root, script)) throw notHere();
   const argv = [join(root, "local", "bootstrap.mjs"), join(root, script), ...args];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, argv, { stdio: "inherit", env: { ...process.env, ...env } });
@@ -39,19 +41,52 @@ export function runScript(
     const isFromTerminal = process.stdin.isTTY === true;
     process.on("SIGINT", () => isFromTerminal || child.kill("SIGINT"));
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+    if (process.env.npm_lifecycle_event === "npx") endWithParent(child);
     child.on("error", reject);
     child.on("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }
 
-/** The repository around this file. Throws where only the command line is installed. */
+const PARENT_CHECK_MS = 500;
+
+/** npx passes on no signals: without this, a service would go on when its supervisor stops npx. */
+function endWithParent(child: ChildProcess): void {
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), PARENT_CHECK_MS).unref();
+}
+
+/** The npm package has programs bundled, and lacks those that need tools of development. */
+const hasProgram = (root: string, script: string): boolean =>
+  [script, script.replace(/\.ts$/, ".mjs")].some((file) => existsSync(join(root, file)));
+
+/** Node.js and the file of the encoder node, to run it without the command line. */
+export function nodeCommand(): [node: string, script: string] {
+  const root = findRepository();
+  const source = join(root, "encoder-node", "main.ts");
+  if (existsSync(source)) return [process.execPath, source];
+  return [packagedNode(root), join(root, "encoder-node", "main.mjs")];
+}
+
+/** As local/bootstrap.mjs: the command line may run in an older Node.js than the node needs. */
+function packagedNode(root: string): string {
+  try {
+    return createRequire(join(root, "package.json")).resolve(`node-${process.platform}-${process.arch}/bin/node`);
+  } catch {
+    return process.execPath; // The optional dependency is not installed.
+  }
+}
+
+/** The repository, or the npm package `copra`, around this file. Throws where only the command line is installed. */
 export function findRepository(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "local", "bootstrap.mjs"))) return folder;
     if (folder === dirname(folder)) break;
   }
-  throw new CommandError(
+  throw notHere();
+}
+
+const notHere = (): CommandError =>
+  new CommandError(
     EXIT.usage,
     "This command needs Copra's repository: clone it, and run npm run copra -- with the same arguments there",
   );
-}

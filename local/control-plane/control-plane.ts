@@ -14,12 +14,13 @@ import {
 } from "miniflare";
 import { createLogger, logCrash, messageOf } from "#shared/log.ts";
 import { startFront } from "../front/front-server.ts";
-import { origin, ROOT, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
+import { origin, S3_REGION, SCRATCH_BUCKET } from "../home/constants.ts";
 import { loadSecrets, type Secrets } from "../home/secrets.ts";
 import { allowPrivateOf, type ServiceSettings, serviceOf } from "../home/service-settings.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { applyMigrations } from "./migrations.ts";
+import { type Migration, serviceFiles } from "./service-files.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
 /** The workerd of a killed process frees its port within a second or two (run-workerd.sh). */
@@ -38,7 +39,8 @@ async function startControlPlane(
 ): Promise<ControlPlane> {
   tieWorkerdToThisProcess();
   const frontSecret = randomBytes(32).toString("base64url");
-  const worker = await workerOptions(allowPrivateOf(service, port, s3Port), {
+  const files = await serviceFiles();
+  const worker = workerOptions(files, allowPrivateOf(service, port, s3Port), {
     ADMIN_TOKEN: secrets.adminToken,
     KEY_PEPPER: secrets.keyPepper,
     SEALING_KEYS: secrets.sealingKeys,
@@ -59,7 +61,8 @@ async function startControlPlane(
     telemetry: { enabled: false },
   };
   if (!(await becomesFree(port, PORT_WAIT_MS))) throw new Error(`Port ${port} is in use by another program`);
-  await migrate({ ...shared, name: "migrations", modules: true, script: NOTHING, ...databasesOf(worker) });
+  const database = { name: "migrations", modules: true, script: NOTHING, ...databasesOf(worker) };
+  await migrate({ ...shared, ...database }, files.migrations);
   const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
   await miniflare.ready;
   const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
@@ -96,10 +99,10 @@ const databasesOf = ({ d1Databases }: V4WorkerOptions): Pick<V4WorkerOptions, "d
 const NOTHING = "export default { fetch: () => new Response() }";
 
 /** Migrates before the Worker runs: nodes and alarms return at once and need the schema that the code expects. */
-async function migrate(options: V4MiniflareOptions): Promise<void> {
+async function migrate(options: V4MiniflareOptions, migrations: readonly Migration[]): Promise<void> {
   const miniflare = new Miniflare(convertV4MiniflareOptions(options));
   try {
-    const applied = await applyMigrations(await miniflare.getD1Database("DB"), join(ROOT, "migrations"));
+    const applied = await applyMigrations(await miniflare.getD1Database("DB"), migrations);
     if (applied.length > 0) log.info("migrations applied", { names: applied.join(" ") });
   } finally {
     await miniflare.dispose();

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { convertV4MiniflareOptions, Miniflare, Request } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
+import { serviceFiles } from "./service-files.ts";
 import { workerOptions } from "./worker-options.ts";
 
 const receiver = createServer((request, response) => {
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 it("the local Worker rejects requests without the front's secret on both of its ports", async () => {
-  const worker = await workerOptions("loopback", { FRONT_SECRET: "the secret" });
+  const worker = workerOptions(await serviceFiles(), "loopback", { FRONT_SECRET: "the secret" });
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({ ...worker, host: "127.0.0.1", port: 0, cf: false, telemetry: { enabled: false } }),
   );

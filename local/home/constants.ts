@@ -1,4 +1,6 @@
 // Bucket names, the repository's folder and other constants of the local system.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const BUCKET = "copra";
@@ -6,7 +8,16 @@ export const BUCKET = "copra";
 export const SCRATCH_BUCKET = "copra-scratch";
 export const S3_REGION = "us-east-1";
 
-/** Absolute path of the repository. */
+/** Absolute path of the repository, or of the npm package, whose programs are in the same places. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** How people call the command line here. */
+export const COPRA_COMMAND = existsSync(join(ROOT, "package-lock.json")) ? "npm run copra --" : "npx copra";
+
+/** The file of a program, which is named by its source, such as local/serve/serve.ts. The package has it bundled. */
+export function programFile(source: string): string {
+  const file = join(ROOT, source);
+  return existsSync(file) ? file : file.replace(/\.ts$/, ".mjs");
+}
 
 export const origin = (port: number): string => `http://127.0.0.1:${port}`;

@@ -2,10 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Writable } from "node:stream";
 import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
-import { ROOT } from "../home/constants.ts";
+import { programFile, ROOT } from "../home/constants.ts";
 import { keepLogShort } from "./log-file.ts";
 import { PARENT_VARIABLE } from "./parent.ts";
 import { exitModuleFor } from "./process-record.ts";
@@ -114,7 +113,7 @@ function launch({ home, script, argv, env, token, logFile }: ChildPlan): ChildPr
   const log = logFile === null ? process.stderr.fd : openSync(logFile, "a", 0o600);
   try {
     const tokenVariable = token === undefined ? {} : { [TOKEN_FD_VARIABLE]: String(TOKEN_FD) };
-    const child = spawn(process.execPath, ["--import", exitModuleFor(home), join(ROOT, script), ...argv], {
+    const child = spawn(process.execPath, ["--import", exitModuleFor(home), programFile(script), ...argv], {
       stdio: ["ignore", log, log, ...(token === undefined ? [] : ["pipe" as const])],
       cwd: ROOT,
       env: { ...process.env, ...env, ...tokenVariable, [PARENT_VARIABLE]: String(process.pid) },

@@ -3,7 +3,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import * as z from "zod";
+import { programFile } from "../home/constants.ts";
 import { readPrivateJson, writePrivateJson } from "../home/private-file.ts";
 
 const Processes = z.object({ owner: z.int(), children: z.array(z.int()) });
@@ -19,7 +21,7 @@ export const removeProcessRecord = (home: string): void => rmSync(fileIn(home), 
  * are reused, so a recorded pid alone does not prove that the process is still ours.
  */
 export function exitModuleFor(home: string): string {
-  const module = new URL("./exit-with-parent.ts", import.meta.url);
+  const module = pathToFileURL(programFile("local/processes/exit-with-parent.ts"));
   module.searchParams.set("home", home);
   return module.href;
 }

@@ -6,7 +6,7 @@ import { messageOf } from "#shared/log.ts";
 import { VERSION } from "#shared/version.ts";
 import { snapshotBeforeUpgrade } from "../backup/before-upgrade.ts";
 import { sweepDrafts } from "../backup/draft.ts";
-import { origin } from "../home/constants.ts";
+import { COPRA_COMMAND, origin } from "../home/constants.ts";
 import { whenParentExits } from "../processes/parent.ts";
 import { listenForStopSignals, Stopped } from "../processes/stop-signals.ts";
 import { dashboardLink } from "../stack/dashboard-link.ts";
@@ -84,7 +84,7 @@ async function greeting(stack: Stack, { port, service }: ServeSettings["stack"])
 Copra runs.
 
   Dashboard  ${dashboard}
-             (a link that signs in: COPRA_HOME=${stack.home} npm run copra -- dashboard)
+             (a link that signs in: COPRA_HOME=${stack.home} ${COPRA_COMMAND} dashboard)
   API        ${url}/v2
   Storage    ${s3.endpoint === "" ? "none on this machine" : s3.endpoint}
   Nodes      ${pids.nodes.length} on this machine

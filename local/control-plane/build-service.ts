@@ -1,0 +1,80 @@
+// Bundles the Worker, and reads its bindings and migrations as wrangler does.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build, stop as stopEsbuild } from "esbuild";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
+import * as z from "zod";
+import { ensureAssets } from "../assets/assets.ts";
+import { FRONT_HEADER } from "../front/request-head.ts";
+import { ROOT } from "../home/constants.ts";
+import { FAILED_HEADER } from "./outbound.ts";
+import type { Migration, ServiceFiles } from "./service-files.ts";
+
+const WRANGLER_TOML = join(ROOT, "wrangler.toml");
+const Variables = z.record(z.string(), z.json());
+
+/** Throws esbuild's error when the sources do not build. */
+export async function buildService(): Promise<ServiceFiles> {
+  const { name, vars } = unstable_readConfig({ config: WRANGLER_TOML });
+  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);
+  if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
+  // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each
+  // request. Its bindings have those of .dev.vars, too: what is sealed with its secrets could not be read without it.
+  const { modulesRules: _rules, assets: _assets, bindings: _bindings, ...options } = workerOptions;
+  const assets = await ensureAssets();
+  const script = await bundle(main);
+  return { name, vars: Variables.parse(vars), options, migrations: await readMigrations(), script, assets };
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const folder = join(ROOT, "migrations");
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    files.map(async (name) => ({
+      name,
+      statements: unstable_splitSqlQuery(await readFile(join(folder, name), "utf8")),
+    })),
+  );
+}
+
+/**
+ * The Worker's entry behind the front server. It responds 404 without the front's secret. Its `fetch` throws when the
+ * outbound service reports a failed request, as fetch does without that service.
+ */
+const localEntry = (main: string): string => `
+  import worker from ${JSON.stringify(main)};
+  export * from ${JSON.stringify(main)};
+  const notFound = () => new Response(null, { status: 404 });
+  export default {
+    ...worker,
+    fetch: (request, env, context) =>
+      request.headers.get("${FRONT_HEADER}") === env.FRONT_SECRET ? worker.fetch(request, env, context) : notFound(),
+  };
+  const connect = globalThis.fetch;
+  globalThis.fetch = async (...request) => {
+    const response = await connect(...request);
+    const failure = response.headers.get("${FAILED_HEADER}");
+    if (failure === null) return response;
+    throw new TypeError(decodeURIComponent(failure));
+  };`;
+
+async function bundle(main: string): Promise<string> {
+  const built = await build({
+    stdin: { contents: localEntry(main), resolveDir: ROOT, sourcefile: "local-entry.js" },
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    conditions: ["workerd", "worker"],
+    external: ["cloudflare:*", "node:*"],
+    // Stack traces in the log name the source's functions and lines.
+    sourcemap: "inline",
+    keepNames: true,
+    logLevel: "silent",
+  });
+  // Otherwise its process keeps running and waits for more builds.
+  await stopEsbuild();
+  const [output] = built.outputFiles;
+  if (!output) throw new Error(`${main} gave no bundle`);
+  return output.text;
+}

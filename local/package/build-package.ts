@@ -1,0 +1,74 @@
+// Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all that is made of sources,
+// in the places that they have in the repository. Node.js refuses TypeScript below node_modules.
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BuildOptions, build } from "esbuild";
+import { ensureAssets } from "../assets/assets.ts";
+import { buildCli } from "../cli/build-cli.ts";
+import { buildService } from "../control-plane/build-service.ts";
+import { PACKAGED, WorkerDescription } from "../control-plane/service-files.ts";
+import { ROOT } from "../home/constants.ts";
+import { licenseTexts } from "./licenses.ts";
+import { manifestOf } from "./manifest.ts";
+
+/** The programs that the command line and `copra serve` start, and a module that these load. */
+const PROGRAMS = [
+  ...["local/serve/serve", "local/backup/backup", "local/backup/restore", "local/s3/s3-server"],
+  ...["local/control-plane/control-plane", "local/processes/exit-with-parent", "encoder-node/main"],
+];
+/** Started by the bundled node, beside which it must be (encoder-node/ffmpeg/sandbox/loopback-network.ts). */
+const LISTENER = { "encoder-node/loopback-listener": "encoder-node/ffmpeg/sandbox/loopback-listener.ts" };
+
+/** Files that are in the package as they are. */
+const COPIED = [
+  ...["LICENSE", "NOTICE", "THIRD-PARTY-NOTICES.md", "migrations"],
+  ...["local/bootstrap.mjs", "local/control-plane/run-workerd.sh"],
+];
+
+const OPTIONS: BuildOptions = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  // Stack traces name functions.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  outExtension: { ".js": ".mjs" },
+  // It starts workerd and loads files beside its own. What only builds the service is never reached there.
+  external: ["miniflare", "./build-service.ts"],
+  // What bundled CommonJS modules expect.
+  banner: {
+    js:
+      'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url); ' +
+      "const __filename = import.meta.filename; const __dirname = import.meta.dirname;",
+  },
+  logLevel: "error",
+};
+
+/** Builds the package into a folder, which is replaced. Throws esbuild's error when the sources do not build. */
+export async function buildPackage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await buildCli(join(folder, "cli"));
+  for (const file of ["package.json", "README.md", "LICENSE"]) await rm(join(folder, "cli", file));
+  const entries = { ...Object.fromEntries(PROGRAMS.map((name) => [name, `${name}.ts`])), ...LISTENER };
+  await build({ ...OPTIONS, entryPoints: entries, outdir: folder });
+  for (const path of COPIED) await cp(join(ROOT, path), join(folder, path), { recursive: true });
+  await rm(join(folder, "migrations", "meta"), { recursive: true });
+  await cp(join(ROOT, "local/package/README.md"), join(folder, "README.md"));
+  await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), await licenseTexts());
+  await writeService(folder);
+  const manifest = manifestOf(JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")));
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+async function writeService(folder: string): Promise<void> {
+  const { script, assets: _, ...description } = await buildService();
+  await mkdir(join(folder, "worker"));
+  await writeFile(join(folder, PACKAGED.script), script);
+  await writeFile(join(folder, PACKAGED.description), JSON.stringify(WorkerDescription.parse(description)));
+  // A folder of its own: that of the repository keeps files of earlier builds.
+  await ensureAssets(join(folder, PACKAGED.assets));
+}
+
+if (process.argv[1] === import.meta.filename) await buildPackage(process.argv[2] ?? join(ROOT, "dist", "package"));

@@ -1,0 +1,120 @@
+// The npm package, as somebody gets it who has nothing but Node.js and npm: installed from its tarball into an empty
+// folder, it serves, encodes, and joins as a node.
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { VERSION } from "#shared/version.ts";
+import { ROOT } from "../../local/home/constants.ts";
+import { readStackFile, type StackFile } from "../../local/home/stack-file.ts";
+import { buildPackage } from "../../local/package/build-package.ts";
+import { findFree } from "../../local/stack/ports.ts";
+import { makeLongClip } from "../media.ts";
+
+const INSTALL_LIMIT_MS = 300_000;
+
+let folder: string;
+/** A folder without sources, whose programs do not find those of the repository by PATH either. */
+let place: string;
+let tarball: string;
+const running: ChildProcess[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-package-"));
+  place = join(folder, "place");
+  mkdirSync(place);
+  await buildPackage(join(folder, "package"));
+  const pack = ["pack", "--json", "--pack-destination", folder];
+  execFileSync("npm", pack, { cwd: join(folder, "package"), stdio: "pipe" });
+  tarball = join(folder, `copra-${VERSION}.tgz`);
+  const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", tarball];
+  await promisify(execFile)("npm", install, { cwd: place, env: env() });
+}, INSTALL_LIMIT_MS);
+afterAll(async () => {
+  for (const child of running.toReversed()) await end(child);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** That of a user with the system's Node.js, which is older than what the service needs, where there is one. */
+const env = (): Record<string, string> => {
+  const inherited = Object.entries(process.env).filter(([name]) =>
+    /^(npm_config_\w+|HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i.test(name),
+  );
+  const folders = (process.env.PATH ?? "").split(":").filter((path) => !path.startsWith(ROOT));
+  const values = inherited.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  return { ...Object.fromEntries(values), HOME: process.env.HOME ?? folder, PATH: folders.join(":") };
+};
+
+const program = (): string => join(place, "node_modules", ".bin", "copra");
+const copra = async (argv: readonly string[], home: string): Promise<string> =>
+  (await promisify(execFile)(program(), [...argv], { cwd: place, env: { ...env(), COPRA_HOME: home } })).stdout;
+
+function start(...argv: string[]): { child: ChildProcess; output(): string } {
+  const child = spawn(program(), argv, { cwd: place, env: env() });
+  running.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
+  return { child, output: () => output };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  await exit;
+}
+
+it("has no sources and no tools, and is small", () => {
+  const root = join(place, "node_modules", "copra");
+  const files = readdirSync(root, { recursive: true }).map(String);
+  expect(files.filter((file) => /\.tsx?$/.test(file))).toEqual([]);
+  for (const name of ["esbuild", "wrangler", "typescript"]) {
+    expect(existsSync(join(place, "node_modules", name))).toBe(false);
+  }
+  expect(statSync(tarball).size).toBeLessThan(6e6);
+  expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"]));
+});
+
+it("serves, with guides and dashboard; encodes on its node and on one that joins; keeps data in a backup", async () => {
+  const home = join(folder, "data");
+  const [port, s3Port] = [await findFree(), await findFree()];
+  const ports = ["--port", String(port), "--s3-port", String(s3Port)];
+  const served = start("serve", "--data", home, ...ports, "--nodes", "0", "--isolation", "best-effort");
+  await expect.poll(served.output, { timeout: 90_000 }).toContain("Copra runs.");
+  const { api, nodeToken } = readStackFile(home) as StackFile;
+  const origin = new URL(api).origin;
+  expect(await (await fetch(`${origin}/docs/self-hosting`)).text()).toContain("copra serve");
+  expect((await fetch(`${origin}/dashboard`)).status).toBe(200);
+
+  writeFileSync(join(folder, "token"), nodeToken, { mode: 0o600 });
+  const node = start(
+    ...["node", "--url", origin, "--token-file", join(folder, "token"), "--work", join(folder, "work")],
+    ...["--name", "joined", "--allow-private", "loopback"],
+  );
+  await expect.poll(node.output, { timeout: 60_000 }).toContain("Connected to the control plane");
+  const clip = await makeLongClip(folder, 5, "320x180");
+  await copra(["encode", join(folder, clip), "--to", "mp4:160x90", "-o", join(folder, "out")], home);
+  const [made = ""] = readdirSync(join(folder, "out"));
+  expect(statSync(join(folder, "out", made)).size).toBeGreaterThan(10_000);
+  expect(node.output()).toContain('"message":"Task done"');
+
+  expect(await copra(["backup", home, "-o", join(folder, "backup.tar.gz")], home)).toMatch(/stood still for \d+ ms/);
+  await expect(copra(["dev"], home)).rejects.toThrow("This command needs Copra's repository");
+  await end(node.child);
+  await end(served.child);
+  expect([served.child.exitCode, readFileSync(join(home, "control-plane.log"), "utf8")]).toEqual([
+    0,
+    expect.not.stringContaining('"level":"error"'),
+  ]);
+});
