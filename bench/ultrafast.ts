@@ -1,10 +1,11 @@
 // Measures the speed-up of ultrafast over many equal nodes: each node has its own CPU quota (cgroup v1, as root).
-// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size]`, for
-// example `0.2 1,2,4,6 180 320x180`, prints a row for each run: first one node without chunks, then chunks over so many
-// nodes.
+// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size] [frames per
+// second]`, for example `0.16 6,12 300 640x360 15`, prints a row for each run: first one node without chunks, then
+// chunks over so many nodes, which read the source at its origin. All nodes do a small job first, without a quota, so
+// that neither their programs nor the control plane are loaded within the measured one.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,18 +15,25 @@ import { apiClient } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";
-import { startStack } from "../local/stack/stack.ts";
+import { LOCAL_SERVICE } from "../local/home/service-settings.ts";
+import { type Stack, startStack } from "../local/stack/stack.ts";
+import { attemptsOf, stagesOf } from "./ultrafast/timeline.ts";
 
 const run = promisify(execFile);
 const PERIOD_US = 50_000;
+/** Of the cores, beside other programs; they have 1024 each, or less. */
+const SHARES = "50000";
 const CGROUPS = { cpu: "/sys/fs/cgroup/cpu", cpuacct: "/sys/fs/cgroup/cpuacct" } as const;
 
+type Quota = { cpuSeconds(): number; remove(): void };
+
 /** Creates a cgroup that may use so many cores, with the process `pid` in it. */
-function limit(name: string, pid: number, cores: number): { cpuSeconds(): number; remove(): void } {
+function limit(name: string, pid: number, cores: number): Quota {
   const paths = Object.values(CGROUPS).map((root) => join(root, name));
   for (const path of paths) mkdirSync(path, { recursive: true });
   writeFileSync(join(CGROUPS.cpu, name, "cpu.cfs_period_us"), String(PERIOD_US));
   writeFileSync(join(CGROUPS.cpu, name, "cpu.cfs_quota_us"), String(Math.round(PERIOD_US * cores)));
+  writeFileSync(join(CGROUPS.cpu, name, "cpu.shares"), SHARES);
   for (const path of paths) writeFileSync(join(path, "cgroup.procs"), String(pid));
   return {
     cpuSeconds: () => Number(readFileSync(join(CGROUPS.cpuacct, name, "cpuacct.usage"), "utf8")) / 1e9,
@@ -37,30 +45,25 @@ function limit(name: string, pid: number, cores: number): { cpuSeconds(): number
 
 type Result = { readonly wall: number; readonly cpu: number; readonly stages: string };
 
-async function encode(sourceUrl: string, nodes: number, cores: number, ultrafast: boolean): Promise<Result> {
+const DIRECT = { ...LOCAL_SERVICE, variables: { ULTRAFAST_READ_ORIGIN: "true" } };
+
+/** `warmUp` and `source` are URLs of videos. */
+async function encode(
+  { warmUp, source }: { warmUp: string; source: string },
+  nodes: number,
+  cores: number,
+): Promise<Result> {
   const home = await mkdtemp(join(tmpdir(), "copra-ultrafast-"));
-  const stack = await startStack({ home, port: 0, s3Port: 0, nodes }, { notify: () => {} });
-  const groups = stack.describe().pids.nodes.map((pid, at) => limit(`copra-bench-${at + 1}`, pid, cores));
+  const stack = await startStack({ home, port: 0, s3Port: 0, nodes, service: DIRECT }, { notify: () => {} });
+  const { pids, api, apiKey } = stack.describe();
+  const groups: Quota[] = [];
   try {
-    const api = apiClient(stack.describe().api, stack.describe().apiKey);
+    await runJob(stack, warmUp, nodes > 1);
+    groups.push(...pids.nodes.map((pid, at) => limit(`copra-bench-${at + 1}`, pid, cores)));
     const before = groups.map((group) => group.cpuSeconds());
-    const startedAt = performance.now();
-    const { id } = await api.submit({
-      input: { url: sourceUrl },
-      storage: storageOf(stack.describe()),
-      notification: { type: "http", url: "http://127.0.0.1:9/" },
-      outputs: {
-        "mp4:::quality=3": { path: "h264.mp4" },
-        "mp4:hevc::quality=3": { path: "hevc.mp4" },
-      },
-      settings: { ultrafast },
-    });
-    let job = await api.job(id);
-    for (; job.completed_at === null; job = await api.job(id)) await sleep(200);
-    const wall = (performance.now() - startedAt) / 1000;
-    if (job.status !== "job.completed") throw new Error(JSON.stringify(job));
+    const { wall, id } = await runJob(stack, source, nodes > 1);
     const cpu = groups.reduce((sum, group, at) => sum + group.cpuSeconds() - (before[at] ?? 0), 0);
-    return { wall, cpu, stages: await stagesOf(home, nodes) };
+    return { wall, cpu, stages: stagesOf(await attemptsOf(api, apiKey, id)) };
   } finally {
     await stack.stop(0);
     await sleep(500);
@@ -69,51 +72,55 @@ async function encode(sourceUrl: string, nodes: number, cores: number, ultrafast
   }
 }
 
-/** The longest time in seconds of each kind of task, from the nodes' logs. */
-async function stagesOf(home: string, nodes: number): Promise<string> {
-  const logs = await Promise.all(
-    Array.from({ length: nodes }, (_, at) => readFile(join(home, `node-${at + 1}.log`), "utf8")),
-  );
-  const done = logs.flatMap((log) =>
-    log.split("\n").flatMap((line) => {
-      const entry: { message?: string; kind?: string; durationMs?: number } = line.startsWith("{")
-        ? JSON.parse(line)
-        : {};
-      return entry.message === "Task done" ? [{ kind: entry.kind ?? "", seconds: (entry.durationMs ?? 0) / 1000 }] : [];
-    }),
-  );
-  return [...new Set(done.map(({ kind }) => kind))]
-    .map((kind) => {
-      const times = done.filter((each) => each.kind === kind).map(({ seconds }) => seconds);
-      const each = times.length > 1 ? `${times.length} × up to ` : "";
-      return `${kind} ${each}${Math.max(...times).toFixed(1)}`;
-    })
-    .join(", ");
+/** Seconds from the request to the response that shows the end. */
+async function runJob(stack: Stack, url: string, ultrafast: boolean): Promise<{ wall: number; id: string }> {
+  const api = apiClient(stack.describe().api, stack.describe().apiKey);
+  const startedAt = performance.now();
+  const { id } = await api.submit({
+    input: { url },
+    storage: storageOf(stack.describe()),
+    notification: { type: "http", url: "http://127.0.0.1:9/" },
+    outputs: { "mp4:::quality=3": { path: `${nextName()}.mp4` } },
+    settings: { ultrafast },
+  });
+  let job = await api.job(id);
+  for (; job.completed_at === null; job = await api.job(id)) await sleep(100);
+  if (job.status !== "job.completed") throw new Error(JSON.stringify(job));
+  return { wall: (performance.now() - startedAt) / 1000, id };
 }
 
-async function main(cores = "0.2", counts = "1,2,4,6", seconds = "180", size = "320x180"): Promise<void> {
+let outputs = 0;
+const nextName = (): string => `output-${++outputs}`;
+
+async function main(cores = "0.16", counts = "6,12", seconds = "300", size = "640x360", fps = "15"): Promise<void> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const folder = await mkdtemp(join(tmpdir(), "copra-source-"));
-  const source = join(folder, "source.mp4");
-  const video = `testsrc2=s=${size}:r=30000/1001,rotate=0.05*sin(t),noise=alls=3:allf=t,format=yuv420p`;
-  const inputs = ["-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=48000", "-t", seconds];
-  const encoded = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-g", "60", "-c:a", "aac", "-ac", "2"];
-  await run(ffmpeg.path, ["-v", "error", "-y", ...inputs, ...encoded, source]);
-  const server = await serveLoopback((request, response) => sendFile(request, response, source));
+  const numbers = counts.split(",").map(Number);
+  const make = async (name: string, length: string, frameSize: string, rate: string): Promise<void> => {
+    const video = `testsrc2=s=${frameSize}:r=${rate},rotate=0.05*sin(t),noise=alls=3:allf=t,format=yuv420p`;
+    const inputs = ["-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=16000", "-t", length];
+    const encoded = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "16", "-g", String(2 * Math.ceil(Number(rate)))];
+    const argv = ["-v", "error", "-y", ...inputs, ...encoded, "-c:a", "aac", "-ac", "1", "-movflags", "+faststart"];
+    await run(ffmpeg.path, [...argv, join(folder, name)]);
+  };
+  await make("source.mp4", seconds, size, fps);
+  await make("warm-up.mp4", String(30 * Math.max(4, ...numbers)), "64x36", "2");
+  const server = await serveLoopback((request, response) =>
+    sendFile(request, response, join(folder, (request.url ?? "").slice(1))),
+  );
+  const urls = { source: `${server.origin}/source.mp4`, warmUp: `${server.origin}/warm-up.mp4` };
   try {
-    console.log(`${seconds} s of ${size} to H.264 and HEVC, nodes of ${cores} core each:`);
-    console.log("| nodes | wall s | speed-up | efficiency | CPU s | CPU, whole = 1 | seconds of tasks |");
+    console.log(`${seconds} s of ${size} at ${fps} fps to H.264, nodes of ${cores} core each:`);
+    console.log("| nodes | wall s | speed-up | efficiency | CPU s | CPU, whole = 1 | when, in seconds |");
     console.log("| --- | --- | --- | --- | --- | --- | --- |");
-    const whole = await encode(server.origin, 1, Number(cores), false);
+    const whole = await encode(urls, 1, Number(cores));
     const row = (name: string, nodes: number, { wall, cpu, stages }: Result): void =>
       console.log(
         `| ${name} | ${wall.toFixed(1)} | ${(whole.wall / wall).toFixed(2)} | ${Math.round((100 * whole.wall) / wall / nodes)} % | ` +
           `${cpu.toFixed(1)} | ${(cpu / whole.cpu).toFixed(2)} | ${stages} |`,
       );
     row("1, whole", 1, whole);
-    for (const nodes of counts.split(",").map(Number)) {
-      row(String(nodes), nodes, await encode(server.origin, nodes, Number(cores), true));
-    }
+    for (const nodes of numbers) row(String(nodes), nodes, await encode(urls, nodes, Number(cores)));
   } finally {
     await server.close();
     await rm(folder, { recursive: true, force: true });

@@ -46,8 +46,8 @@ let origin: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-outline-"));
   for (const [name, arguments_] of Object.entries(CLIPS)) await makeClip(folder, name, arguments_);
-  await writeFile(join(folder, "cut.mp4"), await readFile(join(folder, "faststart.mp4")));
-  await truncate(join(folder, "cut.mp4"), 12_000_000);
+  await writeFile(join(folder, "truncated.mp4"), await readFile(join(folder, "faststart.mp4")));
+  await truncate(join(folder, "truncated.mp4"), 12_000_000);
   const server = await serve(async (request, response) =>
     sendRange(await readFile(join(folder, request.url ?? "")), request, response),
   );
@@ -71,7 +71,7 @@ async function inspected(file: LocalFile) {
   return { probe, index: await readFrameIndex(ffprobe, file, track, never) };
 }
 
-it.each<Clip | "cut.mp4">([
+it.each<Clip | "truncated.mp4">([
   "base.mp4",
   "faststart.mp4",
   "edited.mp4",
@@ -95,12 +95,12 @@ it.each<Clip | "cut.mp4">([
   expect(whole.index.ok).toBe(true);
 });
 
-it.each<[Clip | "cut.mp4", string]>([
+it.each<[Clip | "truncated.mp4", string]>([
   ["pieces.mp4", "is fragmented"],
   ["base.mkv", "is of another format"],
   ["ac3.mp4", "has a codec whose packets are parsed"],
   ["small.mp4", "is small"],
-  ["cut.mp4", "is truncated"],
+  ["truncated.mp4", "is truncated"],
 ])("has no outline of %s, which %s", async (name) => {
   expect(await outlineOf(name)).toBeNull();
 });

@@ -1,0 +1,48 @@
+// When the tasks of a job began and ended, from `GET /v2/jobs/:id/tasks`.
+import * as z from "zod";
+import { basicAuth } from "../../local/stack/access.ts";
+
+const Attempt = z.object({
+  task: z.string(),
+  node: z.string().nullish(),
+  outcome: z.string(),
+  started_at: z.string(),
+  ended_at: z.string(),
+});
+/** Times in seconds after the first attempt began. */
+export type TimedAttempt = {
+  readonly task: string;
+  readonly node: string;
+  readonly outcome: string;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** The attempts of all tasks in the order of their starts. `api` ends in `/v2`. */
+export async function attemptsOf(api: string, apiKey: string, jobId: string): Promise<TimedAttempt[]> {
+  const response = await fetch(`${api}/jobs/${jobId}/tasks`, { headers: { authorization: basicAuth(apiKey) } });
+  const { attempts } = z.object({ attempts: z.array(Attempt) }).parse(await response.json());
+  const zero = Math.min(...attempts.map(({ started_at }) => Date.parse(started_at)));
+  const seconds = (time: string): number => (Date.parse(time) - zero) / 1000;
+  return attempts
+    .map(({ task, node, outcome, started_at, ended_at }) => {
+      return { task, node: node ?? "", outcome, start: seconds(started_at), end: seconds(ended_at) };
+    })
+    .toSorted((a, b) => a.start - b.start);
+}
+
+/** Each kind of task with when the first one began, when the last one ended, and how long the shortest and longest took. */
+export function stagesOf(attempts: readonly TimedAttempt[]): string {
+  const kindOf = ({ task, outcome }: TimedAttempt): string =>
+    `${task.replace(/-.*/, "")}${outcome === "completed" ? "" : ` (${outcome})`}`;
+  return [...new Set(attempts.map(kindOf))]
+    .map((kind) => {
+      const own = attempts.filter((attempt) => kindOf(attempt) === kind);
+      const took = own.map(({ start, end }) => end - start);
+      const span = `${Math.min(...own.map(({ start }) => start)).toFixed(1)}–${Math.max(...own.map(({ end }) => end)).toFixed(1)}`;
+      return own.length === 1
+        ? `${kind} ${span}`
+        : `${own.length} × ${kind} ${span} (each ${Math.min(...took).toFixed(1)}–${Math.max(...took).toFixed(1)})`;
+    })
+    .join(", ");
+}
