@@ -3,10 +3,14 @@ import { readFileSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
 import * as z from "zod";
 import type { NodeDisk, NodeFrameOf } from "#shared/protocol/frames.ts";
+import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { MAX_DISK_BYTES, MAX_HOST_CHARS } from "#shared/report-limits.ts";
 import type { NodeConfig } from "./config.ts";
 
-export type NodeFacts = Pick<NodeFrameOf<"hello">, "host" | "version" | "pool" | "labels" | "spot" | "disk">;
+export type NodeFacts = Pick<
+  NodeFrameOf<"hello">,
+  "host" | "version" | "pool" | "labels" | "spot" | "disk" | "features"
+>;
 
 const Manifest = z.object({ version: z.string() });
 
@@ -24,6 +28,7 @@ export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig): NodeF
     ...(pool === null ? {} : { pool }),
     labels: [...labels],
     spot,
+    features: [...NODE_FEATURES],
     ...(disk ? { disk } : {}),
   };
 }

@@ -8,13 +8,13 @@ import { Limiter } from "./async/in-parallel.ts";
 import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/build/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
-import { freeBytes } from "./ffmpeg/machine.ts";
+import { freeBytes, machineShare } from "./ffmpeg/machine.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
 import { controlPlaneAt } from "./link/control-plane.ts";
 import { HeldLeases } from "./link/held-leases.ts";
 import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
-import { requestScratch, requestUploads } from "./link/upload-requests.ts";
+import { requestChunks, requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
@@ -93,6 +93,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
         trace,
         log: leaseLog,
         requestUploads: (files) => requestUploads(client, files),
+        requestChunks: (from) => requestChunks(client, from),
         requestScratch: answerSigned(own.assignment, (puts, gets) => requestScratch(client, puts, gets)),
       };
     },
@@ -195,6 +196,7 @@ async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promis
     storages: storageAgent(allowPrivate),
     allowPrivate,
     maxSourceBytes,
+    ...(config.split === "auto" ? { splitOn: await machineShare(config.slots.encode) } : {}),
     log,
   };
 }

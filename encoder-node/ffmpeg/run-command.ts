@@ -30,6 +30,8 @@ export type Command = {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The run is killed when neither the frame count nor the output time advances for this long. */
   readonly stallMs: number;
+  /** While this is true the run may wait for its input, however long. Never by default. */
+  readonly mayWait?: (() => boolean) | undefined;
   /**
    * Frames that the run is expected to make. Far more than this end the run: a small file can describe days of video.
    */
@@ -89,7 +91,10 @@ async function watch(
   const stopping = stopper(group);
   const stop = (reason: CommandFailure["reason"]) => (): void => stopping.stop({ reason });
   const abort = stop("aborted");
-  const stall = setTimeout(stop("stalled"), command.stallMs);
+  const stall = setTimeout(() => {
+    if (command.mayWait?.()) stall.refresh();
+    else stop("stalled")();
+  }, command.stallMs);
   const wall = setTimeout(stop("time"), limits.wallMs);
   const checkDisk = (): void => void whenDiskIsFull(command.cwd, stop("disk"));
   const disk = command.writesNothing ? undefined : setInterval(checkDisk, DISK_CHECK_MS);

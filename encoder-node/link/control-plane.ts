@@ -4,7 +4,7 @@ import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 
-export type LeaseVerb = "uploads" | "scratch" | "outputs" | "complete" | "fail";
+export type LeaseVerb = "uploads" | "scratch" | "chunks" | "outputs" | "complete" | "fail";
 
 export type PostResult =
   | { kind: "accepted"; body: unknown }

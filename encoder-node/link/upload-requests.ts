@@ -4,7 +4,13 @@ import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { Logger } from "#shared/log.ts";
-import { ScratchAnswer, type ScratchRequest } from "#shared/protocol/scratch.ts";
+import {
+  ChunksAnswer,
+  type ChunksRequest,
+  ScratchAnswer,
+  type ScratchRequest,
+  type ScratchTrack,
+} from "#shared/protocol/scratch.ts";
 import { UploadsAnswer, type UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
@@ -79,12 +85,21 @@ export async function requestScratch(
   return signed;
 }
 
+/**
+ * Requests the tracks of the chunks that follow each other from number `from` on, as far as they are done. Throws
+ * AppError `lease_superseded`, `node_failed` or `cancelled`.
+ */
+export async function requestChunks(client: LeaseClient, from: number): Promise<ScratchTrack[][]> {
+  const { token } = client;
+  return ChunksAnswer.parse(await post(client, "chunks", { token, from } satisfies ChunksRequest)).chunks;
+}
+
 const failureCode = (answer: UploadsAnswer): string | null => ("failure" in answer ? answer.failure.code : null);
 
 async function post(
   { controlPlane, lease, signal }: LeaseClient,
-  verb: "uploads" | "scratch",
-  body: UploadsRequest | ScratchRequest,
+  verb: "uploads" | "scratch" | "chunks",
+  body: UploadsRequest | ScratchRequest | ChunksRequest,
 ): Promise<unknown> {
   let internalErrors = 0;
   for (let attempt = 1; ; attempt++) {

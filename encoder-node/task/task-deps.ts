@@ -5,7 +5,7 @@ import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { EncodingRate, LiveStream, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
-import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
+import type { ScratchAnswer, ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
@@ -30,6 +30,8 @@ export interface NodeDeps {
   readonly storages: Agent;
   readonly allowPrivate: AllowPrivate;
   readonly maxSourceBytes: number;
+  /** What one encode may use of this machine, if it may split a video; left out: each video is encoded in one run. */
+  readonly splitOn?: { readonly cpus: number; readonly memoryBytes: number };
   readonly log: Logger;
 }
 
@@ -39,6 +41,14 @@ export type YieldSignal = {
   readonly requested: AbortSignal;
   /** Notifies the hub that the source is slow and that its transfer could be resumed later. */
   reportSlow(): void;
+};
+
+/** How a task that has to wait for tasks of other leases gives its slot to them. */
+export type WaitForOthers = {
+  /** Gives the slot back. False: it keeps the slot, because too many tasks of this node wait, or the node stops. */
+  begin(): boolean;
+  /** The task has all that it waited for. Until then a node that stops hands it back. */
+  end(): void;
 };
 
 /** What the work on one lease has. */
@@ -56,6 +66,7 @@ export interface TaskDeps extends NodeDeps {
   readonly yielding: YieldSignal;
   /** Call this when the task no longer needs an encoder and only uploads: its slot may then be given to other work. */
   releaseSlot(): void;
+  readonly waiting: WaitForOthers;
   /** Reports outputs that have ended while the task continues; false when `complete` must include them. */
   report(outputs: OutputReport[]): Promise<boolean>;
   readonly requestUploads: RequestUploads;
@@ -64,4 +75,6 @@ export interface TaskDeps extends NodeDeps {
    * `requestUploads`.
    */
   requestScratch(puts: readonly ScratchPut[], gets: readonly string[]): Promise<ScratchAnswer>;
+  /** Requests the tracks of the chunks from number `from` on that are done by now; else like `requestUploads`. */
+  requestChunks(from: number): Promise<ScratchTrack[][]>;
 }

@@ -78,6 +78,7 @@ function open(reports: Reports): Leases {
         capabilities: { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null },
         rangedSources: new RangedSources(join(folder, "ranged"), "loopback"),
         requestUploads: () => Promise.reject(new Error("no uploads")),
+        requestChunks: () => Promise.reject(new Error("no chunks")),
         requestScratch: () => Promise.reject(new Error("no scratch storage")),
       };
       given.push(deps);
@@ -123,6 +124,21 @@ it("gives the slot back when only uploads are left, for a limited number of task
   leases.cancel(assignment("B").lease);
   await leases.drain();
   expect(frames.slice(3)).toEqual([slots(0, [assignment("B").lease])]);
+});
+
+it("gives the slot of a task that waits for others to them, for a limited number of tasks, and hands it back when it stops", async () => {
+  for (const name of "ABCDEFGHI") leases.start(assignment(name));
+  expect(given.map(({ waiting }) => waiting.begin())).toEqual([...Array(8).fill(true), false]);
+  expect(frames).toHaveLength(8);
+  // H has all that it waited for: it ends by itself.
+  given[7]?.waiting.end();
+  expect(given[8]?.waiting.begin()).toBe(true);
+  const draining = leases.drain();
+  await vi.waitFor(() => expect(leases.running().map(({ lease }) => lease)).toEqual([assignment("H").lease]));
+  expect(reported.map(({ body }) => "failure" in body && body.failure.code)).toEqual(Array(8).fill("node_lost"));
+  expect(given[7]?.waiting.begin()).toBe(false);
+  leases.handBack();
+  await draining;
 });
 
 it("ignores progress of a lease that has ended", async () => {

@@ -11,7 +11,7 @@ import type { Report, Reports } from "../link/reports.ts";
 import { CommandLog } from "../task/command-log.ts";
 import type { ProgressBoard } from "../task/progress.ts";
 import { YIELDED } from "../task/source-cache.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { TaskDeps, WaitForOthers } from "../task/task-deps.ts";
 import type { UploadSlots } from "../task/upload-slots.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
 import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
@@ -20,7 +20,7 @@ import { runTask, type StopReason } from "./run-task.ts";
 /** The part of a task's deps that belongs to its lease alone. */
 export type LeaseDeps = Pick<
   TaskDeps,
-  "assignment" | "signal" | "progress" | "playable" | "commands" | "yielding" | "report" | "releaseSlot"
+  "assignment" | "signal" | "progress" | "playable" | "commands" | "yielding" | "report" | "releaseSlot" | "waiting"
 >;
 
 /** What the leases need from the node. */
@@ -47,11 +47,16 @@ type NoteProgress = (stage: TaskStage, fraction: number) => void;
 /** How often a node whose machine will be taken away checks what it can finish. */
 const CHECK_EVERY_MS = 1000;
 
+/** Tasks that wait for others, without a slot: each may have a process of ffmpeg that waits, too. */
+const MAX_WAITING = 8;
+
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
 
 export class Leases {
   readonly #deps: LeasesDeps;
   readonly #leases = new Map<LeaseId, Running>();
+  /** Those whose tasks wait for others. */
+  readonly #waiting = new Set<LeaseId>();
   #isDraining = false;
 
   constructor(deps: LeasesDeps) {
@@ -69,7 +74,8 @@ export class Leases {
     }
     log.debug("Lease started", { lease, kind, slotClass, round, ...traceFields(assignment.trace) });
     const slot = new HeldSlot(assignment, this.#deps);
-    this.#run(assignment, (signals, note) => runLease({ assignment, slot }, signals, note, this.#deps));
+    const waiting = this.#waitingOf(lease, slot);
+    this.#run(assignment, (signals, note) => runLease({ assignment, slot, waiting }, signals, note, this.#deps));
   }
 
   cancel(lease: LeaseId): void {
@@ -101,6 +107,8 @@ export class Leases {
   async drain(withinMs: number | null = null): Promise<void> {
     this.#isDraining = true;
     this.#deps.slots.close();
+    // The others may wait for a slot of this node.
+    this.#handBack([...this.#leases.values()].filter(({ assignment }) => this.#waiting.has(assignment.lease)));
     if (withinMs === null) return this.#allEnded();
     const deadline = Date.now() + withinMs;
     const handBackLate = (): void => {
@@ -111,6 +119,18 @@ export class Leases {
     const timer = setInterval(handBackLate, CHECK_EVERY_MS);
     await this.#allEnded();
     clearInterval(timer);
+  }
+
+  #waitingOf(lease: LeaseId, slot: HeldSlot): WaitForOthers {
+    return {
+      begin: () => {
+        if (this.#isDraining || this.#waiting.size >= MAX_WAITING) return false;
+        this.#waiting.add(lease);
+        slot.giveBack();
+        return true;
+      },
+      end: () => void this.#waiting.delete(lease),
+    };
   }
 
   #handBack(late: readonly Running[]): void {
@@ -142,15 +162,18 @@ export class Leases {
       })
       .finally(() => {
         this.#leases.delete(lease);
+        this.#waiting.delete(lease);
         void held.remove(lease);
       });
     this.#leases.set(lease, { assignment, work, abort, yielded, done });
   }
 }
 
+type LeaseRun = { readonly assignment: Assignment; readonly slot: HeldSlot; readonly waiting: WaitForOthers };
+
 /** Runs a lease from the slot that it has taken to the report; the slot may be given back long before the end. */
 async function runLease(
-  { assignment, slot }: { readonly assignment: Assignment; readonly slot: HeldSlot },
+  { assignment, slot, waiting }: LeaseRun,
   { stop: signal, yielded }: LeaseSignals,
   note: NoteProgress,
   deps: LeasesDeps,
@@ -183,7 +206,7 @@ async function runLease(
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {
-    const own = { assignment, signal, progress, playable, commands, yielding, report, releaseSlot };
+    const own = { assignment, signal, progress, playable, commands, yielding, report, releaseSlot, waiting };
     outcome = await runTask(deps.taskDeps(own), {
       ...reports,
       send: (last: Report) => reports.send(last, slot.with(last)),

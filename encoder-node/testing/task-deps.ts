@@ -70,9 +70,11 @@ export function startTestNode(folder: string): TestNode {
         commands: new CommandLog(),
         trace: NO_TRACE,
         releaseSlot: () => undefined,
+        waiting: { begin: () => true, end: () => undefined },
         report: async () => false,
         requestUploads: () => Promise.reject(new Error("no uploads")),
         requestScratch: () => Promise.reject(new Error("no scratch storage")),
+        requestChunks: () => Promise.reject(new Error("no chunks")),
         ...overrides,
       };
     },

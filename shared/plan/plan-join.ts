@@ -1,6 +1,6 @@
 // Plans the runs that make outputs of joined tracks without encoding.
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../job/output-spec.ts";
-import { audioFile, chunkFile } from "./chunks/chunk-muxers.ts";
+import { audioFile, chunkFile, pipeFile } from "./chunks/chunk-muxers.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
 import { fileArguments, fileName } from "./command/muxers.ts";
 import { openingArguments, type PlannedInput } from "./command/opening-arguments.ts";
@@ -19,19 +19,22 @@ import { NO_TRIM } from "./source/trim.ts";
 import { STREAM_START_SECONDS, type StreamTrack } from "./streams/planned-stream.ts";
 import { streamArguments } from "./streams/stream-muxers.ts";
 
-export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities">;
+export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities"> & {
+  /** The videos of streams grow: they are read from pipes (`pipeFile`). False by default. */
+  readonly isGrowing?: boolean;
+};
 
 /**
  * Plans the runs that make outputs of their tracks. They run in a folder in which each track, and each other file of
  * `planAudio`, has its planned name. Throws if an output cannot be planned: its chunks could not have been made.
  */
-export function planJoin({ probe, outputs, capabilities }: JoinRequest): PlannedCommand {
+export function planJoin({ probe, outputs, capabilities, isGrowing = false }: JoinRequest): PlannedCommand {
   const source = chooseTracks(probe);
   const plans = outputs.map((spec): { runs: readonly PlannedRun[]; planned: PlannedOutput } => {
     const result = planOutput(spec, source, capabilities);
     if (!result.ok) throw new Error(result.error.message);
     const { planned, endMs } = result.value;
-    return { planned, runs: argvOf(spec, source, planned).map((argv) => joinRun(argv, endMs)) };
+    return { planned, runs: argvOf(spec, source, { ...planned, isGrowing }).map((argv) => joinRun(argv, endMs)) };
   });
   return { runs: plans.flatMap(({ runs }) => runs), outputs: plans.map(({ planned }) => planned) };
 }
@@ -44,12 +47,14 @@ const joinRun = (argv: readonly string[], durationMs: number | null): PlannedRun
   durationMs,
 });
 
-function argvOf(spec: OutputSpec, source: SourceTracks, { stream }: PlannedOutput): string[][] {
+type JoinedOutput = Pick<PlannedOutput, "stream"> & { readonly isGrowing: boolean };
+
+function argvOf(spec: OutputSpec, source: SourceTracks, { stream, isGrowing }: JoinedOutput): string[][] {
   switch (spec.type) {
     case "video":
       return [fileJoinArguments(spec, source)];
     case "httpstream":
-      return segmentArguments(spec, stream?.tracks ?? []);
+      return segmentArguments(spec, stream?.tracks ?? [], isGrowing);
     case "image":
       throw new Error("Image outputs are not encoded in chunks");
   }
@@ -58,8 +63,8 @@ function argvOf(spec: OutputSpec, source: SourceTracks, { stream }: PlannedOutpu
 /** Moves a track of fragments to the source's own timeline. */
 const FROM_ZERO: readonly string[] = ["-itsoffset", String(-STREAM_START_SECONDS)];
 
-const trackInput = (output: number, name: string): PlannedInput => ({
-  path: chunkFile(output, name),
+const trackInput = (output: number, name: string, file = chunkFile): PlannedInput => ({
+  path: file(output, name),
   options: FROM_ZERO,
 });
 
@@ -97,11 +102,17 @@ const tagArguments = (tagsInput: number, hasAudio: boolean): string[] => [
 ];
 
 /** The MPEG-TS segments of all tracks in one run. Fragmented MP4 exists already. */
-function segmentArguments({ index, segmentDurationMs }: HttpStreamOutput, tracks: readonly StreamTrack[]): string[][] {
+function segmentArguments(
+  { index, segmentDurationMs }: HttpStreamOutput,
+  tracks: readonly StreamTrack[],
+  isGrowing: boolean,
+): string[][] {
   const segmented = tracks.filter(({ ts }) => ts !== null);
   if (segmented.length === 0) return [];
   // The muxer moves the tracks back to their own times.
-  const inputs = segmented.map(({ name }) => trackInput(index, name));
+  const inputs = segmented.map(({ name, kind }) =>
+    trackInput(index, name, isGrowing && kind === "video" ? pipeFile : chunkFile),
+  );
   const outputs = segmented.flatMap(({ kind, ts }, at) => [
     ...["-map", `${at}:0`, "-c", "copy", ...streamArguments({ fmp4: null, ts }, kind, segmentDurationMs)],
   ]);

@@ -88,6 +88,8 @@ const nodeFacts = {
   /** Whether its machine may be taken away at any time. */
   spot: z.boolean().exactOptional(),
   disk: NodeDisk.exactOptional(),
+  /** What else it can do (`NODE_FEATURES`); newer nodes may state more. */
+  features: z.array(Line(40)).max(50).exactOptional(),
 };
 
 /** Numbers the reports of a connection. */

@@ -21,6 +21,8 @@ export const MAX_VALIDATOR_CHARS = 300;
 const FileSize = z.int().min(1).max(MAX_FILE_BYTES);
 /** Nodes store a copy of the source as objects of 512 MiB: this many hold 5 TB. */
 const MAX_PIECES = 10_000;
+/** More than a source of the longest duration has, at 24 s each. */
+const MAX_CHUNKS = 1_000_000;
 
 /** Where the nodes of a job read its source by ranges. */
 export const RangedSource = z.discriminatedUnion("from", [
@@ -73,6 +75,14 @@ export const ScratchRequest = z.object({
   gets: z.array(ScratchName).max(200),
 });
 export type ScratchRequest = z.infer<typeof ScratchRequest>;
+
+/** Requests the tracks of the chunks that a `join` waits for: those from number `from` on that follow each other. */
+export const ChunksRequest = z.object({ token: LeaseProof.shape.token, from: z.int().min(0).max(MAX_CHUNKS) });
+export type ChunksRequest = z.infer<typeof ChunksRequest>;
+
+/** In time order: none while the first of them is still encoded. */
+export const ChunksAnswer = z.object({ chunks: z.array(z.array(ScratchTrack)) });
+export type ChunksAnswer = z.infer<typeof ChunksAnswer>;
 
 /** `puts` in the order of the request, one PUT each; `gets` likewise. Both are valid for 15 minutes. */
 export const ScratchAnswer = z.union([

@@ -17,6 +17,10 @@ const Slots = z.int().min(0).max(MAX_SLOTS);
 export const SlotCounts = z.object({ inspect: Slots, encode: Slots });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
+/** What nodes can do that those of earlier releases cannot: they state it when they connect. */
+export const NODE_FEATURES = ["growing-join"] as const;
+export type NodeFeature = (typeof NODE_FEATURES)[number];
+
 export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "join"] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
@@ -51,7 +55,10 @@ export const Task = z.discriminatedUnion("kind", [
   }),
   /** Encode the audio of these outputs as a whole into the scratch bucket. */
   z.object({ kind: z.literal("audio"), ...rangedTask }),
-  /** Join the chunks, add the audio, and upload the outputs. */
+  /**
+   * Join the chunks, add the audio, and upload the outputs. A chunk that is still encoded has no tracks: its node asks
+   * for them (`ChunksRequest`). Only nodes with the feature `growing-join` get such a task; another one would fail it.
+   */
   z.object({
     kind: z.literal("join"),
     probe: MediaProbe,

@@ -180,7 +180,8 @@ export class Matcher {
     const { ticket, node, slots } = match;
     const { jobId, slotClass, requirements } = ticket;
     const { nodeId, session } = node;
-    const request = { nodeId, session, slotClass, signature: signatureOf(requirements), max: slots };
+    const { features } = node.about;
+    const request = { nodeId, session, features, slotClass, signature: signatureOf(requirements), max: slots };
     const claimed = await this.#deps.jobs.claim(jobId, request);
     for (const assignment of claimed ?? []) this.#deps.nodes.send(node, { type: "assign", assignment });
     if (this.#alarmAt <= Date.now()) this.#wakeForSilence();

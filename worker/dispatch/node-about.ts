@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { DEFAULT_POOL, labelsOf } from "#shared/placement.ts";
 import { NodeDisk, type NodeFrameOf, PREVIOUS_PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { type CloseReason, POLICY_VIOLATION } from "./admission/admission.ts";
 
 /** What the Worker has checked before it passes a node's socket to the hub. */
@@ -30,6 +31,8 @@ export const NodeAbout = z.object({
   spot: z.boolean().default(false),
   /** As of its last frame that stated it. */
   disk: NodeDisk.nullable().default(null),
+  /** What else it can do, as far as the nodes of some release cannot (NODE_FEATURES). */
+  features: z.array(z.string()).default([]),
   /** The key of its capabilities (known-capabilities.ts). */
   capabilities: z.string().default(""),
   /** When it connected, and when its newest session was signed; ms since 1970. */
@@ -57,12 +60,13 @@ export function aboutNode(
   capabilities: string,
   now: number,
 ): NodeAbout {
-  const { protocol, host = null, version = null, spot = false, disk = null, labels = [] } = hello;
+  const { protocol, host = null, version = null, spot = false, disk = null, labels = [], features = [] } = hello;
   return {
     admitted,
     protocol,
     labels: labelsOf(admitted.labels, labels),
     ...{ host, version, spot, disk, capabilities },
+    features: NODE_FEATURES.filter((feature) => features.includes(feature)),
     connectedAt: now,
     sessionAt: now,
   };

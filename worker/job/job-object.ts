@@ -10,7 +10,7 @@ import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
-import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
+import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
@@ -115,6 +115,10 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   scratch(lease: LeaseId, request: ScratchRequest): Promise<JobResult<ScratchAnswer>> {
     return this.#leases.scratch(lease, request);
+  }
+
+  chunks(lease: LeaseId, request: ChunksRequest): Promise<JobResult<ChunksAnswer>> {
+    return this.#leases.chunks(lease, request);
   }
 
   outputs(lease: LeaseId, report: OutputsReport): Promise<JobResult<null>> {

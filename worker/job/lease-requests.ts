@@ -8,7 +8,7 @@ import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, LeaseReport, OutputsReport } from "#shared/protocol/reports.ts";
-import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
+import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
@@ -20,6 +20,7 @@ import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
+import { finishedChunks } from "./chunks/chunk-work.ts";
 import { type Renewal, renewAll, renewLease } from "./decide/leases.ts";
 import { endLease } from "./decide/lost-leases.ts";
 import { acceptOutputs } from "./decide/output-reports.ts";
@@ -146,6 +147,14 @@ export class LeaseRequests implements LeaseRpc {
       if (!(error instanceof AppError) || error.code !== "report_not_valid") throw error;
       return err(failureOf(error));
     }
+  }
+
+  async chunks(lease: LeaseId, { token, from }: ChunksRequest): Promise<JobResult<ChunksAnswer>> {
+    const { state } = this.#memory;
+    if (!state || this.#renewAll([{ lease, token }], renewLease).length > 0) return err(LEASE_SUPERSEDED);
+    const { task } = checkLease(state, { lease, token });
+    if (task?.kind === "join") return ok({ chunks: finishedChunks(state, task, from) });
+    return err({ code: "report_not_valid", message: "Only a task of kind join waits for chunks" });
   }
 
   async outputs(lease: LeaseId, report: OutputsReport, save = this.#commit): Promise<JobResult<null>> {

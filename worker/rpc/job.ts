@@ -8,7 +8,7 @@ import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
-import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
+import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { Result } from "#shared/result.ts";
@@ -45,6 +45,8 @@ export interface LeaseRpc {
   mayStore(holder: UploadHolder): Promise<boolean>;
   /** Signs requests on the job's scratch folder for a lease's task. */
   scratch(lease: LeaseId, request: ScratchRequest): Promise<JobResult<ScratchAnswer>>;
+  /** The chunks that are done, for a lease's task that joins them while others are encoded. */
+  chunks(lease: LeaseId, request: ChunksRequest): Promise<JobResult<ChunksAnswer>>;
   /** Outputs of a lease's task were made or failed, and the task continues. A repeated report changes nothing. */
   outputs(lease: LeaseId, report: OutputsReport): Promise<JobResult<null>>;
   /** A lease's task is done. A repeated report changes nothing. */

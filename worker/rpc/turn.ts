@@ -12,6 +12,8 @@ export type ClaimRequest = {
   readonly hub?: string;
   readonly nodeId: string;
   readonly session: string;
+  /** What the node can do that others cannot (NODE_FEATURES); absent: nothing. */
+  readonly features?: readonly string[];
   readonly slotClass: SlotClass;
   /** Only tasks with these requirements (`signatureOf`); absent: any. */
   readonly signature?: string;

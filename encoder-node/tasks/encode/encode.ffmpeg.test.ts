@@ -159,6 +159,8 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     progress: () => undefined,
     playable: () => undefined,
     releaseSlot: () => undefined,
+    waiting: { begin: () => false, end: () => undefined },
+    requestChunks: () => Promise.reject(new Error("no chunks")),
     report: async () => false,
     requestUploads: async (files) => {
       requested.push(...files.map(({ file }) => file));

@@ -27,6 +27,8 @@ export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | 
   readonly reads?: readonly string[];
   /** The network in which the source is served. Only runs with `network: "loopback"` enter it; all others have none. */
   readonly network?: LoopbackNetwork;
+  /** While this is true the runs may wait for their input. */
+  readonly mayWait?: () => boolean;
 };
 
 /** Runs the commands until one fails, and returns that failure, or null. */
@@ -47,7 +49,7 @@ async function runOne(
   run: PlannedRun,
   folder: string,
   onProgress: OnRuns,
-  { ffmpeg, log, signal, commands, trace, reads, network }: RunDeps,
+  { ffmpeg, log, signal, commands, trace, reads, network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
   const ended = commands.start(run.argv, folder);
   const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
@@ -63,6 +65,7 @@ async function runOne(
     inHardware: run.inHardware,
     signal,
     stallMs: STALL_MS,
+    mayWait,
     expectedFrames: run.expectedFrames,
     durationMs: run.durationMs,
     onProgress: (progress) => onProgress(progressFraction(progress, run), rateOf(progress)),

@@ -136,3 +136,56 @@ it("joins no chunk that has another number of frames than its span", async () =>
     code: "chunk_mismatch",
   });
 });
+
+/** All objects, without names of the lease; those of growing playlists as they were stored last. */
+const objectsOf = ({ storage }: Outputs): Map<string, string> => {
+  const plain = (text: string): string => text.replaceAll(/\d{14}_[a-z]+_1/g, "F");
+  return new Map(
+    [...storage.objects]
+      .map(([name, bytes]): [string, string] => [plain(name), plain(bytes.toString("latin1"))])
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+};
+
+it("plays a stream while later chunks are encoded, and stores the same bytes in the end", async () => {
+  const live = { ...STREAM, params: { ...STREAM.params, live_playlist: true, segment_duration: 2 } };
+  const outputs = [specOf(live, 0), specOf({ format: "mp4:64x36" }, 1)];
+  const complete = await encodeInChunks(testBed, "ntsc.mp4", outputs);
+  let all: TaskOf<"join">["chunks"] = [];
+  const early = (task: TaskOf<"join">): TaskOf<"join"> => {
+    all = task.chunks;
+    return { ...task, chunks: task.chunks.map((chunk, at) => (at === 0 ? chunk : { ...chunk, tracks: [] })) };
+  };
+  const waits: string[] = [];
+  let asked = 0;
+  const growing = await encodeInChunks(
+    testBed,
+    "ntsc.mp4",
+    outputs,
+    (storage) => ({
+      waiting: {
+        begin: () => waits.push("begin") > 0,
+        end: () => void waits.push("end"),
+      },
+      async requestChunks(from) {
+        asked += 1;
+        const lists = storage.stored.filter(({ name }) => name === "hls/master.m3u8" || name === "dash/master.mpd");
+        // Nothing more before both can be played.
+        if (from === 1 && new Set(lists.map(({ name }) => name)).size < 2) return [];
+        waits.push(`chunk ${from}`);
+        return all.slice(from, from + 1).map(({ tracks }) => tracks);
+      },
+    }),
+    early,
+  );
+  expect(waits).toEqual(["begin", ...all.slice(1).map((_, at) => `chunk ${at + 1}`), "end"]);
+  expect(asked).toBeGreaterThan(waits.length - 2);
+  const [first] = growing.storage.stored.filter(({ name }) => name === "dash/master.mpd");
+  expect(first?.body.toString()).toContain('type="dynamic"');
+  const [one, other] = [objectsOf(complete), objectsOf(growing)];
+  expect([...other.keys()]).toEqual([...one.keys()]);
+  expect([...other].filter(([name, bytes]) => one.get(name) !== bytes).map(([name]) => name)).toEqual([]);
+  const outcomes = ({ result }: Outputs) => result.outputs.toSorted((a, b) => a.output - b.output);
+  expect(outcomes(growing)).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
+  expect(boundariesOf(growing.result)).toEqual(boundariesOf(complete.result));
+});

@@ -8,11 +8,11 @@ import { planAudio } from "#shared/plan/plan-audio.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
-import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { probeResult } from "../../upload/made-file.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
+import { availableChunks, type JoinChunk, type JoinTask } from "./available-chunks.ts";
 import { fetchChunks, trackKey } from "./fetch-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
 
@@ -35,13 +35,15 @@ export type JoinedTracks = {
 };
 
 export type TracksWork = {
-  readonly task: TaskOf<"join">;
+  readonly task: JoinTask;
   /** The outputs of the task that are made. */
   readonly outputs: readonly OutputSpec[];
   /** Where the tracks are written, with their planned names; they grow there. */
   readonly folder: string;
   /** Where chunks are kept until they are joined. */
   readonly chunkFolder: string;
+  /** Called when the first chunks are joined: all tracks and other files exist, and grow from now on. */
+  readonly onBegun: () => void;
 };
 
 type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrack };
@@ -54,12 +56,8 @@ type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrac
 export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedTracks> {
   const { task, outputs, folder, chunkFolder } = work;
   const wanted = new Set(outputs.map(({ index }) => index));
-  const video = storedChunks(task, outputs);
-  const others = task.audio.filter(({ output }) => wanted.has(output));
-  const all = [...others, ...video.map(({ scratch }) => scratch)];
-  const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const otherFiles = plannedFiles(task, outputs);
-  const plannedOf = new Map(video.map(({ scratch, planned }) => [scratch, planned]));
+  const plannedOf = new Map<ScratchTrack, ChunkTrack>();
   const joined = new Map<string, JoinedTrack>();
   const chunks: JoinedChunk[] = [];
   const audio: JoinedAudio[] = [];
@@ -89,10 +87,23 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
 
   await mkdir(chunkFolder, { recursive: true });
   deps.progress("transferring", 0);
-  const onBytes = (bytes: number): void => deps.progress("transferring", bytes / totalBytes);
+  let others: readonly ScratchTrack[] = task.audio.filter(({ output }) => wanted.has(output));
+  let done = 0;
   try {
-    const fetching = { chunks: all, folder: chunkFolder, onChunk, onBytes };
-    await deps.trace.step("fetch", () => fetchChunks(fetching, deps), { "copra.bytes": totalBytes });
+    for await (const some of availableChunks(task, deps)) {
+      const video = some.flatMap((chunk) => storedTracks(chunk, task, outputs));
+      for (const { scratch, planned } of video) plannedOf.set(scratch, planned);
+      const all = [...others, ...video.map(({ scratch }) => scratch)];
+      const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      const before = done;
+      const onBytes = (bytes: number): void =>
+        deps.progress("transferring", (before + (some.length * bytes) / totalBytes) / task.chunks.length);
+      const fetching = { chunks: all, folder: chunkFolder, onChunk, onBytes };
+      await deps.trace.step("fetch", () => fetchChunks(fetching, deps), { "copra.bytes": totalBytes });
+      if (done === 0) work.onBegun();
+      others = [];
+      done += some.length;
+    }
   } finally {
     await Promise.all([...joined.values()].map((track) => track.close()));
   }
@@ -120,21 +131,23 @@ const mismatch = (problem: string): AppError => new AppError("chunk_mismatch", `
 /**
  * The names of the audio and the other files that are not made in chunks, as the node that made them has named them.
  */
-function plannedFiles({ probe }: TaskOf<"join">, outputs: readonly OutputSpec[]): ReadonlySet<string> {
+function plannedFiles({ probe }: JoinTask, outputs: readonly OutputSpec[]): ReadonlySet<string> {
   if (outputs.length === 0) return new Set();
   const { command } = planAudio({ source: "", probe, outputs, capabilities: ALL_SOFTWARE });
   return new Set([...(command?.tracks ?? []), ...(command?.files ?? [])].map(({ file }) => file));
 }
 
-/** The tracks that each chunk must have. Plans depend only on the outputs, not on the node that encoded them. */
-function storedChunks({ probe, chunks }: TaskOf<"join">, outputs: readonly OutputSpec[]): StoredChunk[] {
+/** The tracks that a chunk must have. Plans depend only on the outputs, not on the node that encoded them. */
+function storedTracks(
+  { range, tracks }: JoinChunk,
+  { probe }: JoinTask,
+  outputs: readonly OutputSpec[],
+): StoredChunk[] {
   if (outputs.length === 0) return [];
-  return chunks.flatMap(({ range, tracks }) => {
-    const { command } = planChunk({ source: "", probe, outputs, capabilities: ALL_SOFTWARE, chunk: range });
-    return (command?.tracks ?? []).map((planned) => {
-      const scratch = tracks.find(({ output, track }) => output === planned.output && track === planned.track);
-      if (!scratch) throw mismatch(`has no track \`${planned.track}\``);
-      return { scratch, planned };
-    });
+  const { command } = planChunk({ source: "", probe, outputs, capabilities: ALL_SOFTWARE, chunk: range });
+  return (command?.tracks ?? []).map((planned) => {
+    const scratch = tracks.find(({ output, track }) => output === planned.output && track === planned.track);
+    if (!scratch) throw mismatch(`has no track \`${planned.track}\``);
+    return { scratch, planned };
   });
 }

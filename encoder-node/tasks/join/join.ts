@@ -14,8 +14,10 @@ import { inWorkspace } from "../../task/workspace.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
-import { type OnRuns, runAll } from "../encode/run-planned.ts";
+import { type OnRuns, type RunFailure, runAll } from "../encode/run-planned.ts";
+import { isGrowing } from "./available-chunks.ts";
 import { checkChunkBoundaries } from "./chunk-boundaries.ts";
+import { earlyRuns } from "./early-runs.ts";
 import { type JoinedTracks, joinTracks } from "./join-tracks.ts";
 
 export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
@@ -43,7 +45,11 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   const { failed, subtitles } = await fetchExtras(task.outputs.filter(isStream), folder, deps);
   const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   // Nothing is encoded here, so the capabilities of this node do not matter.
-  const commands = outputs.map((spec) => planJoin({ probe: task.probe, outputs: [spec], capabilities: ALL_SOFTWARE }));
+  const growing = isGrowing(task);
+  // Nothing is encoded here, so the capabilities of this node do not matter.
+  const commands = outputs.map((spec) =>
+    planJoin({ probe: task.probe, outputs: [spec], capabilities: ALL_SOFTWARE, isGrowing: growing }),
+  );
   const work = pathOf(folder, "work");
   await mkdir(work, { mode: 0o700 });
   // Segments are uploaded as soon as they are joined, while later chunks are still being fetched.
@@ -52,30 +58,40 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
     work,
     subtitles,
   );
-  const tracks = await joinTracks({ task, outputs, folder: work, chunkFolder: pathOf(folder, "chunks") }, deps);
-  const encoded: (MadeOutput | FailedOutput)[] = [...failed];
-  for (const [at, command] of commands.entries()) {
-    const onProgress: OnRuns = (done, rate) => deps.progress("encoding", (at + done) / commands.length, rate);
-    encoded.push(...(await finishOutput(command, { task, work, publications, onProgress }, deps)));
+  const early = earlyRuns(growing ? commands : [], work, deps);
+  try {
+    const chunkFolder = pathOf(folder, "chunks");
+    const tracks = await joinTracks({ task, outputs, folder: work, chunkFolder, onBegun: early.start }, deps);
+    early.complete();
+    const encoded: (MadeOutput | FailedOutput)[] = [...failed];
+    for (const [at, command] of commands.entries()) {
+      const onProgress: OnRuns = (done, rate) => deps.progress("encoding", (at + done) / commands.length, rate);
+      const run = (): Promise<RunFailure | null> =>
+        early.of(command) ??
+        runAll(command.runs, work, (done, rate) => onProgress(done / command.runs.length, rate), deps);
+      encoded.push(...(await finishOutput(command, { task, work, publications, run }, deps)));
+    }
+    return { tracks, encoded };
+  } finally {
+    await early.stop();
   }
-  return { tracks, encoded };
 }
 
 type Finishing = {
   readonly task: TaskOf<"join">;
   readonly work: string;
   readonly publications: Publications;
-  /** Receives the completed fraction of the output. */
-  readonly onProgress: OnRuns;
+  /** Runs the remaining commands of the output. */
+  readonly run: () => Promise<RunFailure | null>;
 };
 
-/** Runs the remaining commands of one output, and checks the result. */
+/** Makes one output of its tracks, and checks the result. */
 async function finishOutput(
-  { runs, outputs }: PlannedCommand,
-  { task, work, publications, onProgress }: Finishing,
+  { outputs }: PlannedCommand,
+  { task, work, publications, run }: Finishing,
   deps: TaskDeps,
 ): Promise<(MadeOutput | FailedOutput)[]> {
-  const failed = await runAll(runs, work, (done, rate) => onProgress(done / runs.length, rate), deps);
+  const failed = await run();
   deps.signal.throwIfAborted();
   if (failed) {
     await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));

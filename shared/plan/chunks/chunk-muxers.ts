@@ -9,6 +9,9 @@ import { streamArguments } from "../streams/stream-muxers.ts";
  */
 export const chunkFile = (output: number, track: string): string => `${output}-${track}.mp4`;
 
+/** The pipe through which a joined video track is read while it grows. */
+export const pipeFile = (output: number, track: string): string => `${output}-${track}.pipe`;
+
 /** A box with bitrates would differ between chunks, but a track has one header. */
 const SAME_HEADERS = ["-write_btrt", "0"];
 

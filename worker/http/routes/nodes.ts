@@ -5,7 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
-import { ScratchRequest } from "#shared/protocol/scratch.ts";
+import { ChunksRequest, ScratchRequest } from "#shared/protocol/scratch.ts";
 import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
 import { isLeaseToken } from "../../crypto/lease-token.ts";
@@ -41,6 +41,10 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
   .post("/leases/:lease/scratch", async (context) => {
     const body = await readBody(context.req, ScratchRequest, "report_not_valid");
     return report(context, body, (job, lease) => job.scratch(lease, body));
+  })
+  .post("/leases/:lease/chunks", async (context) => {
+    const body = await readBody(context.req, ChunksRequest, "report_not_valid");
+    return report(context, body, (job, lease) => job.chunks(lease, body));
   })
   .post("/leases/:lease/outputs", async (context) => {
     const body = await readBody(context.req, OutputsReport, "report_not_valid");

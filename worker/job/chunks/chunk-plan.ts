@@ -54,6 +54,7 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   const splitPoints = unpackSplitPoints(packed);
   const fresh = {
     isActive: true,
+    mayJoinEarly: true,
     folder: state.scratch.folder,
     source,
     video,

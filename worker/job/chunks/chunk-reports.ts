@@ -2,15 +2,17 @@
 import type { Failure } from "#shared/errors.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
+import { slotClassOf } from "#shared/protocol/tasks.ts";
 import type { ChunkResult, ChunkWork } from "../state/chunk-state.ts";
-import { addTask, dropTask, moveOutputs, removeTask } from "../state/job-moves.ts";
+import { addTask, dropTask, moveOutputs, removeTask, requestAdvertising } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { newTask, type TaskState } from "../state/task-state.ts";
 import {
   activeWork,
   attemptFolder,
-  chunkCount,
   isChunkedTask,
+  isWhole,
+  mayJoinEarly,
   otherAttempt,
   rangesOf,
   wantedOutputs,
@@ -110,6 +112,9 @@ export const acceptAudio = (state: JobState, { tracks }: AudioReport): JobState 
  */
 const MAX_ERROR_US = 100;
 
+/** A node cannot have joined chunks that are still encoded. */
+export const NOT_ALL_JOINED = mismatch("The chunks were joined before all of them were done");
+
 /** Why the joined chunks are not as planned, or null. */
 export function boundaryFailure({ framesPlanned, framesJoined, largestErrorUs }: ChunkBoundaryCheck): Failure | null {
   if (framesPlanned !== framesJoined) {
@@ -119,14 +124,27 @@ export function boundaryFailure({ framesPlanned, framesJoined, largestErrorUs }:
   return null;
 }
 
-/** Adds the task that joins the chunks once all of them and the audio are done. */
+/**
+ * Adds the task that joins the chunks once all of them and the audio are done; for a stream that is played while it is
+ * encoded, once the first chunk and the audio are.
+ */
 export function joinIfReady(state: JobState): JobState {
   const work = activeWork(state);
-  if (!work || Object.keys(state.chunkResults).length < chunkCount(work)) return state;
-  if (work.audioOutputs.length > 0 && work.audio === null) return state;
-  if (state.tasks.some(({ kind, phase }) => kind === "join" && phase !== "failed")) return state;
-  return addTask(state, newTask({ kind: "join", round: state.round, outputs: wantedOutputs(state, work) }));
+  if (!work) return state;
+  const [known] = state.tasks.filter(({ kind, phase }) => kind === "join" && phase !== "failed");
+  // The hub forgets a task that no node could take; now one may.
+  if (known) return known.phase === "pending" ? requestAdvertising(state, slotClassOf(known)) : state;
+  const variant = isWhole(state, work) ? undefined : "early";
+  if (variant && !mayJoinEarly(state, work)) return state;
+  const outputs = wantedOutputs(state, work);
+  return addTask(state, newTask({ kind: "join", round: state.round, outputs, ...(variant && { variant }) }));
 }
+
+/** Joins the chunks when all of them are done, and not before: the outputs do not depend on joining them early. */
+export const joinLate = (state: JobState, task: TaskState): JobState => {
+  const { chunks } = state;
+  return chunks ? joinIfReady(dropTask({ ...state, chunks: { ...chunks, mayJoinEarly: false } }, task)) : state;
+};
 
 /**
  * Gives up encoding in chunks: a single task encodes the outputs that have not ended. The objects in the scratch bucket

@@ -41,6 +41,42 @@ export function tracksOf(work: ChunkWork, result: ChunkResult, outputs: readonly
   });
 }
 
+/** The tracks of the finished chunks from this one on, up to the first that is not finished. */
+export function finishedChunks(
+  state: JobState,
+  { outputs }: Pick<TaskState, "outputs">,
+  from: number,
+): ScratchTrack[][] {
+  const work = activeWork(state);
+  const chunks: ScratchTrack[][] = [];
+  for (let result = state.chunkResults[from]; work && result; result = state.chunkResults[from + chunks.length]) {
+    chunks.push(tracksOf(work, result, outputs));
+  }
+  return chunks;
+}
+
+/** Whether all chunks and the audio are done: they can be joined. */
+export const isWhole = ({ chunkResults }: Pick<JobState, "chunkResults">, work: ChunkWork): boolean =>
+  Object.keys(chunkResults).length >= chunkCount(work) && hasAudio(work);
+
+const hasAudio = ({ audioOutputs, audio }: ChunkWork): boolean => audioOutputs.length === 0 || audio !== null;
+
+/** Whether a task joins the first chunks while others are still encoded. */
+export const joinsEarly = (state: JobState, { kind }: Pick<TaskState, "kind">): boolean => {
+  const work = kind === "join" ? activeWork(state) : null;
+  return work !== null && !isWhole(state, work);
+};
+
+/** Whether a stream can be played already: its first chunk and its audio are done, and its client wants to. */
+export const mayJoinEarly = (state: JobState, work: ChunkWork): boolean =>
+  work.mayJoinEarly && state.chunkResults[0] !== undefined && hasAudio(work) && isPlayedEarly(state, work);
+
+const isPlayedEarly = (state: JobState, work: ChunkWork): boolean =>
+  wantedOutputs(state, work).some((index) => {
+    const spec = state.spec.outputs[index];
+    return spec?.type === "httpstream" && spec.livePlaylist;
+  });
+
 /** The number of nodes that a task avoids at most: its tickets, which the hub stores, list them all. */
 const MAX_AVOIDED = 16;
 /** The nodes for a task to avoid, each once: the last of the list. */

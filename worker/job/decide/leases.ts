@@ -3,10 +3,10 @@ import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
-import { type Assignment, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
+import { type Assignment, type NodeFeature, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
 import { FIRST_HUB } from "../../rpc/hub-layout.ts";
 import type { ClaimRequest } from "../../rpc/turn.ts";
-import { freshChunks, otherAttempt } from "../chunks/chunk-work.ts";
+import { freshChunks, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
 import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
@@ -100,10 +100,12 @@ function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest, 
   return tasks.filter((task) => signatureOf(requirementsOf(state, task, placement)) === signature);
 }
 
-/** Those that a node has not failed before, if there are any. */
+/** Those that a node is able to do, and of these those that it has not failed before, if there are any. */
 function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[] {
-  const tasks = requiredTasks(state, claim, now);
-  const { nodeId } = claim;
+  const { nodeId, features = [] } = claim;
+  const tasks = requiredTasks(state, claim, now).filter(
+    (task) => features.includes("growing-join" satisfies NodeFeature) || !joinsEarly(state, task),
+  );
   const preferred = tasks.filter(({ avoid }) => !avoid.includes(nodeId));
   return preferred.length > 0 ? preferred : tasks;
 }

@@ -41,13 +41,12 @@ function workOf(state: JobState): ChunkWork {
   return work;
 }
 
-/** The chunks and the audio of a task's outputs. */
+/** The chunks and the audio of a task's outputs; without tracks, those that are still encoded. */
 function tracksToJoin(state: JobState, { outputs }: TaskState) {
   const work = workOf(state);
   const chunks = rangesOf(work).map((range) => {
     const result = state.chunkResults[range.index];
-    if (!result) throw new Error(`Chunk ${range.index} is missing`);
-    return { range, tracks: tracksOf(work, result, outputs) };
+    return { range, tracks: result ? tracksOf(work, result, outputs) : [] };
   });
   return { chunks, audio: (work.audio ?? []).filter(({ output }) => outputs.includes(output)) };
 }

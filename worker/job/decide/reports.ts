@@ -1,7 +1,15 @@
 // How the result of a task changes a job. Pure: (state, report, now) → next state.
 import { assertNever } from "#shared/errors.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
-import { acceptAudio, acceptChunk, audioFailure, boundaryFailure, chunkFailure } from "../chunks/chunk-reports.ts";
+import {
+  acceptAudio,
+  acceptChunk,
+  audioFailure,
+  boundaryFailure,
+  chunkFailure,
+  NOT_ALL_JOINED,
+} from "../chunks/chunk-reports.ts";
+import { joinsEarly } from "../chunks/chunk-work.ts";
 import { endAttempt } from "../state/attempt-log.ts";
 import { moveTaskTo, taskOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -34,7 +42,7 @@ export function completeTask(state: JobState, taskId: string, result: TaskResult
     }
     case "join": {
       const { boundaries, outputs } = result;
-      const failure = boundaryFailure(boundaries);
+      const failure = joinsEarly(state, task) ? NOT_ALL_JOINED : boundaryFailure(boundaries);
       if (failure) return failTask(state, taskId, failure, now);
       const joined = state.chunks ? { ...state, chunks: { ...state.chunks, boundaries } } : state;
       return completeOutputs(joined, taskId, outputs, now);

@@ -2,8 +2,8 @@
 // task, or it is given up. Pure: (state, input, now) → next state.
 import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
-import { countRetry, fallBack } from "../chunks/chunk-reports.ts";
-import { activeWork, avoiding, isChunkedTask, otherAttempt } from "../chunks/chunk-work.ts";
+import { countRetry, fallBack, joinLate } from "../chunks/chunk-reports.ts";
+import { activeWork, avoiding, isChunkedTask, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
 import { endAttempt } from "../state/attempt-log.ts";
 import {
   bumpVersion,
@@ -188,9 +188,13 @@ export function loseTask(state: JobState, taskId: string, now: number, last: Fai
   return losses > MAX_LOSSES ? abandonTask(next, taskId, last, now) : release(next, task);
 }
 
-/** Gives a task up: its input or its outputs fail. Outputs that were to be made of chunks are encoded in one piece. */
+/**
+ * Gives a task up: its input or its outputs fail. Outputs that were to be made of chunks are encoded in one piece, and
+ * chunks that could not be joined early are joined late.
+ */
 export function abandonTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(state, taskId);
+  if (joinsEarly(state, task)) return countRetry(joinLate(state, task));
   if (isChunkedTask(task)) {
     const reason = task.kind === "join" ? joinFailedReason(failure) : chunkFailedReason(task, failure);
     return fallBack(countRetry(state), reason);

@@ -27,6 +27,8 @@ export const ChunkWork = z.object({
   audio: z.array(ScratchTrack).nullable(),
   /** Attempts of the tasks chunk, audio and join that had no result. */
   retries: z.int(),
+  /** Whether they may be joined while others are encoded: no attempt at it has failed. */
+  mayJoinEarly: z.boolean().default(true),
   /** Set once the chunks are joined. */
   boundaries: ChunkBoundaryCheck.nullable(),
 });

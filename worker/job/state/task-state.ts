@@ -97,7 +97,7 @@ type NewTask = Pick<TaskState, "kind"> & {
   readonly outputs: readonly number[];
   readonly chunk?: number | null;
   /** Sets a task apart from another one of the same kind and chunk. */
-  readonly variant?: "whole" | "speculative";
+  readonly variant?: "whole" | "speculative" | "early";
   readonly maySpeculate?: boolean;
   readonly avoid?: readonly string[];
 };

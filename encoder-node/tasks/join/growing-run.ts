@@ -1,0 +1,131 @@
+// Runs ffmpeg on joined tracks while they grow: it reads them through named pipes, which it takes for files that are
+// not seekable. Its output is the same as from the complete files.
+import { execFile } from "node:child_process";
+import { constants, open as openFile } from "node:fs";
+import { open } from "node:fs/promises";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { type RunDeps, type RunFailure, runAll } from "../encode/run-planned.ts";
+
+/** A file that grows, and the pipe by which a run reads it; names in the run's folder. */
+export type GrowingInput = { readonly file: string; readonly pipe: string };
+
+export type GrowingRun = {
+  readonly runs: readonly PlannedRun[];
+  readonly inputs: readonly GrowingInput[];
+  readonly folder: string;
+  /** Whether the files grow no more. */
+  readonly isComplete: () => boolean;
+};
+
+/** How often a file is read again, and how often a pipe is opened until ffmpeg reads it. */
+const READ_EVERY_MS = 250;
+const OPEN_EVERY_MS = 50;
+const BUFFER_BYTES = 256 * 1024;
+
+/**
+ * Runs the commands, and returns the failure of one, or null. Throws AppError `node_failed` for errors of the disk, and
+ * the reason of the signal.
+ */
+export async function runOnGrowing(run: GrowingRun, deps: RunDeps): Promise<RunFailure | null> {
+  const { runs, inputs, folder, isComplete } = run;
+  const paths = inputs.map(({ file, pipe }) => ({ file: join(folder, file), pipe: join(folder, pipe) }));
+  const end = new AbortController();
+  const signal = AbortSignal.any([deps.signal, end.signal]);
+  let broken: { readonly error: unknown } | null = null;
+  const feed = async (input: GrowingInput): Promise<void> => {
+    await feedPipe(input, isComplete, signal).catch((error: unknown) => {
+      if (signal.aborted || hasCode(error, "EPIPE")) return;
+      broken ??= { error };
+      end.abort();
+    });
+  };
+  await makePipes(paths.map(({ pipe }) => pipe));
+  const feeding = Promise.all(paths.map(feed));
+  const failure = await runAll(runs, folder, () => undefined, { ...deps, signal, mayWait: () => !isComplete() });
+  end.abort();
+  await feeding;
+  deps.signal.throwIfAborted();
+  if (broken) throw pipeFailure((broken as { readonly error: unknown }).error);
+  return failure;
+}
+
+const pipeFailure = (error: unknown): AppError =>
+  new AppError("node_failed", `A track cannot be read while it grows: ${messageOf(error)}`, { cause: error });
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
+
+const run = promisify(execFile);
+
+/** ffmpeg may run as another user, who may read them; only this user may write. */
+async function makePipes(paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  await run("mkfifo", ["-m", "644", "--", ...paths]).catch((error: unknown) => {
+    throw pipeFailure(error);
+  });
+}
+
+/** Writes a file into its pipe as it grows, until it is complete or ffmpeg has ended (EPIPE). */
+async function feedPipe({ file, pipe }: GrowingInput, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
+  const source = await open(file);
+  try {
+    const writer = await openPipe(pipe, signal);
+    try {
+      for (let position = 0; ; ) {
+        const wasComplete = isComplete();
+        const { bytesRead, buffer } = await source.read(Buffer.allocUnsafe(BUFFER_BYTES), 0, BUFFER_BYTES, position);
+        position += bytesRead;
+        if (bytesRead > 0) await writer.write(buffer.subarray(0, bytesRead));
+        else if (wasComplete) break;
+        else await sleep(READ_EVERY_MS, undefined, { signal });
+      }
+      await writer.end();
+    } finally {
+      writer.destroy();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+type PipeWriter = { write(bytes: Buffer): Promise<void>; end(): Promise<void>; destroy(): void };
+
+/**
+ * Opens a pipe once its reader has. Writes wait in the event loop: those of files would each hold one of the few
+ * threads of this process while ffmpeg reads another track.
+ */
+async function openPipe(path: string, signal: AbortSignal): Promise<PipeWriter> {
+  const socket = new Socket({ fd: await openWhenRead(path, signal), readable: false, writable: true, signal });
+  const failed = new Promise<never>((_, reject) => socket.once("error", reject));
+  failed.catch(() => undefined);
+  const sent = (send: (done: (error?: Error | null) => void) => unknown): Promise<void> =>
+    Promise.race([
+      failed,
+      new Promise<void>((resolve, reject) => void send((error) => (error ? reject(error) : resolve()))),
+    ]);
+  return {
+    write: (bytes) => sent((done) => socket.write(bytes, done)),
+    end: () => sent((done) => socket.end(done)),
+    destroy: () => socket.destroy(),
+  };
+}
+
+async function openWhenRead(path: string, signal: AbortSignal): Promise<number> {
+  const openNow = promisify(openFile);
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await openNow(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      // Nobody reads it yet (fifo(7)).
+      if (!hasCode(error, "ENXIO")) throw error;
+    }
+    await sleep(OPEN_EVERY_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,115 @@
+// Streams that are played while their chunks are encoded: their join starts with the first chunk.
+import { describe, expect, it } from "vitest";
+import type { LeaseId } from "#shared/ids.ts";
+import { LEASE_MS } from "#shared/protocol/leases.ts";
+import { NODE_FEATURES, type TaskOf } from "#shared/protocol/tasks.ts";
+import {
+  ALL,
+  claim,
+  good,
+  inspected,
+  kindsOf,
+  NOW,
+  OUTPUTS,
+  run,
+  STREAM,
+  statuses,
+  step,
+  upload,
+} from "../../testing/chunked-jobs.ts";
+import { newSpec } from "../../testing/jobs.ts";
+import { expireLeases } from "../decide/lost-leases.ts";
+import { completeTask } from "../decide/reports.ts";
+import { failTask } from "../decide/task-ends.ts";
+import type { JobState } from "../state/job-state.ts";
+import { MAX_LOSSES } from "../state/task-state.ts";
+import { viewJob } from "../views/job-view.ts";
+import { finishedChunks } from "./chunk-work.ts";
+
+const LIVE = { ...OUTPUTS, httpstream: { ...STREAM, live_playlist: true } };
+/** A job whose audio and first chunk are done. */
+async function begun(outputs: object = LIVE): Promise<JobState> {
+  const spec = await newSpec({ settings: { ultrafast: true }, outputs });
+  return step(run(inspected(spec), (kind) => kind === "chunk"));
+}
+const MISMATCH = { code: "chunk_mismatch", message: "A chunk has no track" } as const;
+
+describe("an early join", () => {
+  it("starts with the first chunk, gets the others as they are done, and ends the job", async () => {
+    const { state, given, id } = claim(await begun());
+    expect(id).toBe("join-early");
+    const { chunks } = given.task as TaskOf<"join">;
+    expect(chunks.map(({ tracks }) => tracks.length)).toEqual([3, ...ALL.slice(1).map(() => 0)]);
+    const task = { outputs: [0, 2] };
+    expect(finishedChunks(state, task, 0)).toEqual([chunks[0]?.tracks]);
+    expect(finishedChunks(state, task, 1)).toEqual([]);
+    // The third is done before the second.
+    const second = claim(state, "b");
+    const third = step(second.state, "c");
+    expect(finishedChunks(third, task, 1)).toEqual([]);
+    const both = completeTask(third, second.id, good(second.given), NOW + 1000);
+    expect(finishedChunks(both, task, 1)).toHaveLength(2);
+    const whole = run(both);
+    expect(finishedChunks(whole, task, 0)).toHaveLength(ALL.length);
+    expect(kindsOf(whole)).toEqual([]);
+    expect(completeTask(upload(whole, id), id, good(given), NOW + 9000).status).toBe("job.completed");
+  });
+
+  it("is not for jobs without a growing playlist, nor for nodes that cannot wait", async () => {
+    expect(kindsOf(await begun(OUTPUTS))[0]).toBe("chunk-1");
+    const waiting = await begun();
+    expect(kindsOf(waiting)[0]).toBe("join-early");
+    const older = claim(waiting, "a", NOW, undefined, []);
+    expect(older.id).toBe("chunk-1");
+    // When all chunks are done, any node may join them.
+    let next = completeTask(older.state, older.id, good(older.given), NOW);
+    for (let given = claim(next, "a", NOW, undefined, []); given.id.startsWith("chunk"); ) {
+      next = completeTask(given.state, given.id, good(given.given), NOW);
+      given = claim(next, "a", NOW, undefined, []);
+      if (!given.id.startsWith("chunk")) expect(given.id).toBe("join-early");
+    }
+    expect(kindsOf(next)).toEqual(["join-early"]);
+  });
+
+  it("that is lost starts again on another node, and late when it was lost too often", async () => {
+    let next = await begun();
+    for (let at = 1; at <= MAX_LOSSES + 1; at++) {
+      const taken = claim(next, `n${at}`, NOW + at * LEASE_MS);
+      expect(taken.id).toBe("join-early");
+      next = expireLeases(taken.state, NOW + (at + 1) * LEASE_MS);
+    }
+    expect(kindsOf(next)).not.toContain("join-early");
+    expect(statuses(next)[2]).toBe("httpstream.variants.encoding");
+    expect(kindsOf(run(next, (kind) => kind === "join"))).toEqual(["join"]);
+  });
+
+  it("that fails twice is done late, without a loss of the chunks", async () => {
+    const once = claim(await begun());
+    const again = claim(failTask(once.state, once.id, MISMATCH, NOW), "b", NOW + 2000);
+    expect([again.id, again.given.lease]).toEqual(["join-early", expect.stringMatching(/\.2$/)]);
+    const late = failTask(again.state, again.id, MISMATCH, NOW + 2000);
+    expect(kindsOf(late)[0]).toBe("chunk-1");
+    expect(viewJob(late).ultrafast).toEqual({ chunks: ALL.length });
+    const ready = run(late, (kind) => kind === "join");
+    const last = claim(ready);
+    expect(last.given.lease).toMatch(/\.join\.1$/);
+    expect(completeTask(upload(last.state, last.id), last.id, good(last.given), NOW).status).toBe("job.completed");
+  });
+
+  it("cannot complete before all chunks are done", async () => {
+    const { state, given, id } = claim(await begun());
+    const early = completeTask(upload(state, id), id, good(given), NOW);
+    expect(statuses(early)[2]).toBe("httpstream.variants.encoding");
+    expect(early.tasks.find((task) => task.id === id)).toMatchObject({ phase: "pending", failures: 1 });
+  });
+
+  it("is cancelled when its job is encoded in one piece after all", async () => {
+    const { state, given } = claim(await begun());
+    const chunk = claim(state, "b");
+    const fallen = failTask(chunk.state, chunk.id, { code: "watermark_failed", message: "It is no image" }, NOW);
+    expect(fallen.revoked).toContain(given.lease as LeaseId);
+    expect(kindsOf(fallen)).toEqual(["encode-whole"]);
+  });
+});
+
+it("nodes state that they can wait", () => expect(NODE_FEATURES).toContain("growing-join"));
