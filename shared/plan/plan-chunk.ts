@@ -62,7 +62,7 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
   );
   const parts = results.flatMap(({ result }) => (result.ok ? result.value : []));
   if (parts.length === 0) return { command: null, failures };
-  const run = { inputs: request, tracks, sourceOptions: sourceOptions(request, tracks) };
+  const run = { inputs: request, tracks, sourceOptions: chunkSourceOptions(request, tracks) };
   const first = parts.flatMap(({ firstPass, ...part }) => (firstPass ? { ...part, argv: firstPass } : []));
   // ffmpeg finds the log of a first pass by the position of the video track, so those with two passes come first.
   const ordered = [...parts.filter(({ firstPass }) => firstPass), ...parts.filter(({ firstPass }) => !firstPass)];
@@ -73,8 +73,11 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
   return { command: { runs, tracks: parts.map(({ track }) => track) }, failures };
 }
 
-/** Keeps the source's own times, and starts a little before the chunk. */
-function sourceOptions({ probe, chunk, prerollMs }: ChunkRequest, { format }: SourceTracks): string[] {
+/** Options of the source that keep its own times, and start a little before the chunk. */
+export function chunkSourceOptions(
+  { probe, chunk, prerollMs }: Pick<ChunkRequest, "probe" | "chunk" | "prerollMs">,
+  { format }: SourceTracks,
+): string[] {
   const origin = ptsOriginArguments(probe);
   const times = origin.length > 0 ? origin : ["-copyts", "-start_at_zero"];
   const preroll = prerollMs ?? prerollOf(format, chunk.longestGopMs);

@@ -58,7 +58,9 @@ export const seekInputs = (inputs: RunInputs, tracks: SourceTracks): SeekInputs 
   overlays: (urls) => overlayInputs(urls, inputs),
 });
 
-const networkOf = ({ loopbackOptions }: RunInputs): PlannedRun["network"] => (loopbackOptions ? "loopback" : "none");
+/** What a run that reads these inputs needs of the network. */
+export const networkOf = ({ loopbackOptions }: RunInputs): PlannedRun["network"] =>
+  loopbackOptions ? "loopback" : "none";
 
 /** Options before all inputs that open each device once. */
 function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]): string[] {
@@ -78,7 +80,8 @@ const resizingArguments = ({ video }: SourceTracks): string[] =>
 const decoderArguments = ({ video }: SourceTracks): string[] =>
   video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : [];
 
-const sourceInput = (
+/** The source, as each run opens it. `options` are further options of the input. */
+export const sourceInput = (
   { source, loopbackOptions }: RunInputs,
   tracks: SourceTracks,
   options: readonly string[],
@@ -88,5 +91,6 @@ const sourceInput = (
   ...(loopbackOptions ? { loopback: loopbackOptions } : {}),
 });
 
-const overlayInputs = (urls: readonly string[], { watermarks }: RunInputs): PlannedInput[] =>
+/** The watermarks with these URLs, in this order. */
+export const overlayInputs = (urls: readonly string[], { watermarks }: RunInputs): PlannedInput[] =>
   urls.map((url, at) => ({ path: watermarks?.get(url) ?? `/watermark-${at + 1}`, kind: "image" }));

@@ -108,7 +108,7 @@ function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Re
 }
 
 /** The file that a rendition would be by itself. */
-const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack): VideoOutput => ({
+export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack): VideoOutput => ({
   index: spec.index,
   key: spec.key,
   format: spec.format,

@@ -17,9 +17,10 @@ import {
   hardwareEncoders,
 } from "./encoders/hardware-encoders.ts";
 import { levelFailure } from "./encoders/levels.ts";
-import type { EncodedVideo, VideoEncodeOptions } from "./encoders/video-encode-options.ts";
+import { type EncodedVideo, hasQualityTarget, type VideoEncodeOptions } from "./encoders/video-encode-options.ts";
 import { pixelFormatOf, videoArguments } from "./encoders/video-encoders.ts";
-import { filterFailure, filterNeeds } from "./filters/filter-needs.ts";
+import type { TargetFormat } from "./filters/color-conversion.ts";
+import { filterFailure, filterNeeds, VMAF_NEED } from "./filters/filter-needs.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
 import { type FrameTiming, frameTiming } from "./filters/frame-timing.ts";
 import { type HeldFrame, holdLastFrame } from "./filters/last-frame.ts";
@@ -65,36 +66,58 @@ export type VideoTrackRequest = {
 export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoTrack> {
   const { output, track, capabilities } = request;
   const { container } = output;
-  const { video, frame } = supportedSize(request);
-  const timing = frameTiming(video, container, track);
-  const hardware = chooseHardware(video, container, frame, capabilities.hardware);
-  const pixelFormat = hardware ? "nv12" : pixelFormatOf(video, frame, timing.fps);
-  // DNxHD states its colors in the stream itself, where the encoder always writes BT.709.
-  const target = { pixelFormat, step: 2, onlyBt709: video.codec === "dnxhd" } as const;
-  const planned = planVideoFilters({ ...output, size: video.size }, track, target);
+  const input = encoderInput(request);
+  const { video, frame, timing, hardware, held, chunk } = input;
+  const planned = planVideoFilters({ ...output, size: video.size }, track, input.target);
   if (!planned.ok) return planned;
   const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video.codec, frame);
   if (failure) return err(failure);
-  const { held, chunk, chunkOptions } = heldAndChunk(request, video, timing);
   const { activeArea } = planned.value;
   const gridSeconds = request.gridSeconds ?? null;
-  const options = { spec: video, container, frame, activeArea, timing, gridSeconds, chunk: chunkOptions };
+  const options = { spec: video, container, frame, activeArea, timing, gridSeconds, chunk: input.chunkOptions };
   const encoding = hardware
     ? inHardware(hardware, options)
     : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);
   if (!encoding) return err(encoderFailure(video.codec));
-  const filters = [
-    ...sourceFilters(request, timing, held),
-    ...(chunk?.timing ?? timing.filters),
-    ...(chunk?.trim ?? []),
-    ...planned.value.filters,
-    ...encoding.filters,
-  ];
-  const needs = [encoderNeed(options), ...filterNeeds(filters)];
+  const filters = [...input.filters, ...planned.value.filters, ...encoding.filters];
+  const measures = "vmaf" in video.rate ? [VMAF_NEED] : [];
+  const needs = [encoderNeed(options), ...filterNeeds(filters), ...measures];
   const lacking = filterFailure(needs, capabilities);
   if (lacking) return err(lacking);
   const argv = [...encoding.argv, ...held.encoderArguments, ...held.lengthArguments];
   return ok({ ...encoding, argv, timing, frame, chunk, filters, needs });
+}
+
+/** What the encoder of a track gets, apart from the size and the colors of the frames. */
+export type EncoderInput = {
+  /** The requested video, with a size that the codec supports. */
+  readonly video: EncodedVideo;
+  /** In pixels, with padding. */
+  readonly frame: Size;
+  readonly timing: FrameTiming;
+  /** Null: the encoder is software. */
+  readonly hardware: HardwareEncoding | null;
+  readonly target: TargetFormat;
+  readonly held: HeldFrame;
+  readonly chunk: ChunkVideo | null;
+  readonly chunkOptions: EncodeOptions["chunk"];
+  /** Filters that select frames and set their times; the first ones of the track. */
+  readonly filters: readonly Filter[];
+};
+
+export function encoderInput(request: VideoTrackRequest): EncoderInput {
+  const { output, track, capabilities } = request;
+  const { video, frame } = supportedSize(request);
+  const timing = frameTiming(video, output.container, track);
+  const hardware = chooseHardware(video, output.container, frame, capabilities.hardware);
+  const pixelFormat = hardware ? "nv12" : pixelFormatOf(video, frame, timing.fps);
+  const { held, chunk, chunkOptions } = heldAndChunk(request, video, timing);
+  return {
+    ...{ video, frame, timing, hardware, held, chunk, chunkOptions },
+    // DNxHD states its colors in the stream itself, where the encoder always writes BT.709.
+    target: { pixelFormat, step: 2, onlyBt709: video.codec === "dnxhd" },
+    filters: [...sourceFilters(request, timing, held), ...(chunk?.timing ?? timing.filters), ...(chunk?.trim ?? [])],
+  };
 }
 
 /** The size of the output's frames, and the requested video with this size if the codec supports no other. */
@@ -176,7 +199,7 @@ function inSoftware(
   const candidates = videoEncoders(spec.codec, spec.twoPass, frame);
   const encoder = candidates.find((name) => capabilities.encoders.includes(name));
   if (!encoder) return null;
-  const hasMean = !("quality" in spec.rate);
+  const hasMean = !hasQualityTarget(spec.rate);
   const twoPass = spec.twoPass || (options.chunk !== null && hasMean && CHUNKS_IN_TWO_PASSES.has(encoder));
   const pass = (number: 1 | 2): string[] => [
     ...videoArguments(encoder, { ...options, pass: twoPass ? { number, log: passLog } : null }),

@@ -30,6 +30,7 @@ export const OPTIONAL_FILTERS = [
   "zscale",
   "tonemap",
   "hwupload",
+  "libvmaf",
 ] as const;
 
 /** Muxers that plans use and that some versions lack: `avif` came with ffmpeg 5.1. */

@@ -13,6 +13,9 @@ const CONVERTS_COLORS: ReadonlySet<string> = new Set(["zscale", "tonemap"]);
 /** Uploads frames to hardware; the trial of the hardware's encoders has proved that it works. */
 const PROVED_BY_TRIAL = "hwupload";
 
+/** What measuring VMAF needs. Distributions build ffmpeg without it. */
+export const VMAF_NEED: Need = { kind: "filter", anyOf: ["libvmaf"] };
+
 /** One need for each of the filters that some builds lack, and for the deinterlacers together. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {
   const used = new Set(filters.flatMap(filterNames));

@@ -6,6 +6,7 @@ import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { colorSteps, drawingFormat, type TargetFormat } from "./color-conversion.ts";
 import { DEINTERLACERS } from "./filter-needs.ts";
+import type { FittedFrame } from "./fit-frame.ts";
 import { fitGeometry, fixedSizeFilter, type GeometryOptions, geometryFilters, padFilters } from "./frame-geometry.ts";
 import { type Watermark, watermarkOverlay } from "./watermark.ts";
 
@@ -30,7 +31,29 @@ export function planVideoFilters(
   track: VideoTrack,
   target: TargetFormat,
 ): Result<VideoFilters> {
-  const fitted = fitGeometry(options, track, target.step);
+  return filtersTo(fitGeometry(options, track, target.step), options, track, target);
+}
+
+/**
+ * The same for frames of which only the active area is shown, at the size `view`: for comparing what was encoded with
+ * what a player shows of it.
+ */
+export function planViewFilters(
+  options: VideoFilterOptions,
+  track: VideoTrack,
+  target: TargetFormat,
+  view: Size,
+): Result<VideoFilters> {
+  const { crop } = fitGeometry(options, track, target.step);
+  return filtersTo({ frame: view, activeArea: view, pad: null, crop }, options, track, target);
+}
+
+function filtersTo(
+  fitted: FittedFrame,
+  options: VideoFilterOptions,
+  track: VideoTrack,
+  target: TargetFormat,
+): Result<VideoFilters> {
   const { frame, activeArea } = fitted;
   const isDrawnOn = options.watermark !== null || (options.blur ?? null) !== null;
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;

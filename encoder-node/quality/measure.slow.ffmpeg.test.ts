@@ -1,0 +1,90 @@
+// Measures real encodes of sources whose frames are easily paired wrongly, turned or scaled.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { isEncodedVideo } from "#shared/plan/plan-file.ts";
+import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { probeSource } from "../source/probe/probe-source.ts";
+import { encodeOne, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { type MeasuredVideo, measureQuality } from "./measure.ts";
+
+const X264 = "-c:v libx264 -preset ultrafast -qp 0";
+const HDR = "-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 -color_range tv";
+/** Moves fast, so that a frame differs much from its neighbors. */
+const MOVING = (size: string, rate: string, seconds: number): string =>
+  `-f lavfi -i testsrc2=s=${size}:r=${rate}:d=${seconds},scroll=h=0.01:v=0.013`;
+
+const CLIPS: Readonly<Record<string, string>> = {
+  "ntsc.mp4": `${MOVING("320x180", "30000/1001", 3)} ${X264} -bf 2 -g 40`,
+  "ntsc.mkv": "-i ntsc.mp4 -c copy",
+  "ntsc.ts": "-i ntsc.mp4 -c copy",
+  // An edit list that begins between keyframes.
+  "edited.mp4": "-ss 0.7 -i ntsc.mp4 -c copy",
+  "vfr.mkv": `${MOVING("320x180", "25", 3)} -vf select='gt(mod(n\\,7)\\,2)' -fps_mode passthrough ${X264}`,
+  "rotated.mp4": "-display_rotation -90 -i ntsc.mp4 -c copy",
+  "odd.mkv": `${MOVING("321x179", "25", 2)} -pix_fmt yuv444p ${X264}`,
+  "hdr.mkv": `${MOVING("320x180", "25", 2)} -pix_fmt yuv420p10le ${HDR} ${X264}`,
+  "fields.mp4":
+    `${MOVING("320x180", "50", 3)} -vf interlace=lowpass=0,setparams=field_mode=tff -flags +ilme+ildct ` +
+    `-x264-params tff=1 ${X264}`,
+};
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "quality-"));
+  for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const deps = {
+  ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },
+  capabilities: { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 },
+  log: silentLog,
+  signal: new AbortController().signal,
+};
+
+/** Encodes a source as requested, unless there is a file already, and measures the result. */
+async function measured(source: string, request: OutputOptions, file?: string): Promise<MeasuredVideo> {
+  const clip = path.join(folder, source);
+  const made = file ?? (await encodeOne(clip, request));
+  const output = specOf(request, 0);
+  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("not a video");
+  const probe = await probeSource(tested.ffprobe, clip);
+  const asked = { source: clip, probe, output, video: output.video, made, perSecond: 4 };
+  const result = await measureQuality(asked, { ...deps, folder });
+  if (!result.ok) throw new Error(result.error.message);
+  return result.value;
+}
+
+type Case = [name: string, source: string, format: string, params?: Readonly<Record<string, unknown>>];
+
+test.each<Case>([
+  ["29.97 frames per second", "ntsc.mp4", "mp4::x:quality=5"],
+  ["29.97 in milliseconds", "ntsc.mkv", "mkv::x:quality=5"],
+  ["MPEG-TS to MPEG-TS", "ntsc.ts", "mpegts::x:quality=5"],
+  ["an edit list, trimmed", "edited.mp4", "mp4::x:quality=5", { offset: 0.9, duration: 1 }],
+  ["an edit list, at another rate", "edited.mp4", "mp4:24fps:x:quality=5"],
+  ["variable times", "vfr.mkv", "webm:vp9:x:quality=5"],
+  ["variable times, at a constant rate", "vfr.mkv", "mp4:30fps:x:quality=5"],
+  ["rotated by the file and as requested", "rotated.mp4", "mp4::x:quality=5", { transpose: 1, vflip: true }],
+  ["odd sides", "odd.mkv", "mp4::x:quality=5"],
+  ["padded", "ntsc.mp4", "mp4:400x400:x:quality=5"],
+  ["cropped", "ntsc.mp4", "mp4:200x200:x:quality=5", { fit: "crop" }],
+  ["tone-mapped", "hdr.mkv", "mp4::x:quality=5"],
+  ["ten bits", "hdr.mkv", "mp4:hevc:x:quality=5,pix_fmt=yuv420p10le"],
+  ["full range", "ntsc.mp4", "mov:mjpeg:x:quality=5"],
+  ["deinterlaced", "fields.mp4", "mp4::x:quality=5", { deinterlace: true }],
+])("pairs frames exactly: %s", async (_name, source, format, params = {}) => {
+  const { samples } = await measured(source, { format, params });
+  expect(summarizeQuality(samples).ssim.mean).toBeGreaterThan(0.98);
+});
+
+test("a video that is one frame late has a lower quality", async () => {
+  const late = await encodeOne(path.join(folder, "ntsc.mp4"), { format: "mp4::x:quality=5", params: { offset: 0.03 } });
+  const { samples } = await measured("ntsc.mp4", { format: "mp4::x:quality=5" }, late);
+  expect(summarizeQuality(samples).ssim.mean).toBeLessThan(0.9);
+});

@@ -1,0 +1,106 @@
+// Measures the quality of an encoded video on this node: VMAF, PSNR and SSIM against its source.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError, type Failure } from "#shared/errors.ts";
+import {
+  MADE_TIMES,
+  planQuality,
+  QUALITY_LOG,
+  type QualityPlan,
+  type QualityRequest,
+  REFERENCE_TIMES,
+} from "#shared/plan/quality/plan-quality.ts";
+import { type QualitySample, readSamples } from "#shared/plan/quality/read-samples.ts";
+import type { Viewing } from "#shared/plan/quality/viewing.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import { explainFailure } from "../ffmpeg/explain-failure.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
+import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
+import type { TaskDeps } from "../task/task-deps.ts";
+
+export type MeasuredVideo = Viewing & {
+  /** In the order of time. */
+  readonly samples: readonly QualitySample[];
+  /** One of this many frames was measured. */
+  readonly every: number;
+  /** Frames per second of the video. */
+  readonly fps: number;
+};
+
+export type MeasureRequest = Omit<QualityRequest, "capabilities" | "threads"> &
+  Partial<Pick<QualityRequest, "capabilities">>;
+
+export type MeasureDeps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "signal"> & {
+  /** An existing folder, in which the run gets one of its own. */
+  readonly folder: string;
+  /** The network in which a ranged source is served. */
+  readonly network?: LoopbackNetwork;
+  readonly onProgress?: (fraction: number) => void;
+};
+
+/** A run without progress for this long is stuck. */
+const STALL_MS = 300_000;
+
+/**
+ * Measures a made file, in the sandbox and within the limits of all runs. Fails if the node's ffmpeg lacks libvmaf, if
+ * ffmpeg fails, or if the frames cannot be paired with those of the source. Throws when the signal aborts.
+ */
+export async function measureQuality(request: MeasureRequest, deps: MeasureDeps): Promise<Result<MeasuredVideo>> {
+  const threads = Math.max(1, deps.capabilities.cpus);
+  const planned = planQuality({ capabilities: deps.capabilities, ...request, threads });
+  if (!planned.ok) return planned;
+  const folder = await mkdtemp(join(deps.folder, "quality-"));
+  try {
+    const failure = await runPlan(planned.value, request, folder, deps);
+    deps.signal.throwIfAborted();
+    if (failure) return err(failure);
+    const samples = readSamples(await filesIn(folder), planned.value.fps);
+    if (!samples) return err(NOT_COMPARABLE);
+    const { viewing, every, fps } = planned.value;
+    return ok({ ...viewing, samples, every, fps });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const NOT_COMPARABLE: Failure = {
+  code: "encoding_failed",
+  message: "The frames of the output cannot be paired with those of the input",
+};
+
+async function runPlan(
+  { run }: QualityPlan,
+  request: MeasureRequest,
+  folder: string,
+  { ffmpeg, log, signal, network, onProgress }: MeasureDeps,
+): Promise<Failure | null> {
+  const startedAt = performance.now();
+  const isLocal = run.network === "none";
+  if (!isLocal && !network) throw new Error("A run reads its source over loopback, but no loopback network is open");
+  const result = await runCommand({
+    path: ffmpeg.path,
+    argv: run.argv,
+    cwd: folder,
+    reads: [request.made, ...(isLocal ? [request.source] : []), ...(request.watermarks?.values() ?? [])],
+    network: isLocal ? "none" : network,
+    signal,
+    stallMs: STALL_MS,
+    durationMs: run.durationMs,
+    onProgress: ({ outTimeMs }) => {
+      if (run.durationMs) onProgress?.(Math.min(1, outTimeMs / run.durationMs));
+    },
+  });
+  log.debug("Quality measured", { durationMs: Math.round(performance.now() - startedAt), ok: result.ok });
+  return result.ok ? null : explainFailure(result.stderrTail, result);
+}
+
+/** Throws AppError `encoding_failed` when the run has not written its files. */
+async function filesIn(folder: string): Promise<Parameters<typeof readSamples>[0]> {
+  const read = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
+  try {
+    const [log, madeTimes, referenceTimes] = await Promise.all([QUALITY_LOG, MADE_TIMES, REFERENCE_TIMES].map(read));
+    return { log: log ?? "", madeTimes: madeTimes ?? "", referenceTimes: referenceTimes ?? "" };
+  } catch (error) {
+    throw new AppError("encoding_failed", "The measurement wrote no result", { cause: error });
+  }
+}

@@ -1,0 +1,200 @@
+// Searches the rate factors for requested VMAFs: encodes samples of the source, and measures them.
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
+import type { RunInputs } from "#shared/plan/plan-run.ts";
+import { QUALITY_LOG } from "#shared/plan/quality/plan-quality.ts";
+import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import {
+  type PlannedSearch,
+  planProbe,
+  planSample,
+  planSearch,
+  type SearchedVideo,
+} from "#shared/plan/target/plan-probes.ts";
+import { type SampleWindow, sampleWindows } from "#shared/plan/target/sample-windows.ts";
+import { scoreOf, summarizeVmaf, type VmafSummary } from "#shared/plan/target/score.ts";
+import { nextProbe, type Probe } from "#shared/plan/target/search.ts";
+import type { TargetReport } from "#shared/protocol/target.ts";
+import type { TaskDeps } from "../task/task-deps.ts";
+
+export type SearchRequest = RunInputs & {
+  readonly probe: MediaProbe;
+  readonly videos: readonly SearchedVideo[];
+  /** The part of the source that they show, in ms from the start of the file. */
+  readonly range: { readonly fromMs: number; readonly toMs: number };
+};
+
+export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
+  /** The workspace. */
+  readonly folder: string;
+  /** Runs ffmpeg in a folder; `false`: it failed. */
+  readonly run: (run: PlannedRun, folder: string, reads: readonly string[]) => Promise<boolean>;
+};
+
+/**
+ * Searches the rate factor of each video, in the order of the request. Where nothing can be measured, the result has the
+ * rate factor of usual video. Throws when the signal aborts.
+ */
+export async function searchRateFactors(request: SearchRequest, deps: SearchDeps): Promise<TargetReport[]> {
+  const tracks = chooseTracks(request.probe);
+  const searches = request.videos.flatMap((video, at) => {
+    const planned = planSearch(video, `q${at}`, tracks, deps.capabilities);
+    return planned.ok ? [planned.value] : [];
+  });
+  // A video that cannot be planned fails when it is encoded, with its reason.
+  if (searches.length < request.videos.length) return request.videos.map(withoutSearch);
+  const folder = await mkdtemp(join(deps.folder, "target-"));
+  try {
+    const windows = sampleWindows(request.range);
+    const samples = await keepSamples(searches, windows, request, tracks, folder, deps);
+    const reports: TargetReport[] = [];
+    for (const search of searches) reports.push(await searchOne(search, { folder, samples, windows, tracks }, deps));
+    return reports;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns the numbers of the samples that have frames. */
+async function keepSamples(
+  searches: readonly PlannedSearch[],
+  windows: readonly SampleWindow[],
+  inputs: SearchRequest,
+  tracks: SourceTracks,
+  folder: string,
+  deps: SearchDeps,
+): Promise<number[]> {
+  const kept: number[] = [];
+  const local = inputs.loopbackOptions ? [] : [inputs.source];
+  for (const [sample, window] of windows.entries()) {
+    const run = planSample(searches, sample, window, { inputs, tracks });
+    const isMade = await deps.run(run, folder, [...local, ...(inputs.watermarks?.values() ?? [])]);
+    deps.signal.throwIfAborted();
+    if (isMade) kept.push(sample);
+  }
+  return kept;
+}
+
+type Samples = {
+  readonly folder: string;
+  readonly samples: readonly number[];
+  readonly windows: readonly SampleWindow[];
+  readonly tracks: SourceTracks;
+};
+
+type Measured = Probe & { readonly summary: VmafSummary; readonly frames: number };
+
+async function searchOne(search: PlannedSearch, samples: Samples, deps: SearchDeps): Promise<TargetReport> {
+  const { encoder, video } = search;
+  const target = targetOf(search);
+  const bounds = rateFactorBounds(encoder);
+  const start = usualRateFactor(encoder, target);
+  // How much the VMAF of usual video falls with each step, around the target.
+  const slope = 3 / Math.max(0.5, usualRateFactor(encoder, target - 3) - start);
+  const tried: Measured[] = [];
+  for (;;) {
+    const next = nextProbe(tried, target, { bounds, start, slope });
+    if ("chosen" in next) {
+      const chosen = tried.find(({ rateFactor }) => rateFactor === next.chosen.rateFactor) ?? null;
+      return report(search, samples, tried, chosen, next.stopped);
+    }
+    const measured = samples.samples.length > 0 ? await tryRateFactor(search, next.rateFactor, samples, deps) : null;
+    if (!measured) {
+      deps.log.warn("No rate factor could be searched", { codec: video.codec, tried: tried.length });
+      return report(search, samples, tried, null, "failed");
+    }
+    tried.push(measured);
+  }
+}
+
+const targetOf = ({ video: { rate } }: SearchedVideo): number => ("vmaf" in rate ? rate.vmaf : 0);
+
+const Log = z.object({ frames: z.array(z.object({ frameNum: z.int(), metrics: z.object({ vmaf: z.number() }) })) });
+
+/** Encodes the samples with a rate factor, and measures them; null when that fails. */
+async function tryRateFactor(
+  search: PlannedSearch,
+  rateFactor: number,
+  { folder, samples, windows, tracks }: Samples,
+  deps: SearchDeps,
+): Promise<Measured | null> {
+  const { capabilities, signal, run } = deps;
+  const threads = Math.max(1, capabilities.cpus);
+  const plan = planProbe(search, rateFactor, { folder, samples, threads, source: tracks, capabilities });
+  const reads = [join(folder, plan.file)];
+  const isMeasured = (await run(plan.encode, folder, [])) && (await run(plan.measure, folder, reads));
+  signal.throwIfAborted();
+  if (!isMeasured) return null;
+  const vmaf = vmafIn(await readFile(join(folder, QUALITY_LOG), "utf8").catch(() => ""));
+  if (vmaf.length === 0) return null;
+  const summary = summarizeVmaf(vmaf);
+  const { size } = await stat(join(folder, plan.file));
+  const lengthMs = lengthOf(samples, windows);
+  deps.log.debug("Rate factor tried", { rateFactor, ...summary, frames: vmaf.length, sampledMs: lengthMs });
+  return { rateFactor, score: scoreOf(summary), kbps: (size * 8) / lengthMs, summary, frames: vmaf.length };
+}
+
+/** The first frame of a video has no motion before it, so VMAF rates it lower. */
+function vmafIn(log: string): number[] {
+  const frames = Log.safeParse(parsed(log));
+  return frames.success
+    ? frames.data.frames.filter(({ frameNum }) => frameNum > 0).map(({ metrics }) => metrics.vmaf)
+    : [];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const lengthOf = (samples: readonly number[], windows: readonly SampleWindow[]): number =>
+  Math.max(
+    1,
+    samples.reduce((sum, at) => sum + (windows[at]?.lengthMs ?? 0), 0),
+  );
+
+function report(
+  search: PlannedSearch,
+  { samples, windows }: Samples,
+  tried: readonly Measured[],
+  chosen: Measured | null,
+  stopped: string,
+): TargetReport {
+  const { width, height } = search.planned.frame;
+  const rateFactor = chosen?.rateFactor ?? usualRateFactor(search.encoder, targetOf(search));
+  return {
+    vmaf: targetOf(search),
+    size: `${width}x${height}`,
+    rateFactor,
+    stopped,
+    measured: chosen && { ...rounded(chosen.summary), kbps: Math.round(chosen.kbps), frames: chosen.frames },
+    samples: samples.length,
+    sampledMs: Math.round(lengthOf(samples, windows)),
+    tried: tried.map(({ rateFactor, score, kbps }) => ({
+      rateFactor,
+      score: hundredths(score),
+      kbps: Math.round(kbps),
+    })),
+  };
+}
+
+const hundredths = (value: number): number => Math.round(value * 100) / 100;
+const rounded = ({ mean, harmonicMean, percentile1 }: VmafSummary): VmafSummary => ({
+  mean: hundredths(mean),
+  harmonicMean: hundredths(harmonicMean),
+  percentile1: hundredths(percentile1),
+});
+
+function withoutSearch(video: SearchedVideo): TargetReport {
+  return {
+    ...{ vmaf: targetOf(video), size: "", rateFactor: 0, stopped: "failed", measured: null },
+    ...{ samples: 0, sampledMs: 0, tried: [] },
+  };
+}

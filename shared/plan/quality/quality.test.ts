@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { type QualitySample, readSamples } from "./read-samples.ts";
+import { sampledFrames } from "./sampled-frames.ts";
+import { summarizeQuality } from "./summarize-quality.ts";
+import { preparedSize, viewingOf } from "./viewing.ts";
+
+const size = (text: string): { width: number; height: number } => {
+  const [width = 0, height = 0] = text.split("x").map(Number);
+  return { width, height };
+};
+
+test.each([
+  ["426x240", "1918x1080", "vmaf_v0.6.1"],
+  ["1920x804", "1920x804", "vmaf_v0.6.1"],
+  ["720x1280", "1080x1920", "vmaf_v0.6.1"],
+  ["400x400", "1080x1080", "vmaf_v0.6.1"],
+  ["2560x1440", "1920x1080", "vmaf_v0.6.1"],
+  ["3840x2160", "3840x2160", "vmaf_4k_v0.6.1"],
+  ["4096x16", "1920x8", "vmaf_v0.6.1"],
+])("a video of %s is shown at %s with the model %s", (activeArea, shown, model) => {
+  expect(viewingOf(size(activeArea))).toEqual({ size: size(shown), model });
+});
+
+test.each([
+  ["1920x1080", "426x240", "1918x1080"],
+  ["3840x2160", "426x240", "1918x1080"],
+  ["640x360", "426x240", "640x360"],
+])("a source of %s for a video of %s is prepared at %s", (source, made, prepared) => {
+  expect(preparedSize(size(source), viewingOf(size(made)))).toEqual(size(prepared));
+});
+
+const timing = (fps: number, isVariable = false) => ({ filters: [], argv: [], fps, isVariable });
+
+test.each([
+  [timing(30), 3, 10, 2, 2],
+  [timing(30), null, 1, 1, 1],
+  [timing(30), 15, 2, 2, 1],
+  [timing(4), 5, 1, 1, 1],
+  [timing(30, true), 3, 10, 10, 1],
+])("of %j with %j a second, one of %i frames is measured", (of, perSecond, every, subsample, filters) => {
+  expect(sampledFrames(of, perSecond)).toMatchObject({ every, subsample, filters: { length: filters } });
+});
+
+const times = (ms: readonly number[]): string =>
+  ms.map((at, frame) => `frame:${frame}    pts:${at}     pts_time:${at / 1000}\nat=1\n`).join("");
+const log = (frames: readonly number[]): string =>
+  JSON.stringify({
+    frames: frames.map((frameNum) => ({ frameNum, metrics: { vmaf: 90, psnr_y: 40, float_ssim: 0.99, other: 1 } })),
+  });
+const files = (frames: readonly number[], made: readonly number[], reference: readonly number[]) => ({
+  log: log(frames),
+  madeTimes: times(made),
+  referenceTimes: times(reference),
+});
+const timesOf = (samples: readonly QualitySample[] | null) => samples?.map(({ timeMs }) => timeMs);
+
+test("samples have the times of their frames, without the first frame", () => {
+  const at = [0, 40, 200, 240, 400];
+  expect(timesOf(readSamples(files([0, 2, 4], at, at), 25))).toEqual([200, 400]);
+  expect(timesOf(readSamples(files([0], [0], [0]), 25))).toEqual([0]);
+});
+
+test("frames that the source does not have at that time are no samples", () => {
+  const at = Array.from({ length: 20 }, (_, frame) => frame * 40);
+  const lacking = at.filter((ms) => ms !== 400);
+  const read = timesOf(readSamples(files([...at.keys()], at, lacking), 25));
+  expect(read).toEqual(at.filter((ms) => ms !== 0 && ms !== 400));
+});
+
+test.each([
+  ["the log is no JSON", { ...files([0, 1], [0, 40], [0, 40]), log: "{" }],
+  ["nothing was measured", files([], [0, 40], [0, 40])],
+  ["the source is shorter", files([0, 1, 2], [0, 40, 80], [0])],
+])("there are no samples if %s", (_name, of) => {
+  expect(readSamples(of, 25)).toBeNull();
+});
+
+const sample = (timeMs: number, vmaf: number): QualitySample => ({ timeMs, vmaf, psnr: vmaf / 2, ssim: vmaf / 100 });
+
+test("a summary has statistics of all samples and means of each second", () => {
+  const summary = summarizeQuality([sample(0, 100), sample(500, 90), sample(2000, 50)]);
+  expect(summary).toMatchObject({
+    samples: 3,
+    vmaf: { mean: 80, harmonicMean: 73.08, percentile1: 50.8, min: 50 },
+    psnr: { mean: 40, min: 25 },
+    ssim: { mean: 0.8, min: 0.5 },
+    series: { intervalSeconds: 1, vmaf: [95, null, 50], psnr: [47.5, null, 25], ssim: [0.95, null, 0.5] },
+  });
+});
+
+test("a long series has longer intervals", () => {
+  const samples = Array.from({ length: 100 }, (_, second) => sample(second * 1000, 80));
+  expect(summarizeQuality(samples, 30).series).toMatchObject({ intervalSeconds: 4, vmaf: { length: 25 } });
+});
