@@ -4,7 +4,7 @@ import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
 import type { ChunkResult, ChunkWork } from "../state/chunk-state.ts";
-import { addTask, dropTask, moveOutputs, removeTask, requestAdvertising } from "../state/job-moves.ts";
+import { addTask, dropTask, moveOutputs, patchTask, removeTask, requestAdvertising } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { newTask, type TaskState } from "../state/task-state.ts";
 import {
@@ -12,6 +12,7 @@ import {
   attemptFolder,
   isChunkedTask,
   isWhole,
+  joinsEarly,
   mayJoinEarly,
   otherAttempt,
   rangesOf,
@@ -89,7 +90,14 @@ export function acceptChunk(state: JobState, task: TaskState, report: ChunkRepor
     chunkResults: { ...state.chunkResults, [task.chunk]: result },
     chunks: chunks.encoder === null ? { ...chunks, encoder: report.encoder, layout } : chunks,
   };
-  return joinIfReady(removeTask(moveOutputs(next, task.outputs, "start"), task.id));
+  return endWaiting(joinIfReady(removeTask(moveOutputs(next, task.outputs, "start"), task.id)), now);
+}
+
+/** With the last chunk an early join waits no more. */
+function endWaiting(state: JobState, now: number): JobState {
+  const task = state.tasks.find(({ lease }) => lease?.waitedUntil === null);
+  if (!task?.lease || joinsEarly(state, task)) return state;
+  return patchTask(state, task.id, { lease: { ...task.lease, waitedUntil: now } });
 }
 
 function packedTrack(task: TaskState, { tracks }: ChunkReport, key: string): ChunkResult["tracks"][number] {

@@ -21,6 +21,7 @@ import { newSpec } from "../../testing/jobs.ts";
 import { expireLeases } from "../decide/lost-leases.ts";
 import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
+import { endedLeaseMs } from "../state/used.ts";
 import type { JobState } from "../state/job-state.ts";
 import { MAX_LOSSES } from "../state/task-state.ts";
 import { viewJob } from "../views/job-view.ts";
@@ -52,7 +53,11 @@ describe("an early join", () => {
     const whole = run(both);
     expect(finishedChunks(whole, task, 0)).toHaveLength(ALL.length);
     expect(kindsOf(whole)).toEqual([]);
-    expect(completeTask(upload(whole, id), id, good(given), NOW + 9000).status).toBe("job.completed");
+    const ended = completeTask(upload(whole, id), id, good(given), NOW + 9000);
+    expect(ended.status).toBe("job.completed");
+    // What it waited does not count; the last chunk was done 1 s after the others began.
+    expect(endedLeaseMs(whole.tasks, ended.tasks, NOW + 9000)).toBe(8000);
+    expect(endedLeaseMs(both.tasks, [], NOW + 9000)).toBe(0);
   });
 
   it("is not for jobs without a growing playlist, nor for nodes that cannot wait", async () => {

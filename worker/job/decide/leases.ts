@@ -35,7 +35,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     const token = claim.tokens[assignments.length];
     if (assignments.length >= claim.max || token === undefined) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
-    const lease = newLease(claim, token, now);
+    const lease = newLease(claim, token, joinsEarly(next, task), now);
     const leased = {
       attempt: task.attempt + 1,
       lease,
@@ -56,10 +56,16 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
   return { state: next, assignments };
 }
 
-const newLease = ({ nodeId, session, requestId, hub }: Claim, token: string, now: number): TaskState["lease"] => ({
+const newLease = (
+  { nodeId, session, requestId, hub }: Claim,
+  token: string,
+  waits: boolean,
+  now: number,
+): TaskState["lease"] => ({
   ...{ nodeId, session, token, expiresAt: now + LEASE_MS, since: now, confirmBy: now + OFFER_MS, isSuspected: false },
   ...(requestId === undefined ? {} : { requestId }),
   ...(hub === undefined || hub === FIRST_HUB ? {} : { hub }),
+  ...(waits ? { waitedUntil: null } : {}),
 });
 
 const isOfRequest = ({ phase, lease }: TaskState, { requestId }: ClaimRequest): boolean =>

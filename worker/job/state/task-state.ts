@@ -44,6 +44,8 @@ const LeaseState = z.object({
   requestId: z.string().exactOptional(),
   /** The name of the hub that claimed it; absent: the first hub. */
   hub: z.string().exactOptional(),
+  /** Until when the node waited for chunks; null: it still does; absent: it never did. */
+  waitedUntil: Time.nullable().exactOptional(),
 });
 export type LeaseState = z.infer<typeof LeaseState>;
 

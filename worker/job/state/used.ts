@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { TaskState } from "./task-state.ts";
 
 export const Used = z.object({
-  /** The time of all leases that have ended. */
+  /** The time of all leases that have ended, without that in which their nodes only waited for chunks. */
   nodeMs: z.number(),
   /** The ends of earlier rounds, and the time from their starts. */
   failed: z.int(),
@@ -24,8 +24,8 @@ export function endedLeaseMs(before: readonly TaskState[], after: readonly TaskS
   return before.reduce((sum, task) => {
     const isRunning = running.has(attemptOf(task));
     if (!task.lease || (task.phase === "leased") === isRunning) return sum;
-    const { since, expiresAt } = task.lease;
-    const lastedMs = Math.max(0, Math.min(now, expiresAt) - since);
+    const { since, expiresAt, waitedUntil = since } = task.lease;
+    const lastedMs = waitedUntil === null ? 0 : Math.max(0, Math.min(now, expiresAt) - Math.max(since, waitedUntil));
     return isRunning ? sum - lastedMs : sum + lastedMs;
   }, 0);
 }
