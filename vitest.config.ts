@@ -40,6 +40,8 @@ const WORKER_SERVICES = [
 /** Tests of a minute, or of many seconds of processor time: `npm run test:slow`, or by name. CI runs all. */
 const ONLY_SLOW = process.env.COPRA_SLOW === "1";
 const WITH_SLOW = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.some((word) => word.includes(".slow"));
+/** The faults again, against `copra serve`: `npm run test:slow`, or `COPRA_SERVED=1 npm test -- test/faults`. */
+const WITH_SERVED = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.env.COPRA_SERVED === "1";
 const files = (...patterns: string[]): string[] =>
   ONLY_SLOW ? patterns.map((pattern) => pattern.replace("*.", "*.slow.")) : patterns;
 const left = (...patterns: string[]): string[] => (WITH_SLOW ? patterns : [...patterns, "**/*.slow.*"]);
@@ -111,7 +113,7 @@ const workerProject = (test: {
 });
 
 // `pure` and `worker` are what test:fast runs, `worker-soak` patches all that the Worker calls, `ffmpeg` runs ffmpeg,
-// and `stack` the whole system. A file named *.soak.test.ts tries a share of its cases, and all of them in test:soak.
+// and `stack` the whole system, which is `copra serve` in `served`. A file named *.soak.test.ts tries a share of its cases, and all of them in test:soak.
 export default defineConfig({
   test: {
     // Passing tests print nothing; a failing one prints all that it logged.
@@ -170,6 +172,19 @@ export default defineConfig({
           exclude: left("test/reporter/*.test.ts"),
           globalSetup: ["./test/services/shared-stack.ts"],
           sequence: { groupOrder: 2 },
+          maxWorkers: STACK_WORKERS,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+        },
+      },
+      {
+        test: {
+          name: "served",
+          ...COMMON,
+          setupFiles: ["./test/patience.ts"],
+          include: WITH_SERVED ? ["test/faults/{killed-nodes,control-plane.slow,broken-work.slow}.test.ts"] : [],
+          env: { COPRA_TEST_STACK: "serve" },
+          sequence: { groupOrder: 3 },
           maxWorkers: STACK_WORKERS,
           testTimeout: 240_000,
           hookTimeout: 240_000,

@@ -6,10 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
 import { JobView } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
+import { loadSecrets } from "../local/home/secrets.ts";
 import type { StackSettings } from "../local/home/settings.ts";
-import type { StackFile } from "../local/home/stack-file.ts";
+import { readStackFile, type StackFile } from "../local/home/stack-file.ts";
 import { basicAuth } from "../local/stack/access.ts";
+import { findFree } from "../local/stack/ports.ts";
 import { startStack } from "../local/stack/stack.ts";
+import { type Served, serve } from "./self-host/served.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
 
@@ -37,6 +40,8 @@ export type TestStack = SharedStack & {
   stop(drainMs?: number): Promise<void>;
   /** Ends the stack and starts it again on the same home and ports; `whileDown` may change what is in the home. */
   restart(whileDown?: () => void): Promise<TestStack>;
+  /** Kills all of its processes at once, and starts them again on the same home. Null: they are those of the test. */
+  crash: (() => Promise<void>) | null;
 };
 
 /** What is provided to the test files of the stack that they share. */
@@ -58,9 +63,14 @@ const LOOK_EVERY_MS = 250;
 /** Port 9 (discard) of this machine, where nothing listens. */
 const NOBODY = { type: "http", url: "http://127.0.0.1:9/" };
 
+/** Whether stacks are `copra serve`, as operators start it (the project `served`), or that of `npm start`. */
+const IS_SERVED = process.env.COPRA_TEST_STACK === "serve";
+
 /** Starts a stack with `nodes` encoder nodes, one unless given. */
-export const startTestStack = ({ nodes = 1 }: { nodes?: number } = {}): Promise<TestStack> =>
-  startOn({ home: mkdtempSync(join(tmpdir(), "copra-e2e-")), port: 0, s3Port: 0, nodes });
+export const startTestStack = ({ nodes = 1 }: { nodes?: number } = {}): Promise<TestStack> => {
+  const home = mkdtempSync(join(tmpdir(), "copra-e2e-"));
+  return IS_SERVED ? serveOn(home, nodes) : startOn({ home, port: 0, s3Port: 0, nodes });
+};
 
 /** The stack of test/services/shared-stack.ts, with one node. Its jobs run beside those of other files. */
 export const sharedStack = (): SharedStack => clientOf(inject("stack"));
@@ -81,6 +91,33 @@ async function startOn(settings: StackSettings): Promise<TestStack> {
       whileDown?.();
       const port = Number(new URL(description.api).port);
       return startOn({ ...settings, port, s3Port: Number(new URL(description.s3.endpoint).port) });
+    },
+    crash: null,
+  };
+}
+
+async function serveOn(home: string, nodes: number, given?: { port: number; s3Port: number }): Promise<TestStack> {
+  const ports = given ?? { port: await findFree(), s3Port: await findFree() };
+  const flags = ["--port", ports.port, "--s3-port", ports.s3Port, "--nodes", nodes].map(String);
+  const start = (): Promise<Served> => serve({ home, argv: [...flags, "--allow-private", "loopback"] });
+  let served = await start();
+  const { pids: _, ...description } = served.stack;
+  const webhookSecret = loadSecrets(home).access?.webhookSecret ?? "";
+  return {
+    ...clientOf({ description, home, webhookSecret }),
+    pids: () => (readStackFile(home) ?? served.stack).pids,
+    stop: async () => {
+      await served.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+    restart: async (whileDown) => {
+      await served.stop();
+      whileDown?.();
+      return serveOn(home, nodes, ports);
+    },
+    crash: async () => {
+      await served.kill();
+      served = await start();
     },
   };
 }

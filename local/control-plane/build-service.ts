@@ -8,7 +8,7 @@ import { ensureAssets } from "../assets/assets.ts";
 import { FRONT_HEADER } from "../front/request-head.ts";
 import { ROOT } from "../home/constants.ts";
 import { FAILED_HEADER } from "./outbound.ts";
-import type { Migration, ServiceFiles } from "./service-files.ts";
+import type { Migration, ServiceFiles } from "./service-parts.ts";
 
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");
 const Variables = z.record(z.string(), z.json());

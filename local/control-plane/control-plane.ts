@@ -20,7 +20,8 @@ import { allowPrivateOf, type ServiceSettings, serviceOf } from "../home/service
 import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
 import { applyMigrations } from "./migrations.ts";
-import { type Migration, serviceFiles } from "./service-files.ts";
+import { serviceFiles } from "./service-files.ts";
+import type { Migration } from "./service-parts.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 
 /** The workerd of a killed process frees its port within a second or two (run-workerd.sh). */

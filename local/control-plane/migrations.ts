@@ -1,7 +1,7 @@
 // Migrates the database, with the same table of applied migrations as `wrangler d1 migrations apply`, so that either
 // can continue where the other stopped.
 import type { Miniflare } from "miniflare";
-import type { Migration } from "./service-files.ts";
+import type { Migration } from "./service-parts.ts";
 
 type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>;
 

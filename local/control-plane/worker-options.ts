@@ -5,7 +5,7 @@ import type { V4WorkerOptions } from "miniflare";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { ROOT } from "../home/constants.ts";
 import { guardedOutbound } from "./outbound.ts";
-import type { ServiceFiles } from "./service-files.ts";
+import type { ServiceFiles } from "./service-parts.ts";
 
 /** Bindings beside those of wrangler.toml: secrets, and variables that replace others. */
 export type Bindings = Readonly<Record<string, string>>;

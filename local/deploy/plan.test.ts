@@ -91,7 +91,7 @@ it.each([
     { make: [], ask: [], put: { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] } },
   ],
   [
-    "an interrupted deploy whose state was lost: gives both Workers the same anew",
+    "an interrupted deploy whose state was lost: gives both Workers another one",
     [CONFIG, NONE, ["MASTER_SECRET"], NONE],
     {
       make: ["MASTER_SECRET", "ADMIN_TOKEN"],

@@ -6,7 +6,7 @@ import { type BuildOptions, build } from "esbuild";
 import { ensureAssets } from "../assets/assets.ts";
 import { buildCli } from "../cli/build-cli.ts";
 import { buildService } from "../control-plane/build-service.ts";
-import { PACKAGED, WorkerDescription } from "../control-plane/service-files.ts";
+import { PACKAGED, WorkerDescription } from "../control-plane/service-parts.ts";
 import { ROOT } from "../home/constants.ts";
 import { licenseTexts } from "./licenses.ts";
 import { manifestOf } from "./manifest.ts";

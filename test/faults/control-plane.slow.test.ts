@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import { type Fault, once, type ProxiedRequest, trap } from "./fault-proxy.ts";
-import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
+import { type FaultWorld, isLong, isServed, startFaultWorld } from "./fault-world.ts";
 import { attemptsOf, expectKept, forgetTrials } from "./promises.ts";
 
 let world: FaultWorld;
@@ -108,6 +108,23 @@ describe("the control plane is killed", () => {
     await killControlPlane();
     await expect.poll(welcomes, { timeout: 60_000 }).toEqual(before.map((count) => count + 1));
     await kept(await begin("idle"), "idle");
+  });
+});
+
+const crash = (): Promise<void> => world.stack.crash?.() ?? Promise.reject(new Error("The stack is the test's own"));
+
+describe.runIf(isServed)("the whole service is killed, with the process that restarts its parts", () => {
+  const WHEN: [string, (id: string) => Promise<unknown>][] = [
+    ["while the source is fetched", (id) => world.holderOf(id)],
+    ["during the encode", (id) => world.encoding(id)],
+  ];
+  it.each(WHEN)("%s", async (when, reached) => {
+    const folder = `crash-${when.replaceAll(" ", "-")}`;
+    const id = await begin(folder);
+    await reached(id);
+    await crash();
+    await kept(id, folder);
+    expect(attemptsOf(world, id)).toEqual(ONE_GO);
   });
 });
 

@@ -104,7 +104,7 @@ it("serves, with guides and dashboard; encodes on its node and on one that joins
   );
   await expect.poll(node.output, { timeout: 60_000 }).toContain("Connected to the control plane");
   const clip = await makeLongClip(folder, 5, "320x180");
-  await copra(["encode", join(folder, clip), "--to", "mp4:160x90", "-o", join(folder, "out")], home);
+  await copra(["encode", clip, "--to", "mp4:160x90", "-o", join(folder, "out")], home);
   const [made = ""] = readdirSync(join(folder, "out"));
   expect(statSync(join(folder, "out", made)).size).toBeGreaterThan(10_000);
   expect(node.output()).toContain('"message":"Task done"');
