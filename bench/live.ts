@@ -11,6 +11,7 @@ import { launchChromium } from "../test/players/chromium.ts";
 import { openPlayback } from "../test/players/play.ts";
 import { startPlayerSite } from "../test/players/player-site.ts";
 import { startTestStack, type TestStack } from "../test/stack.ts";
+import { attemptsOf, stagesOf } from "./ultrafast/timeline.ts";
 
 type Live = { readonly hls: string; readonly dash: string; readonly seconds: number };
 type Viewed = { readonly status: string; readonly progress: string; readonly live: Live | undefined };
@@ -84,6 +85,10 @@ try {
   const done = stack.waitForJob(id, 3_600_000).then(({ status }) => console.log(`${status} after ${since()} s`));
   console.table(await Promise.all((["hls", "dash"] as const).map((kind) => play(kind, live[kind], viewed))));
   await done;
+  if (mode === "ultrafast") {
+    console.log(stagesOf(await attemptsOf(stack.api, stack.apiKey, id)));
+    console.table(await attemptsOf(stack.api, stack.apiKey, id));
+  }
   const puts = [...stack.log("s3").matchAll(/"method":"PUT","path":"([^"]+)"/g)].map(([, path = ""]) => path);
   const lists = puts.filter((path) => /\.(m3u8|mpd)$/.test(path));
   console.log(`${puts.length} PUTs, of which ${lists.length} of ${new Set(lists).size} playlists and manifests`);

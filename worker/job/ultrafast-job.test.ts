@@ -83,8 +83,8 @@ async function work(spec: JobSpec, given: Assignment): Promise<TaskResult> {
     }
     case "audio": {
       await write(spec, given, "audio.mp4");
-      const track = { output: 0, track: "audio", name: `${folder}/audio.mp4`, sizeBytes: 4, frames: null };
-      return { kind: "audio", tracks: [track] };
+      const track = { track: "audio", name: `${folder}/audio.mp4`, sizeBytes: 4, frames: null };
+      return { kind: "audio", tracks: given.task.outputs.map(({ index }) => ({ output: index, ...track })) };
     }
     case "join": {
       await stubOf(spec).uploads(given.lease, { token: given.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });
@@ -141,6 +141,13 @@ beforeAll(async () => {
   webSocket?.send(JSON.stringify(hello));
   await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2), { timeout: 30_000 });
 });
+
+/** The result of a chunk of a video and of a stream with one rendition. */
+async function trackOf(spec: JobSpec, given: Assignment): Promise<TaskResult> {
+  const result = await work(spec, given);
+  if (result.kind !== "chunk") throw new Error("Not a chunk");
+  return { ...result, tracks: result.tracks.flatMap((one) => [one, { ...one, output: 1, track: "360p" }]) };
+}
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 const folderStore = (spec: JobSpec, folder = 0) => {
@@ -285,6 +292,36 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
       ok: false,
       error: { code: "report_not_valid" },
     });
+  });
+});
+
+describe("POST /v2/nodes/leases/:lease/chunks", () => {
+  it("lists the chunks that are done to a node that joins them, and refuses others", async () => {
+    const headers = bearer(await newNodeToken());
+    const ask = async ({ lease, token }: Pick<Assignment, "lease" | "token">, from: unknown = 0, own = headers) => {
+      const answer = await send(`/v2/nodes/leases/${lease}/chunks`, {
+        method: "POST",
+        body: { token, from },
+        headers: own,
+      });
+      return [answer.status, answer.body.error_code ?? answer.body.chunks.length];
+    };
+    const stream = { httpstream: { path: "s", dash: { path: "dash" }, variants: ["mp4:360p"], live_playlist: true } };
+    const { spec, given: first } = await upTo("chunk", { outputs: { ...FAST.outputs, ...stream } });
+    expect(await ask(first)).toEqual([400, "report_not_valid"]);
+    const [, encoded] = await Promise.all([claim(spec, "other"), trackOf(spec, first)]);
+    await stubOf(spec).complete(first.lease, { token: first.token, result: encoded });
+    const features = ["growing-join"];
+    const [joining] = await stubOf(spec).claim({ nodeId: "c", session: "s", features, slotClass: "encode", max: 1 });
+    if (joining?.task.kind !== "join") throw new Error("Not a join");
+    expect(joining.task.chunks.map(({ tracks }) => tracks.length)).toEqual([2, ...Array(CHUNKS - 1).fill(0)]);
+    expect(await ask(joining)).toEqual([200, 1]);
+    expect(await ask(joining, 1)).toEqual([200, 0]);
+    expect(await ask(joining, -1)).toEqual([400, "report_not_valid"]);
+    expect(await ask({ ...joining, token: "wrong" })).toEqual([409, "lease_superseded"]);
+    expect(await ask(joining, 0, {} as typeof headers)).toEqual([401, "authentication_failed"]);
+    await stubOf(spec).cancel();
+    expect(await ask(joining)).toEqual([409, "lease_superseded"]);
   });
 });
 

@@ -6,13 +6,23 @@ import { type ChunkLengthOptions, chooseChunkLength } from "./chunk-length.ts";
 import { type ChunkableSource, gridLineMs } from "./chunkable-source.ts";
 
 /** Chunks are whole multiples of `segmentMs` (see `chunkGridMs`). */
-export type SplitOptions = Pick<ChunkLengthOptions, "segmentMs" | "slots" | "audioMs">;
+export type SplitOptions = Pick<ChunkLengthOptions, "segmentMs" | "slots" | "audioMs" | "isPlayedEarly"> & {
+  /** Left out: those of chunks on several nodes. */
+  readonly lengths?: SplitLengths;
+};
+
+/** Which videos are split, and into chunks of which lengths. */
+export type SplitLengths = {
+  /** Only longer videos are split. */
+  readonly longerThanMs: number;
+  readonly shortestMs: number;
+};
 
 /**
  * Shorter chunks cost more than they gain: for each, some seconds of preroll are decoded, and its rate control starts
  * without any knowledge (docs/ultrafast.md).
  */
-const SHORTEST_MS = 24_000;
+const ON_NODES: SplitLengths = { longerThanMs: MIN_CHUNKED_MS, shortestMs: 24_000 };
 /** All other chunks wait for the last one. */
 const LONGEST_MS = 60_000;
 /**
@@ -33,9 +43,10 @@ const SHARE_POWER = 0.5;
  * in chunks because …".
  */
 export function chooseSplitPoints(source: ChunkableSource, options: SplitOptions): Result<ChunkSpan[], string> {
+  const { longerThanMs, shortestMs } = options.lengths ?? ON_NODES;
   const lengthMs = (source.endUs - source.startUs) / 1000;
-  const leastMs = Math.max(SHORTEST_MS, GOPS_PER_CHUNK * source.longestGopMs);
-  if (lengthMs <= MIN_CHUNKED_MS) return err(`the video is no longer than ${MIN_CHUNKED_MS / 1000} s`);
+  const leastMs = Math.max(shortestMs, GOPS_PER_CHUNK * source.longestGopMs);
+  if (lengthMs <= longerThanMs) return err(`the video is no longer than ${longerThanMs / 1000} s`);
   if (options.slots < 2) return err("there are no two nodes or slots to share it");
   if (leastMs > LONGEST_MS) {
     return err(

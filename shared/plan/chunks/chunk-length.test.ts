@@ -18,6 +18,16 @@ test.each(ROWS)("chunks are %s: %i s over %i slots next to %d s of audio", (_, s
   expect(chooseChunkLength(options)).toBe(1000 * expected);
 });
 
+test.each([
+  ["half as long", 120, 2, 26],
+  ["as long, where shorter ones would take longer", 180, 6, 30],
+  ["the shortest, of a long video", 7200, 6, 24],
+])("chunks of a stream that is played early are %s: %i s over %i slots", (_, seconds, slots, expected) => {
+  const limits = { leastMs: 24_000, mostMs: 60_000, segmentMs: 2000, audioMs: 0 };
+  const options = { ...limits, lengthMs: 1000 * seconds, slots, isPlayedEarly: true };
+  expect(chooseChunkLength(options)).toBe(1000 * expected);
+});
+
 test("chunks are multiples of segments, also if there is no multiple within the limits", () => {
   const options = { lengthMs: 500_000, leastMs: 24_000, mostMs: 60_000, slots: 3, audioMs: 0 };
   expect(

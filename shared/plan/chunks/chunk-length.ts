@@ -11,6 +11,8 @@ export type ChunkLengthOptions = {
   readonly slots: number;
   /** What it costs to encode the audio, as the length of video that costs as much. */
   readonly audioMs: number;
+  /** The first chunks are played while the others are encoded. False by default. */
+  readonly isPlayedEarly?: boolean;
 };
 
 /** What a chunk costs in addition to its frames: the preroll, which is only decoded. */
@@ -24,6 +26,9 @@ const MOST_CHUNKS = 2_000;
 /** The most lengths that are tried. Within the limits of choose-split-points.ts there are at most 19. */
 const MOST_CANDIDATES = 64;
 
+/** How much later a video may be done if that makes its first chunk shorter, as a factor. */
+const FOR_EARLY_PLAY = 1.05;
+
 /** The fleets that a length is tried with: the speed of one of the slots, and the weight of the result. */
 const FLEETS = [
   { speed: 1, weight: 2 },
@@ -36,7 +41,7 @@ const OTHER_SLOT = 1;
  * The length of all chunks but the last. Tries every possible length: assigns the audio and then the chunks in their
  * order to whichever slot is free first, once with equal slots and once with one slow slot. Returns the length with the
  * earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each one costs.
- * The work is limited for all options.
+ * For a video that is played early, the shortest with which it is done hardly later. The work is limited for all options.
  */
 export function chooseChunkLength(options: ChunkLengthOptions): number {
   const { leastMs, mostMs, segmentMs } = options;
@@ -47,7 +52,9 @@ export function chooseChunkLength(options: ChunkLengthOptions): number {
     (_, at) => first + at * segmentMs,
   );
   const costs = candidates.map((candidate) => costOf(candidate, options));
-  return candidates[costs.lastIndexOf(Math.min(...costs))] ?? first;
+  const best = Math.min(...costs);
+  const shortest = costs.findIndex((cost) => cost <= FOR_EARLY_PLAY * best);
+  return candidates[options.isPlayedEarly ? shortest : costs.lastIndexOf(best)] ?? first;
 }
 
 function costOf(chunkMs: number, { lengthMs, leastMs, slots, audioMs }: ChunkLengthOptions): number {

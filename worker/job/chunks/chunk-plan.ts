@@ -68,7 +68,13 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
     return { ok: true, work, results: state.chunkResults };
   }
   const audioMs = fresh.audioOutputs.length > 0 ? audioCostMs(state) : 0;
-  const chosen = chooseSplitPoints({ ...video, splitPoints }, { segmentMs, slots, audioMs });
+  const chosen = chooseSplitPoints(
+    { ...video, splitPoints },
+    {
+      ...{ segmentMs, slots, audioMs },
+      isPlayedEarly: outputs.some((spec) => spec.type === "httpstream" && spec.livePlaylist),
+    },
+  );
   if (!chosen.ok) return no(chosen.error);
   return {
     ok: true,
