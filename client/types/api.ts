@@ -870,7 +870,7 @@ export type FormatHash = {
   sample_rate?: number | string | undefined;
   /** mono (or 1), stereo (or 2), multi (all channels of the source) */
   audio_channel?: number | string | undefined;
-  /** 1 to 5 (best); replaces the bitrate */
+  /** 1 to 5 (best), or a VMAF: vmaf70 to vmaf98; replaces the bitrate */
   quality?: number | string | undefined;
   /** Maximum bitrate in kbit/s, with a quality or a bitrate: 3000k or 3000 */
   maxrate?: number | string | undefined;
@@ -1382,7 +1382,7 @@ export type JobMetadata = {
     input: MediaMetadata | Record<string, never>;
     /** For each finished output, an object with one property, whose name is the key */
     outputs: {
-      [name: string]: MediaMetadata | HttpStreamMetadata;
+      [name: string]: FileMetadata | HttpStreamMetadata;
     }[];
     /** How a video was encoded in chunks */
     ultrafast?:
@@ -1416,7 +1416,7 @@ export type KeyMetadata = {
   job_id: string;
   /** One property, whose name is the requested key */
   metadata: {
-    [name: string]: MediaMetadata | HttpStreamMetadata;
+    [name: string]: FileMetadata | HttpStreamMetadata;
   };
 };
 
@@ -2150,11 +2150,32 @@ export type StreamMetadata = {
   [name: string]: unknown;
 };
 
+/** Metadata of a file: what ffprobe prints, and its quality if it was measured */
+export type FileMetadata = {
+  streams: StreamMetadata[];
+  format: {
+    filename?: string | undefined;
+    format_name?: string | undefined;
+    start_time?: string | undefined;
+    duration?: string | undefined;
+    size?: string | undefined;
+    bit_rate?: string | undefined;
+    tags?:
+      | {
+          [name: string]: string;
+        }
+      | undefined;
+    [name: string]: unknown;
+  };
+  quality?: QualityMetadata | undefined;
+};
+
 /** Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest */
 export type HttpStreamMetadata = {
   hls?: HlsMetadata | undefined;
   /** The tracks in fragmented MP4 */
   dash?: MediaMetadata | undefined;
+  quality?: QualityMetadata | undefined;
 };
 
 /** The tracks of each variant; `tags.variant_bitrate` is the bandwidth of the variant in bit/s */
@@ -2182,6 +2203,68 @@ export type HlsMetadata = {
         key: string;
         /** The URL from which players load the key, as in the request */
         key_uri: string;
+      }
+    | undefined;
+};
+
+/** The quality of the video compared with its source, with `settings.quality_report` */
+export type QualityMetadata = {
+  renditions?: MeasuredRendition[] | undefined;
+  /** Why tracks could not be measured */
+  error?: string | undefined;
+};
+
+/** The quality of one video track */
+export type MeasuredRendition = {
+  /** Of a stream the name of the rendition, such as `720p`, else `video` */
+  track: string;
+  /** Of its frames without padding, in pixels */
+  width: number;
+  height: number;
+  /** How large source and video were shown when they were compared, in pixels */
+  shown_width: number;
+  shown_height: number;
+  /** The model of VMAF: `vmaf_v0.6.1` for 1080p, `vmaf_4k_v0.6.1` for 2160p */
+  model: string;
+  /** Number of measured frames */
+  frames: number;
+  /** One of this many frames was measured */
+  every: number;
+  /** 0 to 100 */
+  vmaf: {
+    mean: number;
+    harmonic_mean: number;
+    /** One percent of the measured frames have less */
+    percentile_1: number;
+    min: number;
+  };
+  /** Of luma, in dB */
+  psnr: {
+    mean: number;
+    harmonic_mean: number;
+    /** One percent of the measured frames have less */
+    percentile_1: number;
+    min: number;
+  };
+  /** Of luma, up to 1 */
+  ssim: {
+    mean: number;
+    harmonic_mean: number;
+    /** One percent of the measured frames have less */
+    percentile_1: number;
+    min: number;
+  };
+  /** The quality of each interval, from the start of the video; never in notifications */
+  series?:
+    | {
+        /** The length of an interval; 1 unless the video is long */
+        interval_seconds: number;
+        /** Means; null where nothing was measured */
+        vmaf: (number | null)[];
+        /** Means; null where nothing was measured */
+        psnr: (number | null)[];
+        /** Means; null where nothing was measured */
+        ssim: (number | null)[];
       }
     | undefined;
 };
@@ -2269,7 +2352,7 @@ export type OutputPayload = {
     error?: string | undefined;
     /** Why it failed, as an error code */
     error_code?: string | undefined;
-    metadata?: MediaMetadata | HttpStreamMetadata | undefined;
+    metadata?: FileMetadata | HttpStreamMetadata | undefined;
   };
 };
 
@@ -2356,7 +2439,7 @@ export type JobPayload = {
       error?: string | undefined;
       /** Why it failed, as an error code */
       error_code?: string | undefined;
-      metadata?: MediaMetadata | HttpStreamMetadata | undefined;
+      metadata?: FileMetadata | HttpStreamMetadata | undefined;
     }[];
     /**
      * The result of `settings.ultrafast`; absent without this setting and before the inspection of the

@@ -1,6 +1,7 @@
 // Metadata in responses: ffprobe's values, with the fields of the contract that newer builds no longer print.
 import * as z from "zod";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "../media/media-probe.ts";
+import { QualityMetadata } from "./quality.ts";
 
 /** Keys that mean the source (api-v2 §10); outputs must not have them. */
 export const SOURCE_NAMES: ReadonlySet<string> = new Set(["input", "source"]);
@@ -21,12 +22,18 @@ export const HttpStreamMetadata = z
   .strictObject({
     hls: HlsMetadata.exactOptional(),
     dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
+    quality: QualityMetadata.exactOptional(),
   })
   .describe("Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest");
 export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 
+export const FileMetadata = MediaProbe.extend({ quality: QualityMetadata.exactOptional() }).describe(
+  "Metadata of a file: what ffprobe prints, and its quality if it was measured",
+);
+export type FileMetadata = z.infer<typeof FileMetadata>;
+
 /** The metadata of one output. */
-export const OutputMetadata = z.union([MediaProbe, HttpStreamMetadata]);
+export const OutputMetadata = z.union([FileMetadata, HttpStreamMetadata]);
 export type OutputMetadata = z.infer<typeof OutputMetadata>;
 
 export const UltrafastReceipt = z

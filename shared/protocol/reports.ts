@@ -6,7 +6,9 @@ import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
 import { CommandReports } from "./commands.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
+import { QualityReport } from "./quality.ts";
 import { ScratchTrack } from "./scratch.ts";
+import { TargetReports } from "./target.ts";
 import { OutputIndex, UploadedFile } from "./uploads.ts";
 
 /** ffprobe's data for each package of a stream. */
@@ -26,6 +28,10 @@ export const OutputReport = z.discriminatedUnion("status", [
     encoder: EncoderNames.exactOptional(),
     /** One sentence about how it was made, such as that the hardware encoder failed. */
     note: Line(500).exactOptional(),
+    /** How good its video is; for jobs with `quality_report`. */
+    quality: QualityReport.exactOptional(),
+    /** How the rate factors for requested VMAFs were found. */
+    targets: TargetReports.exactOptional(),
   }),
   z.object({ status: z.literal("failed"), output: OutputIndex, failure: FailureReport }),
 ]);

@@ -20,8 +20,9 @@ import { AttemptView, TaskChanges, TaskList, TaskView } from "#shared/api/task-r
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
-import { HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
+import { FileMetadata, HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
 import { InputPayload, JobPayload, OutputPayload } from "#shared/job/notification-payload.ts";
+import { MeasuredRendition, QualityMetadata } from "#shared/job/quality.ts";
 import { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import { InputBody } from "#shared/request/input-section.ts";
 import { NotificationBody } from "#shared/request/notification-section.ts";
@@ -109,8 +110,11 @@ const NESTED = {
   PlaylistUrl,
   MediaMetadata: MediaProbe,
   StreamMetadata: ProbedStream,
+  FileMetadata,
   HttpStreamMetadata,
   HlsMetadata,
+  QualityMetadata,
+  MeasuredRendition,
 };
 
 const requests = () => ({

@@ -15,7 +15,7 @@ import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import { moveOutputs } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { viewJob, viewOutput } from "../views/job-view.ts";
-import { outputMetadata, payloadMetadata } from "../views/metadata-view.ts";
+import { payloadMetadata, payloadOutputMetadata } from "../views/metadata-view.ts";
 
 /** Adds an event to the outbox, with its final payload, if the client requested events of this kind. */
 export function recordEvent(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
@@ -68,7 +68,7 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
     case "output.completed":
     case "output.failed": {
       const index = output ?? 0;
-      const probe = state.spec.notification.metadata ? outputMetadata(state, index) : null;
+      const probe = state.spec.notification.metadata ? payloadOutputMetadata(state, index) : null;
       return outputPayload(event, job, viewOutput(state, index), probe, endedShare(state));
     }
     case "job.completed":

@@ -4,6 +4,7 @@ import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { OUTPUT_PHASES } from "#shared/job/output-status.ts";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
+import { QualityReport } from "#shared/protocol/quality.ts";
 import { ErrorCodeText } from "#shared/protocol/reported-text.ts";
 import { StreamProbes } from "#shared/protocol/reports.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
@@ -41,6 +42,8 @@ export const OutputState = z.object({
   /** The encoder that made it, and a note about that, as the node reported them. */
   encoder: z.string().exactOptional(),
   note: z.string().exactOptional(),
+  /** How good its video is; for jobs with `quality_report`. */
+  quality: QualityReport.exactOptional(),
 });
 export type OutputState = z.infer<typeof OutputState>;
 

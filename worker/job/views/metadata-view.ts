@@ -4,6 +4,7 @@ import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_
 import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import { qualityMetadata, withoutSeries } from "#shared/job/quality.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -22,8 +23,11 @@ export const inputMetadata = (state: JobState): MediaProbe | null =>
 export function outputMetadata(state: JobState, index: number): OutputMetadata | null {
   const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
   if (!spec || output?.phase !== "done") return null;
-  if (spec.type === "httpstream") return streamMetadata(state.spec, spec, output.packages ?? {});
-  return output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
+  const metadata =
+    spec.type === "httpstream"
+      ? streamMetadata(state.spec, spec, output.packages ?? {})
+      : output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
+  return metadata && output.quality ? { ...metadata, quality: qualityMetadata(output.quality) } : metadata;
 }
 
 /** The metadata of each probed package; its file name is the URL of the first of its playlists. */
@@ -79,8 +83,17 @@ function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undef
   return { ...metadata, hls: { ...metadata.hls, encryption } };
 }
 
+/** The metadata of an output that payloads carry: without long lists. */
+export function payloadOutputMetadata(state: JobState, index: number): OutputMetadata | null {
+  const metadata = outputMetadata(state, index);
+  return metadata?.quality ? { ...metadata, quality: withoutSeries(metadata.quality) } : metadata;
+}
+
 /** The metadata that payloads carry if the client requested it. */
 export function payloadMetadata(state: JobState): PayloadMetadata {
   if (!state.spec.notification.metadata) return null;
-  return { input: inputMetadata(state), outputs: state.spec.outputs.map((_, index) => outputMetadata(state, index)) };
+  return {
+    input: inputMetadata(state),
+    outputs: state.spec.outputs.map((_, index) => payloadOutputMetadata(state, index)),
+  };
 }

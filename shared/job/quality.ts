@@ -1,0 +1,73 @@
+// The measured quality of an output as clients see it, in its metadata.
+import * as z from "zod";
+import type { QualityReport, RenditionQuality } from "../protocol/quality.ts";
+
+const Statistics = z.object({
+  mean: z.number(),
+  harmonic_mean: z.number(),
+  percentile_1: z.number().describe("One percent of the measured frames have less"),
+  min: z.number(),
+});
+const Points = z.array(z.number().nullable()).describe("Means; null where nothing was measured");
+
+export const QualitySeries = z
+  .object({
+    interval_seconds: z.int().describe("The length of an interval; 1 unless the video is long"),
+    vmaf: Points,
+    psnr: Points,
+    ssim: Points,
+  })
+  .describe("The quality of each interval, from the start of the video; never in notifications");
+
+export const MeasuredRendition = z
+  .object({
+    track: z.string().describe("Of a stream the name of the rendition, such as `720p`, else `video`"),
+    width: z.int().describe("Of its frames without padding, in pixels"),
+    height: z.int(),
+    shown_width: z.int().describe("How large source and video were shown when they were compared, in pixels"),
+    shown_height: z.int(),
+    model: z.string().describe("The model of VMAF: `vmaf_v0.6.1` for 1080p, `vmaf_4k_v0.6.1` for 2160p"),
+    frames: z.int().describe("Number of measured frames"),
+    every: z.int().describe("One of this many frames was measured"),
+    vmaf: Statistics.describe("0 to 100"),
+    psnr: Statistics.describe("Of luma, in dB"),
+    ssim: Statistics.describe("Of luma, up to 1"),
+    series: QualitySeries.exactOptional(),
+  })
+  .describe("The quality of one video track");
+export type MeasuredRendition = z.infer<typeof MeasuredRendition>;
+
+export const QualityMetadata = z
+  .object({
+    renditions: z.array(MeasuredRendition).exactOptional(),
+    error: z.string().exactOptional().describe("Why tracks could not be measured"),
+  })
+  .describe("The quality of the video compared with its source, with `settings.quality_report`");
+export type QualityMetadata = z.infer<typeof QualityMetadata>;
+
+/** A report as clients see it. */
+export const qualityMetadata = ({ renditions, failure }: QualityReport): QualityMetadata => ({
+  renditions: renditions.map(renditionMetadata),
+  ...(failure === undefined ? {} : { error: failure }),
+});
+
+function renditionMetadata({ size, shown, samples, series, ...rendition }: RenditionQuality): MeasuredRendition {
+  const { intervalSeconds, ...points } = series;
+  return {
+    track: rendition.track,
+    ...{ width: size.width, height: size.height, shown_width: shown.width, shown_height: shown.height },
+    ...{ model: rendition.model, frames: samples, every: rendition.every },
+    ...{ vmaf: statistics(rendition.vmaf), psnr: statistics(rendition.psnr), ssim: statistics(rendition.ssim) },
+    series: { interval_seconds: intervalSeconds, ...points },
+  };
+}
+
+const statistics = ({ mean, harmonicMean, percentile1, min }: RenditionQuality["vmaf"]) => ({
+  ...{ mean, harmonic_mean: harmonicMean, percentile_1: percentile1, min },
+});
+
+/** The same without its series, for notifications. */
+export const withoutSeries = ({ renditions, ...quality }: QualityMetadata): QualityMetadata => ({
+  ...quality,
+  ...(renditions ? { renditions: renditions.map(({ series: _series, ...rendition }) => rendition) } : {}),
+});
