@@ -87,14 +87,18 @@ export const avoiding = (nodeIds: readonly string[]): string[] =>
 export const otherAttempt = ({ tasks }: JobState, { id, chunk }: TaskState): TaskState | undefined =>
   chunk === null ? undefined : tasks.find((other) => other.chunk === chunk && other.id !== id);
 
-/** Tasks for the chunks that no node has started, the longest first: they join the state when a node claims them. */
+/**
+ * Tasks for the chunks that no node has started: they join the state when a node claims them. The longest first; those
+ * of a stream that is played early in time order.
+ */
 export function freshChunks(state: JobState): TaskState[] {
   const work = activeWork(state);
   if (!work) return [];
   const started = new Set(state.tasks.map(({ chunk }) => chunk));
   const outputs = wantedOutputs(state, work);
+  const inOrder = work.mayJoinEarly && isPlayedEarly(state, work);
   return rangesOf(work)
     .filter(({ index }) => !started.has(index) && !state.chunkResults[index])
-    .toSorted((a, b) => b.frames - a.frames)
+    .toSorted((a, b) => (inOrder ? a.index - b.index : b.frames - a.frames))
     .map(({ index }) => newTask({ kind: "chunk", round: state.round, chunk: index, outputs, maySpeculate: true }));
 }

@@ -21,9 +21,9 @@ import { newSpec } from "../../testing/jobs.ts";
 import { expireLeases } from "../decide/lost-leases.ts";
 import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
-import { endedLeaseMs } from "../state/used.ts";
 import type { JobState } from "../state/job-state.ts";
 import { MAX_LOSSES } from "../state/task-state.ts";
+import { endedLeaseMs } from "../state/used.ts";
 import { viewJob } from "../views/job-view.ts";
 import { finishedChunks } from "./chunk-work.ts";
 
@@ -74,6 +74,15 @@ describe("an early join", () => {
       if (!given.id.startsWith("chunk")) expect(given.id).toBe("join-early");
     }
     expect(kindsOf(next)).toEqual(["join-early"]);
+  });
+
+  it("gets chunks in time order; other jobs begin with the longest one, here the last", async () => {
+    const firstOf = async (outputs: object): Promise<string | undefined> => {
+      const state = inspected(await newSpec({ settings: { ultrafast: true }, outputs }), { seconds: 250 });
+      return kindsOf(run(state, (kind) => kind === "chunk"))[0];
+    };
+    expect(await firstOf(LIVE)).toBe("chunk-0");
+    expect(await firstOf(OUTPUTS)).toMatch(/^chunk-[1-9]/);
   });
 
   it("that is lost starts again on another node, and late when it was lost too often", async () => {
