@@ -1,6 +1,7 @@
 // The API, with the session's cookie as credential.
 import { CopraAdmin } from "../../client/admin.ts";
 import { Copra } from "../../client/index.ts";
+import { sessionHeaders, takeEarly } from "./early-list.ts";
 import { account, endSession, session } from "./session.ts";
 
 export const url = globalThis.location?.origin ?? "http://localhost";
@@ -8,12 +9,25 @@ export const url = globalThis.location?.origin ?? "http://localhost";
 /** Names the account that an operator looks at, and notices when the session has ended. */
 export async function sendWithSession(input: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
-  if (session.peek()?.operator && account.peek() !== null) headers.set("copra-account", account.peek()?.id ?? "");
-  const response = await globalThis.fetch(input, { ...init, headers });
+  const known = { account: account.peek()?.id ?? "", operator: session.peek()?.operator === true };
+  for (const [name, value] of Object.entries(sessionHeaders(known))) headers.set(name, value);
+  const response = (await earlyResponse(input, init, known)) ?? (await globalThis.fetch(input, { ...init, headers }));
   if (response.status === 401 && new URL(input, url).origin === url && session.peek()) {
     endSession("Your session has ended: it expired, or its key was revoked.");
   }
   return response;
+}
+
+/** A response that was requested before; undefined if there is none, or it is an error, which another try may not be. */
+async function earlyResponse(
+  input: string,
+  { method = "GET", signal }: RequestInit,
+  known: { readonly account: string; readonly operator: boolean },
+): Promise<Response | undefined> {
+  const early = method === "GET" && input.startsWith(url) ? takeEarly(input.slice(url.length), known) : undefined;
+  const response = await early?.catch(() => undefined);
+  signal?.throwIfAborted();
+  return response?.ok ? response : undefined;
 }
 
 /** The calls of the account that is shown. */

@@ -1,5 +1,6 @@
 // Who is signed in, and for which account.
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { rememberSession } from "./early-list.ts";
 import { prefer, preferences } from "./preferences.ts";
 
 export type Account = { readonly id: string; readonly name: string };
@@ -22,6 +23,13 @@ export const account = signal<Account | null>(null);
 export const ended = signal<string | null>(null);
 
 const ROOT = "/v2/session";
+
+effect(() => {
+  const [current, shown] = [session.value, account.value];
+  if (current === undefined) return;
+  if (!current?.expires_at || shown === null) rememberSession(null);
+  else rememberSession({ account: shown.id, operator: current.operator, until: Date.parse(current.expires_at) });
+});
 
 async function problemOf(response: Response): Promise<Error> {
   const body = (await response.json().catch(() => null)) as { message?: string } | null;

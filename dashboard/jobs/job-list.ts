@@ -19,6 +19,8 @@ const COUNT_MS = 10_000;
 const READ_MS = 300;
 /** From so many on, a page is read again instead of each job. */
 const MANY_READS = 8;
+/** How many of the newest jobs show whether others were created since the page was read. */
+const NEWEST = 5;
 /** Running jobs whose progress is read at a time. */
 const READ_RUNNING = 8;
 
@@ -55,6 +57,24 @@ export class JobList {
   /** Reads the same page again. */
   async refresh(): Promise<void> {
     if (this.#view) await this.#load(this.#view);
+  }
+
+  /**
+   * Looks for jobs that were created before events arrived and after the page was read. Those that have changed are
+   * running in their rows, and read like these. `mayMove`: as for `take`.
+   */
+  async catchUp(mayMove: () => boolean): Promise<void> {
+    const [view, rows, { signal }] = [this.#view, this.rows.peek(), this.#abort];
+    if (!view || view.cursor !== "") return;
+    // The page is still being read, or could not be.
+    if (!rows) return this.#refresh.soon();
+    const newest = await copra.jobs.page({ ...filterOf(view), limit: NEWEST }, { signal }).catch(() => undefined);
+    if (signal.aborted || !newest) return;
+    for (const { id } of newest.jobs) if (!rows.some((row) => row.id === id)) this.#unseen.add(id);
+    if (this.#unseen.size === 0) return;
+    this.#recount.soon();
+    if (mayMove()) this.#refresh.soon();
+    else this.unseen.value = this.#unseen.size;
   }
 
   /** Ends what is under way. */

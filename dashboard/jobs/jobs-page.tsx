@@ -1,5 +1,5 @@
 // The list of jobs: live, with search, filters and changes of many at once.
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { live, paused, useAccountEvents } from "../core/account-events.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
@@ -87,23 +87,27 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
     return () => list.stop();
   }, [key, account.value?.id]);
 
-  useAccountEvents((event) => list.take(event, () => !isSelecting && scrollY < TOP_PX && focusedRow() === null));
+  const selecting = useRef(isSelecting);
+  selecting.current = isSelecting;
+  const mayMove = (): boolean => !selecting.current && scrollY < TOP_PX && focusedRow() === null;
+  useAccountEvents((event) => list.take(event, mayMove));
   // Without events, the page shows what was changed, too.
   const isChanging = bulk.value?.isRunning;
   useEffect(() => {
     if (isChanging === false) void list.refresh();
   }, [isChanging]);
-  // What happened between the first response and the start of the stream.
-  useEffect(() => {
-    if (live.value === "live") void list.refresh();
-  }, [live.value]);
 
   useEffect(() => {
     let round = 0;
+    // Whether the page knows what happened between its first response and the start of the stream.
+    let isCaughtUp = false;
     const timer = setInterval(() => {
       if (paused.peek() || document.hidden) return;
       round += 1;
-      if (live.peek() !== "live" && round % 2 === 0) void list.refresh();
+      const isLive = live.peek() === "live";
+      if (isLive && !isCaughtUp) void list.catchUp(mayMove);
+      isCaughtUp = isLive;
+      if (!isLive && round % 2 === 0) void list.refresh();
       else void list.readRunning(visibleIds());
     }, TICK_MS);
     return () => clearInterval(timer);

@@ -13,6 +13,8 @@ import { buildStyles } from "./page-styles.ts";
 
 const DASHBOARD = join(ROOT, "dashboard");
 const ENTRY = "dashboard/main.tsx";
+/** A script of its own, which is there before the others. */
+const EARLY = "dashboard/early.ts";
 /** `[assets]` in wrangler.toml. */
 export const DIST = join(ROOT, "dist", "dashboard");
 /** What a build was made of. */
@@ -96,13 +98,15 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const { script, chunks, later } = entryOf(metafile);
   const styles = await buildStyles(OPTIONS, ENTRY, later);
   const player = await buildPlayer(ROOT, OPTIONS);
-  const scripts = outputFiles.filter(({ path }) => path.endsWith(".js"));
+  const early = await build({ ...OPTIONS, entryPoints: [EARLY], splitting: false, format: "iife" });
+  const scripts = [...early.outputFiles, ...outputFiles].filter(({ path }) => path.endsWith(".js"));
   const files = [...scripts, ...styles.files, ...player.files];
   const names = files.map(({ path }) => basename(path));
   await markReplaced(folder);
   for (const { path, contents } of files) await replaceFile(join(folder, "assets", basename(path)), contents);
   const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
   const head = [
+    `<script async src="/assets/${basename(Object.keys(early.metafile.outputs)[0] ?? "")}"></script>`,
     `<link rel="stylesheet" href="/assets/${styles.first}">`,
     // Names of files need no escaping.
     `<meta name="page-styles" content='${JSON.stringify(styles.later)}'>`,
@@ -116,7 +120,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   await replaceFile(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
   await replaceFile(join(folder, "player.html"), player.page);
   const inputs = [
-    ...new Set([...Object.keys(metafile.inputs), ...player.inputs]),
+    ...new Set([metafile, early.metafile].flatMap(({ inputs }) => Object.keys(inputs)).concat(player.inputs)),
     ...["dashboard/shell.html", relative(ROOT, import.meta.filename)],
   ];
   const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;

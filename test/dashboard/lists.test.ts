@@ -188,11 +188,49 @@ describe("the list of jobs", () => {
       await press("]");
     }
     await rows().locator("text=clip-300.mp4").waitFor();
-    expect(listRequests().every((request) => /limit=100\b/.test(request))).toBe(true);
+    expect(listRequests().every((request) => /limit=(100|5)\b/.test(request))).toBe(true);
     await press("[");
     await rows().locator("text=clip-200.mp4").waitFor();
     expect(await page.getByRole("button", { name: "failed" }).textContent()).toBe("failed1,000");
     expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ["the session of before", "/", { account: "account", operator: true, until: Number.MAX_SAFE_INTEGER }, 1, 1],
+    ["another account", "/", { account: "other", operator: true, until: Number.MAX_SAFE_INTEGER }, 1, 2],
+    ["other rights", "/", { account: "account", operator: false, until: Number.MAX_SAFE_INTEGER }, 1, 2],
+    ["a session that is over", "/", { account: "account", operator: true, until: 1 }, 0, 1],
+    ["no JSON", "/", null, 0, 1],
+    ["a filter", "/?status=failed", { account: "account", operator: true, until: Number.MAX_SAFE_INTEGER }, 0, 1],
+  ])("is requested before the scripts have arrived, with %s", async (_, path, known, early, all) => {
+    await open("/nodes");
+    await page.evaluate((text) => localStorage.setItem("copra.session", text), known ? JSON.stringify(known) : "{");
+    fake.requests.length = 0;
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/assets\/(main|chunk)-/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const arrived = page.waitForResponse(/assets\/early-/);
+    await page.goto(`${fake.url}/dashboard${path}`, { waitUntil: "commit" });
+    await arrived;
+    await page.waitForTimeout(200);
+    expect(listRequests()).toHaveLength(early);
+    release();
+    await rows().first().waitFor();
+    await page.getByRole("button", { name: "Live" }).waitFor();
+    await page.waitForTimeout(200);
+    expect(listRequests()).toHaveLength(all);
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows jobs that were created while it was loaded, before events arrived", async () => {
+    await open("/");
+    jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
+    await expect.poll(() => rows().first().getAttribute("data-id"), { timeout: 8000 }).toBe("new00000000001");
   });
 
   it("is used by keyboard: search, move, select, open, and back to the same job", async () => {

@@ -8,6 +8,13 @@ import { sampleClip } from "../../local/demo/sample.ts";
 import { sharedStack } from "../stack.ts";
 import { type DashboardBrowser, openDashboard } from "./browser.ts";
 
+declare global {
+  interface Window {
+    /** ms from the start of the navigation until rows were on the screen. */
+    rowsAt?: number;
+  }
+}
+
 const stack = sharedStack();
 const { origin } = new URL(stack.api);
 let dashboard: DashboardBrowser;
@@ -26,14 +33,15 @@ describe("speed", () => {
   /** 1.6 Mbit/s with 150 ms, and a processor a quarter as fast: a phone of the middle class ("slow 4G"). */
   const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 
-  it("rows and keyboard are there after 1.3 s on a slow phone, and after 300 ms with what is cached", async () => {
+  it("rows and keyboard are there after 1 s on a slow phone, and after 300 ms with what is cached", async () => {
     const times: Record<"cold" | "warm", number[]> = { cold: [], warm: [] };
     const best = (given: readonly number[]): number => Math.min(...given, Number.POSITIVE_INFINITY);
     // One undisturbed round is enough; on a machine with more work than processors there is none.
     const patience = (loadavg()[0] ?? 0) > availableParallelism() ? 2 : 1;
-    const isFast = (): boolean => best(times.cold) < patience * 1300 && best(times.warm) < patience * 300;
+    const isFast = (): boolean => best(times.cold) < patience * 1000 && best(times.warm) < patience * 300;
     for (let round = 0; round < 6 && !isFast(); round++) {
       const page = await dashboard.open();
+      await page.addInitScript(observeRows);
       const client = await page.context().newCDPSession(page);
       await client.send("Network.clearBrowserCache");
       await client.send("Network.emulateNetworkConditions", SLOW);
@@ -47,11 +55,26 @@ describe("speed", () => {
     expect([isFast(), times, loadavg()]).toEqual([true, times, expect.anything()]);
   });
 
-  /** ms from the start of a navigation until rows are shown. */
+  /** ms from the start of a navigation until rows are on the screen. */
   async function timeToRows(page: Page): Promise<number> {
     await page.goto(dashboard.url, { waitUntil: "commit" });
-    await page.locator("main tbody tr").first().waitFor();
-    return page.evaluate(() => performance.now());
+    await page.waitForFunction(() => window.rowsAt !== undefined);
+    return page.evaluate(() => window.rowsAt ?? Number.NaN);
+  }
+
+  /** In the page: a test that looks from outside does so each 500 ms, and sees rows up to that much later. */
+  function observeRows(): void {
+    const observer = new MutationObserver(() => {
+      if (document.querySelector("main tbody tr") === null) return;
+      observer.disconnect();
+      requestAnimationFrame(() => {
+        // After the frame was painted.
+        setTimeout(() => {
+          window.rowsAt = performance.now();
+        });
+      });
+    });
+    observer.observe(document, { childList: true, subtree: true });
   }
 
   it("the first page requests no player, and nothing of another host", async () => {
