@@ -159,6 +159,8 @@ export type Settings = {
    * time
    */
   ultrafast?: boolean | undefined;
+  /** Whether to measure VMAF, PSNR and SSIM of encoded videos against their source, for their metadata */
+  quality_report?: boolean | undefined;
   /** The pool of nodes that does the work */
   queue?: string | undefined;
   /** Work of a higher priority is assigned first: -50 to 50 */

@@ -28,6 +28,9 @@ const videoFilters = {
   watermark: z.object({ url: z.string(), position: z.enum(WATERMARK_POSITIONS) }).nullable(),
 };
 
+/** Set if the node compares the encoded video with its source (`settings.quality_report`). */
+const measuresQuality = z.literal(true).exactOptional();
+
 /** A file with video and audio, or with one of them. */
 export const VideoOutput = z.object({
   ...outputBase,
@@ -40,6 +43,7 @@ export const VideoOutput = z.object({
   /** Length of the output. */
   durationMs: z.number().nullable(),
   deinterlace: z.boolean(),
+  measuresQuality,
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
@@ -110,6 +114,7 @@ export const HttpStreamOutput = z.object({
   thumbnails: z.boolean(),
   /** Whether the playlists are stored while the stream is encoded, and grow with it. */
   livePlaylist: z.boolean().default(false),
+  measuresQuality,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 

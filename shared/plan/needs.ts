@@ -60,6 +60,7 @@ export function describeNeeds(missing: readonly Need[]): string {
 function describe({ kind, anyOf }: Need): string {
   const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
   const names = (software.length === 0 ? anyOf : software).join(" or ");
+  if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
   return kind === "encoder" ? names : `${kind} ${names}`;
 }
 

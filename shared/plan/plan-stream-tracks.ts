@@ -127,6 +127,7 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   watermark: null,
   offsetMs: 0,
   durationMs: null,
+  ...(spec.measuresQuality ? { measuresQuality: true } : {}),
   // Screens show whole frames, and players of streams do not deinterlace (Apple's HLS authoring specification §1.15).
   deinterlace: source.interlaced,
 });

@@ -80,7 +80,7 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
     : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);
   if (!encoding) return err(encoderFailure(video.codec));
   const filters = [...input.filters, ...planned.value.filters, ...encoding.filters];
-  const measures = "vmaf" in video.rate ? [VMAF_NEED] : [];
+  const measures = "vmaf" in video.rate || output.measuresQuality ? [VMAF_NEED] : [];
   const needs = [encoderNeed(options), ...filterNeeds(filters), ...measures];
   const lacking = filterFailure(needs, capabilities);
   if (lacking) return err(lacking);

@@ -9,6 +9,7 @@ import { suggestSection } from "./misnamed-section.ts";
 import { type NotificationSpec, parseNotification } from "./notification-section.ts";
 import { checkNameLengths } from "./outputs/name-lengths.ts";
 import { parseOutputs } from "./outputs/outputs-section.ts";
+import { withQualityReport } from "./outputs/quality-report.ts";
 import { type RequestedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
 import { invalid, isObject } from "./parse-section.ts";
 import { parseSettings, type SettingsSpec } from "./settings-section.ts";
@@ -66,7 +67,9 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   if (!notification.ok) return notification;
   const settings = parseSettings(body.settings);
   if (!settings.ok) return settings;
-  const streams = takeStreamKeys(outputs.value);
+  const measured = withQualityReport(outputs.value, settings.value);
+  if (!measured.ok) return measured;
+  const streams = takeStreamKeys(measured.value);
   return ok({
     input: input.value.input,
     storage: storage.value.storage,

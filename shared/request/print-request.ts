@@ -66,8 +66,9 @@ function printNotification(notification: NotificationSpec): Section {
   }
 }
 
-const printSettings = ({ startWithinMs, maxRunMs, hop, ...settings }: SettingsSpec): Section => ({
+const printSettings = ({ startWithinMs, maxRunMs, hop, qualityReport, ...settings }: SettingsSpec): Section => ({
   ...settings,
+  ...(qualityReport ? { quality_report: true } : {}),
   start_within_s: startWithinMs / 1000,
   ...(maxRunMs === null ? {} : { max_run_s: maxRunMs / 1000 }),
   ...(hop.length === 0 ? {} : { hop: hop.map(printHop) }),

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { nextHopMs, parseSettings, placementAt, SettingsSpec } from "./settings-section.ts";
 
 const DEFAULTS = {
-  ...{ ultrafast: false, queue: "default", priority: 0, require: [] },
+  ...{ ultrafast: false, qualityReport: false, queue: "default", priority: 0, require: [] },
   ...{ startWithinMs: 86_400_000, maxRunMs: null, hop: [] },
 };
 
@@ -28,7 +28,7 @@ it("stores times in milliseconds and labels in order", () => {
   expect(parseSettings(section)).toEqual({
     ok: true,
     value: {
-      ...{ ultrafast: false, queue: "uhd-4k", priority: -50, require: ["gpu", "region:eu"] },
+      ...{ ultrafast: false, qualityReport: false, queue: "uhd-4k", priority: -50, require: ["gpu", "region:eu"] },
       ...{ startWithinMs: 60_000, maxRunMs: 7_200_000 },
       hop: [
         { afterMs: 30_000, queue: "spare", require: null, priority: null },

@@ -24,6 +24,8 @@ const Hop = z.object({
 /** The settings as jobs store them. The defaults are those of jobs that were stored before a setting existed. */
 export const SettingsSpec = z.object({
   ultrafast: z.boolean(),
+  /** Whether the quality of encoded videos is measured; outputs have it, too (`measuresQuality`). */
+  qualityReport: z.boolean().default(false),
   /** The pool whose nodes do the work. */
   queue: z.string().default(DEFAULT_POOL),
   /** -50 to 50; work of a higher priority is assigned first. */
@@ -86,6 +88,10 @@ export const SettingsBody = strictObject({
     .boolean("must be true or false")
     .default(false)
     .describe("Whether to split inputs longer than a minute into chunks that several nodes encode at the same time"),
+  quality_report: z
+    .boolean("must be true or false")
+    .default(false)
+    .describe("Whether to measure VMAF, PSNR and SSIM of encoded videos against their source, for their metadata"),
   queue: PoolName.default(DEFAULT_POOL).describe("The pool of nodes that does the work"),
   priority: priority
     .default(0)
@@ -108,7 +114,7 @@ export const SettingsBody = strictObject({
 export function parseSettings(value: unknown): Result<SettingsSpec> {
   const parsed = parseSection(SettingsBody, value ?? {}, "settings", "settings_not_valid");
   if (!parsed.ok) return parsed;
-  const { start_within_s, max_run_s, hop, ...settings } = parsed.value;
+  const { start_within_s, max_run_s, hop, quality_report: qualityReport, ...settings } = parsed.value;
   const unordered = hop.findIndex(({ after_s }, at) => at > 0 && after_s <= (hop[at - 1]?.after_s ?? 0));
   if (unordered >= 0) {
     const field = `settings.hop.${unordered}.after_s`;
@@ -116,6 +122,7 @@ export function parseSettings(value: unknown): Result<SettingsSpec> {
   }
   return ok({
     ...settings,
+    qualityReport,
     startWithinMs: start_within_s * 1000,
     maxRunMs: max_run_s === undefined ? null : max_run_s * 1000,
     hop: hop.map(({ after_s, queue = null, require = null, priority = null }) => ({

@@ -72,6 +72,7 @@ export const completeBody = fc.record({
   ),
   settings: section(
     { ultrafast: true },
+    { quality_report: true },
     { queue: "spare", priority: 5, require: ["gpu"], hop: [{ after_s: 60, queue: "default", priority: 9 }] },
     { start_within_s: 3600, max_run_s: 86_400 },
   ),

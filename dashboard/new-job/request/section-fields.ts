@@ -102,6 +102,7 @@ export const NOTIFICATIONS: Readonly<Record<string, Service>> = {
 
 export const SETTINGS: readonly FormField[] = [
   { ...flag("ultrafast", "Ultrafast", "Long videos are encoded in chunks by many nodes"), first: true },
+  flag("quality_report", "Measure the quality", "VMAF, PSNR and SSIM of the videos against their source"),
   text("queue", "Pool of nodes", { example: "default" }),
   number("priority", "Priority", { help: "−50 to 50" }),
   { member: "require", label: "Labels of nodes", type: "list", example: "gpu", help: "One on each line" },
