@@ -25,6 +25,8 @@ export type RangeSource = {
   readonly refresh?: (() => Promise<readonly SourcePiece[]>) | undefined;
   readonly allow: AllowPrivate;
   readonly timeouts?: SourceTimeouts | undefined;
+  /** Called for each request that fails, before it is repeated. */
+  readonly onFailure?: ((failure: AppError) => void) | undefined;
 };
 
 /** Receives bytes, and resolves when it has stored them. */
@@ -99,6 +101,7 @@ export class HttpRangeReader implements RangeReader {
       } catch (error) {
         signal.throwIfAborted();
         const failure = connectionFailure(error, read.host);
+        this.#source.onFailure?.(failure);
         if (read.received - credited >= PROGRESS_BYTES && !(failure instanceof SlowSource)) {
           credited = read.received;
           failures = 1;

@@ -1,0 +1,115 @@
+// Fetches a source to disk like fetch-source.ts, and over several connections when one is slow.
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AppError } from "#shared/errors.ts";
+import { type Fetch, newResumeState, type ResumeState } from "../fetch/fetch-options.ts";
+import { fetchSource } from "../fetch/fetch-source.ts";
+import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
+import { DEFAULT_TIMEOUTS, watchSlow, watchTime } from "../fetch/source-timeouts.ts";
+import { isWorthMore, twoConnections } from "./connection-count.ts";
+import { HttpRangeReader } from "./range-reader.ts";
+import { RestOfFile } from "./rest-of-file.ts";
+
+/** How long one connection is measured, in ms. */
+const MEASURED_MS = 1000;
+/** After how many bytes the disk space is checked again: other processes write to the disk too. */
+const DISK_CHECK_BYTES = 16 * 1024 * 1024;
+
+const SLOW = "slow";
+
+/**
+ * Downloads a source like `fetchSource`, with the same result and errors. If the host supports ranges and one
+ * connection would take some seconds more, tries several, and keeps as many as help (connection-count.ts). Connections
+ * that the host refuses or breaks are not repeated: in the end one goes on alone. What has arrived is always the start
+ * of the file, for `onProgress` and `resume`.
+ */
+export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): Promise<{ sizeBytes: number }> {
+  const resume = fetch.resume ?? newResumeState();
+  const alone = { ...fetch, resume };
+  const rate = await fetchUntilSlow(alone, measuredMs);
+  if (rate === null) return { sizeBytes: resume.received };
+  try {
+    await fetchRest(alone, rate);
+  } catch (error) {
+    fetch.signal.throwIfAborted();
+    // The node's own errors: the others are those of a host that one connection may still reach.
+    if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
+  }
+  return resume.received === resume.totalBytes ? { sizeBytes: resume.received } : await fetchSource(alone);
+}
+
+type Resumed = Fetch & { readonly resume: ResumeState };
+
+/** Returns null when the file is complete; otherwise the rate of the connection in bytes per second, which is slow. */
+async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<number | null> {
+  const { resume, onProgress } = fetch;
+  const slow = new AbortController();
+  let since = performance.now();
+  let from = resume.received;
+  let rate = 0;
+  const watch = (received: number, totalBytes: number | null): void => {
+    onProgress?.(received, totalBytes);
+    const tookMs = performance.now() - since;
+    if (tookMs < measuredMs && received >= from) return;
+    rate = ((received - from) * 1000) / tookMs;
+    [since, from] = [performance.now(), received];
+    const canSplit = resume.canResume && totalBytes !== null && rate > 0;
+    if (canSplit && isWorthMore({ bytesPerSecond: rate, remainingBytes: totalBytes - received })) slow.abort(SLOW);
+  };
+  try {
+    await fetchSource({ ...fetch, onProgress: watch, signal: AbortSignal.any([fetch.signal, slow.signal]) });
+    return null;
+  } catch (error) {
+    fetch.signal.throwIfAborted();
+    if (error !== SLOW) throw error;
+    return rate;
+  }
+}
+
+/** Fetches as much of the rest as several connections are good for. */
+async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
+  const { url, destination, resume, allow, signal, timeouts, onProgress, onSlow, disk, freeSpace } = fetch;
+  const { totalBytes: sizeBytes, validator, received: from } = resume;
+  if (sizeBytes === null || validator === null) return;
+  const startedAt = performance.now();
+  const checkTime = watchTime(timeouts ?? DEFAULT_TIMEOUTS, resume.spentMs);
+  const checkSlow = watchSlow(timeouts ?? DEFAULT_TIMEOUTS, () => onSlow?.());
+  let missing = sizeBytes - from;
+  let unchecked = 0;
+  const checkDisk = (): Promise<void> =>
+    disk ? disk.reserve(missing) : checkDiskSpace(dirname(destination), missing, freeSpace);
+  await checkDisk();
+  const file = await open(destination, "r+", 0o600).catch(diskFailure);
+  const onFailure = (failure: AppError): void => rest.failed(failure);
+  const reader = new HttpRangeReader({ pieces: [{ url, sizeBytes, validator }], allow, timeouts, onFailure });
+  const rest = new RestOfFile({
+    from,
+    sizeBytes,
+    reader,
+    signal,
+    connections: twoConnections(rate),
+    write: async (bytes, position) => {
+      await writeAt(file, bytes, position);
+      missing = Math.max(0, missing - bytes.length);
+      unchecked += bytes.length;
+      if (unchecked >= DISK_CHECK_BYTES) {
+        unchecked = 0;
+        await checkDisk();
+      }
+      checkSlow(bytes.length);
+      checkTime(new URL(url).host);
+    },
+    onPrefix: (received) => {
+      resume.received = received;
+      onProgress?.(received, sizeBytes);
+    },
+  });
+  try {
+    await rest.run();
+  } finally {
+    resume.spentMs += performance.now() - startedAt;
+    disk?.endReservation();
+    await reader.close();
+    await file.close();
+  }
+}
