@@ -59,6 +59,9 @@ export type VideoTraits = {
   readonly levels: readonly number[];
 };
 
+/** Codecs whose encoders have a rate factor, so that the one for a VMAF can be searched. */
+export const VMAF_CODECS: readonly VideoCodec[] = ["h264", "hevc", "vp9", "av1"];
+
 const ALL_RATES = ["video_bitrate", "maxrate", "2pass"] as const;
 const plain = { pixelFormats: ["yuv420p"], rates: ALL_RATES, profiles: {}, levels: [] } as const satisfies VideoTraits;
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { strictObject } from "../strict-object.ts";
 import { AUDIO_CHOICES, PIXEL_FORMATS, PROFILES, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "./codecs.ts";
 import { AUDIO_SPECS, type RequestedSpecs, type SpecName, VIDEO_SPECS } from "./grammar/requested-specs.ts";
-import { FRAME_RATES, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "./presets.ts";
+import { FRAME_RATES, MAX_VIDEO_KBPS, MAX_VMAF, MIN_VIDEO_KBPS, MIN_VMAF, PRESETS } from "./presets.ts";
 
 const text = z.string("must be a string").max(40, "must have at most 40 characters").optional();
 const numberOrText = z
@@ -25,7 +25,7 @@ export const FormatHash = strictObject({
   audio_bitrate: numberOrText.describe("kbit/s, up to 512: 128k or 128"),
   sample_rate: numberOrText.describe(`Hz: ${SAMPLE_RATES_HZ.join(", ")}`),
   audio_channel: numberOrText.describe("mono (or 1), stereo (or 2), multi (all channels of the source)"),
-  quality: numberOrText.describe("1 to 5 (best); replaces the bitrate"),
+  quality: numberOrText.describe(`1 to 5 (best), or a VMAF: vmaf${MIN_VMAF} to vmaf${MAX_VMAF}; replaces the bitrate`),
   maxrate: numberOrText.describe("Maximum bitrate in kbit/s, with a quality or a bitrate: 3000k or 3000"),
   pix_fmt: text.describe(`Pixel format: ${PIXEL_FORMATS.join(", ")}`),
   "2pass": flag.describe("Encode in two passes; not allowed with quality"),

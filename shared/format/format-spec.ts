@@ -8,12 +8,24 @@ export const FrameSize = z.object({ width: z.int().nullable(), height: z.int().n
 export type FrameSize = z.infer<typeof FrameSize>;
 
 /**
- * The bitrate of video: a mean bitrate (null: by frame size), or a quality step 1–5 (5 is best). Either may have a
- * maximum. A requested mean is not above the maximum; an automatic mean is limited by it.
+ * A VMAF that the video is to have, by the smallest rate factor that gives it (docs/quality.md). `rateFactor` is the
+ * one that was found by a search; null: not yet.
+ */
+export const VmafTarget = z.object({
+  vmaf: z.int(),
+  maxrateKbps: z.int().nullable(),
+  rateFactor: z.number().nullable().default(null),
+});
+export type VmafTarget = z.infer<typeof VmafTarget>;
+
+/**
+ * The bitrate of video: a mean bitrate (null: by frame size), a quality step 1–5 (5 is best), or a VMAF. Each may have
+ * a maximum. A requested mean is not above the maximum; an automatic mean is limited by it.
  */
 export const RateTarget = z.union([
   z.object({ bitrateKbps: z.int().nullable(), maxrateKbps: z.int().nullable() }),
   z.object({ quality: z.int(), maxrateKbps: z.int().nullable() }),
+  VmafTarget,
 ]);
 export type RateTarget = z.infer<typeof RateTarget>;
 

@@ -9,6 +9,11 @@ const mean = (bitrateKbps: number | null, maxrateKbps: number | null = null): Ra
   bitrateKbps,
   maxrateKbps,
 });
+const vmaf = (target: number, maxrateKbps: number | null = null): RateTarget => ({
+  vmaf: target,
+  maxrateKbps,
+  rateFactor: null,
+});
 const step = (quality: number, maxrateKbps: number | null = null): RateTarget => ({ quality, maxrateKbps });
 const aac = { codec: "aac", bitrateKbps: 128, sampleRateHz: null, channels: null } as const;
 const h264: VideoTrackSpec = {
@@ -58,6 +63,11 @@ describe("parseFormat", () => {
     ["mp4:::quality=4", { rate: step(4) }],
     ["mp4:720p_900k::quality=5", { size: size(1280, 720), rate: step(5) }],
     ["mp4:720p::quality=4,maxrate=3000k", { size: size(1280, 720), rate: step(4, 3000) }],
+    ["mp4:720p::quality=vmaf93", { size: size(1280, 720), rate: vmaf(93) }],
+    [
+      "mp4:hevc_720p_2000k::quality=VMAF70,maxrate=3000k",
+      { codec: "hevc", size: size(1280, 720), rate: vmaf(70, 2000) },
+    ],
     ["mp4:720p::maxrate=3000k_quality=1", { size: size(1280, 720), rate: step(1, 3000) }],
     ["mp4:720p::maxrate=3000k", { size: size(1280, 720), rate: mean(2000, 3000) }],
     ["mp4:720p::maxrate=900k", { size: size(1280, 720), rate: mean(900, 900) }],
@@ -120,6 +130,7 @@ describe("parseFormat", () => {
     ["mp4:30fps", { fps: "29.97fps", video_bitrate: 1500 }, "mp4:1500k_29.97fps"],
     ["mp4:::quality=5,2pass=0", { video_bitrate: "2000", "2pass": true }, "mp4:2000k::2pass"],
     ["mp4:900k", { quality: "3" }, "mp4:::quality=3"],
+    ["mp4:720p", { quality: "vmaf93", maxrate: 3000 }, "mp4:1280x720::quality=vmaf93,maxrate=3000k"],
     ["mp4:::2pass,frag", { "2pass": false, frag: false, level: 41, vprofile: "high" }, "mp4:::vprofile=high,level=41"],
     ["mkv", { video_codec: "PRORES_KS", pix_fmt: "yuva444p10le" }, "mkv:prores-ks::pix_fmt=yuva444p10le"],
     ["mkv::64k", { audio_codec: "opus", audio_channel: 2, sample_rate: 48000 }, "mkv::opus_64k_48000hz_stereo"],
@@ -151,6 +162,9 @@ describe("parseFormat", () => {
     ["mp4::513k", /512k/],
     ["mp4::44101hz", /`44101hz`.*44100/],
     ["mp4:::quality=6", /`quality=6`.*1, 2, 3, 4, 5/],
+    ["mp4:::quality=vmaf99", /`quality=vmaf99`.*vmaf70 to vmaf98/],
+    ["mkv:vp8::quality=vmaf93", /`quality=vmaf93`.*only h264, hevc, vp9, av1.*vp8/],
+    ["mp4:::quality=vmaf93,2pass", /`2pass` requires a bitrate/],
     ["mp4:::quality", /`quality=`/],
     ["mp4:::quality=4=4", /`quality=4=4`/],
     ["mp4:::speed=1", /`speed=1`.*quality=….*frag/],

@@ -42,6 +42,9 @@ export const FRAME_RATES: ReadonlyMap<string, string | null> = new Map([
 export const MAX_SIDE = 8192;
 /** Maximum width of animated images (gif, webp_anim), which store every frame as an image (api-v2 §5). */
 export const MAX_ANIMATED_WIDTH = 500;
+/** VMAF that may be requested: below, videos are unpleasant, and above, no encoder reaches it in all scenes. */
+export const MIN_VMAF = 70;
+export const MAX_VMAF = 98;
 /** Smaller values are useless as a bitrate and probably meant as a size, such as `4k`. */
 export const MIN_VIDEO_KBPS = 10;
 export const MAX_VIDEO_KBPS = 199_999;

@@ -45,6 +45,7 @@ function options({ video, keepsMetadata, fragmented }: VideoFormat): string {
   const { rate, pixelFormat, twoPass, profile, level } = video ?? {};
   return joined(",", [
     rate && "quality" in rate && `quality=${rate.quality}`,
+    rate && "vmaf" in rate && `quality=vmaf${rate.vmaf}`,
     rate && rate.maxrateKbps !== null && `maxrate=${rate.maxrateKbps}k`,
     pixelFormat && `pix_fmt=${pixelFormat}`,
     twoPass && "2pass",

@@ -1,6 +1,6 @@
 // The video of a format: its codec and the specs that the encoder of the codec supports.
 
-import { type PixelFormat, VIDEO_TRAITS, type VideoCodec, type VideoTraits } from "./codecs.ts";
+import { type PixelFormat, VIDEO_TRAITS, type VideoCodec, type VideoTraits, VMAF_CODECS } from "./codecs.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
 import type { RateTarget, VideoTrackSpec } from "./format-spec.ts";
 import {
@@ -70,8 +70,17 @@ function videoCodec(container: TrackContainer, requested: RequestedSpecs): Video
   );
 }
 
+function checkVmaf(codec: VideoCodec, vmaf: number): void {
+  if (VMAF_CODECS.includes(codec)) return;
+  const allowed = `only ${VMAF_CODECS.join(", ")} support a VMAF, ${codec} supports \`quality=1\` to \`quality=5\``;
+  throw new FormatError("quality", `\`quality=vmaf${vmaf}\` is not allowed: ${allowed}`);
+}
+
+const least = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other);
+
 /**
- * Quality replaces the bitrate. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one
+ * Quality replaces the bitrate; beside a VMAF, the bitrate is another maximum. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one
  * below a requested bitrate is an error.
  */
 function rateTarget(codec: VideoCodec, resolution: Resolution, requested: RequestedSpecs): RateTarget {
@@ -89,7 +98,9 @@ function rateTarget(codec: VideoCodec, resolution: Resolution, requested: Reques
     if (requested.get("2pass") === "1") {
       throw new FormatError("2pass", "`2pass` requires a bitrate, which `quality` replaces; remove one of the two");
     }
-    return { quality, maxrateKbps };
+    if ("quality" in quality) return { ...quality, maxrateKbps };
+    checkVmaf(codec, quality.vmaf);
+    return { ...quality, maxrateKbps: least(maxrateKbps, bitrateKbps ?? null), rateFactor: null };
   }
   if (bitrateKbps !== undefined) {
     if (maxrateKbps !== null && maxrateKbps < bitrateKbps) {

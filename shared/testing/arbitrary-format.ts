@@ -19,7 +19,15 @@ import {
 } from "../format/containers.ts";
 import type { AudioTrackSpec, FormatSpec, RateTarget, VideoFormat, VideoTrackSpec } from "../format/format-spec.ts";
 import { OPTIONS } from "../format/grammar/requested-specs.ts";
-import { FRAME_RATES, MAX_SIDE, MAX_VIDEO_KBPS, MIN_VIDEO_KBPS, PRESETS } from "../format/presets.ts";
+import {
+  FRAME_RATES,
+  MAX_SIDE,
+  MAX_VIDEO_KBPS,
+  MAX_VMAF,
+  MIN_VIDEO_KBPS,
+  MIN_VMAF,
+  PRESETS,
+} from "../format/presets.ts";
 import { sampleRates } from "../format/resolve-audio.ts";
 
 // ── Text in the format grammar, often contradictory ─────────────────────────────────────────────────────────────────
@@ -37,7 +45,7 @@ const audioTokens = fc.oneof(
   fc.constantFrom(...AUDIO_CHOICES, ...CHANNELS, "pcm", "pcm_u8", "amr_nb", "noaudio"),
 );
 const optionTokens = fc.oneof(
-  fc.constantFrom("2pass", "frag", "metadata=0", "quality=3", "maxrate=900k", "pix_fmt=yuv420p"),
+  fc.constantFrom("2pass", "frag", "metadata=0", "quality=3", "quality=vmaf93", "maxrate=900k", "pix_fmt=yuv420p"),
   fc
     .tuple(fc.constantFrom(...OPTIONS), fc.constantFrom("1", "7", "41", "90k", ...PIXEL_FORMATS, ...PROFILES))
     .map((pair) => pair.join("=")),
@@ -91,7 +99,13 @@ function rateOf(codec: VideoCodec): fc.Arbitrary<{ rate: RateTarget; twoPass: bo
     }),
   );
   const step = fc.record({ quality: fc.integer({ min: 1, max: 5 }), maxrateKbps });
-  return fc.oneof(mean, fc.record({ rate: step, twoPass: fc.constant(false) }));
+  const hasVmaf = ["h264", "hevc", "vp9", "av1"].includes(codec);
+  const vmaf = fc.record({
+    vmaf: fc.integer({ min: MIN_VMAF, max: MAX_VMAF }),
+    maxrateKbps,
+    rateFactor: fc.constant(null),
+  });
+  return fc.oneof(mean, fc.record({ rate: hasVmaf ? fc.oneof(step, vmaf) : step, twoPass: fc.constant(false) }));
 }
 
 function videoOf(codec: VideoCodec): fc.Arbitrary<VideoTrackSpec> {

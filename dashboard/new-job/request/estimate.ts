@@ -1,7 +1,7 @@
 // How large the outputs of a plan will be, and what another service would charge for them.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { type BitrateCodec, defaultBitrateKbps } from "../../../shared/plan/encoders/bitrates.ts";
-import type { Tier } from "../../core/prices.ts";
+import type { Tier } from "../../core/list-prices.ts";
 import { isObject, valueAt } from "./edit.ts";
 
 type PlannedOutput = DryRunPlan["outputs"][number];
@@ -39,9 +39,10 @@ function videoRate(video: unknown, size: { readonly width: number; readonly heig
   const codec = valueAt(video, ["codec"]);
   const standard = defaultBitrateKbps((isBitrateCodec(codec) ? codec : "h264") as BitrateCodec, size);
   const step = numberAt(video, "rate", "quality");
+  const vmaf = numberAt(video, "rate", "vmaf");
   const rough = standard * (step === null ? 1 : (QUALITY[step] ?? 1));
   if (most !== null && most <= rough) return { kbps: most, by: "most" };
-  return { kbps: rough, by: step === null ? "exact" : "rough" };
+  return { kbps: rough, by: step === null && vmaf === null ? "exact" : "rough" };
 }
 
 const isBitrateCodec = (codec: unknown): boolean =>

@@ -9,7 +9,7 @@ export type Slot = "size" | "codec" | "rate" | "fps" | "audio" | "audioRate" | "
 export const TOKENS: Readonly<Record<Slot, RegExp>> = {
   size: new RegExp(`^(?:${[...PRESETS.keys()].join("|")}|\\d*x\\d+|\\d+x)$`, "i"),
   codec: new RegExp(`^(?:${[...VIDEO_CHOICES, "x", "novideo"].join("|")}|prores_ks)$`, "i"),
-  rate: /^(?:\d+k|quality=[1-5])$/i,
+  rate: /^(?:\d+k|quality=(?:[1-5]|vmaf\d\d))$/i,
   fps: /^[\d.]+fps$/i,
   audio: new RegExp(`^(?:${[...AUDIO_CHOICES, "pcm", "x", "noaudio"].join("|")}|pcm_\\w+|amr_nb)$`, "i"),
   audioRate: /^\d+k$/i,

@@ -5,6 +5,7 @@ import {
   VIDEO_CHOICES,
   VIDEO_TRAITS,
   type VideoCodec,
+  VMAF_CODECS,
 } from "../../../shared/format/codecs.ts";
 import {
   CONTAINERS_BY_NAME,
@@ -77,6 +78,7 @@ function possibleOptions(parts: Parts, container: TrackContainer, isOther: boole
   return parts.options.filter((option) => {
     if (/^metadata/.test(option)) return true;
     if (/^frag/.test(option)) return fragments;
+    if (/^quality=vmaf/i.test(option)) return codec !== null && VMAF_CODECS.includes(codec);
     return codec !== null && (/^quality/.test(option) || (hasMaxrate && /^maxrate/.test(option)));
   });
 }

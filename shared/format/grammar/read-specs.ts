@@ -17,7 +17,9 @@ import {
   MAX_AUDIO_KBPS,
   MAX_SIDE,
   MAX_VIDEO_KBPS,
+  MAX_VMAF,
   MIN_VIDEO_KBPS,
+  MIN_VMAF,
   PRESETS,
   type Resolution,
 } from "../presets.ts";
@@ -104,8 +106,14 @@ export function readSampleRate(text: string): number {
 
 export const readChannels = (text: string): (typeof CHANNELS)[number] => oneOf("audio_channel", text, CHANNELS);
 
-/** 1 to 5, 5 best. */
-export const readQuality = (text: string): number => Number(oneOf("quality", text, ["1", "2", "3", "4", "5"]));
+/** A step, 1 to 5 (best), or a VMAF: `vmaf93`. */
+export function readQuality(text: string): { readonly quality: number } | { readonly vmaf: number } {
+  const vmaf = Number(/^vmaf(\d\d)$/i.exec(text)?.[1]);
+  if (vmaf >= MIN_VMAF && vmaf <= MAX_VMAF) return { vmaf };
+  if (/^[1-5]$/.test(text)) return { quality: Number(text) };
+  const fits = (meant: string): boolean => /^(?:[1-5]|vmaf\d\d)$/.test(meant);
+  throw unknown("quality", text, `1, 2, 3, 4, 5, or vmaf${MIN_VMAF} to vmaf${MAX_VMAF}`, { known: [], fits });
+}
 export const readPixelFormat = (text: string): PixelFormat => oneOf("pix_fmt", text, PIXEL_FORMATS);
 export const readProfile = (text: string): Profile => oneOf("vprofile", text, PROFILES);
 

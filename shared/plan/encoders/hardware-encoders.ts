@@ -45,7 +45,7 @@ export function hardwareEncoders(spec: EncodedVideo, container: TrackContainer, 
 
 /**
  * Null for what not all hardware supports: other codecs, two passes, a level, other formats than 8 bits of 4:2:0, or a
- * container without reordering.
+ * container without reordering; and for a VMAF, for which a rate factor is searched.
  */
 function hardwareCodec(spec: EncodedVideo, container: TrackContainer, frame: Size): HardwareCodec | null {
   const sides = [frame.width, frame.height];
@@ -53,6 +53,7 @@ function hardwareCodec(spec: EncodedVideo, container: TrackContainer, frame: Siz
     !WITHOUT_REORDERING.has(container) &&
     sides.every((side) => side >= MIN_SIDE && side <= MAX_SIDE) &&
     !spec.twoPass &&
+    !("vmaf" in spec.rate) &&
     spec.level === null &&
     (spec.pixelFormat ?? "yuv420p") === "yuv420p" &&
     PROFILES.includes(spec.profile);
@@ -103,6 +104,7 @@ const QUALITY: Readonly<Record<HardwareName, (value: string) => string[]>> = {
 function rateArguments(codec: HardwareCodec, name: HardwareName, options: HardwareOptions): string[] {
   const { rate } = options.spec;
   const share = shareOf(options);
+  if ("vmaf" in rate) throw new Error("Hardware has no rate factor");
   if ("quality" in rate) {
     const quality = QUALITY[name](String(hardwareQuality(codec, name, rate.quality)));
     if (rate.maxrateKbps === null) return quality;

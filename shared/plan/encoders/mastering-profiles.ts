@@ -60,7 +60,7 @@ export function dnxProfile(rate: RateTarget, eightBits: boolean, frame: Size, fp
   const legal = DNXHD_MBPS[`${frame.width}x${frame.height}`]?.[nominalRate(fps)];
   const step = DNXHD_STEP[quality];
   if (!legal || step === undefined) return stepOf(DNXHR, quality);
-  const requestedKbps = "quality" in rate ? 0 : (rate.bitrateKbps ?? 0);
+  const requestedKbps = "bitrateKbps" in rate ? (rate.bitrateKbps ?? 0) : 0;
   const mbps = requestedKbps < LEAST_DNXHD_KBPS ? legal[step] : nearest(legal, requestedKbps / 1000);
   return { argv: ["-b:v", `${mbps}M`], pixelFormat: "yuv422p" };
 }

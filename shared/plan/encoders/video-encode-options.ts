@@ -1,11 +1,12 @@
 // The input of all video encoders, and the ffmpeg options that many of them share.
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
-import type { VideoTrackSpec } from "../../format/format-spec.ts";
+import type { RateTarget, VideoTrackSpec } from "../../format/format-spec.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
 import type { Size } from "../source/frame-size.ts";
 import { type BitrateCodec, defaultBitrateKbps } from "./bitrates.ts";
 import { qualityStep } from "./quality-steps.ts";
+import { type RateFactorEncoder, usualRateFactor } from "./rate-factors.ts";
 
 /** A video track that is encoded, not copied. */
 export type EncodedVideo = VideoTrackSpec & { readonly codec: VideoCodec };
@@ -61,6 +62,18 @@ export const shareOf = ({ chunk }: Pick<VideoEncodeOptions, "chunk">): number =>
 
 /** Whether the encoder starts where another one ended, and not at the start of the video. */
 export const isContinuation = ({ chunk }: VideoEncodeOptions): boolean => chunk !== null && chunk.sinceStart > 0;
+
+type WithMean = Extract<RateTarget, { bitrateKbps: number | null }>;
+/** A quality step or a VMAF. */
+export type QualityTarget = Exclude<RateTarget, WithMean>;
+
+export const hasQualityTarget = (rate: RateTarget): rate is QualityTarget => !("bitrateKbps" in rate);
+
+/** The rate factor for a quality, as text: until one was searched for a VMAF, the one of usual video. */
+export const rateFactorText = (encoder: RateFactorEncoder, rate: QualityTarget): string =>
+  "quality" in rate
+    ? qualityText(encoder, rate.quality)
+    : String(rate.rateFactor ?? usualRateFactor(encoder, rate.vmaf));
 
 /** The value of a quality step for an encoder, as text. */
 export const qualityText = (encoder: Parameters<typeof qualityStep>[0], step: number): string =>

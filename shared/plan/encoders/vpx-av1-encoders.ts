@@ -1,10 +1,13 @@
 // The options of libvpx (VP8, VP9), SVT-AV1 and libaom (AV1).
 import { capArguments, meanArguments } from "./bitrates.ts";
 import {
+  hasQualityTarget,
   keyframeArguments,
   meanKbps,
   passArguments,
+  type QualityTarget,
   qualityText,
+  rateFactorText,
   shareOf,
   type VideoEncodeOptions,
 } from "./video-encode-options.ts";
@@ -31,12 +34,16 @@ export function vp9Arguments(options: VideoEncodeOptions): string[] {
  */
 export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;
-  const step = "quality" in rate ? rate.quality : rate.bitrateKbps === null && rate.maxrateKbps !== null ? 3 : null;
+  const target = hasQualityTarget(rate)
+    ? rate
+    : rate.bitrateKbps === null && rate.maxrateKbps !== null
+      ? { quality: 3, maxrateKbps: rate.maxrateKbps }
+      : null;
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
   const rates =
-    step === null
+    target === null
       ? ["-b:v", `${Math.round(meanKbps(options) * shareOf(options))}k`]
-      : ["-crf", qualityText("libsvtav1", step), ...cap];
+      : ["-crf", rateFactorText("libsvtav1", target), ...cap];
   // It rejects more than 240 frames per second, also if only the time base is that fine.
   const fps = options.timing.isVariable
     ? ["-svtav1-params", `fps-num=${Math.round(options.timing.fps * 1000)}:fps-denom=1000`]
@@ -49,14 +56,17 @@ export const aomAv1Arguments = (options: VideoEncodeOptions): string[] => [
   ...[...keyframeArguments(options), ...passArguments(options)],
 ];
 
+/** VP8 has quality steps only. */
+const stepText = (rate: QualityTarget): string => qualityText("libvpx", "quality" in rate ? rate.quality : 3);
+
 /**
  * libvpx and libaom: a constant quality, at most this bitrate of it, or a mean. Their caps are means over the buffer.
  * For VP8 a missing bitrate means 200k, so its constant quality gets a bitrate that it never reaches.
  */
 function rateArguments(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;
-  if (!("quality" in rate)) return meanArguments(meanKbps(options), rate.maxrateKbps, { share: shareOf(options) });
-  const crf = ["-crf", qualityText(encoder, rate.quality)];
+  if (!hasQualityTarget(rate)) return meanArguments(meanKbps(options), rate.maxrateKbps, { share: shareOf(options) });
+  const crf = ["-crf", encoder === "libvpx" ? stepText(rate) : rateFactorText(encoder, rate)];
   if (rate.maxrateKbps !== null) return [...crf, "-b:v", `${rate.maxrateKbps}k`, ...capArguments(rate.maxrateKbps)];
   return [...crf, "-b:v", encoder === "libvpx" ? "100M" : "0"];
 }

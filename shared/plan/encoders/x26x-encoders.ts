@@ -4,11 +4,12 @@ import { gridArguments } from "../command/keyframe-grid.ts";
 import { CHUNK_BUFFER_FILL, capArguments, meanArguments } from "./bitrates.ts";
 import { levelText } from "./levels.ts";
 import {
+  hasQualityTarget,
   isContinuation,
   keyframeArguments,
   meanKbps,
   passArguments,
-  qualityText,
+  rateFactorText,
   shareOf,
   type VideoEncodeOptions,
 } from "./video-encode-options.ts";
@@ -68,9 +69,9 @@ function x265Params(options: VideoEncodeOptions): string[] {
 /** A constant rate factor, with or without a cap, or a mean bitrate. */
 function crfArguments(encoder: "libx264" | "libx265", options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;
-  if (!("quality" in rate)) return meanArguments(meanKbps(options), rate.maxrateKbps, { share: shareOf(options) });
+  if (!hasQualityTarget(rate)) return meanArguments(meanKbps(options), rate.maxrateKbps, { share: shareOf(options) });
   const cap = rate.maxrateKbps === null ? [] : capArguments(rate.maxrateKbps);
-  return ["-crf", qualityText(encoder, rate.quality), ...cap];
+  return ["-crf", rateFactorText(encoder, rate), ...cap];
 }
 
 const meanFps = ({ timing }: VideoEncodeOptions): number => Number(timing.fps.toFixed(3));

@@ -55,6 +55,7 @@ const EXAMPLES: readonly (readonly [format: string, meaning: string])[] = [
   ["mp4:720p", "fitted into 1280 × 720"],
   ["mp4:640x_25fps_900k:mono_64k", "640 pixels wide, 25 frames per second, with bitrates"],
   ["mp4:1080p::quality=4,maxrate=6000k", "constant quality, up to a maximum bitrate"],
+  ["mp4:1080p::quality=vmaf93", "the fewest bits with which the video has a VMAF of 93"],
   ["mp4:720p:x", "no audio"],
   ["mp4:x:64k", "audio only"],
   ["mkv:copy:copy", "another container, without encoding"],
@@ -151,7 +152,8 @@ const audioCodecs = (): Html =>
   );
 
 const OPTION_DESCRIPTIONS: Readonly<Record<(typeof OPTIONS)[number], string>> = {
-  quality: "`quality=1` to `quality=5` (best); replaces the bitrate",
+  quality:
+    "`quality=1` to `quality=5` (best), or `quality=vmaf93`: the fewest bits for a VMAF of 70 to 98; replaces the bitrate",
   maxrate: "`maxrate=3000k`: the maximum bitrate, with a quality or a bitrate",
   pix_fmt: `Pixel format: ${PIXEL_FORMATS.map((name) => `\`${name}\``).join(", ")}`,
   "2pass": "Encode in two passes, for a more accurate bitrate",

@@ -1,0 +1,118 @@
+// Searches the largest rate factor that gives a score: which one to try next, and when to stop.
+
+import type { RateFactorBounds } from "../encoders/rate-factors.ts";
+
+/** A rate factor that was tried on the samples. */
+export type Probe = {
+  readonly rateFactor: number;
+  /** What counts (see `scoreOf`). */
+  readonly score: number;
+  /** Mean bitrate of the samples. */
+  readonly kbps: number;
+};
+
+/**
+ * Why a search ended. `met`: the score is within the tolerance. `best`, `worst`: the best rate factor does not reach the
+ * target, or the worst one exceeds it. `no_gain`: a better rate factor does not give a better score, because of a
+ * maximum bitrate or because nothing can be better. `step`: no rate factor is nearer. `limit`: enough was tried.
+ */
+export const STOP_REASONS = ["met", "best", "worst", "no_gain", "step", "limit"] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+export type NextProbe = { readonly rateFactor: number } | { readonly chosen: Probe; readonly stopped: StopReason };
+
+/** How far below the target a score may be, and how far above it is not worth another probe. */
+export const BELOW = 0.5;
+export const ABOVE = 0.8;
+/** Most probes of a search; two or three are usual. */
+export const MAX_PROBES = 4;
+
+/** By how much a score falls with each step of one in the rate factor, until two probes show it. */
+const USUAL_SLOPE = { least: 0.25, most: 4 } as const;
+/** Less than this for each step is no gain. */
+const NO_GAIN = 0.08;
+const FAR = 1.5;
+
+/**
+ * The next rate factor to try, or the one to use. `start` is the rate factor of usual video, `slope` how much its score
+ * falls with each step of one. Scores fall as the rate factor grows, so the rest follows from a line through the two
+ * nearest probes on either side of the target, and beyond all probes through the last two.
+ */
+export function nextProbe(
+  tried: readonly Probe[],
+  target: number,
+  { bounds, start, slope }: { readonly bounds: RateFactorBounds; readonly start: number; readonly slope: number },
+): NextProbe {
+  const sorted = tried.toSorted((a, b) => a.rateFactor - b.rateFactor);
+  const last = tried.at(-1);
+  if (!last) return { rateFactor: onStep(start, bounds) };
+  const met = sorted.filter(({ score }) => score >= target - BELOW && score <= target + ABOVE).at(-1);
+  if (met) return { chosen: met, stopped: "met" };
+  const enough = sorted.filter(({ score }) => score >= target - BELOW).at(-1);
+  const tooLow = sorted.find(
+    ({ score, rateFactor }) => score < target - BELOW && rateFactor > (enough?.rateFactor ?? -1),
+  );
+  const best = enough ?? sorted.reduce((most, probe) => (probe.score > most.score + 0.1 ? probe : most), last);
+  const stop = (stopped: StopReason): NextProbe => ({ chosen: best, stopped });
+  if (enough && !tooLow && enough.rateFactor >= bounds.worst) return stop("worst");
+  if (!enough) {
+    if ((sorted[0]?.rateFactor ?? 0) <= bounds.best) return stop("best");
+    if (isWithoutGain(sorted)) return { chosen: cheapest(sorted), stopped: "no_gain" };
+  }
+  if (tried.length >= MAX_PROBES) return stop("limit");
+  const next = onStep(guess(sorted, target, slope, enough ?? null, tooLow ?? null), bounds);
+  const inside = clampBetween(next, enough, tooLow, bounds);
+  return inside === null || tried.some(({ rateFactor }) => rateFactor === inside)
+    ? stop("step")
+    : { rateFactor: inside };
+}
+
+/** Whether the two best rate factors have about the same score. */
+function isWithoutGain([first, second]: readonly Probe[]): boolean {
+  if (!first || !second || second.rateFactor - first.rateFactor < FAR) return false;
+  return (first.score - second.score) / (second.rateFactor - first.rateFactor) < NO_GAIN;
+}
+
+/** The probe with the fewest bits of those whose score is as good as any. */
+function cheapest(sorted: readonly Probe[]): Probe {
+  const most = Math.max(...sorted.map(({ score }) => score));
+  const chosen = sorted.filter(({ score }) => score >= most - FAR * NO_GAIN * 2).at(-1);
+  if (!chosen) throw new Error("Nothing was tried");
+  return chosen;
+}
+
+function guess(
+  sorted: readonly Probe[],
+  target: number,
+  slope: number,
+  enough: Probe | null,
+  tooLow: Probe | null,
+): number {
+  // A little above the target: below it counts more than above.
+  const aim = target + (ABOVE - BELOW) / 2;
+  if (enough && tooLow) {
+    const share = (enough.score - aim) / (enough.score - tooLow.score);
+    return enough.rateFactor + share * (tooLow.rateFactor - enough.rateFactor);
+  }
+  const from = enough ?? sorted[0];
+  const other = enough ? sorted[sorted.indexOf(enough) - 1] : sorted[1];
+  if (!from) throw new Error("Nothing was tried");
+  const measured = other && (from.score - other.score) / (other.rateFactor - from.rateFactor);
+  const fall = Math.min(USUAL_SLOPE.most, Math.max(USUAL_SLOPE.least, measured ?? slope));
+  return from.rateFactor + (from.score - aim) / fall;
+}
+
+const onStep = (rateFactor: number, { best, worst, step }: RateFactorBounds): number =>
+  Math.min(worst, Math.max(best, Math.round(rateFactor / step) * step));
+
+/** A value between the two probes beside the target; null if there is none. */
+function clampBetween(
+  value: number,
+  enough: Probe | undefined,
+  tooLow: Probe | undefined,
+  { step }: RateFactorBounds,
+): number | null {
+  const least = enough ? enough.rateFactor + step : Number.NEGATIVE_INFINITY;
+  const most = tooLow ? tooLow.rateFactor - step : Number.POSITIVE_INFINITY;
+  return least > most ? null : Math.min(most, Math.max(least, value));
+}
