@@ -51,7 +51,7 @@ async function makeFfmpegWithoutAv1(home: string): Promise<Record<string, string
 /** What a node of the previous release would send in place of a text of this one. */
 function speakPreviousProtocol(text: string): string {
   if (!text.startsWith("{")) return text;
-  const { host, version, pool, labels, spot, disk, withinMs, ...frame } = JSON.parse(text);
+  const { host, version, pool, labels, spot, disk, features, withinMs, ...frame } = JSON.parse(text);
   return JSON.stringify(frame.type === "hello" ? { ...frame, protocol: PREVIOUS_PROTOCOL_VERSION } : frame);
 }
 
