@@ -18,6 +18,10 @@ const MAX_ENCODE_SLOTS = 60;
 /** Google Cloud and Azure take a spot machine away 30 s after their notice. */
 const DRAIN_SECONDS = { spot: 25, other: 600 } as const;
 
+/** Whether a video is encoded in chunks on this node alone. */
+const SPLIT_CHOICES = ["auto", "off"] as const;
+type SplitChoice = (typeof SPLIT_CHOICES)[number];
+
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
 const Config = z.object({
@@ -37,6 +41,7 @@ const Config = z.object({
     .min(1, "--slots must be 1 or more")
     .max(MAX_ENCODE_SLOTS, `--slots must be ${MAX_ENCODE_SLOTS} or less`),
   hw: z.enum(HARDWARE_CHOICES, `--hw (COPRA_NODE_HW) must be one of ${HARDWARE_CHOICES.join(", ")}`),
+  split: z.enum(SPLIT_CHOICES, `--split (COPRA_NODE_SPLIT) must be one of ${SPLIT_CHOICES.join(", ")}`),
   isolation: z.enum(ISOLATION_CHOICES, "--isolation (COPRA_NODE_ISOLATION) must be required or best-effort"),
   "log-level": z.enum(LOG_LEVELS, `--log-level (LOG_LEVEL) must be one of ${LOG_LEVELS.join(", ")}`),
   "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
@@ -64,6 +69,8 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --name            name of this node                                (default: an id in the work folder)
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
+  --split           auto: a video that would leave cores idle is encoded in chunks, several at a time; off: in one run
+                                                                           (COPRA_NODE_SPLIT, default auto)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
   --allow-origin    an origin of the operator's own storage that may be at a private address, such as
                     http://10.0.0.5:9000; may be repeated
@@ -90,6 +97,7 @@ export type NodeConfig = {
   allowPrivate: AllowPrivate;
   slots: { inspect: number; encode: number };
   hw: HardwareChoice;
+  split: SplitChoice;
   isolation: IsolationChoice;
   logLevel: LogLevel;
   maxSourceBytes: number;
@@ -132,6 +140,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "allow-origin": { type: "string", multiple: true },
       slots: text,
       hw: text,
+      split: text,
       "log-level": text,
       "max-source-gib": text,
       "drain-seconds": text,
@@ -152,6 +161,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "allow-origin": [],
     slots: 1,
     hw: env.COPRA_NODE_HW || "auto",
+    split: env.COPRA_NODE_SPLIT || "auto",
     isolation: env.COPRA_NODE_ISOLATION || (process.platform === "linux" ? "required" : "best-effort"),
     "log-level": env.LOG_LEVEL || "info",
     "max-source-gib": 100,
@@ -176,6 +186,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     ),
     slots: { inspect: INSPECT_SLOTS, encode: config.slots },
     hw: config.hw,
+    split: config.split,
     isolation: config.isolation,
     logLevel: config["log-level"],
     maxSourceBytes: config["max-source-gib"] * 2 ** 30,

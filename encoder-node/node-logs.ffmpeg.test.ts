@@ -90,6 +90,7 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
       allowPrivate: "loopback",
       slots: { inspect: 1, encode: 1 },
       hw: "off",
+      split: "auto",
       isolation: "best-effort",
       logLevel: level,
       maxSourceBytes: 1e9,

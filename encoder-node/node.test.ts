@@ -53,7 +53,7 @@ async function connect(config: Partial<NodeConfig>): Promise<ScriptedHub> {
     config: {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       ...{ token: "n-1", workFolder: folder, name: null, allowPrivate: "loopback", slots: { inspect: 1, encode: 1 } },
-      ...{ hw: "off", isolation: "best-effort", logLevel: "info", maxSourceBytes: 1e9, drainMs: 0 },
+      ...{ hw: "off", split: "off", isolation: "best-effort", logLevel: "info", maxSourceBytes: 1e9, drainMs: 0 },
       ...{
         pool: null,
         labels: [],

@@ -11,6 +11,7 @@ import { chunk } from "./chunk/chunk.ts";
 import { encode } from "./encode/encode.ts";
 import { inspect } from "./inspect/inspect.ts";
 import { join } from "./join/join.ts";
+import { splitEncode } from "./split-encode/split-encode.ts";
 
 /** Why the work on a task was stopped: its job no longer needs it, or this node stops and hands it back. */
 export type StopReason = "cancelled" | "handed-back";
@@ -82,7 +83,7 @@ function work(deps: TaskDeps): Promise<TaskResult> {
     case "inspect":
       return inspect(task, deps);
     case "encode":
-      return encode(task, deps);
+      return encode(task, deps, splitEncode);
     case "chunk":
       return chunk(task, deps);
     case "audio":

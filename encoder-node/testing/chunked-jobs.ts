@@ -16,6 +16,7 @@ import type { TaskDeps } from "../task/task-deps.ts";
 import { encodeAudio } from "../tasks/audio.ts";
 import { chunk } from "../tasks/chunk/chunk.ts";
 import { encode } from "../tasks/encode/encode.ts";
+import type { SplitEncode } from "../tasks/encode/encode-outputs.ts";
 import { inspect } from "../tasks/inspect/inspect.ts";
 import { join } from "../tasks/join/join.ts";
 import { closeServers, sendRange, serve } from "./range-server.ts";
@@ -74,13 +75,19 @@ export const leaseOf = (job: string, task: string): string => `${job}.${task}.1`
 
 export type Outputs = { readonly result: TaskResult & { kind: "encode" | "join" }; readonly storage: TestStorage };
 
-/** Encodes the outputs in one run. */
-export async function encodeWhole(testBed: ChunkTestBed, clip: Clip, outputs: OutputSpec[]): Promise<Outputs> {
+/** Encodes the outputs as one task, in one run unless `split` is given. `given` overrides deps of the task. */
+export async function encodeWhole(
+  testBed: ChunkTestBed,
+  clip: Clip,
+  outputs: OutputSpec[],
+  given: Partial<TaskDeps> = {},
+  split?: SplitEncode,
+): Promise<Outputs> {
   const storage = await startTestStorage();
   const lease = leaseOf(newJob(), "encode");
   const { probe } = await inspected(testBed, clip, lease, null);
   const task = { kind: "encode" as const, sourceUrl: `${testBed.origin}/${clip}`, probe, outputs };
-  const result = await encode(task, testBed.node.depsOf(lease, task, storage));
+  const result = await encode(task, testBed.node.depsOf(lease, task, { ...storage, ...given }), split);
   if (result.kind !== "encode") throw new Error("Not the result of an encode");
   storage.close();
   return { result, storage };

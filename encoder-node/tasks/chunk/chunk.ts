@@ -7,7 +7,7 @@ import { prerollOf } from "#shared/plan/chunks/chunkable-source.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/plan-chunk.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { type RangedDeps, type ServedSource, withRangedSource } from "../../task/read-ranged.ts";
+import { type ServedSource, withRangedSource } from "../../task/read-ranged.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
@@ -31,7 +31,11 @@ export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult
   );
 }
 
-type Request = Omit<ChunkRequest, "capabilities" | "prerollMs">;
+/** What to encode of which source. */
+export type ChunkWork = Omit<ChunkRequest, "capabilities" | "prerollMs">;
+
+/** `network` is left out for a source that is a local file, which is among `reads` then. */
+type ChunkDeps = TaskDeps & Pick<RunDeps, "network" | "reads">;
 
 /** Throws when a watermark cannot be fetched. The task fails then, because no output can do without this chunk. */
 async function requestOf(
@@ -39,7 +43,7 @@ async function requestOf(
   served: ServedSource,
   folder: string,
   deps: TaskDeps,
-): Promise<Request> {
+): Promise<ChunkWork> {
   const videos = outputs.filter(({ type }) => type === "video");
   const { watermarks, failed } = await fetchExtras(videos, folder, deps);
   if (failed[0]) throw AppError.from(failed[0].failure);
@@ -47,18 +51,18 @@ async function requestOf(
 }
 
 type Command = NonNullable<ChunkPlan["command"]>;
-type EncodedChunk = { readonly tracks: readonly EncodedTrack[]; readonly encoder: string };
+export type EncodedChunk = { readonly tracks: readonly EncodedTrack[]; readonly encoder: string };
 
 /**
  * Encodes a chunk. Retries in software when the hardware encoder fails, unless other chunks of the job were encoded
  * with it; and once with more preroll when the frames are not as planned. `required` is the encoder of the other
  * chunks, if there are any.
  */
-async function encodeChunk(
-  request: Request,
+export async function encodeChunk(
+  request: ChunkWork,
   required: string | null,
   folder: string,
-  deps: RangedDeps,
+  deps: ChunkDeps,
 ): Promise<EncodedChunk> {
   const { longestGopMs } = request.chunk;
   let isSoftware = required !== null && encoderName(plannedCommand(request, false, deps), deps) !== required;
@@ -67,7 +71,8 @@ async function encodeChunk(
     const command = plannedCommand(prerollMs === null ? request : { ...request, prerollMs }, isSoftware, deps);
     const encoder = encoderName(command, deps);
     if (required !== null && encoder !== required) throw notAvailable(required);
-    const attempt = await tryChunk(command, folder, { ...deps, reads: [...(request.watermarks?.values() ?? [])] });
+    const reads = [...(deps.reads ?? []), ...(request.watermarks?.values() ?? [])];
+    const attempt = await tryChunk(command, folder, { ...deps, reads });
     if ("tracks" in attempt) return { ...attempt, encoder };
     const { failure } = attempt;
     deps.log.warn("Chunk encode failed", { code: failure.code, error: failure.message, encoder });
@@ -79,7 +84,7 @@ async function encodeChunk(
 }
 
 function plannedCommand(
-  request: Request & { readonly prerollMs?: number },
+  request: ChunkWork & { readonly prerollMs?: number },
   isSoftware: boolean,
   deps: TaskDeps,
 ): Command {
@@ -108,7 +113,7 @@ const notAvailable = (encoder: string): AppError =>
 async function tryChunk(
   { runs, tracks }: Command,
   folder: string,
-  deps: RangedDeps & Pick<RunDeps, "reads">,
+  deps: ChunkDeps,
 ): Promise<{ tracks: EncodedTrack[] } | { failure: AppError }> {
   // A folder for each attempt, so that files of a failed attempt are not taken for those of the next.
   const own = await mkdtemp(join(folder, "run-"));

@@ -26,7 +26,19 @@ export type EncodeWork = {
   /** The workspace. */
   readonly folder: string;
   readonly publisher: Publisher;
+  /** Left out: each video is encoded in one run. */
+  readonly split?: SplitEncode | undefined;
 };
+
+/**
+ * How to encode videos in several runs at the same time, or null where one run is as fast. The returned function may
+ * resolve to null: the videos are then to be encoded in one run.
+ */
+export type SplitEncode = (
+  work: EquippedWork,
+  videos: readonly OutputSpec[],
+  deps: TaskDeps,
+) => Promise<(() => Promise<readonly Encoded[] | null>) | null>;
 
 /** Makes all outputs of the task, except those whose watermark or subtitles cannot be fetched. */
 export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<void> {
@@ -34,10 +46,20 @@ export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<v
   const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
   const remaining = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   work.onEncoded(failed);
-  await planAndRun({ ...work, ...extras, notes: new Map() }, remaining, deps);
+  await encodeEquipped({ ...work, ...extras, notes: new Map() }, remaining, deps);
 }
 
-type EquippedWork = EncodeWork &
+async function encodeEquipped(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<void> {
+  const videos = outputs.filter(({ type }) => type !== "image");
+  const encodeSplit = work.split ? await work.split(work, videos, deps) : null;
+  if (!encodeSplit) return planAndRun(work, outputs, deps);
+  const images = outputs.filter(({ type }) => type === "image");
+  await planAndRun(work, images, { ...deps, progress: () => undefined });
+  const encoded = await encodeSplit();
+  return encoded ? work.onEncoded(encoded) : planAndRun(work, videos, deps);
+}
+
+export type EquippedWork = EncodeWork &
   Extras & {
     /** By output: a note that the hardware encoder failed. If there is any, no hardware is used. */
     readonly notes: ReadonlyMap<number, string>;
@@ -113,7 +135,7 @@ async function makeOutputs(
  * Aborts when all outputs are streams that cannot be completed, for example because the storage failed: then encoding
  * can stop.
  */
-function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
+export function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
   const all = new AbortController();
   const signals = outputs.map(({ output }) => publications.get(output)?.broken);
   const check = (): void => {

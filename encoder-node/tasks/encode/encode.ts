@@ -8,9 +8,10 @@ import { acquireSource } from "../../task/acquire-source.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { openDelivery } from "./deliver-outputs.ts";
-import { encodeOutputs } from "./encode-outputs.ts";
+import { encodeOutputs, type SplitEncode } from "./encode-outputs.ts";
 
-export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
+/** `split` left out: each video is encoded in one run. */
+export async function encode(task: TaskOf<"encode">, deps: TaskDeps, split?: SplitEncode): Promise<TaskResult> {
   const source = await acquireSource(task.sourceUrl, deps);
   let isHeld = true;
   const release = (): void => {
@@ -24,7 +25,7 @@ export async function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<Ta
       const delivery = openDelivery(task.outputs.length, deps);
       try {
         deps.progress("encoding", 0);
-        await encodeOutputs({ task, source: source.path, folder, publisher, onEncoded: delivery.add }, deps);
+        await encodeOutputs({ task, source: source.path, folder, publisher, onEncoded: delivery.add, split }, deps);
         // Uploads may take long, and need neither the source nor an encoder.
         release();
         deps.releaseSlot();
