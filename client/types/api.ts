@@ -2209,11 +2209,48 @@ export type HlsMetadata = {
     | undefined;
 };
 
-/** The quality of the video compared with its source, with `settings.quality_report` */
+/** The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…` */
 export type QualityMetadata = {
   renditions?: MeasuredRendition[] | undefined;
   /** Why tracks could not be measured */
   error?: string | undefined;
+  target?:
+    | {
+        /** The requested VMAF */
+        vmaf: number;
+        /** Of the frames, such as `1280x720` */
+        size: string;
+        /** The number of the chunk, from 0, of a video that was encoded in chunks */
+        chunk?: number | undefined;
+        /** The rate factor with which it was encoded */
+        rate_factor: number;
+        /**
+         * Why the search ended: `met`, `best` (not even the best rate factor gives the VMAF), `worst` (the
+         * worst one gives more), `no_gain` (better rate factors change nothing, as with a maximum
+         * bitrate), `step` or `limit` (nothing nearer was found), `failed` (nothing could be measured)
+         */
+        ended: string;
+        /** VMAF and bitrate of the samples with that rate factor; null if nothing was measured */
+        samples: {
+          number: number;
+          /** Of all of them together */
+          seconds: number;
+          /** Number of measured frames */
+          frames: number;
+          mean: number;
+          harmonic_mean: number;
+          /** One percent of the measured frames have less */
+          percentile_1: number;
+          kbps: number;
+        } | null;
+        /** What was tried, in that order; `score` is what is compared with the VMAF. Empty for chunks */
+        tried: {
+          rate_factor: number;
+          score: number;
+          kbps: number;
+        }[];
+      }[]
+    | undefined;
 };
 
 /** The quality of one video track */

@@ -1,6 +1,7 @@
 // The measured quality of an output as clients see it, in its metadata.
 import * as z from "zod";
 import type { QualityReport, RenditionQuality } from "../protocol/quality.ts";
+import { TargetMetadata } from "./quality-target.ts";
 
 const Statistics = z.object({
   mean: z.number(),
@@ -41,8 +42,9 @@ export const QualityMetadata = z
   .object({
     renditions: z.array(MeasuredRendition).exactOptional(),
     error: z.string().exactOptional().describe("Why tracks could not be measured"),
+    target: z.array(TargetMetadata).exactOptional(),
   })
-  .describe("The quality of the video compared with its source, with `settings.quality_report`");
+  .describe("The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`");
 export type QualityMetadata = z.infer<typeof QualityMetadata>;
 
 /** A report as clients see it. */
@@ -66,8 +68,9 @@ const statistics = ({ mean, harmonicMean, percentile1, min }: RenditionQuality["
   ...{ mean, harmonic_mean: harmonicMean, percentile_1: percentile1, min },
 });
 
-/** The same without its series, for notifications. */
-export const withoutSeries = ({ renditions, ...quality }: QualityMetadata): QualityMetadata => ({
+/** The same without its series and without what is known of each chunk, for notifications. */
+export const withoutSeries = ({ renditions, target, ...quality }: QualityMetadata): QualityMetadata => ({
   ...quality,
+  ...(target ? { target: target.filter(({ chunk }) => chunk === undefined) } : {}),
   ...(renditions ? { renditions: renditions.map(({ series: _series, ...rendition }) => rendition) } : {}),
 });

@@ -5,10 +5,10 @@ import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "..
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
 import { CommandReports } from "./commands.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
-import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
 import { QualityReport } from "./quality.ts";
+import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
 import { ScratchTrack } from "./scratch.ts";
-import { TargetReports } from "./target.ts";
+import { ChunkTarget, TargetReports } from "./target.ts";
 import { OutputIndex, UploadedFile } from "./uploads.ts";
 
 /** ffprobe's data for each package of a stream. */
@@ -59,6 +59,8 @@ export const TaskResult = z.discriminatedUnion("kind", [
     /** ffmpeg's name of the encoder of each track, and its version: all chunks of a track must have the same. */
     encoder: Line(200),
     encodeMs: z.number().min(0).max(MAX_LENGTH_MS),
+    /** How the rate factors for requested VMAFs were found. */
+    targets: z.array(ChunkTarget).max(MAX_TRACKS).exactOptional(),
   }),
   z.object({ kind: z.literal("audio"), tracks: Tracks }),
   z.object({ kind: z.literal("join"), outputs: OutputReports, boundaries: ChunkBoundaryCheck }),

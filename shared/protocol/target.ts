@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { MAX_FILE_BYTES, MAX_LENGTH_MS } from "../report-limits.ts";
 import { Line } from "./reported-text.ts";
+import { OutputIndex } from "./uploads.ts";
 
 const Vmaf = z.number().min(-1).max(110);
 const Kbps = z.number().min(0).max(MAX_FILE_BYTES);
@@ -31,6 +32,10 @@ export const TargetReport = z.object({
   tried: z.array(z.object({ rateFactor: RateFactor, score: Vmaf, kbps: Kbps })).max(20),
 });
 export type TargetReport = z.infer<typeof TargetReport>;
+
+/** A video track of a chunk, without what was tried. */
+export const ChunkTarget = z.object({ output: OutputIndex, target: TargetReport });
+export type ChunkTarget = z.infer<typeof ChunkTarget>;
 
 /** Video tracks of an output. */
 export const TargetReports = z.array(TargetReport).max(50);

@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { prerollOf } from "#shared/plan/chunks/chunkable-source.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/plan-chunk.ts";
+import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { type ServedSource, withRangedSource } from "../../task/read-ranged.ts";
+import { type RangedDeps, type ServedSource, withRangedSource } from "../../task/read-ranged.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
+import { findTargets } from "../encode/find-targets.ts";
 import { type OnRuns, type RunDeps, runAll } from "../encode/run-planned.ts";
 import { checkChunkTracks } from "./chunk-check.ts";
 import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
@@ -21,14 +24,35 @@ const MORE_PREROLL_MS = 20_000;
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>
     withRangedSource(task, deps, async (served, rangedDeps) => {
-      const request = await requestOf(task, served, folder, rangedDeps);
+      const planned = await requestOf(task, served, folder, rangedDeps);
       deps.progress("encoding", 0);
       const startedAt = Date.now();
+      const { request, targets } = await withTargets(planned, folder, rangedDeps);
       const { tracks, encoder } = await encodeChunk(request, task.encoder, folder, rangedDeps);
       const encodeMs = Date.now() - startedAt;
-      return { kind: "chunk", tracks: await storeTracks(tracks, deps), encoder, encodeMs };
+      return { kind: "chunk", tracks: await storeTracks(tracks, deps), encoder, encodeMs, ...targets };
     }),
   );
+}
+
+type Targets = Pick<TaskResult & { kind: "chunk" }, "targets">;
+
+/** Searches the rate factors for requested VMAFs in the chunk: each has those that its own frames need. */
+async function withTargets(
+  request: ChunkWork,
+  folder: string,
+  deps: RangedDeps,
+): Promise<{ request: ChunkWork; targets: Targets }> {
+  const track = chooseTracks(request.probe).video;
+  const { from, to } = request.chunk;
+  const originUs = ptsOriginUs(request.probe);
+  const fromMs = from ? (from.splitUs + originUs) / 1000 : 0;
+  const toMs = to ? (to.splitUs + originUs) / 1000 : (track?.endMs ?? fromMs);
+  const found = await findTargets({ ...request, folder, range: { fromMs, toMs } }, request.outputs, deps);
+  const targets = [...found.reports].flatMap(([output, reports]) =>
+    reports.map((target) => ({ output, target: { ...target, tried: [] } })),
+  );
+  return { request: { ...request, outputs: found.outputs }, targets: targets.length > 0 ? { targets } : {} };
 }
 
 /** What to encode of which source. */

@@ -7,7 +7,10 @@ import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { toleranceMs } from "#shared/plan/source/output-length.ts";
 import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
 import { chooseTracks, type TrackKind } from "#shared/plan/source/source-tracks.ts";
+import type { QualityReport } from "#shared/protocol/quality.ts";
+import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
 import { lastPacketEndMs } from "../../source/probe/probe-end.ts";
@@ -22,6 +25,12 @@ export type MadeOutput = {
   encoder?: string;
   /** What the client should know about how it was made, in one sentence. */
   note?: string;
+  /** How the rate factors for requested VMAFs were found; absent without any. */
+  targets?: TargetReport[];
+  /** Its encoded video tracks. */
+  videos?: MadeVideo[];
+  /** How good its video is; absent if that is not measured. */
+  quality?: Promise<QualityReport>;
   /** For a stream, whose files are being uploaded already; `files` is empty then. */
   publication?: Publication;
 };
@@ -52,7 +61,7 @@ export async function checkOutput(
   try {
     if (publication) {
       await publication.check();
-      return { output, files: [], probe: null, publication };
+      return { output, files: [], probe: null, publication, videos: madeVideos(planned, folder) };
     }
     const files = await Promise.all(planned.files.map((name) => madeFile(join(folder, name))));
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
@@ -65,7 +74,7 @@ export async function checkOutput(
     const probe = await probeResult(first.path, deps);
     checkTracks(planned.tracks, probe);
     await checkEnd(planned.expectedDurationMs, probe, first.path, deps);
-    return { output, files, probe };
+    return { output, files, probe, videos: madeVideos(planned, folder) };
   } catch (error) {
     deps.signal.throwIfAborted();
     const message = error instanceof AppError ? error.message : "The encoder made no usable file";

@@ -27,8 +27,11 @@ export interface Delivery {
 /** Files of one task that are sent at a time; each may send several parts at a time. */
 const PARALLEL = 4;
 
-/** `count` is the number of outputs of the task: the last one to end is left to the task's own report. */
-export function openDelivery(count: number, taskDeps: TaskDeps): Delivery {
+/**
+ * `count` is the number of outputs of the task: the last one to end is left to the task's own report. Nothing is stored
+ * or reported before `verified` resolves; whoever makes that promise handles its rejection.
+ */
+export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promise<void> = Promise.resolve()): Delivery {
   const stopping = new AbortController();
   const deps = { ...taskDeps, signal: AbortSignal.any([taskDeps.signal, stopping.signal]) };
   const meter = createUploadMeter((fraction) => deps.progress("uploading", fraction));
@@ -45,10 +48,12 @@ export function openDelivery(count: number, taskDeps: TaskDeps): Delivery {
     if (!isTaken) rest.push(output);
   };
   const deliver = async (encoded: Encoded): Promise<void> => {
+    await untilAborted(verified, deps.signal);
     if ("failure" in encoded) return report(failed(encoded));
     try {
       if (down) return await report(failed({ output: encoded.output, failure: down }));
-      await report(await uploaded(encoded, { ...deps, limiter, meter, storageDown: () => down }, deps.trace));
+      const made = await uploaded(encoded, { ...deps, limiter, meter, storageDown: () => down }, deps.trace);
+      await report(await withQuality(made, encoded, deps.signal));
     } catch (error) {
       deps.signal.throwIfAborted();
       const failure = uploadFailure(error);
@@ -81,6 +86,12 @@ export function openDelivery(count: number, taskDeps: TaskDeps): Delivery {
       await idle();
     },
   };
+}
+
+/** The report of a stored output, with its quality if that is measured. */
+async function withQuality(report: OutputReport, { quality }: MadeOutput, signal: AbortSignal): Promise<OutputReport> {
+  if (!quality || report.status !== "made") return report;
+  return { ...report, quality: await untilAborted(quality, signal) };
 }
 
 const failed = ({ output, failure }: FailedOutput): OutputReport => ({ status: "failed", output, failure });
@@ -117,7 +128,8 @@ async function stored(made: MadeOutput, deps: StoreDeps): Promise<OutputReport> 
   return { status: "made", output, probe: null, ...result.value, ...described(made) };
 }
 
-const described = ({ encoder, note }: MadeOutput): Pick<MadeOutput, "encoder" | "note"> => ({
+const described = ({ encoder, note, targets }: MadeOutput): Pick<MadeOutput, "encoder" | "note" | "targets"> => ({
   ...(encoder ? { encoder } : {}),
   ...(note ? { note } : {}),
+  ...(targets ? { targets } : {}),
 });

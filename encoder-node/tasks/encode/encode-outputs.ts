@@ -11,7 +11,9 @@ import type { Publications, Publisher } from "../../publish/publisher.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { checkOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
+import type { EncodeDeps } from "./encode-source.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
+import { findTargets } from "./find-targets.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */
@@ -21,8 +23,9 @@ export type EncodeWork = {
   /** Receives each output once, as soon as it is encoded and checked, or has failed. */
   readonly onEncoded: (outputs: readonly Encoded[]) => void;
   readonly task: TaskOf<"encode">;
-  /** The path of the source on this node's disk. */
+  /** The path of the source on this node's disk, or with `loopbackOptions` the URL at which the node serves it. */
   readonly source: string;
+  readonly loopbackOptions?: readonly string[];
   /** The workspace. */
   readonly folder: string;
   readonly publisher: Publisher;
@@ -41,17 +44,23 @@ export type SplitEncode = (
 ) => Promise<(() => Promise<readonly Encoded[] | null>) | null>;
 
 /** Makes all outputs of the task, except those whose watermark or subtitles cannot be fetched. */
-export async function encodeOutputs(work: EncodeWork, deps: TaskDeps): Promise<void> {
+export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise<void> {
   const { outputs } = work.task;
   const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
   const remaining = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   work.onEncoded(failed);
-  await encodeEquipped({ ...work, ...extras, notes: new Map() }, remaining, deps);
+  const equipped = { ...work, ...extras, notes: new Map() };
+  const { source, loopbackOptions, folder } = work;
+  const inputs = { source, watermarks: extras.watermarks, ...(loopbackOptions ? { loopbackOptions } : {}) };
+  const searched = await findTargets({ ...inputs, folder, probe: work.task.probe }, remaining, deps);
+  const task = { ...work.task, outputs: searched.outputs };
+  const onEncoded: EncodeWork["onEncoded"] = (encoded) => work.onEncoded(encoded.map(searched.withTargets));
+  await encodeEquipped({ ...equipped, task, onEncoded }, searched.outputs, deps);
 }
 
-async function encodeEquipped(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<void> {
+async function encodeEquipped(work: EquippedWork, outputs: readonly OutputSpec[], deps: EncodeDeps): Promise<void> {
   const videos = outputs.filter(({ type }) => type !== "image");
-  const encodeSplit = work.split ? await work.split(work, videos, deps) : null;
+  const encodeSplit = work.split && !work.loopbackOptions ? await work.split(work, videos, deps) : null;
   if (!encodeSplit) return planAndRun(work, outputs, deps);
   const images = outputs.filter(({ type }) => type === "image");
   await planAndRun(work, images, { ...deps, progress: () => undefined });
@@ -65,9 +74,10 @@ export type EquippedWork = EncodeWork &
     readonly notes: ReadonlyMap<number, string>;
   };
 
-async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], deps: TaskDeps): Promise<void> {
+async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], deps: EncodeDeps): Promise<void> {
   const { commands, failures } = planEncode({
     source: work.source,
+    ...(work.loopbackOptions ? { loopbackOptions: work.loopbackOptions } : {}),
     probe: work.task.probe,
     outputs,
     capabilities: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
@@ -104,7 +114,7 @@ async function makeOutputs(
   work: EquippedWork,
   command: PlannedCommand,
   onProgress: OnRuns,
-  deps: TaskDeps,
+  deps: EncodeDeps,
 ): Promise<void> {
   // A folder for each command, so that files of a failed one are not taken for those of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
@@ -112,7 +122,7 @@ async function makeOutputs(
   const useless = abortedWhenAllBroken(command.outputs, publications);
   const failed = await runAll(command.runs, folder, onProgress, {
     ...deps,
-    reads: [work.source, ...work.watermarks.values()],
+    reads: [...(work.loopbackOptions ? [] : [work.source]), ...work.watermarks.values()],
     signal: AbortSignal.any([deps.signal, useless]),
   });
   deps.signal.throwIfAborted();
@@ -155,7 +165,7 @@ async function keepOrRepeat(
   encoded: readonly Encoded[],
   command: PlannedCommand,
   work: EquippedWork,
-  deps: TaskDeps,
+  deps: EncodeDeps,
 ): Promise<void> {
   const failed = new Set(encoded.flatMap((each) => ("failure" in each ? [each.output] : [])));
   const notes = softwareNotes(

@@ -84,6 +84,7 @@ export function acceptChunk(state: JobState, task: TaskState, report: ChunkRepor
     tookMs: now - task.lease.since,
     startedAt: task.lease.since,
     tracks: layout.map((place) => packedTrack(task, report, keyOf(place))),
+    ...(report.targets ? { targets: report.targets } : {}),
   };
   const next: JobState = {
     ...(other ? dropTask(state, other) : state),

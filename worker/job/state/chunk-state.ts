@@ -4,6 +4,7 @@ import * as z from "zod";
 import { PackedSplitPoints } from "#shared/media/frame-index.ts";
 import { ChunkBoundaryCheck, ChunkedVideo } from "#shared/protocol/chunks.ts";
 import { RangedSource, ScratchTrack } from "#shared/protocol/scratch.ts";
+import { ChunkTarget } from "#shared/protocol/target.ts";
 
 /** The plan of the chunks, and what is common to all of them. It is large and seldom changes. */
 export const ChunkWork = z.object({
@@ -53,6 +54,8 @@ export const ChunkResult = z.object({
    * null for a track that was not needed.
    */
   tracks: z.array(z.tuple([z.string(), z.int(), z.int()]).nullable()),
+  /** How the rate factors for requested VMAFs were found; absent without any. */
+  targets: z.array(ChunkTarget).exactOptional(),
 });
 export type ChunkResult = z.infer<typeof ChunkResult>;
 

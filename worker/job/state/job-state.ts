@@ -7,6 +7,7 @@ import { LeaseIdText } from "#shared/protocol/leases.ts";
 import { QualityReport } from "#shared/protocol/quality.ts";
 import { ErrorCodeText } from "#shared/protocol/reported-text.ts";
 import { StreamProbes } from "#shared/protocol/reports.ts";
+import { TargetReports } from "#shared/protocol/target.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import { Delivery } from "../../notify/delivery.ts";
 import { JobSpec } from "../../rpc/job-spec.ts";
@@ -44,6 +45,8 @@ export const OutputState = z.object({
   note: z.string().exactOptional(),
   /** How good its video is; for jobs with `quality_report`. */
   quality: QualityReport.exactOptional(),
+  /** How the rate factors for requested VMAFs were found; for outputs that were not made of chunks. */
+  targets: TargetReports.exactOptional(),
 });
 export type OutputState = z.infer<typeof OutputState>;
 

@@ -14,6 +14,7 @@ import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState } from "../state/job-state.ts";
 import { ultrafastReceipt } from "./chunk-view.ts";
 import { fileUrl } from "./job-view.ts";
+import { targetsOf } from "./target-view.ts";
 
 /** The input's metadata as clients see it, or null while it is unknown. */
 export const inputMetadata = (state: JobState): MediaProbe | null =>
@@ -27,7 +28,10 @@ export function outputMetadata(state: JobState, index: number): OutputMetadata |
     spec.type === "httpstream"
       ? streamMetadata(state.spec, spec, output.packages ?? {})
       : output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
-  return metadata && output.quality ? { ...metadata, quality: qualityMetadata(output.quality) } : metadata;
+  const target = targetsOf(state, index);
+  if (!metadata || (!output.quality && target.length === 0)) return metadata;
+  const measured = output.quality ? qualityMetadata(output.quality) : {};
+  return { ...metadata, quality: { ...measured, ...(target.length > 0 ? { target } : {}) } };
 }
 
 /** The metadata of each probed package; its file name is the URL of the first of its playlists. */

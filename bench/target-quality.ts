@@ -1,0 +1,50 @@
+// Measures what a requested VMAF saves over one fixed rate factor for all videos, and what its search costs.
+// `node local/bootstrap.mjs bench/target-quality.ts [vmaf] [seconds] [encoder]` prints tables, and with `--svg FILE` draws
+// the curves. For each clip: the search, the encode with what it found, and encodes with fixed rate factors.
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { CLIPS, clipFile, makeClip } from "./target-quality/clips.ts";
+import { curvesSvg } from "./target-quality/curves.ts";
+import { type ClipResult, type Encode, encodeWith, searchFor, type Tools } from "./target-quality/encodes.ts";
+import { fixedTable, perClipTable, savings } from "./target-quality/tables.ts";
+
+const [vmafText = "93", secondsText = "30", format = "mp4:h264"] = process.argv
+  .slice(2)
+  .filter((text) => !text.startsWith("--"));
+const svgAt = process.argv.indexOf("--svg");
+/** Rate factors of the fixed encodes, around those of the quality steps. */
+const FACTORS: Readonly<Record<string, readonly number[]>> = {
+  "mp4:h264": [18, 21, 24, 28],
+  "mp4:hevc": [20, 23, 26, 30],
+  "webm:vp9": [26, 32, 37, 42],
+  "webm:av1": [26, 31, 36, 42],
+};
+
+async function measureClip(tools: Tools, clip: string): Promise<ClipResult> {
+  const source = await makeClip(tools, clip, Number(secondsText));
+  const searched = await searchFor(tools, source, `${format}:x:quality=vmaf${vmafText}`);
+  const target = await encodeWith(tools, source, format, searched.report.rateFactor);
+  const fixed: Encode[] = [];
+  for (const factor of FACTORS[format] ?? []) fixed.push(await encodeWith(tools, source, format, factor));
+  await rm(clipFile(tools, clip));
+  return { clip, searched, target, fixed };
+}
+
+const { ffmpeg, ffprobe } =
+  // Those of distributions lack libvmaf.
+  await locateFfmpeg({ ...process.env, PATH: "" });
+const folder = await mkdtemp(join(tmpdir(), "copra-target-"));
+try {
+  await mkdir(folder, { recursive: true });
+  const results: ClipResult[] = [];
+  for (const clip of Object.keys(CLIPS)) results.push(await measureClip({ ffmpeg, ffprobe, folder }, clip));
+  console.log(perClipTable(results));
+  console.log(fixedTable(results));
+  console.log(savings(results));
+  const svg = process.argv[svgAt + 1];
+  if (svgAt >= 0 && svg) await writeFile(svg, curvesSvg(results, Number(vmafText)));
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,116 @@
+// Searches and encodes as a node does, with the CPU time that each takes.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
+import { createLogger } from "#shared/log.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { summarizeVmaf, type VmafSummary } from "#shared/plan/target/score.ts";
+import type { TargetReport } from "#shared/protocol/target.ts";
+import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import type { Tool } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { searchRateFactors } from "../../encoder-node/quality/search-rate-factor.ts";
+import { probeFile } from "../../encoder-node/source/probe/probe.ts";
+
+const run = promisify(execFile);
+
+export type Tools = { readonly ffmpeg: Tool; readonly ffprobe: Tool; readonly folder: string };
+export type Searched = { readonly report: TargetReport; readonly cpuSeconds: number };
+export type Encode = VmafSummary & {
+  readonly rateFactor: number;
+  readonly kbps: number;
+  readonly cpuSeconds: number;
+  readonly frames: readonly number[];
+};
+
+export type ClipResult = {
+  readonly clip: string;
+  readonly searched: Searched;
+  readonly target: Encode;
+  readonly fixed: readonly Encode[];
+};
+
+/** Runs ffmpeg, and returns the CPU seconds that it took. */
+async function timed(ffmpeg: Tool, argv: readonly string[], cwd: string): Promise<number> {
+  const { stdout } = await run("/bin/bash", ["-c", '"$@" > /dev/null || exit 1; times', "time", ffmpeg.path, ...argv], {
+    cwd,
+    env: toolEnvironment(),
+    maxBuffer: 1e8,
+  });
+  const times = [...(stdout.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
+  return times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
+}
+
+function videoOf(format: string): VideoOutput {
+  const parsed = parseOutputs({ [format]: { path: "/x" } }, "none");
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const [spec] = parsed.value;
+  if (spec?.type !== "video") throw new Error(`${format} is no video`);
+  return spec;
+}
+
+export async function searchFor({ ffmpeg, ffprobe, folder }: Tools, source: string, format: string): Promise<Searched> {
+  const output = videoOf(format);
+  const probe = await probeFile(ffprobe, source);
+  const track = chooseTracks(probe).video;
+  const { video } = output;
+  if (!video || video.codec === "copy") throw new Error(`${format} has no video`);
+  let cpuSeconds = 0;
+  const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"], ffmpegVersion: "", cpus: 2 };
+  const [report] = await searchRateFactors(
+    {
+      ...{ source, probe },
+      videos: [{ output, video: { ...video, codec: video.codec } }],
+      range: { fromMs: 0, toMs: track?.durationMs ?? 0 },
+    },
+    {
+      ...{
+        folder,
+        log: createLogger({ write: () => undefined, now: () => 0, level: "error" }),
+        signal: new AbortController().signal,
+        capabilities,
+      },
+      run: async ({ argv }, cwd) => {
+        cpuSeconds += await timed(ffmpeg, argv, cwd);
+        return true;
+      },
+    },
+  );
+  if (!report) throw new Error("Nothing was searched");
+  return { report, cpuSeconds };
+}
+
+/** Encodes the whole clip with a rate factor, and measures every second frame of it. */
+export async function encodeWith(tools: Tools, source: string, format: string, rateFactor: number): Promise<Encode> {
+  const { ffmpeg, ffprobe } = tools;
+  const output = videoOf(`${format}:x:quality=vmaf93`);
+  const rate = { vmaf: 93, maxrateKbps: null, rateFactor };
+  const spec: OutputSpec = { ...output, video: output.video && { ...output.video, rate } };
+  const probe = await probeFile(ffprobe, source);
+  const folder = await mkdtemp(join(tools.folder, "encode-"));
+  const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"] };
+  const { commands } = planEncode({ source, probe, outputs: [spec], capabilities });
+  const [command] = commands;
+  let cpuSeconds = 0;
+  for (const { argv } of command?.runs ?? []) cpuSeconds += await timed(ffmpeg, argv, folder);
+  const file = join(folder, command?.outputs[0]?.files[0] ?? "");
+  const compared = "settb=1/1000,setpts=N*40,format=yuv420p";
+  const graph = `[0:v]${compared}[a];[1:v]${compared}[b];[a][b]libvmaf=n_threads=2:n_subsample=2:log_fmt=json:log_path=log.json`;
+  await timed(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
+  const log = JSON.parse(await readFile(join(folder, "log.json"), "utf8")) as {
+    frames: { metrics: { vmaf: number } }[];
+  };
+  const frames = log.frames.slice(1).map(({ metrics }) => metrics.vmaf);
+  const seconds = (chooseTracks(probe).video?.durationMs ?? 1000) / 1000;
+  return {
+    rateFactor,
+    kbps: ((await stat(file)).size * 8) / 1000 / seconds,
+    cpuSeconds,
+    frames,
+    ...summarizeVmaf(frames),
+  };
+}

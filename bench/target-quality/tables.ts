@@ -1,0 +1,105 @@
+// The tables of the benchmark, and what the requested VMAF saves.
+import { summarizeVmaf } from "#shared/plan/target/score.ts";
+import type { ClipResult, Encode } from "./encodes.ts";
+
+const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [row(head), row(head.map(() => "---")), ...rows.map(row), ""].join("\n");
+
+const one = (value: number): string => value.toFixed(1);
+const percent = (value: number): string => `${Math.round(value * 100)} %`;
+
+export const perClipTable = (results: readonly ClipResult[]): string =>
+  table(
+    [
+      "clip",
+      "rate factor",
+      "kbit/s",
+      "VMAF mean",
+      "harmonic",
+      "1st percentile",
+      "in the samples",
+      "tried",
+      "ended",
+      "search, encode = 1",
+    ],
+    results.map(({ clip, searched: { report, cpuSeconds }, target }) => [
+      clip,
+      target.rateFactor,
+      Math.round(target.kbps),
+      one(target.mean),
+      one(target.harmonicMean),
+      one(target.percentile1),
+      report.measured ? `${one(report.measured.harmonicMean)}, ${one(report.measured.percentile1)}` : "",
+      report.tried.map(({ rateFactor, score }) => `${rateFactor}: ${one(score)}`).join(", "),
+      report.stopped,
+      percent(cpuSeconds / target.cpuSeconds),
+    ]),
+  );
+
+/** All clips as one set. */
+type SetResult = { readonly kbps: number; readonly percentile1: number; readonly mean: number };
+
+function setOf(encodes: readonly Encode[]): SetResult {
+  const { percentile1, mean } = summarizeVmaf(encodes.flatMap(({ frames }) => frames));
+  return { kbps: encodes.reduce((sum, { kbps }) => sum + kbps, 0) / encodes.length, percentile1, mean };
+}
+
+const fixedSets = (results: readonly ClipResult[]): (SetResult & { rateFactor: number })[] =>
+  (results[0]?.fixed ?? []).map(({ rateFactor }, at) => ({
+    rateFactor,
+    ...setOf(results.flatMap(({ fixed }) => fixed[at] ?? [])),
+  }));
+
+export const fixedTable = (results: readonly ClipResult[]): string =>
+  table(
+    [
+      "all clips",
+      "kbit/s",
+      "VMAF mean",
+      "1st percentile",
+      ...results.map(({ clip }) => `${clip}: kbit/s, 1st percentile`),
+    ],
+    [
+      ...fixedSets(results).map((set, at) =>
+        setRow(
+          `rate factor ${set.rateFactor}`,
+          set,
+          results.map(({ fixed }) => fixed[at]),
+        ),
+      ),
+      setRow(
+        "searched",
+        setOf(results.map(({ target }) => target)),
+        results.map(({ target }) => target),
+      ),
+    ],
+  );
+
+const setRow = (name: string, set: SetResult, encodes: readonly (Encode | undefined)[]): string[] => [
+  name,
+  String(Math.round(set.kbps)),
+  one(set.mean),
+  one(set.percentile1),
+  ...encodes.map((encode) => (encode ? `${Math.round(encode.kbps)}, ${one(encode.percentile1)}` : "")),
+];
+
+/** How many bits fewer than one fixed rate factor with the same first percentile of all frames. */
+export function savings(results: readonly ClipResult[]): string {
+  const searched = setOf(results.map(({ target }) => target));
+  const sets = fixedSets(results).toSorted((a, b) => a.percentile1 - b.percentile1);
+  const above = sets.findIndex(({ percentile1 }) => percentile1 >= searched.percentile1);
+  const at = Math.max(1, above === -1 ? sets.length - 1 : above);
+  const [low, high] = [sets[at - 1], sets[at]];
+  if (!low || !high) return "too few fixed rate factors";
+  const share = (searched.percentile1 - low.percentile1) / (high.percentile1 - low.percentile1);
+  const kbps = Math.exp(Math.log(low.kbps) + share * (Math.log(high.kbps) - Math.log(low.kbps)));
+  const factor = low.rateFactor + share * (high.rateFactor - low.rateFactor);
+  const cpu = (of: (result: ClipResult) => number): number => results.reduce((sum, result) => sum + of(result), 0);
+  const search = cpu(({ searched: { cpuSeconds } }) => cpuSeconds) / cpu(({ target }) => target.cpuSeconds);
+  return [
+    `searched: ${Math.round(searched.kbps)} kbit/s; one rate factor with the same 1st percentile (${one(searched.percentile1)}): `,
+    `${Math.round(kbps)} kbit/s at ${factor.toFixed(1)}${above === -1 || share < 0 ? " (extrapolated)" : ""}; `,
+    `${percent(1 - searched.kbps / kbps)} fewer bits; search ${percent(search)} of the encodes' CPU`,
+  ].join("");
+}

@@ -1,0 +1,121 @@
+// Finds the rate factors of outputs for which a VMAF is requested, before they are encoded.
+import type { HttpStreamOutput, OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
+import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
+import { isEncodedVideo } from "#shared/plan/plan-file.ts";
+import type { RunInputs } from "#shared/plan/plan-run.ts";
+import { asFile } from "#shared/plan/plan-stream-tracks.ts";
+import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/source/source-tracks.ts";
+import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
+import type { SearchedVideo } from "#shared/plan/target/plan-probes.ts";
+import type { TargetReport } from "#shared/protocol/target.ts";
+import { type SearchDeps, searchRateFactors } from "../../quality/search-rate-factor.ts";
+import type { Encoded } from "./deliver-outputs.ts";
+import { type RunDeps, runAll } from "./run-planned.ts";
+
+export type TargetWork = RunInputs & {
+  readonly probe: MediaProbe;
+  /** The workspace. */
+  readonly folder: string;
+  /** The part of the source that is encoded, in ms from the start of the file; left out: all. */
+  readonly range?: { readonly fromMs: number; readonly toMs: number };
+};
+
+export type FoundTargets = {
+  /** With the rate factors that were found. */
+  readonly outputs: OutputSpec[];
+  /** By output. */
+  readonly reports: ReadonlyMap<number, TargetReport[]>;
+  /** Adds the reports to what was encoded. */
+  readonly withTargets: (encoded: Encoded) => Encoded;
+};
+
+type Range = { readonly fromMs: number; readonly toMs: number };
+/** A video of an output; `variant` is its place in the request of a stream. */
+type Wanted = SearchedVideo & { readonly range: Range; readonly variant: number | null };
+
+type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run">;
+
+/** Searches for all outputs with a requested VMAF. Without any, nothing happens. Throws when the signal aborts. */
+export async function findTargets(
+  work: TargetWork,
+  outputs: readonly OutputSpec[],
+  deps: TargetDeps,
+): Promise<FoundTargets> {
+  const source = chooseTracks(work.probe);
+  const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
+  const reports = new Map<number, TargetReport[]>();
+  const found = [...outputs];
+  for (const videos of Object.values(Object.groupBy(wanted, ({ range }) => `${range.fromMs} ${range.toMs}`))) {
+    const [first] = videos ?? [];
+    if (!videos || !first) continue;
+    const unique = [...new Map(videos.map((video) => [keyOf(video), video])).values()];
+    const run: SearchDeps["run"] = async (planned, folder, reads) =>
+      (await runAll([planned], folder, () => undefined, { ...deps, reads })) === null;
+    const results = await searchRateFactors(
+      { ...work, videos: unique, range: first.range },
+      { ...deps, folder: work.folder, run },
+    );
+    for (const video of videos) {
+      const result = results[unique.findIndex((one) => keyOf(one) === keyOf(video))];
+      if (!result || result.rateFactor === 0) continue;
+      const { index } = video.output;
+      reports.set(index, [...(reports.get(index) ?? []), result]);
+      const at = found.findIndex((spec) => spec.index === index);
+      const spec = found[at];
+      if (spec) found[at] = withRateFactor(spec, video.variant, result.rateFactor);
+    }
+  }
+  const withTargets = (encoded: Encoded): Encoded => {
+    const targets = reports.get(encoded.output);
+    return targets && !("failure" in encoded) ? { ...encoded, targets } : encoded;
+  };
+  return { outputs: found, reports, withTargets };
+}
+
+/** Equal videos of an output, as of variants with different audio, are searched once. */
+const keyOf = ({ output, video, gridSeconds: grid }: Wanted): string => JSON.stringify([output.index, video, grid]);
+
+function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): Wanted[] {
+  const { video: track } = source;
+  if (!track || spec.type === "image") return [];
+  if (spec.type === "httpstream") return renditionsOf(spec, source, track, range);
+  const { video } = spec;
+  const shown = range ?? rangeOf(spec, track);
+  if (!video || !isEncodedVideo(video) || !("vmaf" in video.rate) || !shown) return [];
+  return [{ output: spec, video, range: shown, variant: null }];
+}
+
+function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {
+  const shown = range ?? rangeOf({ offsetMs: 0, durationMs: null }, track);
+  if (!shown) return [];
+  return spec.variants.flatMap((format, variant): Wanted[] => {
+    const [video]: (EncodedVideo | undefined)[] = [...variantsFor({ ...spec, variants: [format] }, source).videos];
+    if (!video || !("vmaf" in video.rate)) return [];
+    const grid = gridSeconds(spec.segmentDurationMs);
+    return [{ output: asFile(spec, video, track), video, gridSeconds: grid, range: shown, variant }];
+  });
+}
+
+/** The part of the source that an output shows; null if the length of the source is unknown. */
+function rangeOf(
+  { offsetMs, durationMs }: Pick<VideoOutput, "offsetMs" | "durationMs">,
+  track: VideoTrack,
+): Range | null {
+  const endMs = track.durationMs === null ? null : track.startMs + track.durationMs;
+  const toMs = durationMs === null ? endMs : Math.min(endMs ?? Number.POSITIVE_INFINITY, offsetMs + durationMs);
+  return toMs === null || toMs <= offsetMs ? null : { fromMs: Math.max(offsetMs, track.startMs), toMs };
+}
+
+function withRateFactor(spec: OutputSpec, variant: number | null, rateFactor: number): OutputSpec {
+  if (spec.type === "video" && spec.video) return { ...spec, video: withFactor(spec.video, rateFactor) };
+  if (spec.type !== "httpstream") return spec;
+  const variants = spec.variants.map((format, at) =>
+    at === variant && format.video ? { ...format, video: withFactor(format.video, rateFactor) } : format,
+  );
+  return { ...spec, variants };
+}
+
+const withFactor = <Video extends NonNullable<VideoOutput["video"]>>(video: Video, rateFactor: number): Video =>
+  "vmaf" in video.rate ? { ...video, rate: { ...video.rate, rateFactor } } : video;
