@@ -191,6 +191,14 @@ test("a join copies tracks and tags into a file, and tracks of a stream into seg
   ]);
 });
 
+test("a join reads the videos of streams that grow from pipes, and writes the same", () => {
+  const request = { probe: probeOf("25/1"), capabilities: ALL_SOFTWARE, outputs: [SLOWER, STREAM].map(specOf) };
+  const argvs = (isGrowing: boolean) => planJoin({ ...request, isGrowing }).runs.map(({ argv }) => argv.join(" "));
+  const piped = (argv: string): string => argv.replace("file:1-360p.mp4", "file:1-360p.pipe");
+  expect(argvs(true)).toEqual(argvs(false).map(piped));
+  expect(argvs(true)[1]).toContain("file:1-360p.pipe");
+});
+
 test("a run is in hardware when one of its encoders is", () => {
   const hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] } as const;
   const capabilities = { ...ALL_SOFTWARE, hardware };
