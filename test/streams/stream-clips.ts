@@ -64,6 +64,11 @@ export const STREAM_CLIPS = {
     argv: [...testPattern(sizes.large, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
     ...{ seconds: 14.5, frameSeconds: NTSC, audio: true },
   },
+  /** Long enough for chunks. Its time code starts again every 2^15 ms. */
+  "long.mp4": {
+    argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(80), ...h264, "-g", "50", ...aac],
+    ...{ seconds: 80, frameSeconds: 0.04, audio: true },
+  },
   "cinema.mkv": {
     argv: [...testPattern(sizes.other, "24000/1001"), ...beeps(2), ...length(7), ...h264, ...aac],
     ...{ seconds: 7, frameSeconds: 1001 / 24000, audio: true, ...PRIMING },
