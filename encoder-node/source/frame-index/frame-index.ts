@@ -55,39 +55,68 @@ export async function readFrameIndex(
   signal: AbortSignal,
 ): Promise<FrameIndexReading> {
   const stop = "failed" in source ? AbortSignal.any([signal, source.failed]) : signal;
-  const select = ["-select_streams", String(streamIndex)];
+  const ended = new AbortController();
+  const reading: Reading = { ffprobe, source, streamIndex, signal: AbortSignal.any([stop, ended.signal]) };
+  // The tracks of an outline have no discontinuities, so its packets need not wait for the head.
+  const early = "isOutline" in source && source.isOutline ? listPackets(reading, false) : null;
+  early?.catch(() => undefined);
+  try {
+    const track = await readHead(reading);
+    if ("error" in track) return track;
+    const packets = await (early ?? listPackets(reading, track.head.isDiscontinuous));
+    return packets ? checkPackets(track.head, track.sample, packets) : DAMAGED;
+  } finally {
+    ended.abort();
+  }
+}
 
+type Reading = {
+  readonly ffprobe: Tool;
+  readonly source: ProbeInput;
+  readonly streamIndex: number;
+  readonly signal: AbortSignal;
+};
+
+const selected = (streamIndex: number): string[] => ["-select_streams", String(streamIndex)];
+
+async function readHead({ ffprobe, source, streamIndex, signal }: Reading): Promise<VideoTrack | typeof NO_VIDEO> {
   let text = "";
   const few = ["-read_intervals", `%+#${SAMPLE_PACKETS}`, "-show_entries", HEAD_ENTRIES, "-of", "json"];
-  const argv = [...select, ...few];
-  const isReadable = await runPacketListing({ ffprobe, source, argv }, stop, (piece) => {
+  const argv = [...selected(streamIndex), ...few];
+  const isReadable = await runPacketListing({ ffprobe, source, argv }, signal, (piece) => {
     text += piece;
     return text.length <= MAX_HEAD_CHARS;
   });
   if (!isReadable) return DAMAGED;
   const head = Head.safeParse(JSON.parse(text));
   if (!head.success) return NO_VIDEO;
-  const track = trackOf(head.data);
-  if (track === null) return NO_VIDEO;
+  return trackOf(head.data) ?? NO_VIDEO;
+}
 
+/** Null when they cannot be read. */
+async function listPackets(
+  { ffprobe, source, streamIndex, signal }: Reading,
+  isDiscontinuous: boolean,
+): Promise<PacketList | null> {
   const packets = new PacketList(streamIndex);
   // A discontinuity in any track shifts all tracks.
-  const tracks = track.head.isDiscontinuous ? [] : select;
+  const tracks = isDiscontinuous ? [] : selected(streamIndex);
   const all = [...tracks, "-show_entries", PACKET_ENTRIES, "-of", "compact"];
   // Stops at too many packets.
   const onLine = (line: string): boolean => {
     packets.addLine(line);
     return packets.fits;
   };
-  const isClean = await runPacketListingByLine({ ffprobe, source, argv: all }, stop, onLine);
-  if (!isClean && packets.fits) return DAMAGED;
-  return checkPackets(track.head, track.sample, packets);
+  const isClean = await runPacketListingByLine({ ffprobe, source, argv: all }, signal, onLine);
+  return isClean || !packets.fits ? packets : null;
 }
 
-const NO_VIDEO: FrameIndexReading = err("it has no video track");
-const DAMAGED: FrameIndexReading = err("it is damaged or truncated");
+const NO_VIDEO = err("it has no video track");
+const DAMAGED = err("it is damaged or truncated");
 
-function trackOf({ frames, streams: [stream], format }: Head): { head: TrackHead; sample: Sample } | null {
+type VideoTrack = { readonly head: TrackHead; readonly sample: Sample };
+
+function trackOf({ frames, streams: [stream], format }: Head): VideoTrack | null {
   if (stream?.codec_type !== "video" || stream.disposition?.attached_pic === 1) return null;
   const [num = 1, den = 1] = stream.time_base.split("/").map(Number);
   const { field_order, start_pts, duration_ts } = stream;
