@@ -1,7 +1,7 @@
 // Days of usage as bars: what is added up, how high it is, and the lines behind it. Pure.
 import type { UsageDay } from "../../client/index.ts";
 import { count } from "../core/format.ts";
-import { TIERS, type Tier } from "../core/prices.ts";
+import { TIERS, type Tier } from "../core/list-prices.ts";
 
 /** A bar: the days that it stands for, and its parts from below. */
 export type Bar = {

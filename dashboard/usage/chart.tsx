@@ -1,7 +1,7 @@
 // Minutes of output by day as bars. Its numbers are in the table below it.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { amount, date } from "../core/format.ts";
-import { TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
+import { TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";
 import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
 
 const HEIGHT = 280;

@@ -1,6 +1,7 @@
 import type { UsageTotal } from "../../client/index.ts";
 import { amount, bytes, count, money, plural } from "../core/format.ts";
-import { costOf, currentPrices, TIERS } from "../core/prices.ts";
+import { costOf, TIERS } from "../core/list-prices.ts";
+import { currentPrices } from "../core/prices.ts";
 import { type Figure, Figures } from "../parts/figures.tsx";
 
 /** What the days add up to. */

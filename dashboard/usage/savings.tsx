@@ -1,8 +1,9 @@
 // What a service that charges by the minute would have cost, and its price table.
 import type { UsageTotal } from "../../client/index.ts";
 import { amount, money } from "../core/format.ts";
+import { costOf, LIST_SOURCE, TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";
 import { prefer } from "../core/preferences.ts";
-import { costOf, currentPrices, LIST_SOURCE, TIER_NAMES, TIERS, type Tier } from "../core/prices.ts";
+import { currentPrices } from "../core/prices.ts";
 
 export function Savings({ seconds }: { readonly seconds: UsageTotal["output_seconds"] }) {
   const { prices, isList } = currentPrices();

@@ -1,6 +1,6 @@
 import type { Usage, UsageTotal } from "../../client/index.ts";
 import { amount, bytes, count, date } from "../core/format.ts";
-import { TIER_NAMES, TIERS } from "../core/prices.ts";
+import { TIER_NAMES, TIERS } from "../core/list-prices.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Scroll } from "../parts/scroll.tsx";
 import { csvOf } from "./bars.ts";

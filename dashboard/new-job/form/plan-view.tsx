@@ -1,7 +1,8 @@
 // The plan of the request: its outputs and renditions, what is skipped or refused, sizes and prices.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { bytes, money, timecode } from "../../core/format.ts";
-import { costOf, currentPrices, LIST_SOURCE } from "../../core/prices.ts";
+import { costOf, LIST_SOURCE } from "../../core/list-prices.ts";
+import { currentPrices } from "../../core/prices.ts";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Scroll } from "../../parts/scroll.tsx";
