@@ -10,7 +10,7 @@ import { type Guide, imagesOf, renderGuide } from "./render-guide.ts";
 /** What the Worker needs of all guides (worker/http/docs/guides.ts). */
 export type GuideIndex = readonly {
   readonly title: string;
-  readonly pages: readonly { readonly page: string; readonly title: string; readonly summary: string }[];
+  readonly pages: readonly (Pick<Guide, "page" | "title" | "summary"> & { readonly hasCalculator?: true })[];
 }[];
 
 /**
@@ -30,13 +30,26 @@ export async function buildGuides(folder: string): Promise<void> {
     ["llms.txt", llmsText(index)] as const,
     ["llms-full.txt", guides.map(({ markdown }) => markdown).join("\n\n")] as const,
   ];
+  const script = guides.some(({ guide }) => guide.hasCalculator) ? await buildCalculator() : null;
   const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))];
   await Promise.all([
     ...files.map(([name, text]) => update(join(folder, "guides", name), Buffer.from(text))),
+    ...(script === null ? [] : [update(join(folder, "guides", "calculator.js"), script)]),
     ...images.map(async (path) =>
       update(join(folder, "guides", basename(path)), await readFile(join(ROOT, "docs", path))),
     ),
   ]);
+}
+
+/** The script of the page on costs. Throws esbuild's error. */
+async function buildCalculator(): Promise<Buffer> {
+  // Absent where the guides come built.
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    ...{ absWorkingDir: ROOT, entryPoints: ["dashboard/costs/main.ts"], outfile: "calculator.js", write: false },
+    ...{ bundle: true, minify: true, format: "iife", target: "es2022", logLevel: "silent" },
+  });
+  return Buffer.from(outputFiles[0]?.contents ?? "");
 }
 
 /** Writes a file unless it is the same. */
@@ -63,7 +76,12 @@ const indexOf = (guides: readonly Guide[]): GuideIndex =>
     pages: pages.flatMap((page) =>
       guides
         .filter((guide) => guide.page === page)
-        .map((guide) => ({ page, title: guide.title, summary: guide.summary })),
+        .map(({ title, summary, hasCalculator }) => ({
+          page,
+          title,
+          summary,
+          ...(hasCalculator && { hasCalculator }),
+        })),
     ),
   }));
 

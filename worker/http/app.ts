@@ -7,7 +7,7 @@ import { allowedMethods } from "./responses/allowed-methods.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
 import { accountEvents } from "./routes/account-events.ts";
 import { assets, dashboard } from "./routes/dashboard.ts";
-import { docs, home, llms, screenshots } from "./routes/docs.ts";
+import { docs, guideFiles, home, llms } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
 import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
@@ -27,7 +27,7 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .use(discardBody)
   .route("/", home)
   .route("/docs", docs)
-  .route("/guides", screenshots)
+  .route("/guides", guideFiles)
   .route("/", llms)
   .route("/dashboard", dashboard)
   .route("/assets", assets)

@@ -26,7 +26,7 @@ export const guidePage = async (entry: GuideEntry, body: string, index: GuideInd
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${ICON}">
 <link rel="alternate" type="text/markdown" href="/docs/${entry.page}.md">
-<style>${STYLE}</style></head>
+<style>${STYLE}</style>${entry.hasCalculator ? raw('<script defer src="/guides/calculator.js"></script>') : ""}</head>
 <body><a class="skip" href="#content">Skip to the content</a>
 <header><h1>${entry.title}</h1></header>
 <nav aria-label="Guides"><ul><li><a href="/docs">API reference</a></li>${guideLinks(index, entry.page)}</ul></nav>

@@ -15,6 +15,14 @@ describe("guides", () => {
     expect(page).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|src="http/i);
   });
 
+  it("have one script on the page with the calculator", async () => {
+    const response = await get("/docs/costs");
+    expect(response.headers.get("content-security-policy")).toContain("; script-src 'self'; ");
+    expect((await response.text()).match(/<script[^>]*>/g)).toEqual(['<script defer src="/guides/calculator.js">']);
+    const script = await get("/guides/calculator.js");
+    expect([script.status, script.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+  });
+
   it("are in folders, too, and have their Markdown beside them", async () => {
     expect((await get("/docs/migrating/mux")).status).toBe(200);
     const text = await get("/docs/migrating/mux.md");
@@ -36,6 +44,7 @@ describe("guides", () => {
     "/docs/a/b/nodes",
     "/docs/%2e%2e%2fshell",
     "/guides/nothing.png",
+    "/guides/nothing.js",
   ])("are not at %s", async (path) => {
     expect(await send(path)).toMatchObject({ status: 404, body: { error_code: "route_not_found" } });
   });

@@ -6,14 +6,16 @@ import type { Env } from "../../bindings.ts";
 const GuideIndex = z.array(
   z.object({
     title: z.string(),
-    pages: z.array(z.object({ page: z.string(), title: z.string(), summary: z.string() })),
+    pages: z.array(
+      z.object({ page: z.string(), title: z.string(), summary: z.string(), hasCalculator: z.boolean().default(false) }),
+    ),
   }),
 );
 export type GuideIndex = z.infer<typeof GuideIndex>;
 export type GuideEntry = GuideIndex[number]["pages"][number];
 
 /** No hidden files, and one folder at most. */
-const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|png|webp|svg)$/;
+const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|png|webp|svg|js)$/;
 
 /** The content of a file of the guides. Throws AppError(route_not_found). */
 export async function guideFile(env: Env, path: string): Promise<Response> {

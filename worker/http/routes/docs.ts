@@ -28,7 +28,8 @@ export const docs = new Hono<{ Bindings: Env }>({ strict: false })
     const entry = index.flatMap(({ pages }) => pages).find((one) => one.page === page);
     if (!entry) throw new AppError("route_not_found", `There is no guide at /docs/${page}; /docs lists all`);
     const body = await (await guideFile(context.env, `${page}.html`)).text();
-    return pageResponse(context, await fixedPage(await guidePage(entry, body, index), await htmlHeaders()));
+    const headers = await htmlHeaders({ hasScript: entry.hasCalculator });
+    return pageResponse(context, await fixedPage(await guidePage(entry, body, index), headers));
   });
 
 /** Lists of the guides for programs that read text (llmstxt.org). */
@@ -36,10 +37,17 @@ export const llms = new Hono<{ Bindings: Env }>()
   .get("/llms.txt", (context) => text(context, "llms.txt", "text/plain"))
   .get("/llms-full.txt", (context) => text(context, "llms-full.txt", "text/plain"));
 
-/** Screenshots in the guides. On Cloudflare they are served before the Worker runs. */
-export const screenshots = new Hono<{ Bindings: Env }>().get("/:file{[\\w-]+\\.(png|webp|svg)}", async (context) => {
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  png: "image/png",
+  svg: "image/svg+xml",
+  webp: "image/webp",
+};
+
+/** Images and the script of the guides. On Cloudflare they are served before the Worker runs. */
+export const guideFiles = new Hono<{ Bindings: Env }>().get("/:file{[\\w-]+\\.(png|webp|svg|js)}", async (context) => {
   const file = context.req.param("file");
-  const type = file.endsWith(".svg") ? "image/svg+xml" : `image/${file.split(".").at(-1)}`;
+  const type = MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
   const headers = { "content-type": type, "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
   return context.body(await (await guideFile(context.env, file)).arrayBuffer(), 200, headers);
 });
@@ -62,15 +70,16 @@ async function makePage(origin: string, guides: GuideIndex): Promise<FixedPage> 
   return fixedPage(await docsPage(openApiDocument(), origin, guides), await htmlHeaders());
 }
 
-const htmlHeaders = async (): Promise<Record<string, string>> => ({
+const htmlHeaders = async ({ hasScript = false } = {}): Promise<Record<string, string>> => ({
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": await policy(),
+  "content-security-policy": await policy(hasScript),
 });
 
-/** Allows only the inline style, the icon and the screenshots of the page. */
-async function policy(): Promise<string> {
+/** Allows only the inline style, the icon and the images of the page, and the script of the page that has one. */
+async function policy(hasScript: boolean): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE_TEXT));
   const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
   const nothing = ["default-src", "base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`);
-  return [...nothing, `style-src 'sha256-${hash}'`, "img-src 'self' data:"].join("; ");
+  const scripts = hasScript ? ["script-src 'self'", "require-trusted-types-for 'script'"] : [];
+  return [...nothing, `style-src 'sha256-${hash}'`, "img-src 'self' data:", ...scripts].join("; ");
 }
