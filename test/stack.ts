@@ -122,7 +122,8 @@ async function serveOn(home: string, nodes: number, given?: { port: number; s3Po
   };
 }
 
-function clientOf({ description, home, webhookSecret }: StackHandle): SharedStack {
+/** A client of a running stack, by its stack.json. */
+export function clientOf({ description, home, webhookSecret }: StackHandle): SharedStack {
   const request = requester(description.api, description.apiKey);
   const storage = storageOf(description);
   return {

@@ -44,6 +44,8 @@ export type NodeSettings = {
   readonly imports?: readonly string[];
   /** Below the world's folder unless given. */
   readonly workFolder?: string;
+  /** The repository whose node it is; this one unless given. */
+  readonly root?: string;
 };
 type Place = NodeSettings & { name: string; url: string; token: string; home: string };
 
@@ -63,6 +65,7 @@ export function startFaultNode({
   argv = [],
   env = {},
   imports = [],
+  root = ROOT,
   ...place
 }: Place): FaultNode {
   const { workFolder = join(home, name) } = place;
@@ -83,11 +86,11 @@ export function startFaultNode({
       process.execPath,
       [
         ...[LEAVE_WITH_PARENT, ...imports].flatMap((module) => ["--import", module]),
-        join(ROOT, "encoder-node/main.ts"),
+        join(root, "encoder-node/main.ts"),
         ...all,
       ],
       {
-        cwd: ROOT,
+        cwd: root,
         env: {
           ...process.env,
           COPRA_NODE_TOKEN: token,
