@@ -55,7 +55,12 @@ test.each<[string, string[], string[]]>([
     commandsOf(HOUR, MP4, VIDEO, many, poster),
     ["2 in 1", "0+1 in 1"],
   ],
-  ["one image per second of a minute", commandsOf(60, MP4, VIDEO, many), ["1 in 1", "0 in 1"]],
+  ["a poster of a minute", commandsOf(60, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
+  [
+    "not ten images of half a minute, which is decoded for the video anyway",
+    commandsOf(30, MP4, VIDEO, few),
+    ["0+1 in 1"],
+  ],
   ["no image late in a source without an index", commandsOf(HOUR, "mpegts", VIDEO, poster), ["0+1 in 1"]],
   [
     "an early image of a source without an index",
