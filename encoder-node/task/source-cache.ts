@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAborted } from "../async/until-aborted.ts";
 import { newResumeState, type ResumeState } from "../source/fetch/fetch-options.ts";
+import type { TransferState } from "../source/fetch/slow-transfer.ts";
 import { type DiskShare, SourceDisk } from "../source/fetch/source-disk.ts";
 
 /** Callbacks of one caller that waits for a fetch. */
@@ -21,10 +22,16 @@ export type FetchOptions = Listener & {
 };
 export type FetchTo = (destination: string, options: FetchOptions) => Promise<unknown>;
 
-export type AcquireOptions = { readonly signal: AbortSignal } & Partial<Listener>;
+export type AcquireOptions = { readonly signal: AbortSignal } & Partial<Listener> & {
+    /** Whether the caller leaves a transfer that can be resumed: then `acquire` rejects with LEFT. */
+    readonly leavesWhen?: ((transfer: TransferState) => boolean) | undefined;
+  };
 
 /** The abort reason of a task that yields to others: what has arrived of its source is kept. */
 export const YIELDED = "yielded";
+
+/** With this `acquire` rejects when its caller leaves the transfer: what has arrived is kept. */
+export const LEFT = new Error("The transfer of the source was left");
 
 /** A source on disk. The holder must release it. */
 export type HeldSource = { readonly path: string; release(): void };
@@ -33,6 +40,8 @@ type Entry = {
   readonly folder: string;
   readonly path: Promise<string>;
   isComplete: boolean;
+  /** When its present transfer began (`performance.now`). */
+  readonly startedAt: number;
   users: number;
   readonly listeners: Set<Listener>;
   readonly resume: ResumeState;
@@ -65,16 +74,24 @@ export class SourceCache {
    * one fetch. Rejects with the error of the fetch, or when `signal` aborts.
    */
   async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
-    const { signal, onProgress = () => undefined, onSlow = () => undefined } = options;
+    const { signal, onProgress = () => undefined, onSlow = () => undefined, leavesWhen } = options;
     const entry = this.#entries.get(key) ?? this.#start(key, fetchTo);
     clearTimeout(entry.expiry);
     entry.users += 1;
-    const listener = { onProgress, onSlow };
+    const leaving = new AbortController();
+    const listener: Listener = {
+      onProgress(fraction) {
+        if (entry.resume.canResume && leavesWhen?.(transferOf(entry))) leaving.abort(LEFT);
+        else onProgress(fraction);
+      },
+      onSlow,
+    };
     entry.listeners.add(listener);
     try {
-      return { path: await untilAborted(entry.path, signal), release: () => this.#release(key, entry) };
+      const path = await untilAborted(entry.path, AbortSignal.any([signal, leaving.signal]));
+      return { path, release: () => this.#release(key, entry) };
     } catch (error) {
-      this.#release(key, entry, signal.reason === YIELDED);
+      this.#release(key, entry, signal.reason === YIELDED || error === LEFT);
       throw error;
     } finally {
       entry.listeners.delete(listener);
@@ -115,6 +132,7 @@ export class SourceCache {
       folder,
       path: fetch(),
       isComplete: false,
+      startedAt: performance.now(),
       users: 0,
       listeners,
       resume,
@@ -173,3 +191,9 @@ export class SourceCache {
     disk.close();
   }
 }
+
+const transferOf = ({ resume, startedAt }: Entry): TransferState => ({
+  received: resume.received,
+  totalBytes: resume.totalBytes,
+  elapsedMs: resume.spentMs + performance.now() - startedAt,
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const check = (name: string, ...streams: (typeof video | typeof audio)[]): Promise<void> =>
-  checkStreams(ffmpeg, join(folder, name), { streams: [...streams], format: {} }, signal);
+  checkStreams(ffmpeg, { path: join(folder, name) }, { streams: [...streams], format: {} }, signal);
 
 it("accepts a source whose streams are listed as they were probed, whatever its tags say", async () => {
   await expect(check("clip.mkv", video, audio)).resolves.toBeUndefined();

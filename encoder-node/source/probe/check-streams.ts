@@ -2,10 +2,10 @@
 import { execFile } from "node:child_process";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
+import { openingArguments, type PlannedInput } from "#shared/plan/command/opening-arguments.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
-import { confine } from "../../ffmpeg/sandbox/confine.ts";
+import { confine, type RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 
 const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -16,8 +16,13 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * AppError `node_failed` when an index would select a stream of another kind, or when the number of videos differs:
  * another node may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
  */
-export async function checkStreams(ffmpeg: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<void> {
-  const listed = await listStreams(ffmpeg, path, signal);
+export async function checkStreams(
+  ffmpeg: Tool,
+  source: CheckedSource,
+  probe: MediaProbe,
+  signal: AbortSignal,
+): Promise<void> {
+  const listed = await listStreams(ffmpeg, source, signal);
   // The encode reports a source that cannot be listed.
   if (listed.length === 0) return;
   const probed = probe.streams.map(({ codec_type }) => kindOf(codec_type ?? ""));
@@ -27,6 +32,9 @@ export async function checkStreams(ffmpeg: Tool, path: string, probe: MediaProbe
   const advice = "a node whose ffmpeg and ffprobe are of one version can encode it";
   throw new AppError("node_failed", `The node's ffmpeg (${ffmpeg.version}) finds ${kinds}; ${advice}.`);
 }
+
+/** A file by its absolute path, or with `loopback` the URL of a source that the node serves in `network`. */
+export type CheckedSource = Pick<PlannedInput, "path" | "loopback"> & { readonly network?: RunNetwork | undefined };
 
 type Kind = "video" | "audio" | "other";
 const kindOf = (type: string): Kind => (type === "video" || type === "audio" ? type : "other");
@@ -39,14 +47,18 @@ const STREAM = /^ {2}Stream #0:\d+\S*: (\w+):/gm;
 const VERBOSE = ["-v", "info"];
 
 /** The streams in the order of their index, as ffmpeg lists an input without an output. */
-async function listStreams(ffmpeg: Tool, path: string, signal: AbortSignal): Promise<Kind[]> {
+async function listStreams(
+  ffmpeg: Tool,
+  { path, loopback, network = "none" }: CheckedSource,
+  signal: AbortSignal,
+): Promise<Kind[]> {
   const confined = await confine({
     tool: ffmpeg.path,
-    argv: openingArguments([{ path, options: VERBOSE }]),
+    argv: openingArguments([{ path, options: VERBOSE, ...(loopback ? { loopback } : {}) }]),
     limits: probeLimits(TIMEOUT_MS),
     folder: null,
-    reads: [path],
-    network: "none",
+    reads: loopback ? [] : [path],
+    network,
   });
   signal.throwIfAborted();
   const limits = { timeout: TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, signal } as const;

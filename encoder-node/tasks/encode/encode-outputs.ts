@@ -14,6 +14,7 @@ import type { Encoded } from "./deliver-outputs.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { findTargets } from "./find-targets.ts";
+import { openMeasuring } from "./measure-outputs.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */
@@ -54,8 +55,11 @@ export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise
   const inputs = { source, watermarks: extras.watermarks, ...(loopbackOptions ? { loopbackOptions } : {}) };
   const searched = await findTargets({ ...inputs, folder, probe: work.task.probe }, remaining, deps);
   const task = { ...work.task, outputs: searched.outputs };
-  const onEncoded: EncodeWork["onEncoded"] = (encoded) => work.onEncoded(encoded.map(searched.withTargets));
+  const measuring = openMeasuring({ ...inputs, task, folder }, deps);
+  const onEncoded: EncodeWork["onEncoded"] = (encoded) =>
+    work.onEncoded(measuring.add(encoded.map(searched.withTargets)));
   await encodeEquipped({ ...equipped, task, onEncoded }, searched.outputs, deps);
+  await measuring.run();
 }
 
 async function encodeEquipped(work: EquippedWork, outputs: readonly OutputSpec[], deps: EncodeDeps): Promise<void> {

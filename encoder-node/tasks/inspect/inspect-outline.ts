@@ -10,8 +10,8 @@ import { inWorkspace } from "../../task/workspace.ts";
 import { findSplitPoints, originOf } from "./split-points.ts";
 
 /**
- * Returns the same as an inspection of the whole source, if the source has an outline and can be split into chunks.
- * Otherwise null: then the node fetches the source, for a better error or for the encode that follows. Rejects only
+ * Returns the same as an inspection of the whole source, if the source has an outline and, where the task asks for
+ * chunks, can be split into them. Otherwise null: then the node fetches the source, for a better error or for the encode that follows. Rejects only
  * when the work is no longer needed.
  */
 export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
@@ -37,11 +37,12 @@ async function resultOf(
   deps: TaskDeps,
 ): Promise<TaskResult | null> {
   const origin = originOf(source);
-  if (!how || !origin) return null;
+  if (!origin) return null;
   const file = { path, isOutline: true };
   const probe = await deps.withProbeSlot(() =>
     deps.trace.step("probe", () => probeSource(deps.ffprobe, file, deps.signal)),
   );
+  if (!how) return { kind: "inspect", probe };
   const chunking = await findSplitPoints({ ...file, probe, url, origin }, how, deps);
   return chunking.ok ? { kind: "inspect", probe, chunking } : null;
 }

@@ -3,14 +3,18 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { explainNotMedia } from "../../source/probe/not-media.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
-import { acquireSource } from "../../task/acquire-source.ts";
+import { acquireSource, acquireUnlessSlow } from "../../task/acquire-source.ts";
+import type { HeldSource } from "../../task/source-cache.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inspectOutline } from "./inspect-outline.ts";
 import { findSplitPoints } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
   const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
-  return early ?? inspectWhole(task, deps);
+  if (early || task.chunking) return early ?? inspectWhole(task, deps);
+  const source = await acquireUnlessSlow(task.sourceUrl, deps);
+  if (source) return resultOf(source, task, deps);
+  return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
 }
 
 async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
@@ -18,6 +22,10 @@ async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<Ta
   const halfFrom = (start: number): TaskDeps["progress"] =>
     task.chunking ? (stage, fraction) => deps.progress(stage, start + fraction / 2) : deps.progress;
   const source = await acquireSource(task.sourceUrl, { ...deps, progress: halfFrom(0) });
+  return resultOf(source, task, { ...deps, progress: halfFrom(0.5) });
+}
+
+async function resultOf(source: HeldSource, task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
   try {
     const probing = deps.withProbeSlot(() =>
       deps.trace.step("probe", () => probeSource(deps.ffprobe, source.path, deps.signal)),
@@ -27,7 +35,7 @@ async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<Ta
     });
     if (!task.chunking) return { kind: "inspect", probe };
     const inspected = { path: source.path, probe, url: task.sourceUrl };
-    const chunking = await findSplitPoints(inspected, task.chunking, { ...deps, progress: halfFrom(0.5) });
+    const chunking = await findSplitPoints(inspected, task.chunking, deps);
     return { kind: "inspect", probe, chunking };
   } finally {
     source.release();

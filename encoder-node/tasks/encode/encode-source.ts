@@ -1,0 +1,89 @@
+// Where an encode reads its source: on this node's disk, or by ranges while the rest of it arrives.
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { describeSource } from "../../source/ranges/describe-source.ts";
+import { acquireSource, acquireUnlessSlow } from "../../task/acquire-source.ts";
+import { withRangedSource } from "../../task/read-ranged.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import type { RunDeps } from "./run-planned.ts";
+
+/** A source as runs of ffmpeg read it. */
+export type EncodeSource = {
+  /** A path on this node's disk, or with `loopbackOptions` the URL at which the node serves it. */
+  readonly source: string;
+  readonly loopbackOptions?: readonly string[];
+  /** The source is no longer needed: uploads continue without it. */
+  release(): void;
+};
+
+/** `network`: where a source is served; left out for one on the disk. */
+export type EncodeDeps = TaskDeps & Pick<RunDeps, "network">;
+
+/** How long the source's host may take to respond to a range request. */
+const STALL_MS = 30_000;
+
+/**
+ * Runs the work on an encode. A source that is slow to arrive, and whose packets are known, is read by ranges: the
+ * encode does not wait for all of it, and fails with what `HttpRangeReader` throws when it breaks off. Every other
+ * source is fetched first.
+ */
+export async function withEncodeSource<Value>(
+  task: TaskOf<"encode">,
+  deps: TaskDeps,
+  work: (source: EncodeSource, deps: EncodeDeps) => Promise<Value>,
+): Promise<Value> {
+  const { sourceUrl, probe } = task;
+  if (!mayReadRanges(task)) return withFile(task, deps, work);
+  const file = await acquireUnlessSlow(sourceUrl, deps);
+  if (file) return released(file, (release) => work({ source: file.path, release }, deps));
+  const { allowPrivate: allow, signal } = deps;
+  const piece = await describeSource({ url: sourceUrl, allow, stallMs: STALL_MS, signal }).catch(() => null);
+  signal.throwIfAborted();
+  // Another version than the one that was inspected: it must arrive as a whole to be judged.
+  if (!piece?.validator || String(piece.sizeBytes) !== probe.format.size) return withFile(task, deps, work);
+  const source = { from: "origin" as const, sizeBytes: piece.sizeBytes, validator: piece.validator };
+  return withRangedSource({ source, sourceUrl }, deps, (served, ranged) =>
+    work({ ...served, release: () => undefined }, ranged),
+  );
+}
+
+async function withFile<Value>(
+  { sourceUrl }: TaskOf<"encode">,
+  deps: TaskDeps,
+  work: (source: EncodeSource, deps: EncodeDeps) => Promise<Value>,
+): Promise<Value> {
+  const file = await acquireSource(sourceUrl, deps);
+  return released(file, (release) => work({ source: file.path, release }, deps));
+}
+
+/** Releases a source once: when the work no longer needs it, or at its end. */
+async function released<Value>(
+  source: { release(): void },
+  work: (release: () => void) => Promise<Value>,
+): Promise<Value> {
+  let isHeld = true;
+  const release = (): void => {
+    if (isHeld) source.release();
+    isHeld = false;
+  };
+  try {
+    return await work(release);
+  } finally {
+    release();
+  }
+}
+
+/** MP4 has an index of all packets. Images need a source whose packets the inspection has read. */
+function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
+  if (!probe.format.format_name?.split(",").includes("mp4")) return false;
+  return chooseTracks(probe).video?.lengthFrom === "packets" && outputs.every(needsNoFile);
+}
+
+/** A search for a rate factor seeks in all of the source, and a measurement reads it again. */
+function needsNoFile(spec: OutputSpec): boolean {
+  if (spec.type === "image") return true;
+  if (spec.measuresQuality) return false;
+  const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
+  return !videos.some((video) => video !== null && "rate" in video && "vmaf" in video.rate);
+}

@@ -1,0 +1,173 @@
+// A source that arrives slowly is encoded while it arrives, with real ffmpeg.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { parseRange } from "#shared/network/http-headers.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import { inspect } from "../inspect/inspect.ts";
+import { encode } from "./encode.ts";
+
+const BYTES_PER_SECOND = 2_000_000;
+const SLICE_BYTES = 20_000;
+
+let folder: string;
+let node: TestNode;
+let clip: Buffer;
+/** Bytes of the source that were sent, and the one after which the host sends no more. */
+let sent: number;
+let endsAt: number;
+let stored: Buffer[];
+let freeAt = 0;
+
+const server = createServer(async (request, response) => {
+  if (request.method === "PUT") {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    stored.push(Buffer.concat(parts));
+    return void response.writeHead(200, { etag: '"e"' }).end();
+  }
+  const range = parseRange(request.headers.range, clip.length);
+  const { start, end } = range && range !== "beyond" ? range : { start: 0, end: clip.length - 1 };
+  const part = range ? { "content-range": `bytes ${start}-${end}/${clip.length}` } : {};
+  const headers = { etag: '"clip"', "accept-ranges": "bytes", "content-length": end + 1 - start };
+  response.on("error", () => undefined).writeHead(range ? 206 : 200, { ...headers, ...part });
+  for (let at = start; at <= end && !response.destroyed; at += SLICE_BYTES) {
+    if (at >= endsAt) return void response.destroy();
+    const slice = clip.subarray(at, Math.min(at + SLICE_BYTES, end + 1));
+    freeAt = Math.max(freeAt, performance.now()) + (slice.length / BYTES_PER_SECOND) * 1000;
+    await sleep(Math.max(0, freeAt - performance.now()));
+    response.write(slice);
+    sent += slice.length;
+  }
+  response.end();
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-slow-source-"));
+  const video = "testsrc2=s=640x360:r=30000/1001:d=20,noise=alls=30:allf=t";
+  const coded = [
+    "-c:v",
+    "libx264",
+    "-preset",
+    "ultrafast",
+    "-b:v",
+    "6M",
+    "-maxrate",
+    "6M",
+    "-bufsize",
+    "6M",
+    "-c:a",
+    "aac",
+    "-movflags",
+    "+faststart",
+  ];
+  const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "sine=d=20", ...coded, "clip.mp4"];
+  await promisify(execFile)(tools.ffmpeg.path, argv, { cwd: folder, env: toolEnvironment() });
+  clip = await readFile(join(folder, "clip.mp4"));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+});
+beforeEach(() => {
+  node = startTestNode(folder);
+  [sent, endsAt, stored] = [0, Number.POSITIVE_INFINITY, []];
+});
+afterAll(async () => {
+  await node.close();
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) => ({
+  output,
+  file,
+  parts: [{ url: `${origin()}/${output}`, headers: {}, offset: 0, sizeBytes }],
+});
+
+/** Inspects the source, then encodes it; how much of it had been sent at each step. */
+async function inspectedAndEncoded(job: string, path = "clip.mp4") {
+  const sourceUrl = `${origin()}/${path}`;
+  const inspection: TaskOf<"inspect"> = { kind: "inspect", sourceUrl, chunking: null };
+  const found = await inspect(inspection, node.depsOf(`${job}.inspect.1`, inspection, {})).catch((e) => {
+    console.error("INSPECT", sent, e, e.cause);
+    throw e;
+  });
+  if (found.kind !== "inspect") throw new Error("Not the result of an inspection");
+  const sentAtInspection = sent;
+  const outputs = [specOf({ format: "mp4:240p::quality=3" }, 0), specOf({ format: "jpg:160x", number: 3 }, 1)];
+  const task: TaskOf<"encode"> = { kind: "encode", sourceUrl, probe: found.probe, outputs };
+  let sentAtFirstFrame = Number.POSITIVE_INFINITY;
+  const deps = node.depsOf(`${job}.encode.1`, task, {
+    requestUploads: async (files) => ({ uploads: files.map(ticket) }),
+    progress: (stage, fraction) => {
+      if (stage === "encoding" && fraction > 0) sentAtFirstFrame = Math.min(sentAtFirstFrame, sent);
+    },
+  });
+  const result = await encode(task, deps).catch((e) => {
+    console.error("ENCODE", sent, e, e.cause);
+    throw e;
+  });
+  if (result.kind !== "encode") throw new Error("Not the result of an encode");
+  return { probe: found.probe, outputs: result.outputs, sentAtInspection, sentAtFirstFrame };
+}
+
+it("is encoded while it arrives, with the same result as from the disk", { timeout: 120_000 }, async () => {
+  const early = await inspectedAndEncoded("AAAAAAAAAAAAAA");
+  expect(early.sentAtInspection).toBeLessThan(clip.length * 0.9);
+  expect(early.sentAtFirstFrame - early.sentAtInspection).toBeLessThan(clip.length);
+  const files = await framesOf(stored);
+  await node.close();
+  node = startTestNode(folder);
+  stored = [];
+  const sourceUrl = `${origin()}/clip.mp4`;
+  const inspection: TaskOf<"inspect"> = { kind: "inspect", sourceUrl, chunking: null };
+  const deps = node.depsOf("BBBBBBBBBBBBBB.inspect.1", inspection, {});
+  const whole = await inspect(inspection, { ...deps, sources: fetching(deps) });
+  expect(whole).toEqual({ kind: "inspect", probe: early.probe });
+  const task: TaskOf<"encode"> = {
+    kind: "encode",
+    sourceUrl,
+    probe: early.probe,
+    outputs: [specOf({ format: "mp4:240p::quality=3" }, 0), specOf({ format: "jpg:160x", number: 3 }, 1)],
+  };
+  const encodeDeps = node.depsOf("BBBBBBBBBBBBBB.encode.1", task, {
+    requestUploads: async (wanted) => ({ uploads: wanted.map(ticket) }),
+  });
+  await encode(task, { ...encodeDeps, sources: fetching(encodeDeps) });
+  expect(await framesOf(stored)).toEqual(files);
+});
+
+/** The hashes of the decoded frames of each file. */
+async function framesOf(files: readonly Buffer[]): Promise<string[]> {
+  const frames = files.map(async (bytes, at) => {
+    const path = join(folder, `stored-${at}`);
+    await writeFile(path, bytes);
+    const argv = ["-v", "error", "-i", path, "-f", "framemd5", "-"];
+    const { stdout } = await promisify(execFile)(tools.ffmpeg.path, argv, { env: toolEnvironment(), maxBuffer: 1e8 });
+    return stdout;
+  });
+  return (await Promise.all(frames)).toSorted();
+}
+
+/** Waits for the whole source, however slow it is. */
+const fetching = ({ sources }: TaskDeps): TaskDeps["sources"] => ({
+  acquire: (key, fetchTo, { leavesWhen: _, ...options }) => sources.acquire(key, fetchTo, options),
+  clear: () => sources.clear(),
+});
+
+it("stores nothing when it breaks off for good", { timeout: 120_000 }, async () => {
+  endsAt = Math.round(clip.length * 0.7);
+  await expect(inspectedAndEncoded("CCCCCCCCCCCCCC")).rejects.toMatchObject({ code: "input_unreachable" });
+  expect(stored).toEqual([]);
+});
