@@ -1,0 +1,72 @@
+// Links of a given rate: an HTTP source that is sent no faster, and a TCP proxy that takes bytes no faster.
+
+import type { AddressInfo } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { Transform } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const SLICE_BYTES = 16 * 1024;
+
+/** One link that all transfers through it share. */
+export class PacedLink {
+  readonly #bytesPerMs: number;
+  #freeAt = 0;
+  /** Bytes that have passed. */
+  bytes = 0;
+
+  constructor(bytesPerSecond: number) {
+    this.#bytesPerMs = bytesPerSecond / 1000;
+  }
+
+  /** Resolves when the bytes have passed. */
+  async pass(count: number): Promise<void> {
+    const now = performance.now();
+    this.#freeAt = Math.max(now, this.#freeAt) + count / this.#bytesPerMs;
+    this.bytes += count;
+    const waitMs = this.#freeAt - now;
+    // Timers are late by a millisecond or so: short waits add up in `#freeAt` until they are worth one.
+    if (waitMs > 5) await sleep(waitMs);
+  }
+
+  stream(): Transform {
+    const link = this;
+    return new Transform({
+      highWaterMark: SLICE_BYTES,
+      transform(chunk: Buffer, _, done) {
+        void link.pass(chunk.length).then(() => done(null, chunk), done);
+      },
+    });
+  }
+}
+
+export type PacedProxy = { readonly origin: string; close(): void };
+
+/** Forwards TCP connections to a port of this machine; the link paces what clients send. */
+export async function startPacedProxy(targetPort: number, up: PacedLink, down: PacedLink | null): Promise<PacedProxy> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const target = connect(targetPort, "127.0.0.1");
+    for (const socket of [client, target]) {
+      sockets.add(socket);
+      socket
+        .on("error", () => undefined)
+        .once("close", () => {
+          sockets.delete(socket);
+          client.destroy();
+          target.destroy();
+        });
+    }
+    client.pipe(up.stream()).pipe(target);
+    if (down) target.pipe(down.stream()).pipe(client);
+    else target.pipe(client);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
