@@ -16,6 +16,7 @@ import type { UploadSlots } from "../task/upload-slots.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
 import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
 import { runTask, type StopReason } from "./run-task.ts";
+import { WaitingLeases } from "./waiting-leases.ts";
 
 /** The part of a task's deps that belongs to its lease alone. */
 export type LeaseDeps = Pick<
@@ -47,16 +48,12 @@ type NoteProgress = (stage: TaskStage, fraction: number) => void;
 /** How often a node whose machine will be taken away checks what it can finish. */
 const CHECK_EVERY_MS = 1000;
 
-/** Tasks that wait for others, without a slot: each may have a process of ffmpeg that waits, too. */
-const MAX_WAITING = 8;
-
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
 
 export class Leases {
   readonly #deps: LeasesDeps;
   readonly #leases = new Map<LeaseId, Running>();
-  /** Those whose tasks wait for others. */
-  readonly #waiting = new Set<LeaseId>();
+  readonly #waiting = new WaitingLeases();
   #isDraining = false;
 
   constructor(deps: LeasesDeps) {
@@ -74,7 +71,7 @@ export class Leases {
     }
     log.debug("Lease started", { lease, kind, slotClass, round, ...traceFields(assignment.trace) });
     const slot = new HeldSlot(assignment, this.#deps);
-    const waiting = this.#waitingOf(lease, slot);
+    const waiting = this.#waiting.of(lease, () => slot.giveBack());
     this.#run(assignment, (signals, note) => runLease({ assignment, slot, waiting }, signals, note, this.#deps));
   }
 
@@ -107,6 +104,7 @@ export class Leases {
   async drain(withinMs: number | null = null): Promise<void> {
     this.#isDraining = true;
     this.#deps.slots.close();
+    this.#waiting.close();
     // The others may wait for a slot of this node.
     this.#handBack([...this.#leases.values()].filter(({ assignment }) => this.#waiting.has(assignment.lease)));
     if (withinMs === null) return this.#allEnded();
@@ -119,18 +117,6 @@ export class Leases {
     const timer = setInterval(handBackLate, CHECK_EVERY_MS);
     await this.#allEnded();
     clearInterval(timer);
-  }
-
-  #waitingOf(lease: LeaseId, slot: HeldSlot): WaitForOthers {
-    return {
-      begin: () => {
-        if (this.#isDraining || this.#waiting.size >= MAX_WAITING) return false;
-        this.#waiting.add(lease);
-        slot.giveBack();
-        return true;
-      },
-      end: () => void this.#waiting.delete(lease),
-    };
   }
 
   #handBack(late: readonly Running[]): void {
@@ -162,7 +148,7 @@ export class Leases {
       })
       .finally(() => {
         this.#leases.delete(lease);
-        this.#waiting.delete(lease);
+        this.#waiting.remove(lease);
         void held.remove(lease);
       });
     this.#leases.set(lease, { assignment, work, abort, yielded, done });
