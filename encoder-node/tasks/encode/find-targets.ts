@@ -83,16 +83,19 @@ function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): 
   if (spec.type === "httpstream") return renditionsOf(spec, source, track, range);
   const { video } = spec;
   const shown = range ?? rangeOf(spec, track);
-  if (!video || !isEncodedVideo(video) || !("vmaf" in video.rate) || !shown) return [];
+  if (!video || !isEncodedVideo(video) || !isUnknown(video) || !shown) return [];
   return [{ output: spec, video, range: shown, variant: null }];
 }
+
+/** Whether a VMAF is requested, and its rate factor is not known yet. */
+const isUnknown = ({ rate }: EncodedVideo): boolean => "vmaf" in rate && rate.rateFactor === null;
 
 function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {
   const shown = range ?? rangeOf({ offsetMs: 0, durationMs: null }, track);
   if (!shown) return [];
   return spec.variants.flatMap((format, variant): Wanted[] => {
     const [video]: (EncodedVideo | undefined)[] = [...variantsFor({ ...spec, variants: [format] }, source).videos];
-    if (!video || !("vmaf" in video.rate)) return [];
+    if (!video || !isUnknown(video)) return [];
     const grid = gridSeconds(spec.segmentDurationMs);
     return [{ output: asFile(spec, video, track), video, gridSeconds: grid, range: shown, variant }];
   });
