@@ -29,6 +29,8 @@ export class RestOfFile {
   readonly #workers = new Set<Promise<void>>();
   /** Ends of finished parts by their start. */
   readonly #finished = new Map<number, number>();
+  /** The first one; the others follow from it. */
+  #failure: { readonly error: unknown } | null = null;
   #connections: Connections;
   #next: number;
   #prefix: number;
@@ -46,8 +48,9 @@ export class RestOfFile {
   }
 
   /**
-   * Resolves when the file is complete, or when one connection is as good as several: then some bytes at its
-   * end are missing. Rejects with the first error of a connection or of `write`, or with the signal's reason, when all have stopped.
+   * Resolves when the file is complete, or when one connection is as good as several: then some bytes at its end are
+   * missing. Rejects with the first error of a connection or of `write`, or with the signal's reason, when all have
+   * stopped.
    */
   async run(): Promise<void> {
     const windows = this.#watchRate();
@@ -56,17 +59,19 @@ export class RestOfFile {
       while (this.#workers.size > 0) await Promise.race(this.#workers);
     } finally {
       clearTimeout(windows.timer);
-      this.#stop.abort();
-      await Promise.allSettled(this.#workers);
     }
+    if (this.#failure) throw this.#failure.error;
   }
 
   /** Starts connections up to their number. */
   #fill(): void {
     while (this.#mayStart()) {
-      const worker = this.#work().finally(() => this.#workers.delete(worker));
-      // The race in `run` may have ended.
-      worker.catch(() => undefined);
+      const worker = this.#work()
+        .catch((error: unknown) => {
+          this.#failure ??= { error };
+          this.#stop.abort();
+        })
+        .finally(() => this.#workers.delete(worker));
       this.#workers.add(worker);
     }
   }
