@@ -18,6 +18,8 @@ export function manifestOf(packageJson: unknown) {
   const { version, description, license, dependencies, optionalDependencies } = Repository.parse(packageJson);
   return {
     ...{ name: "copra", version, description, license, type: "module" },
+    // It is given away as a file: its name at the registry may be somebody else's.
+    private: true,
     bin: { copra: "cli/copra.mjs" },
     // The command line's. Service and nodes need a newer one, which npm brings (optionalDependencies).
     engines: { node: ">=20.3" },
