@@ -1,7 +1,7 @@
 // Follows the tracks of a stream while ffmpeg writes them, and uploads each segment as soon as it is complete.
 import { setTimeout as sleep } from "node:timers/promises";
 import { mapLimited } from "../async/in-parallel.ts";
-import type { StreamStorage } from "./stream-storage.ts";
+import type { StreamFile, StreamStorage } from "./stream-storage.ts";
 import type { TrackFeed } from "./track-feed.ts";
 
 export interface Following {
@@ -35,13 +35,15 @@ export function followTracks(
   /** When this rejects, no file is being read any more, so the caller can close the files. */
   const poll = async (ended: boolean): Promise<void> => {
     const errors: unknown[] = [];
-    await mapLimited(feeds, PARALLEL, async (feed) => {
+    const files: StreamFile[][] = feeds.map(() => []);
+    await mapLimited(feeds, PARALLEL, async (feed, at) => {
       try {
-        storage.add(await feed.poll(ended));
+        files[at] = await feed.poll(ended);
       } catch (error) {
         errors.push(error);
       }
     });
+    storage.add(inTurn(files));
     if (errors.length > 0) throw errors[0];
   };
   const follow = async (): Promise<void> => {
@@ -75,4 +77,13 @@ export function followTracks(
     },
     stop,
   };
+}
+
+/**
+ * The first file of each track, then the second ones, and so on: when a whole chunk was joined, its first segments can
+ * be played before its last ones are stored.
+ */
+function inTurn(tracks: readonly (readonly StreamFile[])[]): StreamFile[] {
+  const longest = Math.max(0, ...tracks.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => tracks.flatMap((files) => files[at] ?? [])).flat();
 }
