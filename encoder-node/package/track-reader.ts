@@ -92,12 +92,18 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
   };
 }
 
-export type TsTrack = { readonly playlist: string; readonly segmentSeconds: number; readonly kind: TrackKind };
+export type TsTrack = {
+  readonly playlist: string;
+  readonly segmentSeconds: number;
+  readonly kind: TrackKind;
+  /** Segments stay in their folder when they are released. */
+  readonly keepsFiles?: boolean;
+};
 
 /**
  * ffmpeg's segments are files that begin at the same grid times. Shorter ones, as after a gap, are joined in one file.
  */
-export function tsReader({ playlist, segmentSeconds, kind }: TsTrack): TrackReader {
+export function tsReader({ playlist, segmentSeconds, kind, keepsFiles = false }: TsTrack): TrackReader {
   let header: TrackHeader | null = null;
   let taken = 0;
   let near = STREAM_START_SECONDS * TICKS_PER_SECOND;
@@ -131,7 +137,8 @@ export function tsReader({ playlist, segmentSeconds, kind }: TsTrack): TrackRead
         ended,
       );
       waiting = assembly.waiting;
-      return Promise.all(assembly.segments.map(inOneFile));
+      const ready = await Promise.all(assembly.segments.map(inOneFile));
+      return keepsFiles ? ready.map((segment) => ({ ...segment, release: keepFile })) : ready;
     },
     close: async () => {},
   };

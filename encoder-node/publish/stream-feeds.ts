@@ -29,8 +29,10 @@ export function openPackage(
   const segmentSeconds = spec.segmentDurationMs / 1000;
   const readerOf = (track: StreamTrack): TrackReader => {
     const path = join(workFolder, fileOf(track) ?? "");
+    // The quality of a track is measured after all of it is encoded.
+    const keepsFiles = spec.measuresQuality === true && track.kind === "video" && track.fmp4 === null;
     return format === "mpegts"
-      ? tsReader({ playlist: path, segmentSeconds, kind: track.kind })
+      ? tsReader({ playlist: path, segmentSeconds, kind: track.kind, keepsFiles })
       : fmp4Reader({ path, segmentSeconds, kind: track.kind });
   };
   const feedOf = ({ track, reader }: TrackSource): TrackFeed =>

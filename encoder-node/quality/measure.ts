@@ -19,6 +19,8 @@ import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 
 export type MeasuredVideo = Viewing & {
+  /** The part of the video's frames that is not padding. */
+  readonly activeArea: Viewing["size"];
   /** In the order of time. */
   readonly samples: readonly QualitySample[];
   /** One of this many frames was measured. */
@@ -56,8 +58,8 @@ export async function measureQuality(request: MeasureRequest, deps: MeasureDeps)
     if (failure) return err(failure);
     const samples = readSamples(await filesIn(folder), planned.value.fps);
     if (!samples) return err(NOT_COMPARABLE);
-    const { viewing, every, fps } = planned.value;
-    return ok({ ...viewing, samples, every, fps });
+    const { viewing, activeArea, every, fps } = planned.value;
+    return ok({ ...viewing, activeArea, samples, every, fps });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

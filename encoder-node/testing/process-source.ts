@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import type { Failure } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
@@ -17,7 +18,7 @@ import { serve } from "./range-server.ts";
 import { startTestNode, tools } from "./task-deps.ts";
 
 export type ProcessedOutput =
-  | { readonly ok: true; readonly files: readonly string[]; readonly note?: string }
+  | { readonly ok: true; readonly files: readonly string[]; readonly note?: string; readonly quality?: QualityReport }
   | { readonly ok: false; readonly failure: Failure };
 
 export type ProcessedSource = {
@@ -77,5 +78,6 @@ function processedOutput(report: OutputReport, stored: string): ProcessedOutput 
     String(a.file).localeCompare(String(b.file), "en", { numeric: true }),
   );
   const files = inOrder.map(({ file }) => join(stored, String(report.output), String(file)));
-  return { ok: true, files, ...(report.note === undefined ? {} : { note: report.note }) };
+  const { note, quality } = report;
+  return { ok: true, files, ...(note === undefined ? {} : { note }), ...(quality ? { quality } : {}) };
 }

@@ -7,7 +7,14 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Attributes, Span } from "./otlp-json.ts";
 
 /** `client`: steps that wait for another machine. */
-const STEPS = { fetch: "client", probe: "internal", ffmpeg: "internal", upload: "client", report: "client" } as const;
+const STEPS = {
+  fetch: "client",
+  probe: "internal",
+  ffmpeg: "internal",
+  measure: "internal",
+  upload: "client",
+  report: "client",
+} as const;
 export type Step = keyof typeof STEPS;
 
 /** Ends a span. `error`: why the step failed; null: it did not. */

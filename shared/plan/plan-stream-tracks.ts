@@ -41,6 +41,7 @@ export type AudioPart = {
 };
 
 export type VideoPart = AudioPart & {
+  readonly video: EncodedVideo;
   readonly branch: Branch;
   readonly expectedFrames: number | null;
   readonly device: HardwareDevice | null;
@@ -163,6 +164,7 @@ function videoPart(
     ? chunkArguments(chunkFile(spec.index, name))
     : streamArguments(files, "video", spec.segmentDurationMs);
   return {
+    video,
     track: { name, kind: "video", ...files, video: { frame, fps: timing.fps } },
     branch: { label, filters },
     argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...file],

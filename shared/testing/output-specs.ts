@@ -1,19 +1,21 @@
 // Makes output specifications from formats, for tests of planning and encoding.
 import type { OutputSpec } from "../job/output-spec.ts";
 import { parseOutputs } from "../request/outputs/outputs-section.ts";
+import { withQualityReport } from "../request/outputs/quality-report.ts";
 
 export type OutputOptions = {
   format: string;
   number?: number;
   square?: boolean;
   durationMs?: number | null;
+  measuresQuality?: boolean;
   /** Further parameters, in the notation of requests. */
   params?: Readonly<Record<string, unknown>>;
 };
 
 /** The specification of one output. Throws an error with the parser's message for invalid options. */
 export function specOf(
-  { format, number, square, durationMs = null, params = {} }: OutputOptions,
+  { format, number, square, durationMs = null, measuresQuality = false, params = {} }: OutputOptions,
   index: number,
 ): OutputSpec {
   const duration = durationMs === null ? {} : { duration: durationMs / 1000 };
@@ -21,7 +23,9 @@ export function specOf(
   const body = { [format]: { path: format === "httpstream" ? "stream" : "%d", ...duration, ...image, ...params } };
   const parsed = parseOutputs(body, "loopback");
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const [spec] = parsed.value;
+  const measured = withQualityReport(parsed.value, { qualityReport: measuresQuality });
+  if (!measured.ok) throw new Error(measured.error.message);
+  const [spec] = measured.value;
   if (!spec) throw new Error("No output");
   return { ...spec, index };
 }

@@ -66,11 +66,17 @@ export async function* readChunkFragments(
   kind: TrackKind,
 ): AsyncGenerator<ChunkFragment> {
   const { size } = await file.stat();
+  let isOver = false;
   for (let offset = init.length; offset < size; ) {
     const box = await boxAt(file, offset, size);
-    // The index for seeking, at the end.
-    if (box.type === "mfra" && offset + box.sizeBytes === size) return;
-    if (box.type !== "moof") throw new Error(`unexpected box ${JSON.stringify(box.type)} instead of a fragment`);
+    // At the end: the index for seeking, and what this program appends (quality/chunk-quality.ts).
+    if (box.type === "mfra" || box.type === "free") {
+      isOver = true;
+      offset += box.sizeBytes;
+      continue;
+    }
+    if (isOver || box.type !== "moof")
+      throw new Error(`unexpected box ${JSON.stringify(box.type)} instead of a fragment`);
     const data = await boxAt(file, offset + box.sizeBytes, size);
     if (data.type !== "mdat") throw new Error("a fragment has no samples");
     const moof = await bytesAt(file, offset, box.sizeBytes);
@@ -128,4 +134,23 @@ async function bytesAt(file: FileHandle, offset: number, sizeBytes: number): Pro
     at += bytesRead;
   }
   return bytes;
+}
+
+/** The body of the box of a type that ends the file; null: it ends with another one. Throws for a truncated file. */
+export async function lastBox(path: string, type: string): Promise<Buffer | null> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    for (let offset = 0; offset < size; ) {
+      const box = await boxAt(file, offset, size);
+      const end = offset + box.sizeBytes;
+      if (box.type === type && end === size) {
+        return await bytesAt(file, offset + box.headerBytes, box.sizeBytes - box.headerBytes);
+      }
+      offset = end;
+    }
+    return null;
+  } finally {
+    await file.close();
+  }
 }

@@ -16,6 +16,7 @@ import { fetchExtras } from "../encode/fetch-extras.ts";
 import { findTargets } from "../encode/find-targets.ts";
 import { type OnRuns, type RunDeps, runAll } from "../encode/run-planned.ts";
 import { checkChunkTracks } from "./chunk-check.ts";
+import { measureChunk } from "./chunk-quality.ts";
 import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
 
 /** Additional preroll after the usual one did not give the planned frames, in ms. */
@@ -30,6 +31,7 @@ export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult
       const { request, targets } = await withTargets(planned, folder, rangedDeps);
       const { tracks, encoder } = await encodeChunk(request, task.encoder, folder, rangedDeps);
       const encodeMs = Date.now() - startedAt;
+      await measureChunk(request, tracks, { ...rangedDeps, folder });
       return { kind: "chunk", tracks: await storeTracks(tracks, deps), encoder, encodeMs, ...targets };
     }),
   );

@@ -10,9 +10,9 @@ import { chooseTracks, type TrackKind } from "#shared/plan/source/source-tracks.
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
+import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
 import { lastPacketEndMs } from "../../source/probe/probe-end.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { isLongEnough, type MadeFile, madeFile, missingTrack, probeResult, tooShort } from "../../upload/made-file.ts";

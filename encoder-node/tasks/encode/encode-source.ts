@@ -43,7 +43,7 @@ export async function withEncodeSource<Value>(
   // Another version than the one that was inspected: it must arrive as a whole to be judged.
   if (!piece?.validator || String(piece.sizeBytes) !== probe.format.size) return withFile(task, deps, work);
   const source = { from: "origin" as const, sizeBytes: piece.sizeBytes, validator: piece.validator };
-  return withRangedSource({ source, sourceUrl }, deps, (served, ranged) =>
+  return withRangedSource({ source, sourceUrl, readsAll: true }, deps, (served, ranged) =>
     work({ ...served, release: () => undefined }, ranged),
   );
 }

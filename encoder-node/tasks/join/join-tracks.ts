@@ -8,10 +8,12 @@ import { planAudio } from "#shared/plan/plan-audio.ts";
 import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
+import type { TrackQuality } from "../../quality/quality-report.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { probeResult } from "../../upload/made-file.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
+import { isMeasured, readChunkQuality } from "../chunk/chunk-quality.ts";
 import { availableChunks, type JoinChunk, type JoinTask } from "./available-chunks.ts";
 import { fetchChunks, trackKey } from "./fetch-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
@@ -29,6 +31,8 @@ export type JoinedAudio = {
 };
 
 export type JoinedTracks = {
+  /** By output: what was measured of each chunk of its tracks. */
+  readonly qualities: ReadonlyMap<number, readonly TrackQuality[]>;
   /** In time order within each track. */
   readonly chunks: readonly JoinedChunk[];
   readonly audio: readonly JoinedAudio[];
@@ -55,12 +59,13 @@ type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrac
  */
 export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedTracks> {
   const { task, outputs, folder, chunkFolder } = work;
-  const wanted = new Set(outputs.map(({ index }) => index));
   const otherFiles = plannedFiles(task, outputs);
   const plannedOf = new Map<ScratchTrack, ChunkTrack>();
   const joined = new Map<string, JoinedTrack>();
   const chunks: JoinedChunk[] = [];
   const audio: JoinedAudio[] = [];
+  const qualities = new Map<number, TrackQuality[]>();
+  const measured = new Set(outputs.filter(isMeasured).map(({ index }) => index));
 
   const appendChunk = async (stored: ScratchTrack, planned: ChunkTrack, path: string): Promise<void> => {
     const key = trackKey(stored);
@@ -69,6 +74,10 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
     const facts = await track.append(path);
     checkFrames(stored, planned, facts);
     chunks.push({ planned, facts });
+    if (!measured.has(planned.output)) return;
+    const beginsMs = (planned.firstUs - (task.chunks[0]?.range.startUs ?? 0)) / 1000;
+    const quality = await readChunkQuality(path, planned.track, beginsMs);
+    if (quality) qualities.set(planned.output, [...(qualities.get(planned.output) ?? []), quality]);
   };
   /** Files that are not joined have their planned names already. */
   const moveFile = async (stored: ScratchTrack, path: string): Promise<void> => {
@@ -86,28 +95,42 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
   };
 
   await mkdir(chunkFolder, { recursive: true });
-  deps.progress("transferring", 0);
-  let others: readonly ScratchTrack[] = task.audio.filter(({ output }) => wanted.has(output));
-  let done = 0;
   try {
-    for await (const some of availableChunks(task, deps)) {
-      const video = some.flatMap((chunk) => storedTracks(chunk, task, outputs));
-      for (const { scratch, planned } of video) plannedOf.set(scratch, planned);
-      const all = [...others, ...video.map(({ scratch }) => scratch)];
-      const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      const before = done;
-      const onBytes = (bytes: number): void =>
-        deps.progress("transferring", (before + (some.length * bytes) / totalBytes) / task.chunks.length);
-      const fetching = { chunks: all, folder: chunkFolder, onChunk, onBytes };
-      await deps.trace.step("fetch", () => fetchChunks(fetching, deps), { "copra.bytes": totalBytes });
-      if (done === 0) work.onBegun();
-      others = [];
-      done += some.length;
-    }
+    await fetchAll(work, { plannedOf, onChunk }, deps);
   } finally {
     await Promise.all([...joined.values()].map((track) => track.close()));
   }
-  return { chunks, audio };
+  return { chunks, audio, qualities };
+}
+
+type Taking = {
+  /** What the fetched tracks were planned as; audio and other files are not in it. */
+  readonly plannedOf: Map<ScratchTrack, ChunkTrack>;
+  readonly onChunk: (stored: ScratchTrack, path: string) => Promise<void>;
+};
+
+/** Fetches the chunks as they become available, and with the first of them the audio and the other files. */
+async function fetchAll(work: TracksWork, { plannedOf, onChunk }: Taking, deps: TaskDeps): Promise<void> {
+  const { task, outputs, chunkFolder: folder } = work;
+  deps.progress("transferring", 0);
+  let others: readonly ScratchTrack[] = task.audio.filter((stored) =>
+    outputs.some(({ index }) => index === stored.output),
+  );
+  let done = 0;
+  for await (const some of availableChunks(task, deps)) {
+    const video = some.flatMap((chunk) => storedTracks(chunk, task, outputs));
+    for (const { scratch, planned } of video) plannedOf.set(scratch, planned);
+    const chunks = [...others, ...video.map(({ scratch }) => scratch)];
+    const totalBytes = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const before = done;
+    const onBytes = (bytes: number): void =>
+      deps.progress("transferring", (before + (some.length * bytes) / totalBytes) / task.chunks.length);
+    const fetching = { chunks, folder, onChunk, onBytes };
+    await deps.trace.step("fetch", () => fetchChunks(fetching, deps), { "copra.bytes": totalBytes });
+    if (done === 0) work.onBegun();
+    others = [];
+    done += some.length;
+  }
 }
 
 /** The audio of streams is fragmented, and on the timeline of their segments. */

@@ -9,8 +9,10 @@ import { planJoin } from "#shared/plan/plan-join.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher, type Publications, type Publisher } from "../../publish/publisher.ts";
+import { qualityReport } from "../../quality/quality-report.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
+import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
@@ -28,12 +30,20 @@ export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> 
     try {
       const { tracks, encoded } = await joinOutputs({ task, folder, publisher }, deps);
       deps.releaseSlot();
-      delivery.add(encoded);
+      delivery.add(encoded.map((made) => withQuality(made, tracks)));
       return { kind: "join", outputs: await delivery.finish(), boundaries: checkChunkBoundaries(tracks) };
     } finally {
       await Promise.all([publisher.stop(), delivery.stop()]);
     }
   });
+}
+
+/** A joined output with what the nodes of its chunks measured. */
+function withQuality(made: MadeOutput | FailedOutput, { qualities }: JoinedTracks): MadeOutput | FailedOutput {
+  const chunks = qualities.get(made.output);
+  return chunks && !("failure" in made)
+    ? { ...made, quality: Promise.resolve(qualityReport(mergeQualities(chunks))) }
+    : made;
 }
 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";

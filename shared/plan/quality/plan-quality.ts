@@ -58,6 +58,8 @@ export const REFERENCE_TIMES = "reference.txt";
 export type QualityPlan = {
   readonly run: PlannedRun;
   readonly viewing: Viewing;
+  /** The part of the encoded frames that is not padding. */
+  readonly activeArea: Size;
   /** One of this many frames is measured. */
   readonly every: number;
   /** Frames per second of the encoded video. */
@@ -117,7 +119,7 @@ export function planQuality(request: QualityRequest): Result<QualityPlan> {
     expectedFrames: null,
     durationMs: lengthMs(request, track),
   };
-  return ok({ run, viewing, every: sampled.every, fps: input.timing.fps });
+  return ok({ run, viewing, activeArea: fitted.activeArea, every: sampled.every, fps: input.timing.fps });
 }
 
 /** The part of the source that is shown, turned, in square pixels. */

@@ -1,0 +1,40 @@
+// The files of an encoded video track, as one file.
+import { createReadStream, createWriteStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+
+/** An encoded video track. `segments`: the folder and the beginning of the names of its MPEG-TS segments. */
+export type MadeVideo = { readonly track: string } & (
+  | { readonly path: string }
+  | { readonly segments: { readonly folder: string; readonly prefix: string } }
+);
+
+/** The video tracks that a planned output has in a folder. */
+export function madeVideos({ stream, tracks, files }: PlannedOutput, folder: string): MadeVideo[] {
+  if (!stream) {
+    const [file] = files;
+    return file !== undefined && tracks.includes("video") ? [{ track: "video", path: join(folder, file) }] : [];
+  }
+  return stream.tracks.flatMap(({ name, kind, fmp4, ts }): MadeVideo[] => {
+    if (kind !== "video") return [];
+    if (fmp4 !== null) return [{ track: name, path: join(folder, fmp4) }];
+    return ts === null ? [] : [{ track: name, segments: { folder, prefix: `${ts.replace(/\.m3u8$/, "")}-` } }];
+  });
+}
+
+/** The path of a file with all of the track: its own, or one in `folder` to which its segments are copied. */
+export async function wholeVideo(video: MadeVideo, folder: string): Promise<string> {
+  if ("path" in video) return video.path;
+  const { segments } = video;
+  const names = await readdir(segments.folder);
+  const own = names.filter(
+    (name) => name.startsWith(segments.prefix) && /^\d{5}\.ts$/.test(name.slice(segments.prefix.length)),
+  );
+  const whole = join(folder, `${basename(segments.prefix)}whole.ts`);
+  for (const name of own.toSorted()) {
+    await pipeline(createReadStream(join(segments.folder, name)), createWriteStream(whole, { flags: "a" }));
+  }
+  return whole;
+}

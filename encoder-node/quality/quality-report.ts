@@ -1,0 +1,40 @@
+// The report on measured video tracks.
+
+import type { QualitySample } from "#shared/plan/quality/read-samples.ts";
+import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
+import type { Viewing } from "#shared/plan/quality/viewing.ts";
+import type { QualityReport, RenditionQuality } from "#shared/protocol/quality.ts";
+
+/** A measured video track, or why it could not be measured. */
+export type TrackQuality = { readonly track: string } & (
+  | { readonly measured: Measured }
+  | { readonly failure: string }
+);
+
+export type Measured = {
+  /** Of VMAF. */
+  readonly model: string;
+  /** The part of its frames that is not padding, and how large that was shown. In pixels. */
+  readonly size: Viewing["size"];
+  readonly shown: Viewing["size"];
+  readonly every: number;
+  readonly samples: readonly QualitySample[];
+};
+
+/** Values of the series of an output, and of one rendition at least: they are stored with the job. */
+const MAX_POINTS = { output: 1200, rendition: 60 };
+
+/** The tracks of an output. Of failures the first one is reported. */
+export function qualityReport(tracks: readonly TrackQuality[]): QualityReport {
+  const maxPoints = Math.max(MAX_POINTS.rendition, Math.floor(MAX_POINTS.output / Math.max(1, tracks.length)));
+  const failures = tracks.flatMap((track) => ("failure" in track ? [track.failure] : []));
+  const renditions = tracks.flatMap((track): RenditionQuality[] => {
+    if (!("measured" in track) || track.measured.samples.length === 0) return [];
+    const { samples, ...measured } = track.measured;
+    const { samples: count, series, ...summary } = summarizeQuality(samples, maxPoints);
+    const { vmaf, psnr, ssim, intervalSeconds } = series;
+    const points = { intervalSeconds, vmaf: [...vmaf], psnr: [...psnr], ssim: [...ssim] };
+    return [{ track: track.track, ...measured, samples: count, ...summary, series: points }];
+  });
+  return { renditions, ...(failures[0] === undefined ? {} : { failure: failures[0].slice(0, 300) }) };
+}

@@ -1,0 +1,101 @@
+// The measured quality of a chunk, which travels at the end of its file: the node that joins the chunks merges it.
+import { appendFile } from "node:fs/promises";
+import * as z from "zod";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { ChunkRequest } from "#shared/plan/plan-chunk.ts";
+import { type MeasureTracksDeps, measureTracks } from "../../quality/measure-tracks.ts";
+import type { TrackQuality } from "../../quality/quality-report.ts";
+import { lastBox } from "./chunk-file.ts";
+import type { EncodedTrack } from "./store-tracks.ts";
+
+/** A box that players skip (ISO/IEC 14496-12 §8.1.2). */
+const BOX = "free";
+const HEADER_BYTES = 8;
+const MAX_SAMPLES = 1_000_000;
+
+const Side = z.int().min(1).max(100_000);
+const Size = z.object({ width: Side, height: Side });
+const Value = z.number().min(-1).max(200);
+
+const ChunkQuality = z.union([
+  z.object({
+    measured: z.object({
+      model: z.string().max(60),
+      size: Size,
+      shown: Size,
+      every: z.int().min(1),
+      /** Since the first frame of the chunk, in ms; VMAF, PSNR and SSIM. */
+      samples: z.array(z.tuple([z.number().min(0), Value, Value, Value])).max(MAX_SAMPLES),
+    }),
+  }),
+  z.object({ failure: z.string().max(300) }),
+]);
+
+/** Measures the tracks of a chunk whose outputs ask for it, and appends what was measured to their files. */
+export async function measureChunk(
+  request: Omit<ChunkRequest, "capabilities">,
+  tracks: readonly EncodedTrack[],
+  deps: MeasureTracksDeps,
+): Promise<void> {
+  const { outputs, ...work } = request;
+  for (const spec of outputs) {
+    const own = tracks.filter(({ output }) => output === spec.index);
+    const videos = own.map(({ track, path }) => ({ track, path }));
+    for (const quality of await measureTracks({ ...work, spec, videos }, deps)) {
+      const path = own.find(({ track }) => track === quality.track)?.path;
+      if (path !== undefined) await appendFile(path, boxOf(quality));
+    }
+  }
+}
+
+function boxOf(quality: TrackQuality): Buffer {
+  const body = Buffer.from(JSON.stringify("failure" in quality ? { failure: quality.failure } : packed(quality)));
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt32BE(HEADER_BYTES + body.length, 0);
+  header.write(BOX, 4, "latin1");
+  return Buffer.concat([header, body]);
+}
+
+function packed({ measured: { samples, ...measured } }: Extract<TrackQuality, { measured: unknown }>): object {
+  const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
+  const tuples = samples.map(({ timeMs, vmaf, psnr, ssim }) => [
+    ...[rounded(timeMs, 1), rounded(vmaf, 3), rounded(psnr, 3), rounded(ssim, 5)],
+  ]);
+  return { measured: { ...measured, samples: tuples } };
+}
+
+/** What was measured of a chunk that begins at a time of its output (ms); null if its file has nothing of it. */
+export async function readChunkQuality(path: string, track: string, beginsMs: number): Promise<TrackQuality | null> {
+  const body = await lastBox(path, BOX);
+  const parsed = body && ChunkQuality.safeParse(parseJson(body));
+  if (!parsed?.success) return null;
+  if ("failure" in parsed.data) return { track, failure: parsed.data.failure };
+  const { samples: tuples, ...measured } = parsed.data.measured;
+  const samples = tuples.map(([at, vmaf, psnr, ssim]) => ({ timeMs: beginsMs + at, vmaf, psnr, ssim }));
+  return { track, measured: { ...measured, samples } };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
+
+/** The tracks of an output, each with the samples of all of its chunks. */
+export function mergeQualities(chunks: readonly TrackQuality[]): TrackQuality[] {
+  const tracks = Map.groupBy(chunks, ({ track }) => track);
+  return [...tracks].flatMap(([track, parts]): TrackQuality[] => {
+    const measured = parts.flatMap((part) => ("measured" in part ? [part.measured] : []));
+    const failure = parts.flatMap((part) => ("failure" in part ? [part.failure] : []))[0];
+    const [first] = measured;
+    return [
+      ...(first ? [{ track, measured: { ...first, samples: measured.flatMap(({ samples }) => samples) } }] : []),
+      ...(failure === undefined ? [] : [{ track, failure }]),
+    ];
+  });
+}
+
+/** Whether the quality of an output is measured. */
+export const isMeasured = (spec: OutputSpec): boolean => spec.type !== "image" && spec.measuresQuality === true;
