@@ -3,6 +3,7 @@
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
+import { VERSION } from "#shared/version.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { buildCli } from "../cli/build-cli.ts";
 import { buildService } from "../control-plane/build-service.ts";
@@ -55,7 +56,8 @@ export async function buildPackage(folder: string): Promise<void> {
   await build({ ...OPTIONS, entryPoints: entries, outdir: folder });
   for (const path of COPIED) await cp(join(ROOT, path), join(folder, path), { recursive: true });
   await rm(join(folder, "migrations", "meta"), { recursive: true });
-  await cp(join(ROOT, "local/package/README.md"), join(folder, "README.md"));
+  const readme = await readFile(join(ROOT, "local/package/README.md"), "utf8");
+  await writeFile(join(folder, "README.md"), readme.replaceAll("VERSION", VERSION));
   await writeFile(join(folder, "THIRD-PARTY-LICENSES.txt"), await licenseTexts());
   await writeService(folder);
   const manifest = manifestOf(JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")));
