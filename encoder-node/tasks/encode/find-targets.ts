@@ -47,9 +47,9 @@ export async function findTargets(
   const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
   const reports = new Map<number, TargetReport[]>();
   const found = [...outputs];
-  for (const videos of Object.values(Object.groupBy(wanted, ({ range }) => `${range.fromMs} ${range.toMs}`))) {
-    const [first] = videos ?? [];
-    if (!videos || !first) continue;
+  for (const videos of byRange(wanted)) {
+    const [first] = videos;
+    if (!first) continue;
     const unique = [...new Map(videos.map((video) => [keyOf(video), video])).values()];
     const run: SearchDeps["run"] = async (planned, folder, reads) =>
       (await runAll([planned], folder, () => undefined, { ...deps, reads })) === null;
@@ -61,7 +61,7 @@ export async function findTargets(
       const result = results[unique.findIndex((one) => keyOf(one) === keyOf(video))];
       if (!result || result.rateFactor === 0) continue;
       const { index } = video.output;
-      reports.set(index, [...(reports.get(index) ?? []), result]);
+      if (unique.includes(video)) reports.set(index, [...(reports.get(index) ?? []), result]);
       const at = found.findIndex((spec) => spec.index === index);
       const spec = found[at];
       if (spec) found[at] = withRateFactor(spec, video.variant, result.rateFactor);
@@ -72,6 +72,16 @@ export async function findTargets(
     return targets && !("failure" in encoded) ? { ...encoded, targets } : encoded;
   };
   return { outputs: found, reports, withTargets };
+}
+
+/** Videos that show the same part of the source share its samples. */
+function byRange(wanted: readonly Wanted[]): Wanted[][] {
+  const groups = new Map<string, Wanted[]>();
+  for (const video of wanted) {
+    const key = `${video.range.fromMs} ${video.range.toMs}`;
+    groups.set(key, [...(groups.get(key) ?? []), video]);
+  }
+  return [...groups.values()];
 }
 
 /** Equal videos of an output, as of variants with different audio, are searched once. */

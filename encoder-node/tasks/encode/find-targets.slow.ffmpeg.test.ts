@@ -1,0 +1,57 @@
+// Searches for the variants of a stream, and for outputs that show parts of their source.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import { probeSource } from "../../source/probe/probe-source.ts";
+import { CommandLog } from "../../task/command-log.ts";
+import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
+import { silentLog } from "../../testing/silent-log.ts";
+import { NO_TRACE } from "../../tracing/task-trace.ts";
+import { findTargets } from "./find-targets.ts";
+
+let folder = "";
+let source = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "targets-"));
+  source = path.join(folder, "clip.mp4");
+  const clip = "-f lavfi -i testsrc2=s=320x180:r=25:d=8,noise=alls=6:allf=t -c:v libx264 -preset ultrafast -qp 0";
+  await makeClip(folder, "clip.mp4", clip);
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it("searches each video once, and those without a VMAF not", async () => {
+  const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];
+  const parsed = parseOutputs(
+    {
+      "mp4:::quality=vmaf92": { path: "/a.mp4", offset: 3, duration: 2 },
+      "mp4:::quality=4": { path: "/b.mp4" },
+      httpstream: { path: "/s", variants, dash: { path: "dash" } },
+    },
+    "none",
+  );
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const probe = await probeSource(tested.ffprobe, source);
+  const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
+  const commands = new CommandLog();
+  const found = await findTargets({ source, probe, folder, watermarks: new Map() }, parsed.value, {
+    ...{ ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG }, log: silentLog, commands, trace: NO_TRACE },
+    ...{ signal: new AbortController().signal, capabilities },
+  });
+  const [file, other, stream] = found.outputs;
+  expect(file).toMatchObject({ video: { rate: { vmaf: 92, rateFactor: expect.any(Number) } } });
+  expect(other).toBe(parsed.value[1]);
+  if (stream?.type !== "httpstream") throw new Error("No stream");
+  const [one, two, three] = stream.variants.map(({ video }) => video?.rate);
+  expect(one).toMatchObject({ vmaf: 88, rateFactor: expect.any(Number) });
+  expect(two).toEqual(one);
+  expect(three).toEqual({ quality: 4, maxrateKbps: null });
+  expect([...found.reports].map(([output, reports]) => [output, reports.length])).toEqual([
+    [0, 1],
+    [2, 1],
+  ]);
+  const encoded = { output: 0, files: [], probe: null };
+  expect(found.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
+}, 120_000);
