@@ -7,10 +7,11 @@ import type { SelectedImages } from "./thumbnails/selected-images.ts";
 type ImagePlan<Plan extends OutputPlan> = Plan & { readonly images: SelectedImages };
 
 /**
- * What images may cost next to a video: as much as decoding this share of it a second time. Decoding is a tenth to a
- * fifth of the work of encoding, so the videos are ready a fiftieth later at most. Measured: ten images of 30 s of
- * 1080p, by decoding all of it once more, made a job with three sizes a tenth longer.
+ * What images may cost next to a video, in ms of video that is decoded a second time: as much as a poster, or this
+ * share of the video. Decoding is a tenth to a fifth of the work of encoding, so the videos are ready a fiftieth later.
+ * Measured: ten images of 30 s of 1080p, by decoding all of it once more, made a job with three sizes a tenth longer.
  */
+const SMALL_MS = 5_000;
 const SMALL_SHARE = 0.1;
 
 /**
@@ -23,7 +24,7 @@ export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], for
   const videos = plans.filter(decodesVideo);
   if (videos.length === 0) return images.length < plans.length ? images : [];
   const longestMs = Math.max(...videos.map(({ endMs, seekMs = 0 }) => (endMs === null ? 0 : endMs - seekMs)));
-  let leftMs = SMALL_SHARE * longestMs;
+  let leftMs = Math.max(SMALL_MS, SMALL_SHARE * longestMs);
   let leftSeeks = MAX_SEEKS;
   const priced = images.map((plan) => ({ plan, ...costOf(plan, format) })).toSorted((a, b) => a.costMs - b.costMs);
   return priced.flatMap(({ plan, costMs, seeks }) => {
