@@ -35,7 +35,7 @@ export type ClipResult = {
 };
 
 /** Runs ffmpeg, and returns the CPU seconds that it took. */
-async function timed(ffmpeg: Tool, argv: readonly string[], cwd: string): Promise<number> {
+export async function timed(ffmpeg: Tool, argv: readonly string[], cwd: string): Promise<number> {
   const { stdout } = await run("/bin/bash", ["-c", '"$@" > /dev/null || exit 1; times', "time", ffmpeg.path, ...argv], {
     cwd,
     env: toolEnvironment(),

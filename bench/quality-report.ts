@@ -1,0 +1,96 @@
+// Measures what a quality report costs, as a share of the encode's CPU time, and what sampling changes in its figures.
+// `node local/bootstrap.mjs bench/quality-report.ts [seconds]` prints a table.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { planEncode } from "#shared/plan/plan-encode.ts";
+import { MADE_TIMES, planQuality, QUALITY_LOG, REFERENCE_TIMES } from "#shared/plan/quality/plan-quality.ts";
+import { readSamples } from "#shared/plan/quality/read-samples.ts";
+import { measuredTracks } from "#shared/plan/quality/renditions.ts";
+import { type QualitySummary, summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
+import { withQualityReport } from "#shared/request/outputs/quality-report.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { probeFile } from "../encoder-node/source/probe/probe.ts";
+import { timed } from "./target-quality/encodes.ts";
+
+const SECONDS = Number(process.argv[2] ?? 8);
+const FRAME = "s=1920x1080:r=30000/1001";
+/** With a hard scene at the end, which the lowest percentile must show. */
+const HARD = `noise=alls=40:allf=t:enable='gt(t,${SECONDS * 0.8})'`;
+const CLIPS: Readonly<Record<string, string>> = {
+  shapes: `testsrc2=${FRAME},rotate=0.05*sin(t),noise=alls=4:allf=t,${HARD}`,
+  gradients: `gradients=${FRAME}:n=6:speed=0.03:seed=7,noise=alls=8:allf=t,${HARD}`,
+};
+const CASES = [
+  ["shapes", "mp4:720p"],
+  ["gradients", "mp4:720p"],
+  ["shapes", "mp4:1080p"],
+] as const;
+const PER_SECOND = [null, 8, 4, 2] as const;
+
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const folder = await mkdtemp(join(tmpdir(), "bench-quality-report-"));
+
+async function makeClip(name: string): Promise<string> {
+  const path = join(folder, `${name}.mp4`);
+  const encode = `-t ${SECONDS} -pix_fmt yuv420p -c:v libx264 -preset veryfast -crf 18 -g 250`.split(" ");
+  const argv = ["-v", "error", "-y", "-f", "lavfi", "-i", CLIPS[name] ?? "", ...encode, path];
+  await promisify(execFile)(ffmpeg.path, argv, { env: toolEnvironment() });
+  return path;
+}
+
+async function measure(source: string, format: string): Promise<void> {
+  const parsed = parseOutputs({ [`${format}:x:quality=3`]: { path: "/x" } }, "none");
+  const marked = parsed.ok ? withQualityReport(parsed.value, { qualityReport: true }) : parsed;
+  if (!marked.ok) throw new Error(marked.error.message);
+  const probe = await probeFile(ffprobe, source);
+  const [command] = planEncode({ source, probe, outputs: marked.value, capabilities: ALL_SOFTWARE }).commands;
+  const cwd = await mkdtemp(join(folder, "run-"));
+  let encodeSeconds = 0;
+  for (const { argv } of command?.runs ?? []) encodeSeconds += await timed(ffmpeg, argv, cwd);
+  const made = join(cwd, command?.outputs[0]?.files[0] ?? "");
+  const [track] = marked.value.flatMap((spec) => measuredTracks(spec, chooseTracks(probe), ALL_SOFTWARE));
+  if (!track) throw new Error("Nothing to measure");
+  let all: QualitySummary | null = null;
+  for (const perSecond of PER_SECOND) {
+    const planned = planQuality({ ...track, source, probe, made, perSecond, capabilities: ALL_SOFTWARE, threads: 2 });
+    if (!planned.ok) throw new Error(planned.error.message);
+    const seconds = await timed(ffmpeg, planned.value.run.argv, cwd);
+    const [log = "", madeTimes = "", referenceTimes = ""] = await Promise.all(
+      [QUALITY_LOG, MADE_TIMES, REFERENCE_TIMES].map((name) => readFile(join(cwd, name), "utf8")),
+    );
+    const samples = readSamples({ log, madeTimes, referenceTimes }, planned.value.fps);
+    if (!samples) throw new Error("Nothing was measured");
+    const summary = summarizeQuality(samples);
+    all ??= summary;
+    const cells = [
+      ...[format, perSecond ?? "all", samples.length, (seconds / encodeSeconds).toFixed(2)],
+      ...[difference(summary, all, "mean"), difference(summary, all, "harmonicMean")],
+      ...[difference(summary, all, "percentile1"), (summary.psnr.mean - all.psnr.mean).toFixed(2)],
+      (summary.ssim.mean - all.ssim.mean).toFixed(4),
+    ];
+    console.log(`| ${cells.join(" | ")} |`);
+  }
+}
+
+const difference = (one: QualitySummary, all: QualitySummary, of: "mean" | "harmonicMean" | "percentile1"): string =>
+  `${one.vmaf[of].toFixed(2)} (${(one.vmaf[of] - all.vmaf[of]).toFixed(2)})`;
+
+console.log("| output | a second | frames | CPU, encode = 1 | VMAF mean | harmonic mean | 1st percentile | PSNR | SSIM |");
+console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+try {
+  const clips = new Map<string, string>();
+  for (const [name, format] of CASES) {
+    const clip = clips.get(name) ?? (await makeClip(name));
+    clips.set(name, clip);
+    await measure(clip, format);
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
