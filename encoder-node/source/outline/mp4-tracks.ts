@@ -10,11 +10,10 @@ export type OutlinedTrack = {
 };
 
 /**
- * Sample entries whose packets ffmpeg takes from the index as they are. It parses those of other codecs (ffmpeg's
- * mov.c, `need_parsing`; VP9, AV1, AC-3, MP3), and may then list other packets. H.264 and HEVC are parsed for their
- * keyframes, which `stss` names too.
+ * Sample entries whose packets are those of the index. ffmpeg parses those of other codecs, and then lists other packets
+ * (AC-3, MP3; mov.c, `need_parsing`). Video is parsed for its keyframes, which `stss` names too.
  */
-const VIDEO_ENTRIES: ReadonlySet<string> = new Set(["avc1", "avc3", "hvc1", "hev1"]);
+const VIDEO_ENTRIES: ReadonlySet<string> = new Set(["avc1", "avc3", "hvc1", "hev1", "vp09", "av01"]);
 const INTRA_ENTRIES: ReadonlySet<string> = new Set(["apch", "apcn", "apcs", "apco", "ap4h", "ap4x"]);
 const AUDIO_ENTRIES: ReadonlySet<string> = new Set(["mp4a", "sowt", "twos", "lpcm", "in24", "in32", "fl32"]);
 

@@ -32,6 +32,8 @@ const CLIPS = {
   "open-gop.mp4": `${noisy("25")} ${h264} -bf 2 -x264-params open-gop=1:bframes=2`,
   "refresh.mp4": `${noisy("25")} ${h264} -x264-params intra-refresh=1`,
   "hevc.mp4": `${noisy("25", 10)} -c:v libx265 -preset ultrafast -x265-params log-level=none:qp=4:keyint=25`,
+  "vp9.mp4": `${noisy("25", 12)} -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -lag-in-frames 25 -b:v 20M -g 50`,
+  "av1.mp4": `${noisy("25", 12)} -c:v libsvtav1 -preset 12 -crf 5 -g 50`,
   "intra.mov": `${noisy("25", 20)} -c:v prores`,
   // Without an outline.
   "pieces.mp4": "-i base.mp4 -c copy -movflags +frag_keyframe+empty_moov+default_base_moof",
@@ -83,6 +85,8 @@ it.each<Clip | "truncated.mp4">([
   "open-gop.mp4",
   "refresh.mp4",
   "hevc.mp4",
+  "vp9.mp4",
+  "av1.mp4",
   "intra.mov",
 ])("finds the same probe and the same frames in a part of %s", async (name) => {
   const outline = await outlineOf(name);
