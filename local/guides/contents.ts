@@ -5,7 +5,10 @@ export type GuideGroup = { readonly title: string; readonly pages: readonly stri
 /** Paths below docs/ without `.md`; they are those below /docs of a running service, too. */
 export const CONTENTS: readonly GuideGroup[] = [
   { title: "Start", pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "dashboard"] },
-  { title: "Encode", pages: ["encoding", "video", "images", "streams", "ultrafast", "storage", "uploads", "recipes"] },
+  {
+    title: "Encode",
+    pages: ["encoding", "video", "images", "streams", "ultrafast", "quality", "storage", "uploads", "recipes"],
+  },
   {
     title: "Follow",
     pages: [

@@ -31,6 +31,8 @@ let job: FakeJob;
 /** Instead of the job as it goes on. */
 let shown: Partial<Job> | null;
 let streamError: object | null;
+/** The metadata of outputs. */
+let outputs: readonly object[] = [];
 let timer: ReturnType<typeof setInterval>;
 const complaints: string[] = [];
 const NOT_KEPT = { status: 409, error_code: "job_state_conflict", message: "It is no longer kept" };
@@ -86,7 +88,7 @@ beforeAll(async () => {
       ],
     })),
     "POST /v2/jobs/:id/notifications/:n/replay": () => ({ response: { delivered: true, status: 204, seconds: 0.1 } }),
-    "GET /v2/metadata/jobs/:id": () => ({ job_id: job.id, metadata: { input: {}, outputs: [] } }),
+    "GET /v2/metadata/jobs/:id": () => ({ job_id: job.id, metadata: { input: {}, outputs } }),
     "DELETE /v2/jobs/:id": () => {
       shown = { status: "job.aborted", completed_at: job.job(Date.now()).created_at };
       return jobNow();
@@ -107,6 +109,7 @@ beforeEach(async () => {
   clearInterval(timer);
   shown = null;
   streamError = null;
+  outputs = [];
   complaints.length = 0;
   fake.requests.length = 0;
   await page?.context().close();
@@ -144,6 +147,41 @@ function goOn(everyMs = UPDATE_MS): void {
 }
 
 const bars = (state = "") => page.locator(`.bar[data-key]${state}`);
+
+describe("the quality of an output", () => {
+  const summary = { mean: 94.25, harmonic_mean: 94, percentile_1: 71.5, min: 60.25 };
+  const series = {
+    interval_seconds: 1,
+    vmaf: [96, 95, 60.5, null, 97],
+    psnr: [40, 40, 31, null, 41],
+    ssim: [0.99, 0.99, 0.9, null, 0.99],
+  };
+  const rendition = {
+    ...{ track: "video", width: 1280, height: 720, shown_width: 1920, shown_height: 1080, model: "vmaf_v0.6.1" },
+    ...{ frames: 50, every: 3, vmaf: summary, psnr: summary, ssim: { ...summary, mean: 0.98 }, series },
+  };
+
+  it("is shown over its length, also as a table", async () => {
+    const [first] = (job ?? new FakeJob({ ...SMALL, startMs: Date.now() })).job(Date.now()).outputs;
+    const key = first?.key ?? "";
+    shown = { status: "job.completed", completed_at: "2026-11-23 02:00:00 +0000" };
+    shown.outputs = first ? [{ ...first, status: "video.encoded" }] : [];
+    outputs = [{ [key]: { streams: [], format: {}, quality: { renditions: [rendition] } } }];
+    await open(SMALL, 200);
+    const section = page.getByRole("region", { name: `Quality of ${key}` });
+    expect(await section.locator("dd").allTextContents()).toEqual([
+      ...["94.3", "71.5", "60.3", "94.3 dB", "0.9800", "one of 3 frames"],
+    ]);
+    const strip = section.getByRole("img", { name: `VMAF of ${key} over its length, worst at 0:02: 60.5` });
+    expect(await strip.locator("rect").count()).toBe(4);
+    await section.getByText("VMAF over time").click();
+    expect(await section.locator("tbody tr").allTextContents()).toEqual([
+      ...["0:0096.040.00.9900", "0:0195.040.00.9900", "0:0260.531.00.9000", "0:03–––", "0:0497.041.00.9900"],
+    ]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
 
 describe("the timeline", () => {
   it("draws 300 chunks on 20 slots ten times a second without a long task, and keeps no memory", async () => {

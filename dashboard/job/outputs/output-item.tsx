@@ -1,10 +1,11 @@
 // One output in the list: what it is, its figures, and what can be done with it.
-import type { Output } from "../../../client/index.ts";
+import type { Output, QualityMetadata } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
+import { QualityReport } from "../quality/quality-report.tsx";
 import type { Figure } from "./figures.ts";
 import { Gallery } from "./gallery.tsx";
 import type { Playable } from "./playable.ts";
@@ -12,13 +13,15 @@ import type { Playable } from "./playable.ts";
 type Props = {
   readonly output: Output;
   readonly figures: readonly Figure[];
+  /** As far as it was measured. */
+  readonly quality: QualityMetadata | undefined;
   readonly playables: readonly Playable[];
   readonly play: (playable: Playable) => void;
   /** null: there is nothing to compare it with. */
   readonly compare: ((playable: Playable) => void) | null;
 };
 
-export function OutputItem({ output, figures, playables, play, compare }: Props) {
+export function OutputItem({ output, figures, quality, playables, play, compare }: Props) {
   const { key, format, status, progress, error, note, live } = output;
   const [first] = playables;
   const isRunning = /encoding|processing|packaging|queued/.test(status) && progress !== undefined;
@@ -47,6 +50,7 @@ export function OutputItem({ output, figures, playables, play, compare }: Props)
       {error !== undefined && <p class="output-error">{error}</p>}
       {note !== undefined && <p class="detail">{note}</p>}
       {figures.length > 0 && <Figures figures={figures} />}
+      {quality && <QualityReport quality={quality} name={key} />}
       <Links output={output} />
       {output.type === "image" && <Gallery urls={textsOf(output)} name={key} />}
     </>

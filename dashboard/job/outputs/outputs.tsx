@@ -68,6 +68,7 @@ export function Outputs({ job, request }: Props) {
             <OutputItem
               output={output}
               figures={figuresOf(output, known)}
+              quality={qualityOf(output, known)}
               playables={playablesOfOutput(job, output, known)}
               play={play}
               compare={compare}
@@ -89,8 +90,14 @@ function useUploadUrl(job: Job): string | undefined {
   return upload.value?.url;
 }
 
-function figuresOf({ key, type, encoder }: Output, { metadata }: Known): readonly Figure[] {
-  const found = metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
+const metadataOf = ({ key }: Output, { metadata }: Known) =>
+  metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
+
+const qualityOf = (output: Output, known: Known) => metadataOf(output, known)?.quality;
+
+function figuresOf(output: Output, known: Known): readonly Figure[] {
+  const { type, encoder } = output;
+  const found = metadataOf(output, known);
   if (found === undefined || type === "image") return [];
   const figures = "streams" in found ? fileFigures(found) : streamFigures(found);
   return encoder === undefined ? figures : [...figures, ["Encoder", encoder]];

@@ -1,0 +1,135 @@
+// The measured quality of an output: figures, VMAF over time, and the same as a table.
+import { useState } from "preact/hooks";
+import type { MeasuredRendition, QualityMetadata } from "../../../client/index.ts";
+import { Scroll } from "../../parts/scroll.tsx";
+import "./quality.css";
+import { type Bar, barsOf, levelOf, positionOf, worstOf } from "./strip.ts";
+import { targetTexts } from "./target.ts";
+
+/** Of the drawing, which is stretched to the width of the page. */
+const HEIGHT = 40;
+
+export function QualityReport({ quality, name }: { readonly quality: QualityMetadata; readonly name: string }) {
+  const { renditions = [], target = [], error } = quality;
+  return (
+    <>
+      {targetTexts(target).map((text) => (
+        <p key={text} class="detail">
+          {text}
+        </p>
+      ))}
+      {renditions.map((rendition) => (
+        <Rendition key={rendition.track} rendition={rendition} name={name} />
+      ))}
+      {error !== undefined && <p class="detail">The quality was not measured: {error}</p>}
+    </>
+  );
+}
+
+const decimals = (value: number, digits: number): string => value.toFixed(digits);
+
+function Rendition({ rendition, name }: { readonly rendition: MeasuredRendition; readonly name: string }) {
+  const { track, vmaf, psnr, ssim, every, series } = rendition;
+  const figures = [
+    ["VMAF", decimals(vmaf.mean, 1)],
+    ["1 % of the frames below", decimals(vmaf.percentile_1, 1)],
+    ["Worst frame", decimals(vmaf.min, 1)],
+    ["PSNR", `${decimals(psnr.mean, 1)} dB`],
+    ["SSIM", decimals(ssim.mean, 4)],
+    ...(every > 1 ? [["Measured", `one of ${every} frames`]] : []),
+  ];
+  const title = track === "video" ? name : `${name} ${track}`;
+  return (
+    <section class="quality" aria-label={`Quality of ${title}`}>
+      <dl class="output-figures">
+        {track !== "video" && (
+          <div>
+            <dt>Rendition</dt>
+            <dd class="mono">{track}</dd>
+          </div>
+        )}
+        {figures.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {series && series.vmaf.length > 1 && <Series series={series} title={title} />}
+    </section>
+  );
+}
+
+type Given = { readonly series: NonNullable<MeasuredRendition["series"]>; readonly title: string };
+
+function Series({ series, title }: Given) {
+  const [isOpen, open] = useState(false);
+  const bars = barsOf(series);
+  const worst = worstOf(bars);
+  const text = worst ? `worst at ${positionOf(worst.from)}: ${decimals(worst.vmaf, 1)}` : "nothing was measured";
+  return (
+    <>
+      <svg
+        class="quality-strip"
+        viewBox={`0 0 ${bars.length} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`VMAF of ${title} over its length, ${text}`}
+      >
+        {bars.map((bar, at) => (
+          <Shape key={bar.from} bar={bar} at={at} />
+        ))}
+      </svg>
+      <details onToggle={(event) => open(event.currentTarget.open)}>
+        <summary>VMAF over time, {text}</summary>
+        {isOpen && <SeriesTable series={series} title={title} />}
+      </details>
+    </>
+  );
+}
+
+function Shape({ bar: { from, to, vmaf }, at }: { readonly bar: Bar; readonly at: number }) {
+  if (vmaf === null) return null;
+  // Rows of frames without any quality can be seen, too.
+  const height = Math.max(1, (vmaf / 100) * HEIGHT);
+  return (
+    <rect class={levelOf(vmaf)} x={at} y={HEIGHT - height} width={0.9} height={height}>
+      <title>{`${positionOf(from)} to ${positionOf(to)}: ${decimals(vmaf, 1)}`}</title>
+    </rect>
+  );
+}
+
+function SeriesTable({ series: { interval_seconds, vmaf, psnr, ssim }, title }: Given) {
+  const cell = (value: number | null | undefined, digits: number): string =>
+    value === null || value === undefined ? "–" : decimals(value, digits);
+  return (
+    <Scroll label={`Quality of ${title} over time`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            <th class="number" scope="col">
+              VMAF
+            </th>
+            <th class="number" scope="col">
+              PSNR, dB
+            </th>
+            <th class="number" scope="col">
+              SSIM
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {vmaf.map((value, at) => (
+            <tr key={at}>
+              <th scope="row">{positionOf(at * interval_seconds)}</th>
+              <td class="number">{cell(value, 1)}</td>
+              <td class="number">{cell(psnr[at], 1)}</td>
+              <td class="number">{cell(ssim[at], 4)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { barsOf, levelOf, positionOf, worstOf } from "./strip.ts";
+
+const seriesOf = (vmaf: (number | null)[], interval_seconds = 1) => ({ vmaf, interval_seconds });
+
+it.each([
+  [
+    seriesOf([95, 80.5]),
+    2,
+    [
+      [0, 1, 95],
+      [1, 2, 80.5],
+    ],
+  ],
+  [
+    seriesOf([95, 70, 90, 92, 60], 2),
+    3,
+    [
+      [0, 4, 70],
+      [4, 8, 90],
+      [8, 10, 60],
+    ],
+  ],
+  [
+    seriesOf([null, 91, null, null]),
+    2,
+    [
+      [0, 2, 91],
+      [2, 4, null],
+    ],
+  ],
+  [seriesOf([]), 5, []],
+])("%j in %i bars keeps the worst of each", (series, most, expected) => {
+  expect(barsOf(series, most).map(({ from, to, vmaf }) => [from, to, vmaf])).toEqual(expected);
+});
+
+it("finds the worst bar, and none where nothing was measured", () => {
+  expect(worstOf(barsOf(seriesOf([95, null, 61, 61, 99])))).toEqual({ from: 2, to: 3, vmaf: 61 });
+  expect(worstOf(barsOf(seriesOf([null, null])))).toBeUndefined();
+});
+
+it.each([
+  [100, "good"],
+  [93, "good"],
+  [92.9, "fair"],
+  [80, "fair"],
+  [79.9, "poor"],
+  [0, "poor"],
+] as const)("VMAF %d is %s", (vmaf, level) => {
+  expect(levelOf(vmaf)).toBe(level);
+});
+
+it.each([
+  [0, "0:00"],
+  [65.9, "1:05"],
+  [3600, "60:00"],
+])("%d s is the position %s", (seconds, text) => expect(positionOf(seconds)).toBe(text));

@@ -1,0 +1,31 @@
+// What came of a requested VMAF, in a sentence. Pure.
+import type { QualityMetadata } from "../../../client/index.ts";
+import { bitrate } from "../../core/format.ts";
+
+type Target = NonNullable<QualityMetadata["target"]>[number];
+
+/** `20.5`, or `20.5 to 27`. */
+function range(values: readonly number[], digits: number): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => value.toFixed(digits));
+  return least === most ? `${least}` : `${least} to ${most}`;
+}
+
+/** One sentence for each size: of a video in chunks, what all of them have. */
+export function targetTexts(targets: readonly Target[]): string[] {
+  const sizes = Map.groupBy(targets, ({ vmaf, size }) => `VMAF ${vmaf} for ${size}`);
+  return [...sizes].map(([wanted, found]) => {
+    const chunks = found.length > 1 ? ` in ${found.length} chunks` : "";
+    const factors = `rate factor ${range(
+      found.map(({ rate_factor }) => rate_factor),
+      1,
+    )}`;
+    const samples = found.flatMap(({ samples }) => (samples ? [samples] : []));
+    if (samples.length === 0) return `${wanted}: nothing could be measured; ${factors}${chunks}`;
+    const vmaf = range(
+      samples.map(({ mean }) => mean),
+      1,
+    );
+    const rate = samples.reduce((sum, { kbps }) => sum + kbps, 0) / samples.length;
+    return `${wanted}: ${vmaf} in samples with ${factors}${chunks}, ${bitrate(rate * 1000)}`;
+  });
+}
