@@ -52,6 +52,7 @@ describe("speed", () => {
       times.warm.push(await timeToRows(page));
       await page.context().close();
     }
+    console.info(`rows after ${Math.round(best(times.cold))} ms, cached ${Math.round(best(times.warm))} ms`);
     expect([isFast(), times, loadavg()]).toEqual([true, times, expect.anything()]);
   });
 

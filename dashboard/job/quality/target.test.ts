@@ -16,6 +16,6 @@ it.each([
   ],
   [[target(21, { samples: null })], ["VMAF 93 for 1280x720: nothing could be measured; rate factor 21.0"]],
   [[], []],
-])("%j is said in a sentence", (targets, texts) => {
+])("%j makes a sentence for each size", (targets, texts) => {
   expect(targetTexts(targets)).toEqual(texts);
 });
