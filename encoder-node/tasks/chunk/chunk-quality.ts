@@ -43,10 +43,13 @@ export async function measureChunk(
     const videos = own.map(({ track, path }) => ({ track, path }));
     for (const quality of await measureTracks({ ...work, spec, videos }, deps)) {
       const path = own.find(({ track }) => track === quality.track)?.path;
-      if (path !== undefined) await appendFile(path, boxOf(quality));
+      if (path !== undefined) await appendQuality(path, quality);
     }
   }
 }
+
+/** Appends what was measured to the file of a chunk. */
+export const appendQuality = (path: string, quality: TrackQuality): Promise<void> => appendFile(path, boxOf(quality));
 
 function boxOf(quality: TrackQuality): Buffer {
   const body = Buffer.from(JSON.stringify("failure" in quality ? { failure: quality.failure } : packed(quality)));
