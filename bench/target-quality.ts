@@ -1,19 +1,18 @@
 // Measures what a requested VMAF saves over one fixed rate factor for all videos, and what its search costs.
-// `node local/bootstrap.mjs bench/target-quality.ts [vmaf] [seconds] [encoder]` prints tables, and with `--svg FILE` draws
+// `node local/bootstrap.mjs bench/target-quality.ts [vmaf] [seconds] [format] [--svg FILE]` prints tables, and draws
 // the curves. For each clip: the search, the encode with what it found, and encodes with fixed rate factors.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
 import { CLIPS, clipFile, makeClip } from "./target-quality/clips.ts";
 import { curvesSvg } from "./target-quality/curves.ts";
 import { type ClipResult, type Encode, encodeWith, searchFor, type Tools } from "./target-quality/encodes.ts";
 import { fixedTable, perClipTable, savings } from "./target-quality/tables.ts";
 
-const [vmafText = "93", secondsText = "30", format = "mp4:h264"] = process.argv
-  .slice(2)
-  .filter((text) => !text.startsWith("--"));
-const svgAt = process.argv.indexOf("--svg");
+const { values, positionals } = parseArgs({ options: { svg: { type: "string" } }, allowPositionals: true });
+const [vmafText = "93", secondsText = "30", format = "mp4:h264"] = positionals;
 /** Rate factors of the fixed encodes, around those of the quality steps. */
 const FACTORS: Readonly<Record<string, readonly number[]>> = {
   "mp4:h264": [18, 21, 24, 28],
@@ -43,8 +42,7 @@ try {
   console.log(perClipTable(results));
   console.log(fixedTable(results));
   console.log(savings(results));
-  const svg = process.argv[svgAt + 1];
-  if (svgAt >= 0 && svg) await writeFile(svg, curvesSvg(results, Number(vmafText)));
+  if (values.svg) await writeFile(values.svg, curvesSvg(results, Number(vmafText)));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,5 @@
 // The measured quality of an output as clients see it, in its metadata.
 import * as z from "zod";
-import type { QualityReport, RenditionQuality } from "../protocol/quality.ts";
 import { TargetMetadata } from "./quality-target.ts";
 
 const Statistics = z.object({
@@ -46,27 +45,6 @@ export const QualityMetadata = z
   })
   .describe("The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`");
 export type QualityMetadata = z.infer<typeof QualityMetadata>;
-
-/** A report as clients see it. */
-export const qualityMetadata = ({ renditions, failure }: QualityReport): QualityMetadata => ({
-  renditions: renditions.map(renditionMetadata),
-  ...(failure === undefined ? {} : { error: failure }),
-});
-
-function renditionMetadata({ size, shown, samples, series, ...rendition }: RenditionQuality): MeasuredRendition {
-  const { intervalSeconds, ...points } = series;
-  return {
-    track: rendition.track,
-    ...{ width: size.width, height: size.height, shown_width: shown.width, shown_height: shown.height },
-    ...{ model: rendition.model, frames: samples, every: rendition.every },
-    ...{ vmaf: statistics(rendition.vmaf), psnr: statistics(rendition.psnr), ssim: statistics(rendition.ssim) },
-    series: { interval_seconds: intervalSeconds, ...points },
-  };
-}
-
-const statistics = ({ mean, harmonicMean, percentile1, min }: RenditionQuality["vmaf"]) => ({
-  ...{ mean, harmonic_mean: harmonicMean, percentile_1: percentile1, min },
-});
 
 /** The same without its series and without what is known of each chunk, for notifications. */
 export const withoutSeries = ({ renditions, target, ...quality }: QualityMetadata): QualityMetadata => ({

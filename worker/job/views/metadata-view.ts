@@ -4,7 +4,7 @@ import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_
 import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
-import { qualityMetadata, withoutSeries } from "#shared/job/quality.ts";
+import { withoutSeries } from "#shared/job/quality.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -14,6 +14,7 @@ import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState } from "../state/job-state.ts";
 import { ultrafastReceipt } from "./chunk-view.ts";
 import { fileUrl } from "./job-view.ts";
+import { qualityMetadata } from "./quality-view.ts";
 import { targetsOf } from "./target-view.ts";
 
 /** The input's metadata as clients see it, or null while it is unknown. */
