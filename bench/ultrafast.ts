@@ -1,6 +1,6 @@
 // Measures the speed-up of ultrafast over many equal nodes: each node has its own CPU quota (cgroup v1, as root).
 // `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size] [frames per
-// second] [whole]`, for example `0.16 6,12 300 640x360 15`, prints a row for each run: first one node without chunks,
+// second] [whole]`, for example `0.16 6,12 300 854x480 30`, prints a row for each run: first one node without chunks,
 // then chunks over so many nodes, which read the source at its origin. All nodes do a small job first, without a quota,
 // so that neither their programs nor the control plane are loaded within the measured one. `whole` is `quota`, or
 // `computed`: the whole job then has all cores, and its time is its CPU time divided by the quota, which is a little
@@ -85,7 +85,6 @@ async function runJob(stack: Stack, url: string, ultrafast: boolean): Promise<{ 
     notification: { type: "http", url: "http://127.0.0.1:9/" },
     outputs: {
       "mp4:::quality=3": { path: `${nextName()}.mp4` },
-      "mp4:hevc::quality=3": { path: `${nextName()}.mp4` },
     },
     settings: { ultrafast },
   });
@@ -102,15 +101,15 @@ async function main(
   cores = "0.16",
   counts = "6,12",
   seconds = "300",
-  size = "640x360",
-  fps = "15",
+  size = "854x480",
+  fps = "30",
   how = "computed",
 ): Promise<void> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const folder = await mkdtemp(join(tmpdir(), "copra-source-"));
   const numbers = counts.split(",").map(Number);
   const make = async (name: string, length: string, frameSize: string, rate: string): Promise<void> => {
-    const video = `testsrc2=s=${frameSize}:r=${rate},rotate=0.05*sin(t),noise=alls=3:allf=t,format=yuv420p`;
+    const video = `testsrc2=s=${frameSize}:r=${rate},noise=alls=6:allf=t,format=yuv420p`;
     const inputs = ["-f", "lavfi", "-i", video, "-f", "lavfi", "-i", "anoisesrc=a=0.1:r=16000", "-t", length];
     const encoded = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "16", "-g", String(2 * Math.ceil(Number(rate)))];
     const argv = ["-v", "error", "-y", ...inputs, ...encoded, "-c:a", "aac", "-ac", "1", "-movflags", "+faststart"];

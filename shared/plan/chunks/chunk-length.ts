@@ -29,18 +29,23 @@ const MOST_CANDIDATES = 64;
 /** How much later a video may be done if that makes its first chunk shorter, as a factor. */
 const FOR_EARLY_PLAY = 1.05;
 
-/** The fleets that a length is tried with: the speed of one of the slots, and the weight of the result. */
-const FLEETS = [
-  { speed: 1, weight: 2 },
-  { speed: 0.7, weight: 1 },
+/**
+ * The cases that a length is tried with: the speed of one of the slots, the share of its estimate that the audio takes,
+ * and the weight of the result. The estimate is that of stereo at 48 kHz.
+ */
+const CASES = [
+  { speed: 1, audio: 1, weight: 1.75 },
+  // Decides between lengths where the audio would take longer than any chunk.
+  { speed: 1, audio: 0.5, weight: 0.25 },
+  { speed: 0.7, audio: 1, weight: 1 },
 ] as const;
 /** The slot with that speed: not the first, which gets the audio, but one that gets a chunk early. */
 const OTHER_SLOT = 1;
 
 /**
  * The length of all chunks but the last. Tries every possible length: assigns the audio and then the chunks in their
- * order to whichever slot is free first, once with equal slots and once with one slow slot. Returns the length with the
- * earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each one costs.
+ * order to whichever slot is free first, with equal slots, with one slow slot, and with less audio. Returns the length
+ * with the earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each one costs.
  * For a video that is played early, the shortest with which it is done hardly later. The work is limited for all options.
  */
 export function chooseChunkLength(options: ChunkLengthOptions): number {
@@ -60,8 +65,10 @@ export function chooseChunkLength(options: ChunkLengthOptions): number {
 function costOf(chunkMs: number, { lengthMs, leastMs, slots, audioMs }: ChunkLengthOptions): number {
   const coveredMs = Math.min(lengthMs, MOST_CHUNKS * leastMs);
   const lengths = chunksOf(coveredMs, chunkMs, leastMs).map((each) => each + PREROLL_MS);
-  const tasks = audioMs > 0 ? [audioMs, ...lengths] : lengths;
-  return FLEETS.reduce((sum, { speed, weight }) => sum + weight * endOf(tasks, slots, speed), 0);
+  return CASES.reduce((sum, { speed, audio, weight }) => {
+    const tasks = audioMs > 0 ? [audio * audioMs, ...lengths] : lengths;
+    return sum + weight * endOf(tasks, slots, speed);
+  }, 0);
 }
 
 /** A remainder that is too short becomes part of the chunk before it. */
