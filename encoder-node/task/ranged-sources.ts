@@ -2,6 +2,7 @@
 // all.
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { BlockCache } from "../source/ranges/block-cache.ts";
 import { type HeldCache, SharedBlockCaches } from "../source/ranges/block-cache-sharing.ts";
 import { type RangeInput, type RangeProxy, startRangeProxy } from "../source/ranges/range-proxy.ts";
 import type { SourcePiece } from "../source/ranges/source-pieces.ts";
@@ -27,9 +28,10 @@ export class RangedSources {
 
   /**
    * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate`
-   * is called again when its URLs have expired.
+   * is called again when its URLs have expired. With `readsAll` all of the source is read as fast as it arrives, also
+   * before the run needs it: its URL may expire before the run ends.
    */
-  async open(key: string, locate: LocateSource): Promise<RangeInput> {
+  async open(key: string, locate: LocateSource, { readsAll = false } = {}): Promise<RangeInput> {
     this.#locators.set(key, (this.#locators.get(key) ?? new Set()).add(locate));
     let held: HeldCache | null = null;
     try {
@@ -37,7 +39,10 @@ export class RangedSources {
       held = await this.#caches.acquire(key, { pieces: await locate(), refresh, allow: this.#allow });
       const { release, cache } = held;
       const input = (await this.#listen()).open(cache);
+      const closing = new AbortController();
+      if (readsAll) void readAll(cache, closing.signal);
       const close = once(() => {
+        closing.abort();
         input.close();
         release();
         this.#forget(key, locate);
@@ -69,6 +74,18 @@ export class RangedSources {
     const locators = this.#locators.get(key);
     locators?.delete(locate);
     if (locators?.size === 0) this.#locators.delete(key);
+  }
+}
+
+const READ_BYTES = 256 * 1024;
+
+/** The run that needs a block reports why it cannot be read. */
+async function readAll(source: Pick<BlockCache, "sizeBytes" | "reader">, signal: AbortSignal): Promise<void> {
+  const [reader, bytes] = [source.reader(), Buffer.allocUnsafe(READ_BYTES)];
+  for (let at = 0; at < source.sizeBytes && !signal.aborted; ) {
+    const length = await reader.read(bytes, at).catch(() => 0);
+    if (length === 0) return;
+    at += length;
   }
 }
 

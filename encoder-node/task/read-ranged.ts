@@ -14,7 +14,10 @@ export type ServedSource = Required<Pick<RunInputs, "source" | "loopbackOptions"
 /** The deps of work that reads a ranged source: also the network in which the source is served. */
 export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
 
-type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl">;
+type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl"> & {
+  /** Whether the work needs all of the source, which is then read as fast as it arrives. */
+  readonly readsAll?: boolean;
+};
 
 /**
  * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails, and that
@@ -39,7 +42,10 @@ export async function withRangedSource<Value>(
 }
 
 /** One view of the source. The caller closes it. */
-export function openRangedSource({ source, sourceUrl }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
+export function openRangedSource(
+  { source, sourceUrl, readsAll = false }: RangedTask,
+  deps: TaskDeps,
+): Promise<RangeInput> {
   const locate: LocateSource = async () => {
     if (source.from === "origin") {
       return [{ url: sourceUrl, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
@@ -49,7 +55,7 @@ export function openRangedSource({ source, sourceUrl }: RangedTask, deps: TaskDe
     return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
   // A job that is retried may have another source: the names of the pieces, or size and version, distinguish the two.
-  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate);
+  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, { readsAll });
 }
 
 /** A failure of the operator's bucket is not the fault of the client's source. */

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type FetchOptions, type FetchTo, SourceCache, YIELDED } from "./source-cache.ts";
+import { type FetchOptions, type FetchTo, LEFT, SourceCache, YIELDED } from "./source-cache.ts";
 
 let folder: string;
 let cache: SourceCache;
@@ -116,6 +116,28 @@ it("keeps what has arrived of a source that yielded, if its transfer can be resu
   const [first] = seen.map(([path]) => path);
   expect(seen.map(([, received]) => received)).toEqual([0, 5, 10, 0]);
   expect(seen.map(([path]) => path === first)).toEqual([true, true, true, false]);
+});
+
+it("keeps what has arrived for a caller that leaves, and lets nobody leave what cannot be resumed", async () => {
+  const transfers: object[] = [];
+  const begun =
+    (canResume: boolean): FetchTo =>
+    async (path, { resume, onProgress, signal }) => {
+      Object.assign(resume, { received: 5, totalBytes: 10, canResume });
+      onProgress(0.5);
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      signal.throwIfAborted();
+      await writeFile(path, "video");
+    };
+  const leavesWhen = (transfer: object): boolean => transfers.push(transfer) > 0;
+  const left = cache.acquire("job", begun(true), { signal: never, leavesWhen });
+  await expect(left).rejects.toBe(LEFT);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(transfers).toEqual([{ received: 5, totalBytes: 10, elapsedMs: expect.any(Number) }]);
+  const resumed = await cache.acquire("job", begun(false), { signal: never, leavesWhen });
+  expect(await readFile(resumed.path, "utf8")).toBe("video");
+  expect(transfers).toHaveLength(1);
 });
 
 it("stops waiting only for the caller that yielded", async () => {
