@@ -9,6 +9,7 @@ import { slotRate } from "./chunks/frame-slots.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { seconds } from "./command/opening-arguments.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
+import { withThreads } from "./command/thread-limits.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import type { EncodeRequest, OutputFailure } from "./plan-encode.ts";
 import { isEncodedVideo } from "./plan-file.ts";
@@ -27,6 +28,8 @@ export type ChunkRequest = RunInputs &
     readonly chunk: ChunkSpan;
     /** How long before the chunk decoding begins; left out: as long as the source needs. */
     readonly prerollMs?: number;
+    /** How many cores the runs use; left out: all of them. */
+    readonly cores?: number;
   };
 
 /** The chunk of a video track, in a file of the run's folder. */
@@ -70,8 +73,14 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
     ...(first.length === 0 ? [] : [planRun({ ...run, parts: first })]),
     planRun({ ...run, parts: ordered, devices: parts.map(({ device }) => device) }),
   ];
-  return { command: { runs, tracks: parts.map(({ track }) => track) }, failures };
+  return {
+    command: { runs: runs.map((each) => onCores(each, request.cores)), tracks: parts.map(({ track }) => track) },
+    failures,
+  };
 }
+
+const onCores = (run: PlannedRun, cores: number | undefined): PlannedRun =>
+  cores === undefined ? run : { ...run, argv: withThreads(run.argv, cores) };
 
 /** Options of the source that keep its own times, and start a little before the chunk. */
 export function chunkSourceOptions(

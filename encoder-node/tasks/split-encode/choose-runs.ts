@@ -28,7 +28,8 @@ export function chooseRuns(
   if (outputs.some((spec) => unchunkableReason(spec, source, capabilities) !== null)) return 1;
   const tracks = outputs.flatMap((spec) => tracksOf(spec, source, capabilities));
   const { codedWidth: width, codedHeight: height } = video.facts;
-  return parallelRuns({ width, height }, tracks, machine);
+  const mostChunks = Math.floor(lengthMs / LOCAL_LENGTHS.shortestMs);
+  return parallelRuns({ width, height, mostChunks }, tracks, machine);
 }
 
 /** The video tracks that are encoded for an output that allows chunks. */

@@ -34,17 +34,23 @@ export const splitEncode: SplitEncode = async (work, outputs, deps) => {
     deps.log.info("Video not split", { reason: chunks.error });
     return null;
   }
-  return () => encodeSplit({ work, outputs, runs, chunks: chunks.value }, deps);
+  const split = { runs: Math.min(runs, chunks.value.length), chunks: chunks.value };
+  return () => encodeSplit({ work, outputs, ...split, cores: Math.ceil(splitOn.cpus / split.runs) }, deps);
 };
 
 type Split = {
   readonly work: EquippedWork;
   readonly outputs: readonly OutputSpec[];
   readonly runs: number;
+  /** Of each run. */
+  readonly cores: number;
   readonly chunks: readonly ChunkSpan[];
 };
 
-async function encodeSplit({ work, outputs, runs, chunks }: Split, deps: TaskDeps): Promise<readonly Encoded[] | null> {
+async function encodeSplit(
+  { work, outputs, runs, cores, chunks }: Split,
+  deps: TaskDeps,
+): Promise<readonly Encoded[] | null> {
   deps.log.info("Video split", { chunks: chunks.length, runs });
   const { source, task } = work;
   const folder = await mkdtemp(join(work.folder, "split-"));
@@ -56,7 +62,7 @@ async function encodeSplit({ work, outputs, runs, chunks }: Split, deps: TaskDep
   const useless = abortedWhenAllBroken(planned, publications);
   const own = { ...deps, signal: AbortSignal.any([deps.signal, useless]) };
   const done = await made(own, async () => {
-    const request = { source, probe: task.probe, outputs, watermarks: work.watermarks };
+    const request = { source, probe: task.probe, outputs, watermarks: work.watermarks, cores };
     await encodeAll({ request, chunks, runs, folder, chunkFolder: work.folder }, own);
     for (const command of commands) await joinOutput(command, folder, own);
   });
