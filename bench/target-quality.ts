@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({ options: { svg: { type: "string" } }
 const [vmafText = "93", secondsText = "30", format = "mp4:h264"] = positionals;
 /** Rate factors of the fixed encodes, around those of the quality steps. */
 const FACTORS: Readonly<Record<string, readonly number[]>> = {
-  "mp4:h264": [18, 21, 24, 28],
+  "mp4:h264": [18, 20, 21, 24, 28],
   "mp4:hevc": [20, 23, 26, 30],
   "webm:vp9": [26, 32, 37, 42],
   "webm:av1": [26, 31, 36, 42],
