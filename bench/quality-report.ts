@@ -17,6 +17,7 @@ import { withQualityReport } from "#shared/request/outputs/quality-report.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
+import { REFERENCE_FFMPEG } from "../encoder-node/testing/plan-runs.ts";
 import { timed } from "./target-quality/encodes.ts";
 
 const SECONDS = Number(process.argv[2] ?? 8);
@@ -34,7 +35,9 @@ const CASES = [
 ] as const;
 const PER_SECOND = [null, 8, 4, 2] as const;
 
-const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const { ffprobe, ...located } = await locateFfmpeg(process.env);
+/** Distributions build ffmpeg without libvmaf. */
+const ffmpeg = { ...located.ffmpeg, path: process.env.FFMPEG_PATH ?? REFERENCE_FFMPEG };
 const folder = await mkdtemp(join(tmpdir(), "bench-quality-report-"));
 
 async function makeClip(name: string): Promise<string> {
