@@ -36,7 +36,6 @@ const { ffmpeg, ffprobe } =
   await locateFfmpeg({ ...process.env, PATH: "" });
 const folder = await mkdtemp(join(tmpdir(), "copra-target-"));
 try {
-  await mkdir(folder, { recursive: true });
   const results: ClipResult[] = [];
   for (const clip of Object.keys(CLIPS)) results.push(await measureClip({ ffmpeg, ffprobe, folder }, clip));
   console.log(perClipTable(results));

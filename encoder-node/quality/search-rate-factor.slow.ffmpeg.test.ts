@@ -31,7 +31,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function search(clip: string, format: string) {
   const source = path.join(folder, clip);
   const probe = await probeSource(tested.ffprobe, source);
-  const output = specOf({ format });
+  const output = specOf({ format }, 0);
   if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video is encoded");
   const range = { fromMs: 0, toMs: chooseTracks(probe).video?.durationMs ?? 0 };
   const [report] = await searchRateFactors(
