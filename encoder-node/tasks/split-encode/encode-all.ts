@@ -40,11 +40,12 @@ export async function encodeAll(
     progress.update(chunk.index, 1);
     joined.add(chunk.index, tracks);
   };
-  const parts = [null, ...chunks];
+  const video = async (signal: AbortSignal): Promise<void> => {
+    await mapLimitedOrAbort(chunks, runs, signal, (chunk, _at, own) => encode(chunk, own));
+  };
+  const audio = (signal: AbortSignal): Promise<void> => encodeAudio(request, folder, { ...deps, signal });
   try {
-    await mapLimitedOrAbort(parts, runs + 1, deps.signal, (chunk, _at, signal) =>
-      chunk ? encode(chunk, signal) : encodeAudio(request, folder, { ...deps, signal }),
-    );
+    await mapLimitedOrAbort([audio, video], 2, deps.signal, (part, _at, signal) => part(signal));
     await joined.finish();
   } finally {
     await joined.close();
