@@ -8,10 +8,10 @@ import { pipeline } from "node:stream/promises";
 import { request } from "undici";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 
-export type Encoded = { readonly size: string; readonly kbps: number };
+type Encoded = { readonly size: string; readonly kbps: number };
 /** Video files of these sizes and mean bitrates, and ten thumbnails. */
 export type Wanted = { readonly videos: readonly Encoded[]; readonly thumbnails: number; readonly seconds: number };
-export type Transfers = { readonly sourceUrl: string; readonly uploadUrl: string };
+type Transfers = { readonly sourceUrl: string; readonly uploadUrl: string };
 
 const coded = ({ kbps }: Encoded): string[] => [
   ...["-c:v", "libx264", "-preset", "medium", "-b:v", `${kbps}k`, "-maxrate", `${1.5 * kbps}k`],

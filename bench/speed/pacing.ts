@@ -11,8 +11,6 @@ const SLICE_BYTES = 16 * 1024;
 export class PacedLink {
   readonly #bytesPerMs: number;
   #freeAt = 0;
-  /** Bytes that have passed. */
-  bytes = 0;
 
   constructor(bytesPerSecond: number) {
     this.#bytesPerMs = bytesPerSecond / 1000;
@@ -22,7 +20,6 @@ export class PacedLink {
   async pass(count: number): Promise<void> {
     const now = performance.now();
     this.#freeAt = Math.max(now, this.#freeAt) + count / this.#bytesPerMs;
-    this.bytes += count;
     const waitMs = this.#freeAt - now;
     // Timers are late by a millisecond or so: short waits add up in `#freeAt` until they are worth one.
     if (waitMs > 5) await sleep(waitMs);
@@ -39,7 +36,7 @@ export class PacedLink {
   }
 }
 
-export type PacedProxy = { readonly origin: string; close(): void };
+type PacedProxy = { readonly origin: string; close(): void };
 
 /** Forwards TCP connections to a port of this machine; the link paces what clients send. */
 export async function startPacedProxy(targetPort: number, up: PacedLink, down: PacedLink | null): Promise<PacedProxy> {

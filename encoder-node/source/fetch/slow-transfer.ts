@@ -16,7 +16,7 @@ const WORTHWHILE_MS = 3_000;
 const MAX_MS = 15 * 60_000;
 
 /** How much longer the transfer takes at its rate until now, in ms; null while that is not known. */
-export function remainingMs({ received, totalBytes, elapsedMs }: TransferState): number | null {
+function remainingMs({ received, totalBytes, elapsedMs }: TransferState): number | null {
   if (totalBytes === null || received === 0 || elapsedMs < MEASURED_MS) return null;
   return ((totalBytes - received) / received) * elapsedMs;
 }

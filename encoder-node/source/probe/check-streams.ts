@@ -34,7 +34,7 @@ export async function checkStreams(
 }
 
 /** A file by its absolute path, or with `loopback` the URL of a source that the node serves in `network`. */
-export type CheckedSource = Pick<PlannedInput, "path" | "loopback"> & { readonly network?: RunNetwork | undefined };
+type CheckedSource = Pick<PlannedInput, "path" | "loopback"> & { readonly network?: RunNetwork | undefined };
 
 type Kind = "video" | "audio" | "other";
 const kindOf = (type: string): Kind => (type === "video" || type === "audio" ? type : "other");
