@@ -56,8 +56,8 @@ export function nextProbe(
   const stop = (stopped: StopReason): NextProbe => ({ chosen: best, stopped });
   if (enough && !tooLow && enough.rateFactor >= bounds.worst) return stop("worst");
   if (!enough) {
-    if ((sorted[0]?.rateFactor ?? 0) <= bounds.best) return stop("best");
     if (isWithoutGain(sorted)) return { chosen: cheapest(sorted), stopped: "no_gain" };
+    if ((sorted[0]?.rateFactor ?? 0) <= bounds.best) return stop("best");
   }
   if (tried.length >= MAX_PROBES) return stop("limit");
   const next = onStep(guess(sorted, target, slope, enough ?? null, tooLow ?? null), bounds);
