@@ -24,11 +24,11 @@ describe("links of a guide", () => {
 describe("a guide", () => {
   it("has its title and its first paragraph as text, and passes on no HTML", () => {
     const text =
-      "# Encoder `nodes`\n\nA [node](fleet.md) is\none process.\n\n<script>x</script>\n\n| a |\n| --- |\n| `<b>` |\n";
+      "# Encoder `nodes`\n\nA [node](fleet.md) is\none process.\n\n<script>x</script>\n\n| a | |\n| --- | --- |\n| `<b>` | |\n";
     const guide = renderGuide("nodes", text, KNOWN);
     expect(guide).toMatchObject({ title: "Encoder nodes", summary: "A node is one process." });
     expect(guide.body).not.toMatch(/<script|<b>/);
-    expect(guide.body).toContain('<th scope="col">a</th>');
+    expect(guide.body).toContain('<th scope="col">a</th><td></td>');
   });
 
   it.each(["Docker Compose", "What it does, and why", "`/v2/jobs`"])("has an anchor for %s", (heading) => {

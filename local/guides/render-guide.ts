@@ -49,7 +49,7 @@ export function renderGuide(page: string, markdown: string, pages: ReadonlySet<s
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
           row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("");
-        const head = `<thead><tr>${cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', "</th>")}</tr></thead>`;
+        const head = `<thead><tr>${cells(token.header, 'th scope="col"').replaceAll('</th scope="col">', "</th>").replaceAll('<th scope="col"></th>', "<td></td>")}</tr></thead>`;
         const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
         return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${rows}</tbody></table></div>\n`;
       },
