@@ -45,7 +45,6 @@ it("is the same in chunks as in one run", { timeout: 600_000 }, async () => {
     },
     { renditions: [{ track: "36p", size: { width: 64, height: 36 }, model: "vmaf_v0.6.1" }] },
     undefined,
-    undefined as never,
   ]);
   expect(whole[0]).not.toHaveProperty("failure");
   const [video] = whole[0]?.renditions ?? [];
