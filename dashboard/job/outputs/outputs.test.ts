@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Job, JobMetadata, Output } from "../../../client/index.ts";
 import { bucketRule } from "./bucket-rule.ts";
 import { fileFigures, streamFigures } from "./figures.ts";
-import { isSource, localSource, paramsOf, playablesOf, sourceOf } from "./playable.ts";
+import { isSource, localSource, paramsOf, playablesOf, sourceOf, withOffset } from "./playable.ts";
 
 const S3 = "https://bucket.s3.example/vod";
 const video = {
@@ -37,6 +37,15 @@ describe("what can be played", () => {
     });
     expect(part?.medium).toMatchObject({ offset: 12.5, frameRate: null, hasVideo: null });
     expect(none).toEqual([]);
+  });
+
+  it("with its offset once the request is there, and as the same object otherwise, so that it plays on", () => {
+    const job = jobOf([output("part", { url: `${S3}/part.mp4` })]);
+    const known = { request: requestOf({ mp4: [{ key: "part", offset: 12.5 }] }), metadata };
+    const [early] = playablesOf(job, { request: undefined, metadata });
+    const later = playablesOf(job, known);
+    expect(early && withOffset(early, later)).toEqual(later[0]);
+    expect(early && withOffset(early, [])).toBe(early);
   });
 
   it("of streams: each playlist, also while they grow, with the thumbnails beside it", () => {

@@ -1,12 +1,20 @@
 // The outputs of a job: their figures, links, players and images.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Job, Output } from "../../../client/index.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { copra } from "../../core/service.ts";
 import { useResource } from "../../parts/use-resource.ts";
 import { type Figure, fileFigures, streamFigures } from "./figures.ts";
 import { OutputItem } from "./output-item.tsx";
-import { type Known, type Playable, playablesOf, playablesOfOutput, sourceOf, uploadOf } from "./playable.ts";
+import {
+  type Known,
+  type Playable,
+  playablesOf,
+  playablesOfOutput,
+  sourceOf,
+  uploadOf,
+  withOffset,
+} from "./playable.ts";
 import { Player } from "./player.tsx";
 import "./outputs.css";
 
@@ -32,6 +40,10 @@ export function Outputs({ job, request }: Props) {
   const [shown, show] = useState<Shown | null>(null);
   const all = playablesOf(job, known);
   const source = sourceOf(job, known);
+  // Where an output begins in the source is known only with the request, which may come after a click.
+  useEffect(() => {
+    show((now) => now && { ...now, first: now.first && withOffset(now.first, all), last: withOffset(now.last, all) });
+  }, [request]);
   const play = (playable: Playable): void => show({ first: null, last: playable, compares: false });
   const compare = (playable: Playable): void =>
     show({ first: source ?? all.find(({ id }) => id !== playable.id) ?? null, last: playable, compares: true });

@@ -49,6 +49,12 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
   }));
 }
 
+/** As it is shown, with the offset that is known by now; the same object where that is no other, so that it plays on. */
+export function withOffset(shown: Playable, known: readonly Playable[]): Playable {
+  const offset = known.find(({ id }) => id === shown.id)?.medium.offset ?? shown.medium.offset;
+  return offset === shown.medium.offset ? shown : { ...shown, medium: { ...shown.medium, offset } };
+}
+
 /** The playlists of a stream: the final ones, or those that grow. */
 export function playlistsOf({ urls = [], live }: Output): { format: "hls" | "dash"; url: string }[] {
   const final = urls.flatMap((entry) => (typeof entry === "string" ? [] : [entry]));
