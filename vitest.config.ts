@@ -113,7 +113,8 @@ const workerProject = (test: {
 });
 
 // `pure` and `worker` are what test:fast runs, `worker-soak` patches all that the Worker calls, `ffmpeg` runs ffmpeg,
-// and `stack` the whole system, which is `copra serve` in `served`. A file named *.soak.test.ts tries a share of its cases, and all of them in test:soak.
+// and `stack` the whole system, which is `copra serve` in `served`. A file named *.soak.test.ts tries a share of its
+// cases, and all of them in test:soak.
 export default defineConfig({
   test: {
     // Passing tests print nothing; a failing one prints all that it logged.

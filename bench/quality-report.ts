@@ -85,7 +85,9 @@ async function measure(source: string, format: string): Promise<void> {
 const difference = (one: QualitySummary, all: QualitySummary, of: "mean" | "harmonicMean" | "percentile1"): string =>
   `${one.vmaf[of].toFixed(2)} (${(one.vmaf[of] - all.vmaf[of]).toFixed(2)})`;
 
-console.log("| output | a second | frames | CPU, encode = 1 | VMAF mean | harmonic mean | 1st percentile | PSNR | SSIM |");
+console.log(
+  "| output | a second | frames | CPU, encode = 1 | VMAF mean | harmonic mean | 1st percentile | PSNR | SSIM |",
+);
 console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 try {
   const clips = new Map<string, string>();

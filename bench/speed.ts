@@ -1,5 +1,6 @@
-// Measures how fast one job is, beside what an engineer would type for the same: `node local/bootstrap.mjs bench/speed.ts
-// typical [rounds] [seconds]`, `… short [rounds]`, `… throttled [rounds] [seconds] [rate]`. Each starts its own system.
+// Measures how fast one job is, beside what an engineer would type for the same: `node local/bootstrap.mjs
+// bench/speed.ts typical [rounds] [seconds]`, `… short [rounds]`, `… throttled [rounds] [seconds] [rate]`. Each starts
+// its own system.
 import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,9 +1,9 @@
 // Measures the speed-up of ultrafast over many equal nodes: each node has its own CPU quota (cgroup v1, as root).
-// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size] [frames per
-// second] [whole]`, for example `0.16 6,12 300 854x480 30`, prints a row for each run: first one node without chunks,
-// then chunks over so many nodes, which read the source at its origin. All nodes do a small job first, without a quota,
-// so that neither their programs nor the control plane are loaded within the measured one. `whole` is `quota`, or
-// `computed`: the whole job then has all cores, and its time is its CPU time divided by the quota, which is a little
+// `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size] [frames
+// per second] [whole]`, for example `0.16 6,12 300 854x480 30`, prints a row for each run: first one node without
+// chunks, then chunks over so many nodes, which read the source at its origin. All nodes do a small job first, without
+// a quota, so that neither their programs nor the control plane are loaded within the measured one. `whole` is `quota`,
+// or `computed`: the whole job then has all cores, and its time is its CPU time divided by the quota, which is a little
 // less than it would take.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";

@@ -44,7 +44,9 @@ export function singleCommand(wanted: Wanted): string[][] {
   return [[...OPENING, "-filter_complex", graphs.join(";"), ...files, ...images]];
 }
 
-/** Wall time in ms of the commands in an empty folder, with the download of the source and the uploads of the results. */
+/**
+ * Wall time in ms of the commands in an empty folder, with the download of the source and the uploads of the results.
+ */
 export async function timeByHand(
   ffmpeg: string,
   commands: readonly (readonly string[])[],

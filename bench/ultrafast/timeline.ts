@@ -31,7 +31,9 @@ export async function attemptsOf(api: string, apiKey: string, jobId: string): Pr
     .toSorted((a, b) => a.start - b.start);
 }
 
-/** Each kind of task with when the first one began, when the last one ended, and how long the shortest and longest took. */
+/**
+ * Each kind of task with when the first one began, when the last one ended, and how long the shortest and longest took.
+ */
 export function stagesOf(attempts: readonly TimedAttempt[]): string {
   const kindOf = ({ task, outcome }: TimedAttempt): string =>
     `${task.replace(/-.*/, "")}${outcome === "completed" ? "" : ` (${outcome})`}`;

@@ -1,5 +1,5 @@
-// The first list of jobs: requested by a small script (early.ts) while the others are loaded, and taken by the page when
-// it would send the same request. This file imports nothing, so that the script stays small.
+// The first list of jobs: requested by a small script (early.ts) while the others are loaded, and taken by the page
+// when it would send the same request. This file imports nothing, so that the script stays small.
 
 /** What the page of jobs requests first. */
 const LIST = "/v2/jobs?limit=100";

@@ -18,7 +18,9 @@ export async function sendWithSession(input: string, init: RequestInit = {}): Pr
   return response;
 }
 
-/** A response that was requested before; undefined if there is none, or it is an error, which another try may not be. */
+/**
+ * A response that was requested before; undefined if there is none, or it is an error, which another try may not be.
+ */
 async function earlyResponse(
   input: string,
   { method = "GET", signal }: RequestInit,

@@ -36,8 +36,8 @@ export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
 };
 
 /**
- * Searches the rate factor of each video, in the order of the request. Where nothing can be measured, the result has the
- * rate factor of usual video. Throws when the signal aborts.
+ * Searches the rate factor of each video, in the order of the request. Where nothing can be measured, the result has
+ * the rate factor of usual video. Throws when the signal aborts.
  */
 export async function searchRateFactors(request: SearchRequest, deps: SearchDeps): Promise<TargetReport[]> {
   const tracks = chooseTracks(request.probe);

@@ -124,7 +124,10 @@ export async function chunkTasks(testBed: ChunkTestBed, clip: Clip, outputs: Out
   return { job, ranged, chunks };
 }
 
-/** Encodes the outputs in chunks and joins them; `given` overrides deps of the join, and `changed` its task and `changedChunk` those of the chunks. */
+/**
+ * Encodes the outputs in chunks and joins them; `given` overrides deps of the join, and `changed` its task and
+ * `changedChunk` those of the chunks.
+ */
 export async function encodeInChunks(
   testBed: ChunkTestBed,
   clip: Clip,

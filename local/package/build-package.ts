@@ -1,5 +1,5 @@
-// Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all that is made of sources,
-// in the places that they have in the repository. Node.js refuses TypeScript below node_modules.
+// Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all that is made of
+// sources, in the places that they have in the repository. Node.js refuses TypeScript below node_modules.
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";

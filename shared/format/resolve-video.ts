@@ -80,8 +80,8 @@ const least = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other);
 
 /**
- * Quality replaces the bitrate; beside a VMAF, the bitrate is another maximum. Either may have a maximum bitrate: one below the bitrate of a preset lowers it, one
- * below a requested bitrate is an error.
+ * Quality replaces the bitrate; beside a VMAF, the bitrate is another maximum. Either may have a maximum bitrate: one
+ * below the bitrate of a preset lowers it, one below a requested bitrate is an error.
  */
 function rateTarget(codec: VideoCodec, resolution: Resolution, requested: RequestedSpecs): RateTarget {
   const { rates } = VIDEO_TRAITS[codec];

@@ -49,7 +49,9 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
   }));
 }
 
-/** As it is shown, with the offset that is known by now; the same object where that is no other, so that it plays on. */
+/**
+ * As it is shown, with the offset that is known by now; the same object where that is no other, so that it plays on.
+ */
 export function withOffset(shown: Playable, known: readonly Playable[]): Playable {
   const offset = known.find(({ id }) => id === shown.id)?.medium.offset ?? shown.medium.offset;
   return offset === shown.medium.offset ? shown : { ...shown, medium: { ...shown.medium, offset } };

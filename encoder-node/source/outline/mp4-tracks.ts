@@ -10,8 +10,8 @@ export type OutlinedTrack = {
 };
 
 /**
- * Sample entries whose packets are those of the index. ffmpeg parses those of other codecs, and then lists other packets
- * (AC-3, MP3; mov.c, `need_parsing`). Video is parsed for its keyframes, which `stss` names too.
+ * Sample entries whose packets are those of the index. ffmpeg parses those of other codecs, and then lists other
+ * packets (AC-3, MP3; mov.c, `need_parsing`). Video is parsed for its keyframes, which `stss` names too.
  */
 const VIDEO_ENTRIES: ReadonlySet<string> = new Set(["avc1", "avc3", "hvc1", "hev1", "vp09", "av01"]);
 const INTRA_ENTRIES: ReadonlySet<string> = new Set(["apch", "apcn", "apcs", "apco", "ap4h", "ap4x"]);

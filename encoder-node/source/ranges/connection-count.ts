@@ -31,7 +31,9 @@ export const twoConnections = (rate: number): Connections => ({
   mayGrow: true,
 });
 
-/** After a while at the current number: twice as many if this number was clearly faster than the last one, else that. */
+/**
+ * After a while at the current number: twice as many if this number was clearly faster than the last one, else that.
+ */
 export function withRate(connections: Connections, rate: number): Connections {
   const { count, before, mayGrow } = connections;
   if (!mayGrow) return connections;

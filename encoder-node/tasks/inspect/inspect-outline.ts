@@ -11,8 +11,8 @@ import { findSplitPoints, originOf } from "./split-points.ts";
 
 /**
  * Returns the same as an inspection of the whole source, if the source has an outline and, where the task asks for
- * chunks, can be split into them. Otherwise null: then the node fetches the source, for a better error or for the encode that follows. Rejects only
- * when the work is no longer needed.
+ * chunks, can be split into them. Otherwise null: then the node fetches the source, for a better error or for the
+ * encode that follows. Rejects only when the work is no longer needed.
  */
 export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
   const { allowPrivate: allow, maxSourceBytes: maxBytes, signal } = deps;

@@ -12,7 +12,8 @@ import { type EncodedTrack, type MachineShare, parallelRuns } from "./parallel-r
 
 /**
  * How many runs at a time encode these outputs in chunks; 1: they are encoded in one run. All of them must allow
- * chunks: others would need a decode of their own. A stream that is played while it is encoded begins sooner in one run.
+ * chunks: others would need a decode of their own. A stream that is played while it is encoded begins sooner in one
+ * run.
  */
 export function chooseRuns(
   outputs: readonly OutputSpec[],

@@ -10,8 +10,8 @@ import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 
 /**
- * Chunks of one node may be shorter than those of several: nothing is transferred for them. A chunk costs a preroll of a
- * second and one GOP that is only decoded.
+ * Chunks of one node may be shorter than those of several: nothing is transferred for them. A chunk costs a preroll of
+ * a second and one GOP that is only decoded.
  */
 export const LOCAL_LENGTHS: SplitLengths = { longerThanMs: 30_000, shortestMs: 12_000 };
 

@@ -16,9 +16,9 @@ type Encoder = {
 };
 
 /**
- * Measured with bench/strong-machine.ts (docs/benchmarks.md), 2026-11-23: cost on two cores, `cores` so that a run of 16
- * emulated cores takes as long as it did. x264 encodes several frames at a time, each some rows behind the one before;
- * libvpx has few tiles and rows.
+ * Measured with bench/strong-machine.ts (docs/benchmarks.md), 2026-11-23: cost on two cores, `cores` so that a run of
+ * 16 emulated cores takes as long as it did. x264 encodes several frames at a time, each some rows behind the one
+ * before; libvpx has few tiles and rows.
  */
 const ENCODERS: Readonly<Record<string, Encoder>> = {
   libx264: { cost: 0.03, cores: (height) => height / 20, bytesPerPixel: 700 },

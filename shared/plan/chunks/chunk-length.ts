@@ -45,8 +45,9 @@ const OTHER_SLOT = 1;
 /**
  * The length of all chunks but the last. Tries every possible length: assigns the audio and then the chunks in their
  * order to whichever slot is free first, with equal slots, with one slow slot, and with less audio. Returns the length
- * with the earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each one costs.
- * For a video that is played early, the shortest with which it is done hardly later. The work is limited for all options.
+ * with the earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each
+ * one costs. For a video that is played early, the shortest with which it is done hardly later. The work is limited for
+ * all options.
  */
 export function chooseChunkLength(options: ChunkLengthOptions): number {
   const { leastMs, mostMs, segmentMs } = options;

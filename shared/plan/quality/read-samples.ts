@@ -31,9 +31,9 @@ const MIN_PAIRED = 0.9;
 
 /**
  * The samples of a measurement, without the first frame if there are others: VMAF counts motion since the frame before,
- * and rates a frame without motion lower, at the start of each sample or chunk. Frames without a partner within half a frame were compared with a neighbor, and are left
- * out. Null if these are too many, or if nothing was measured: then the video cannot be compared. `fps` is the video's
- * rate.
+ * and rates a frame without motion lower, at the start of each sample or chunk. Frames without a partner within half a
+ * frame were compared with a neighbor, and are left out. Null if these are too many, or if nothing was measured: then
+ * the video cannot be compared. `fps` is the video's rate.
  */
 export function readSamples({ log, madeTimes, referenceTimes }: QualityFiles, fps: number): QualitySample[] | null {
   const parsed = Log.safeParse(parseJson(log));

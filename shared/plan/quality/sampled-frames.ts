@@ -17,10 +17,10 @@ const MIN_DROPPING = 3;
 /**
  * Samples about `perSecond` frames of each second; null: all frames.
  *
- * VMAF compares a frame with its neighbors in time, and takes the smaller difference. So the frame before each sample is
- * kept, too, and the others are dropped. Frames are numbered by their time, so that the same ones are chosen of source
- * and result even if one of them lacks a frame. That needs a constant rate: times that differ by a rounding error could
- * otherwise be on both sides of a limit.
+ * VMAF compares a frame with its neighbors in time, and takes the smaller difference. So the frame before each sample
+ * is kept, too, and the others are dropped. Frames are numbered by their time, so that the same ones are chosen of
+ * source and result even if one of them lacks a frame. That needs a constant rate: times that differ by a rounding
+ * error could otherwise be on both sides of a limit.
  */
 export function sampledFrames(timing: FrameTiming, perSecond: number | null): SampledFrames {
   const every = perSecond === null ? 1 : Math.max(1, Math.round(timing.fps / perSecond));

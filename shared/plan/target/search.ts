@@ -12,8 +12,8 @@ export type Probe = {
 };
 
 /**
- * Why a search ended. `met`: the score is within the tolerance. `best`, `worst`: the best rate factor does not reach the
- * target, or the worst one exceeds it. `no_gain`: a better rate factor does not give a better score, because of a
+ * Why a search ended. `met`: the score is within the tolerance. `best`, `worst`: the best rate factor does not reach
+ * the target, or the worst one exceeds it. `no_gain`: a better rate factor does not give a better score, because of a
  * maximum bitrate or because nothing can be better. `step`: no rate factor is nearer. `limit`: enough was tried.
  */
 export const STOP_REASONS = ["met", "best", "worst", "no_gain", "step", "limit"] as const;
