@@ -139,14 +139,16 @@ it("fails a chunk whose source does not exist", async () => {
   });
 });
 
-it("fails a join without a chunk", async () => {
+it("fails a join of a chunk that lacks its output", async () => {
   const [first] = chunks;
   if (!first) throw new Error("No chunk");
   const task = {
     kind: "join" as const,
     probe: ranged.probe,
     outputs: ONE,
-    chunks: [{ range: first.chunk, tracks: [] }],
+    chunks: [
+      { range: first.chunk, tracks: [{ output: 1, track: "video", name: "chunk-0-1", sizeBytes: 9, frames: 9 }] },
+    ],
     audio: [],
   };
   await expect(join(task, testBed.node.depsOf(leaseOf(job, "lacking"), task, testBed.bucket))).rejects.toMatchObject({

@@ -54,7 +54,6 @@ type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly (MadeO
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
   const { failed, subtitles } = await fetchExtras(task.outputs.filter(isStream), folder, deps);
   const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
-  // Nothing is encoded here, so the capabilities of this node do not matter.
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.
   const commands = outputs.map((spec) =>
