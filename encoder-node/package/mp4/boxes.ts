@@ -21,10 +21,14 @@ export function boxHeader(bytes: Buffer): BoxHeader | null {
 
 export type Box = { readonly type: string; readonly body: Buffer };
 
-/** The boxes in some bytes, which they must fill completely. */
+/** Far more than any box has. A hostile header of 64 MB can have millions, each of which takes memory and time. */
+const MAX_BOXES = 4096;
+
+/** The boxes in some bytes, which they must fill completely. Throws when they are invalid or too many. */
 export function boxesIn(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at < bytes.length; ) {
+    if (boxes.length === MAX_BOXES) throw new Error(`MP4 box contains more than ${MAX_BOXES} boxes`);
     const header = boxHeader(bytes.subarray(at));
     if (!header || at + header.sizeBytes > bytes.length) throw new Error("MP4 box is longer than its parent");
     boxes.push({ type: header.type, body: bytes.subarray(at + header.headerBytes, at + header.sizeBytes) });

@@ -1,10 +1,11 @@
 // Makes an outline of a source: a file of its length that has only the bytes that inspecting it needs.
 import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
-import { diskFailure, writeAt } from "../fetch/source-disk.ts";
+import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
 import { describeSource } from "../ranges/describe-source.ts";
 import { HttpRangeReader, type RangeReader } from "../ranges/range-reader.ts";
 import type { SourcePiece } from "../ranges/source-pieces.ts";
@@ -25,6 +26,8 @@ export type Outline = { readonly path: string; readonly source: SourcePiece; rea
 
 /** How long the host may send nothing. */
 const STALL_MS = 10_000;
+/** A fetch of the whole source gives way to other tasks, this does not: 10 MB arrive in time at 1 Mbit/s. */
+const LIMIT_MS = 90_000;
 /** Files have the header, the media and a few boxes more. */
 const MAX_BOXES = 32;
 /** The header of ten hours has about 20 MB. */
@@ -33,28 +36,32 @@ const MAX_HEADER_BOX_BYTES = 64 * 1024 * 1024;
 const START_BYTES = 64 * 1024;
 /** Reading half of a file by ranges saves nothing. */
 const WORTHWHILE_SHARE = 0.5;
+/** Far above what outlines of files have: a header may name samples anywhere in a file, with large gaps to be read. */
+const MAX_READ_BYTES = 256 * 1024 * 1024;
 /** Large ranges are read in parts, several at a time. */
 const PART_BYTES = 2 * 1024 * 1024;
 const PARALLEL = 6;
 
 /**
  * Reads the outline of an MP4 file whose header is enough to list its packets, and whose host supports ranges. Null for
- * other sources, and when it would be half of the file. Throws AppError as `HttpRangeReader.read` and `describeSource`
- * do, `node_failed` for errors of the disk, and other errors for an invalid header.
+ * other sources, and when it would be half of the file or too large. Throws AppError as `HttpRangeReader.read` and
+ * `describeSource` do, `node_failed` for errors of the disk, and other errors for an invalid header, and when it takes
+ * too long.
  */
 export async function fetchOutline(request: OutlineRequest): Promise<Outline | null> {
-  const { url, allow, maxBytes, path, signal } = request;
+  const { url, allow, maxBytes, path } = request;
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(LIMIT_MS)]);
   const source = await describeSource({ url, allow, stallMs: STALL_MS, signal });
   if (!source || source.sizeBytes > maxBytes) return null;
   const file = await open(path, "wx+", 0o600).catch(diskFailure);
   const reader = new HttpRangeReader({ pieces: [source], allow });
   try {
     await file.truncate(source.sizeBytes).catch(diskFailure);
-    const sparse = new SparseFile(file, reader, signal);
+    const sparse = new SparseFile({ file, folder: dirname(path) }, reader, signal);
     const moov = await readHeader(sparse, source.sizeBytes);
     const media = moov && firstSamples(moov);
     const readBytes = bytesOf(media ?? []) + sparse.readBytes;
-    if (!media || readBytes > WORTHWHILE_SHARE * source.sizeBytes) return null;
+    if (!media || readBytes > Math.min(WORTHWHILE_SHARE * source.sizeBytes, MAX_READ_BYTES)) return null;
     await sparse.read(media.filter(({ start }) => start < source.sizeBytes).map(within(source.sizeBytes)));
     return { path, source, readBytes };
   } finally {
@@ -73,18 +80,25 @@ const within =
 /** The ranges of a source that were read, in a file of the source's length. */
 class SparseFile {
   readonly #file: FileHandle;
+  readonly #folder: string;
   readonly #reader: RangeReader;
   readonly #signal: AbortSignal;
   readBytes = 0;
 
-  constructor(file: FileHandle, reader: RangeReader, signal: AbortSignal) {
+  constructor(
+    { file, folder }: { readonly file: FileHandle; readonly folder: string },
+    reader: RangeReader,
+    signal: AbortSignal,
+  ) {
     this.#file = file;
+    this.#folder = folder;
     this.#reader = reader;
     this.#signal = signal;
   }
 
   async read(ranges: readonly ByteRange[]): Promise<void> {
     const parts = mergedRanges(ranges).flatMap(inParts);
+    await checkDiskSpace(this.#folder, bytesOf(parts));
     this.readBytes += bytesOf(parts);
     await mapLimitedOrAbort(parts, PARALLEL, this.#signal, (part, _at, signal) =>
       this.#reader.read(part, (bytes, position) => writeAt(this.#file, bytes, position), signal),
@@ -124,6 +138,7 @@ async function readHeader(sparse: SparseFile, sizeBytes: number): Promise<Buffer
     if (!box || !isExpected(box, count, sizeBytes - at)) return null;
     const end = at + box.sizeBytes;
     if (!SKIPPED.has(box.type) && end > known) {
+      if (sparse.readBytes + end - known > MAX_READ_BYTES) return null;
       await sparse.read([{ start: known, end: end - 1 }]);
       known = end;
     }

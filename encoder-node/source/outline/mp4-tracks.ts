@@ -17,15 +17,21 @@ const VIDEO_ENTRIES: ReadonlySet<string> = new Set(["avc1", "avc3", "hvc1", "hev
 const INTRA_ENTRIES: ReadonlySet<string> = new Set(["apch", "apcn", "apcs", "apco", "ap4h", "ap4x"]);
 const AUDIO_ENTRIES: ReadonlySet<string> = new Set(["mp4a", "sowt", "twos", "lpcm", "in24", "in32", "fl32"]);
 
+/** More than films with all their languages have. Choosing the next of all samples takes time for each track. */
+const MAX_TRACKS = 64;
+
 /**
  * The tracks of a movie header (`moov`, its body). Null when its packets cannot be listed from it: fragmented or
- * compressed, encrypted, other codecs, several edits, no list of keyframes. Throws for an invalid header.
+ * compressed, encrypted, other codecs, several edits, no list of keyframes, too many tracks. Throws for an invalid
+ * header.
  */
 export function outlinedTracks(moov: Buffer): OutlinedTrack[] | null {
   const boxes = boxesIn(moov);
   const timescale = timescaleOf(only(boxes, "mvhd"));
   if (timescale === null || boxes.some(({ type }) => type === "mvex" || type === "cmov")) return null;
-  const tracks = boxes.filter(({ type }) => type === "trak").map(({ body }) => outlinedTrack(body, timescale));
+  const bodies = boxes.filter(({ type }) => type === "trak");
+  if (bodies.length > MAX_TRACKS) return null;
+  const tracks = bodies.map(({ body }) => outlinedTrack(body, timescale));
   return tracks.length > 0 && tracks.every((track) => track !== null) ? tracks : null;
 }
 

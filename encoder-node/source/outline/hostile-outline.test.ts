@@ -1,0 +1,80 @@
+// Headers that would make a node read, remember or compare far more than the outline of a file needs.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseRange } from "#shared/network/http-headers.ts";
+import { closeServers, serve } from "../../testing/range-server.ts";
+import { fetchOutline } from "./fetch-outline.ts";
+import { firstSamples } from "./mp4-outline.ts";
+
+const words = (...values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [at, value] of values.entries()) bytes.writeUInt32BE(value, 4 * at);
+  return bytes;
+};
+const box = (type: string, ...bodies: readonly Buffer[]): Buffer => {
+  const body = Buffer.concat(bodies);
+  return Buffer.concat([words(8 + body.length), Buffer.from(type), body]);
+};
+
+const MOVIE = box("mvhd", words(0, 0, 0, 1000));
+/** A track of data: a sample of 100 bytes in each chunk. */
+const trackAt = (places: readonly number[]): Buffer => {
+  const tables = [
+    box("stsd", words(0, 0)),
+    box("stts", words(0, 1, places.length, 1)),
+    box("stsz", words(0, 100, places.length)),
+    box("stsc", words(0, 1, 1, 1, 1)),
+    box("stco", words(0, places.length, ...places)),
+  ];
+  const media = [box("mdhd", words(0, 0, 0, 1000)), box("hdlr", words(0, 0), Buffer.from("meta"))];
+  return box("trak", box("mdia", ...media, box("minf", box("stbl", ...tables))));
+};
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-hostile-outline-"));
+});
+afterAll(async () => {
+  closeServers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("reads no samples with gigabytes of gaps between them", async () => {
+  const places = Array.from({ length: 4000 }, (_, at) => 1_000_000 + at * 256 * 1024);
+  const sizeBytes = 3e9;
+  const header = Buffer.concat([box("ftyp"), box("moov", MOVIE, trackAt(places))]);
+  const { origin, sent } = await serve((request, response) => {
+    const range = parseRange(request.headers.range, sizeBytes);
+    if (range === null || range === "beyond") return void response.writeHead(400).end();
+    const body = Buffer.alloc(range.end + 1 - range.start);
+    header.copy(body, 0, Math.min(range.start, header.length));
+    // A skipped box up to the end of the file follows.
+    Buffer.concat([words(1), Buffer.from("mdat"), words(0, sizeBytes - header.length)]).copy(
+      body,
+      Math.max(0, header.length - range.start),
+    );
+    response.writeHead(206, {
+      "content-range": `bytes ${range.start}-${range.end}/${sizeBytes}`,
+      "content-length": body.length,
+      etag: '"v1"',
+    });
+    response.end(body);
+  });
+  const path = join(folder, "outline");
+  const signal = new AbortController().signal;
+  const outline = await fetchOutline({ url: `${origin}/a.mp4`, allow: "loopback", maxBytes: 1e11, path, signal });
+  expect(outline).toBeNull();
+  expect(sent()).toBeLessThan(1_000_000);
+});
+
+it("has no outline of a header with more tracks than a source may have", () => {
+  const tracks = Array.from({ length: 65 }, () => trackAt([0]));
+  expect(firstSamples(Buffer.concat([MOVIE, ...tracks.slice(1)]))).toEqual([{ start: 0, end: 99 }]);
+  expect(firstSamples(Buffer.concat([MOVIE, ...tracks]))).toBeNull();
+});
+
+it("rejects a header of millions of empty boxes", () => {
+  expect(() => firstSamples(Buffer.alloc(16_000_000, box("free")))).toThrow("more than 100000 boxes");
+});
