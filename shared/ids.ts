@@ -51,3 +51,12 @@ export function parseLeaseId(text: string): { job: JobId; task: string; attempt:
   if (!match?.[1] || !match[2] || !match[3]) return null;
   return { job: match[1] as JobId, task: match[2], attempt: Number(match[3]) };
 }
+
+/** The task that joins chunks while others are encoded, in each round of a job. */
+const EARLY_JOIN = /^join(-r\d+)?-early$/;
+
+/**
+ * Whether the task of a lease waits for other tasks of its job, without a slot. It counts for no limit of its account
+ * or its node: what it waits for would never start.
+ */
+export const waitsForOthers = (lease: string): boolean => EARLY_JOIN.test(parseLeaseId(lease)?.task ?? "");

@@ -3,6 +3,7 @@ import { meets } from "#shared/plan/command/capabilities.ts";
 import { NO_REQUIREMENTS, type Profile, type Requirements } from "#shared/protocol/requirements.ts";
 import { randomOf } from "#shared/testing/random.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
+import { type ConnectedNode, encodesOf } from "./nodes/connected-node.ts";
 import { nodeOf, offerOf, PROFILE, SimulatedFleet } from "./testing/simulated-fleet.ts";
 
 const AV1: Requirements = { ...NO_REQUIREMENTS, needs: [{ kind: "encoder", anyOf: ["libsvtav1", "libaom-av1"] }] };
@@ -106,6 +107,32 @@ describe("the order of work", () => {
     expect(fleet.assigned.length).toBe(3);
     fleet.advance();
     expect(fleet.assigned.length).toBe(6);
+  });
+
+  it("does not count a join that waits for chunks, which would never be encoded", () => {
+    const waiting = (task: string, free: number): ConnectedNode => ({
+      ...nodeOf("a", { inspect: 0, encode: free }),
+      leases: { [`j0000000000000.${task}.1`]: "encode" as const },
+      accounts: { j0000000000000: "j" },
+    });
+    const rows = [
+      ["join-early", { maxRunning: 1 }, 1],
+      ["join-r1-early", { maxRunning: 1 }, 1],
+      ["join", { maxRunning: 1 }, 0],
+    ] as const;
+    for (const [task, share, expected] of rows) {
+      const fleet = new SimulatedFleet();
+      fleet.connect(waiting(task, 1));
+      fleet.advertise(offerOf("j", { count: 3, ...share }));
+      expect([task, fleet.assigned.length]).toEqual([task, expected]);
+    }
+    // Another account's tasks do not come first for ever, and a node on probation gets the chunks, too.
+    const fleet = new SimulatedFleet();
+    fleet.connect(waiting("join-early", 1));
+    expect([encodesOf(waiting("join-early", 1)), fleet.roster.slots("default", "encode")]).toEqual([1, 1]);
+    fleet.roster.limit("a", 1);
+    fleet.advertise(offerOf("j", { count: 3 }), offerOf("k", { count: 3, since: 1 }));
+    expect(fleet.assigned.map(({ offer }) => offer.accountId)).toEqual(["j"]);
   });
 });
 

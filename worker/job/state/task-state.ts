@@ -114,7 +114,7 @@ export function newTask({
   maySpeculate = false,
   avoid = [],
 }: NewTask): TaskState {
-  // An id is only compared, never parsed.
+  // An id is only compared; the hub recognizes those of early joins (`waitsForOthers`).
   const id = [kind, chunk, round === 0 ? null : `r${round}`, variant].filter((part) => part != null).join("-");
   return {
     id,

@@ -1,6 +1,6 @@
 // A connected node as it is stored in its socket's attachment: its profile, its free slots and its leases.
 import * as z from "zod";
-import { parseLeaseId } from "#shared/ids.ts";
+import { parseLeaseId, waitsForOthers } from "#shared/ids.ts";
 import { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
@@ -38,7 +38,8 @@ export function addSlots(
 
 /** The number of encodes that a node can run at the same time, running ones included. */
 export const encodesOf = ({ free, leases }: ConnectedNode): number =>
-  free.encode + Object.values(leases).filter((slotClass) => slotClass === "encode").length;
+  free.encode +
+  Object.entries(leases).filter(([lease, slotClass]) => slotClass === "encode" && !waitsForOthers(lease)).length;
 
 /** The leases of a node with further leases of a ticket's job. Accounts of jobs without a lease are removed. */
 export function holding(

@@ -1,4 +1,5 @@
 // The connected nodes by what they have, with indexes to find one without looking at all of them.
+import { waitsForOthers } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 import type { ConnectedNode } from "./connected-node.ts";
@@ -160,13 +161,16 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     this.#changes.nodes.add(node.nodeId);
     this.#count(node, -1);
     // Counted with the account that was known so far.
-    for (const lease of Object.keys(node.leases)) this.#addTasks(accountOf(node, lease), -1);
+    for (const lease of Object.keys(node.leases)) {
+      if (!waitsForOthers(lease)) this.#addTasks(accountOf(node, lease), -1);
+    }
   }
 
   #count(node: Node, sign: 1 | -1): void {
     const pool = this.kinds.pool(node.profile.pool);
     const accepts = this.#slots.accepts(node);
     for (const [lease, slotClass] of Object.entries(node.leases)) {
+      if (waitsForOthers(lease)) continue;
       const accountId = accountOf(node, lease);
       if (sign > 0) this.#addTasks(accountId, 1);
       if (!accepts) continue;

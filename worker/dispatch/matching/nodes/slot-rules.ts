@@ -1,4 +1,5 @@
 // How many slots of a node may get work: those that it offers, less what is limited, or held for sources.
+import { waitsForOthers } from "#shared/ids.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./connected-node.ts";
 import { freeSlots } from "./held-slots.ts";
@@ -27,7 +28,7 @@ export class SlotRules {
     if (!this.accepts(node)) return 0;
     const limit = this.#limits.get(node.nodeId);
     if (limit === undefined) return node.free[slotClass];
-    const isBusy = Object.keys(node.leases).length > 0 || this.#claims.has(node.nodeId);
+    const isBusy = !Object.keys(node.leases).every(waitsForOthers) || this.#claims.has(node.nodeId);
     return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
   }
 
