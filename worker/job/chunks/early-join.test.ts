@@ -18,9 +18,11 @@ import {
   upload,
 } from "../../testing/chunked-jobs.ts";
 import { newSpec } from "../../testing/jobs.ts";
+import { renewLease } from "../decide/leases.ts";
 import { expireLeases } from "../decide/lost-leases.ts";
 import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
+import { limitOf } from "../decide/time-limits.ts";
 import type { JobState } from "../state/job-state.ts";
 import { MAX_LOSSES } from "../state/task-state.ts";
 import { endedLeaseMs } from "../state/used.ts";
@@ -108,6 +110,28 @@ describe("an early join", () => {
     const last = claim(ready);
     expect(last.given.lease).toMatch(/\.join\.1$/);
     expect(completeTask(upload(last.state, last.id), last.id, good(last.given), NOW).status).toBe("job.completed");
+  });
+
+  it("that no node has room for waits for another one, and blames none", async () => {
+    let next = await begun();
+    for (let at = 1; at <= 3; at++) {
+      const { state, id } = claim(next, `n${at}`, NOW + at * 60_000);
+      expect(id).toBe("join-early");
+      next = failTask(state, id, { code: "node_busy", message: "Too many wait here" }, NOW + at * 60_000);
+    }
+    expect(next.tasks.find(({ id }) => id === "join-early")).toMatchObject({
+      ...{ phase: "pending", failures: 0, blamed: [], avoid: ["n1", "n2", "n3"] },
+    });
+  });
+
+  it("that waits does not keep a job alive whose chunks no node takes", async () => {
+    const { state, given } = claim(await begun());
+    const proof = { lease: given.lease as LeaseId, token: given.token };
+    const limit = limitOf(state);
+    expect(limit?.failure.code).toBe("job_not_started");
+    const renewed = renewLease(state, proof, state.spec.createdAt + 500_000).state;
+    expect(limitOf(renewed)).toEqual(limit);
+    expect(limitOf(claim(renewed, "b").state)).toBeNull();
   });
 
   it("cannot complete before all chunks are done", async () => {

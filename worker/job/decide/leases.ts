@@ -153,7 +153,9 @@ export function renewLease(
   const { verdict, task } = checkLease(state, proof);
   if (verdict !== "current" || !task?.lease) return { state, verdict, task };
   const lease = { ...task.lease, expiresAt: now + LEASE_MS, confirmBy: null, isSuspected: false };
-  return { state: { ...moveTaskTo(state, task.id, "renew", { lease }), workedAt: now }, verdict, task };
+  // Who only waits for chunks does not work on the job (time-limits.ts).
+  const workedAt = lease.waitedUntil === null ? state.workedAt : now;
+  return { state: { ...moveTaskTo(state, task.id, "renew", { lease }), workedAt }, verdict, task };
 }
 
 /** Records a node's progress; statuses follow the stage of the task. */

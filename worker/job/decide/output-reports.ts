@@ -6,7 +6,7 @@ import type { FileName } from "#shared/protocol/uploads.ts";
 import { fallBack } from "../chunks/chunk-reports.ts";
 import { endAttempt } from "../state/attempt-log.ts";
 import { boundedProbes } from "../state/bounded-probes.ts";
-import { boundedQuality } from "../state/bounded-quality.ts";
+import { boundedQuality, boundedTargets } from "../state/bounded-quality.ts";
 import { bumpVersion, moveOutputs, moveTaskTo, orphanUploads, patchTask, taskOf } from "../state/job-moves.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
 import { type MadeReport, madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
@@ -155,7 +155,7 @@ function finishOutput(state: JobState, report: MadeReport, now: number): JobStat
   };
   if (report.encoder !== undefined) patch.encoder = report.encoder;
   if (report.note !== undefined) patch.note = report.note;
-  if (report.targets) patch.targets = report.targets;
+  if (report.targets) patch.targets = boundedTargets(report.targets, state.outputs.length);
   if (report.quality) patch.quality = boundedQuality(report.quality, state.outputs.length);
   const done = moveOutputs(state, [report.output], "finish", patch);
   return recordEvent(done, "output.completed", report.output, now);

@@ -55,7 +55,8 @@ export function failTask(before: JobState, taskId: string, failure: Failure, now
   const outcome = RETURNING.has(failure.code) ? "returned" : "failed";
   const state = endAttempt(before, task, { outcome, reason: failure.message }, now);
   const isReturned = failure.code === "node_busy" || failure.code === "turn_over";
-  if (isReturned && !isChunkedTask(task) && task.attempt <= MAX_RETURNED) return returnTask(state, task, failure, now);
+  const mayReturn = !isChunkedTask(task) || task.kind === "join";
+  if (isReturned && mayReturn && task.attempt <= MAX_RETURNED) return returnTask(state, task, failure, now);
   // The node is shutting down: its last frames must not renew the lease.
   if (failure.code === "node_lost") {
     const next = dropSpeculative(state, task, false) ?? passOn(state, task, NODE_LOST, now);

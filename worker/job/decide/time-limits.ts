@@ -11,7 +11,7 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
   if (isTerminalJob(state.status)) return null;
   const { startWithinMs, maxRunMs } = state.spec.settings;
   const limits: { at: number; failure: Failure }[] = [];
-  if (!state.tasks.some(({ phase }) => phase === "leased" || phase === "completing")) {
+  if (!state.tasks.some(isWorkedOn)) {
     const message = `No encoder node took the work of this job within ${startWithinMs / 1000} s`;
     limits.push({ at: idleSince(state) + startWithinMs, failure: { code: "job_not_started", message } });
   }
@@ -21,6 +21,10 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
   }
   return limits.toSorted((one, other) => one.at - other.at)[0] ?? null;
 }
+
+/** Whether a node works on a task. One that waits for chunks does not: no other may take these. */
+const isWorkedOn = ({ phase, lease }: JobState["tasks"][number]): boolean =>
+  phase === "completing" || (phase === "leased" && lease?.waitedUntil !== null);
 
 /** Since when no node has worked on the job: its start, its last report, or the end of its last lease. */
 const idleSince = ({ spec, startedAt, workedAt, tasks }: JobState): number =>
