@@ -1,9 +1,14 @@
 // The source of a task on this node's disk.
 import { AppError } from "#shared/errors.ts";
-import { isWorthRanges } from "../source/fetch/slow-transfer.ts";
+import { isWorthRanges, type TransferState } from "../source/fetch/slow-transfer.ts";
+import { describeSource } from "../source/ranges/describe-source.ts";
 import { fetchInParallel } from "../source/ranges/parallel-fetch.ts";
+import type { SourcePiece } from "../source/ranges/source-pieces.ts";
 import { type AcquireOptions, type FetchTo, type HeldSource, LEFT, YIELDED } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
+
+/** How long the source's host may take to respond to a range request. */
+const STALL_MS = 30_000;
 
 /**
  * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws what `fetchSource`
@@ -40,15 +45,38 @@ export async function acquireSource(
 }
 
 /**
- * The same, or null when the rest of the source takes so long that it should be read by ranges while it is encoded, and
- * its transfer could be resumed.
+ * The same; or what is to be read by ranges while it is encoded, when the rest of the source takes long, its transfer
+ * could be resumed, and `mayRead` allows it. The transfer is left only after its host has responded to a second request
+ * beside it: there are URLs for one request, and hosts for one connection.
  */
-export async function acquireUnlessSlow(url: string, deps: TaskDeps): Promise<HeldSource | null> {
+export async function acquireUnlessSlow(
+  url: string,
+  deps: TaskDeps,
+  mayRead: (piece: SourcePiece) => boolean = () => true,
+): Promise<HeldSource | { readonly ranges: SourcePiece }> {
+  const { allowPrivate: allow } = deps;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([deps.signal, ended.signal]);
+  let hasAsked = false;
+  const found: { ranges: SourcePiece | null } = { ranges: null };
+  const ask = async (): Promise<void> => {
+    const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
+    if (piece && mayRead(piece)) found.ranges = piece;
+  };
+  const leavesWhen = (transfer: TransferState): boolean => {
+    if (!isWorthRanges(transfer)) return false;
+    if (!hasAsked) void ask();
+    hasAsked = true;
+    return found.ranges !== null;
+  };
   try {
-    return await acquireSource(url, deps, { leavesWhen: isWorthRanges });
+    return await acquireSource(url, deps, { leavesWhen });
   } catch (error) {
-    if (error !== LEFT) throw error;
+    const { ranges } = found;
+    if (error !== LEFT || !ranges) throw error;
     deps.log.info("Source slow, to be read while it is encoded");
-    return null;
+    return { ranges };
+  } finally {
+    ended.abort();
   }
 }

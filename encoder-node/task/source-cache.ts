@@ -52,7 +52,10 @@ type Entry = {
 /** What has arrived of a source whose tasks yielded. */
 type PartialSource = Pick<Entry, "folder" | "resume" | "disk"> & { readonly expiry: NodeJS.Timeout };
 
-/** How long an unused source is kept: the job's next task comes within seconds, if it comes to this node. */
+/**
+ * How long an unused source is kept, also what has arrived of one that was left: the job's next task comes within
+ * seconds, if it comes to this node.
+ */
 const KEEP_MS = 2 * 60_000;
 /** How long an incomplete source is kept for its next slot. Sources that yield get another slot within an hour. */
 const KEEP_PARTIAL_MS = 30 * 60_000;
@@ -91,7 +94,8 @@ export class SourceCache {
       const path = await untilAborted(entry.path, AbortSignal.any([signal, leaving.signal]));
       return { path, release: () => this.#release(key, entry) };
     } catch (error) {
-      this.#release(key, entry, signal.reason === YIELDED || error === LEFT);
+      const keepsMs = error === LEFT ? KEEP_MS : KEEP_PARTIAL_MS;
+      this.#release(key, entry, signal.reason === YIELDED || error === LEFT ? keepsMs : null);
       throw error;
     } finally {
       entry.listeners.delete(listener);
@@ -153,16 +157,19 @@ export class SourceCache {
     return entry;
   }
 
-  #release(key: string, entry: Entry, hasYielded = false): void {
+  /** `partialMs`: how long an incomplete source is kept; null: not at all. */
+  #release(key: string, entry: Entry, partialMs: number | null = null): void {
     entry.users -= 1;
     if (entry.users > 0 || this.#entries.get(key) !== entry) return;
-    if (hasYielded && !entry.isComplete && entry.resume.canResume) return void this.#pause(key, entry);
+    if (partialMs !== null && !entry.isComplete && entry.resume.canResume) {
+      return void this.#pause(key, entry, partialMs);
+    }
     entry.expiry = setTimeout(() => void this.#remove(key, entry), entry.isComplete ? KEEP_MS : 0);
     entry.expiry.unref();
   }
 
   /** Stops a transfer and keeps what has arrived. */
-  async #pause(key: string, entry: Entry): Promise<void> {
+  async #pause(key: string, entry: Entry, keepMs: number): Promise<void> {
     const { folder, resume, disk } = entry;
     this.#entries.delete(key);
     entry.abort.abort(YIELDED);
@@ -172,7 +179,7 @@ export class SourceCache {
     const expiry = setTimeout(() => {
       this.#partial.delete(key);
       void this.#discard(entry);
-    }, KEEP_PARTIAL_MS);
+    }, keepMs);
     expiry.unref();
     this.#partial.set(key, { folder, resume, disk, expiry });
   }

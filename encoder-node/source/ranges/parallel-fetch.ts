@@ -7,6 +7,7 @@ import { fetchSource } from "../fetch/fetch-source.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
 import { DEFAULT_TIMEOUTS, watchSlow, watchTime } from "../fetch/source-timeouts.ts";
 import { isWorthMore, twoConnections } from "./connection-count.ts";
+import { describeSource } from "./describe-source.ts";
 import { HttpRangeReader } from "./range-reader.ts";
 import { RestOfFile } from "./rest-of-file.ts";
 
@@ -40,10 +41,19 @@ export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): P
 
 type Resumed = Fetch & { readonly resume: ResumeState };
 
-/** Returns null when the file is complete; otherwise the rate of the connection in bytes per second, which is slow. */
+/**
+ * Returns null when the file is complete; otherwise the rate of the connection in bytes per second, which is slow. It is
+ * given up only after the host has responded to a second request beside it: there are URLs for one request.
+ */
 async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<number | null> {
-  const { resume, onProgress } = fetch;
+  const { url, allow, resume, onProgress, timeouts = DEFAULT_TIMEOUTS } = fetch;
   const slow = new AbortController();
+  let hasAsked = false;
+  const askAgain = async (): Promise<void> => {
+    const request = { url, allow, stallMs: timeouts.stallMs, signal: AbortSignal.any([fetch.signal, slow.signal]) };
+    const piece = await describeSource(request).catch(() => null);
+    if (piece?.sizeBytes === resume.totalBytes && piece?.validator === resume.validator) slow.abort(SLOW);
+  };
   let since = performance.now();
   let from = resume.received;
   let rate = 0;
@@ -54,7 +64,9 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
     rate = ((received - from) * 1000) / tookMs;
     [since, from] = [performance.now(), received];
     const canSplit = resume.canResume && totalBytes !== null && rate > 0;
-    if (canSplit && isWorthMore({ bytesPerSecond: rate, remainingBytes: totalBytes - received })) slow.abort(SLOW);
+    if (!canSplit || !isWorthMore({ bytesPerSecond: rate, remainingBytes: totalBytes - received })) return;
+    if (!hasAsked) void askAgain();
+    hasAsked = true;
   };
   try {
     await fetchSource({ ...fetch, onProgress: watch, signal: AbortSignal.any([fetch.signal, slow.signal]) });
@@ -63,6 +75,8 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
     fetch.signal.throwIfAborted();
     if (error !== SLOW) throw error;
     return rate;
+  } finally {
+    slow.abort();
   }
 }
 

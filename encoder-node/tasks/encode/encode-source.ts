@@ -1,8 +1,9 @@
 // Where an encode reads its source: on this node's disk, or by ranges while the rest of it arrives.
+import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { describeSource } from "../../source/ranges/describe-source.ts";
+import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { acquireSource, acquireUnlessSlow } from "../../task/acquire-source.ts";
 import { withRangedSource } from "../../task/read-ranged.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
@@ -20,13 +21,10 @@ export type EncodeSource = {
 /** `network`: where a source is served; left out for one on the disk. */
 export type EncodeDeps = TaskDeps & Pick<RunDeps, "network">;
 
-/** How long the source's host may take to respond to a range request. */
-const STALL_MS = 30_000;
-
 /**
  * Runs the work on an encode. A source that is slow to arrive, and whose packets are known, is read by ranges: the
- * encode does not wait for all of it, and fails with what `HttpRangeReader` throws when it breaks off. Every other
- * source is fetched first.
+ * encode does not wait for all of it. When it breaks off, as with a host whose servers identify versions differently or
+ * refuse connections, and for every other source, all of it is fetched first; the work is then done again.
  */
 export async function withEncodeSource<Value>(
   task: TaskOf<"encode">,
@@ -35,17 +33,22 @@ export async function withEncodeSource<Value>(
 ): Promise<Value> {
   const { sourceUrl, probe } = task;
   if (!mayReadRanges(task)) return withFile(task, deps, work);
-  const file = await acquireUnlessSlow(sourceUrl, deps);
-  if (file) return released(file, (release) => work({ source: file.path, release }, deps));
-  const { allowPrivate: allow, signal } = deps;
-  const piece = await describeSource({ url: sourceUrl, allow, stallMs: STALL_MS, signal }).catch(() => null);
-  signal.throwIfAborted();
-  // Another version than the one that was inspected: it must arrive as a whole to be judged.
-  if (!piece?.validator || String(piece.sizeBytes) !== probe.format.size) return withFile(task, deps, work);
-  const source = { from: "origin" as const, sizeBytes: piece.sizeBytes, validator: piece.validator };
-  return withRangedSource({ source, sourceUrl, readsAll: true }, deps, (served, ranged) =>
-    work({ ...served, release: () => undefined }, ranged),
-  );
+  // Another version than the one that was inspected must arrive as a whole to be judged.
+  const isInspected = ({ sizeBytes }: SourcePiece): boolean => String(sizeBytes) === probe.format.size;
+  const found = await acquireUnlessSlow(sourceUrl, deps, isInspected);
+  if ("path" in found) return released(found, (release) => work({ source: found.path, release }, deps));
+  const { sizeBytes, validator } = found.ranges;
+  const source = { from: "origin" as const, sizeBytes, ...(validator ? { validator } : {}) };
+  try {
+    return await withRangedSource({ source, sourceUrl, readsAll: true }, deps, (served, ranged) =>
+      work({ ...served, release: () => undefined }, ranged),
+    );
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
+    deps.log.warn("Source not readable while it is encoded, fetching all of it", { error: error.message });
+    return withFile(task, deps, work);
+  }
 }
 
 async function withFile<Value>(

@@ -13,7 +13,7 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
   const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
   if (early || task.chunking) return early ?? inspectWhole(task, deps);
   const source = await acquireUnlessSlow(task.sourceUrl, deps);
-  if (source) return resultOf(source, task, deps);
+  if ("path" in source) return resultOf(source, task, deps);
   return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
 }
 
