@@ -5,6 +5,7 @@ import { HARDWARE_NAMES } from "../protocol/capabilities.ts";
 import type { Need } from "../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "./command/capabilities.ts";
 import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
+import { VMAF_NEED } from "./filters/filter-needs.ts";
 import { planOutput } from "./plan-encode.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
 
@@ -25,11 +26,11 @@ const USUAL_SOURCE: MediaProbe = {
 
 /**
  * Everything that one node must have to make all of these outputs, sorted, each need once. An output that is not
- * possible on any node needs nothing: every node reports the same failure. `probe` is null before the inspection.
+ * possible on any node needs nothing: every node that can read it reports the same failure. `probe` is null before the inspection.
  */
 export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null): Need[] {
   const tracks = chooseTracks(probe ?? USUAL_SOURCE);
-  const needs = outputs.flatMap((spec) => needsOfOutput(spec, tracks));
+  const needs = outputs.flatMap((spec) => [...needsOfOutput(spec, tracks), ...needsOfFormats(spec)]);
   return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
 }
 
@@ -41,6 +42,16 @@ function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] 
   } catch {
     return [];
   }
+}
+
+/**
+ * Nodes of earlier releases cannot read tasks with a VMAF, not even where the plan has no use for it, and state no
+ * libvmaf.
+ */
+function needsOfFormats(spec: OutputSpec): readonly Need[] {
+  if (spec.type === "image") return [];
+  const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
+  return videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : [];
 }
 
 /** The needs that a node does not meet, in the same order. */
