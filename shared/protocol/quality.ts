@@ -6,22 +6,23 @@ const Statistics = (most: number) => {
   const value = z.number().min(-1).max(most);
   return z.object({ mean: value, harmonicMean: value, percentile1: value, min: value });
 };
-const MAX_VMAF = 110;
-const MAX_PSNR = 200;
-const MAX_SSIM = 2;
+export const MAX_VMAF = 110;
+export const MAX_PSNR = 200;
+export const MAX_SSIM = 2;
 
 /** Values of a series; more are no report of a correct node. */
-export const MAX_SERIES_POINTS = 2_000;
+const MAX_SERIES_POINTS = 2_000;
 const Points = (most: number) => z.array(z.number().min(-1).max(most).nullable()).max(MAX_SERIES_POINTS);
 
+export const MAX_INTERVAL_SECONDS = 1_000_000;
+
 /** Means over intervals of equal length; null where nothing was measured. */
-export const SeriesReport = z.object({
-  intervalSeconds: z.int().min(1).max(1_000_000),
+const SeriesReport = z.object({
+  intervalSeconds: z.int().min(1).max(MAX_INTERVAL_SECONDS),
   vmaf: Points(MAX_VMAF),
   psnr: Points(MAX_PSNR),
   ssim: Points(MAX_SSIM),
 });
-export type SeriesReport = z.infer<typeof SeriesReport>;
 
 const Side = z.int().min(1).max(100_000);
 const Size = z.object({ width: Side, height: Side });

@@ -3,6 +3,7 @@ import type { Failure } from "#shared/errors.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
+import { boundedChunkTargets } from "../state/bounded-quality.ts";
 import type { ChunkResult, ChunkWork } from "../state/chunk-state.ts";
 import { addTask, dropTask, moveOutputs, patchTask, removeTask, requestAdvertising } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -84,7 +85,9 @@ export function acceptChunk(state: JobState, task: TaskState, report: ChunkRepor
     tookMs: now - task.lease.since,
     startedAt: task.lease.since,
     tracks: layout.map((place) => packedTrack(task, report, keyOf(place))),
-    ...(report.targets ? { targets: report.targets } : {}),
+    ...(report.targets
+      ? { targets: boundedChunkTargets(report.targets, { outputs: task.outputs, tracks: layout.length }) }
+      : {}),
   };
   const next: JobState = {
     ...(other ? dropTask(state, other) : state),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { QualityReport } from "#shared/protocol/quality.ts";
-import { boundedQuality } from "./bounded-quality.ts";
+import { QualityReport } from "#shared/protocol/quality.ts";
+import type { TargetReport } from "#shared/protocol/target.ts";
+import { boundedChunkTargets, boundedQuality, boundedTargets } from "./bounded-quality.ts";
 
 const STATISTICS = { mean: 90, harmonicMean: 90, percentile1: 80, min: 70 };
 const report = (points: readonly (number | null)[]): QualityReport => ({
@@ -14,7 +15,7 @@ const report = (points: readonly (number | null)[]): QualityReport => ({
       every: 10,
       vmaf: STATISTICS,
       psnr: STATISTICS,
-      ssim: STATISTICS,
+      ssim: { mean: 0.99, harmonicMean: 0.99, percentile1: 0.9, min: 0.8 },
       series: { intervalSeconds: 1, vmaf: [...points], psnr: [...points], ssim: [...points] },
     },
   ],
@@ -33,4 +34,34 @@ test("the intervals of a long series become longer until the outputs of a job fi
   const [series] = bounded.renditions.map((rendition) => rendition.series);
   expect(JSON.stringify(bounded).length).toBeLessThan(200_000 / 30);
   expect(series).toMatchObject({ intervalSeconds: 8, vmaf: { length: 225, 0: 80.5 } });
+});
+
+const many = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+
+test.each([
+  ["series of different lengths", many(50, { intervalSeconds: 1, vmaf: [], psnr: many(2000, 40.123), ssim: [] })],
+  ["intervals of the greatest length", [{ intervalSeconds: 1_000_000, vmaf: many(2000, 90), psnr: [], ssim: [] }]],
+  ["more tracks than fit", many(50, { intervalSeconds: 1, vmaf: [90], psnr: [40], ssim: [1] })],
+])("a report with %s is bounded, and can be read again", (_name, series) => {
+  const renditions = series.flatMap((one) => report([90]).renditions.map((each) => ({ ...each, series: one })));
+  const bounded = boundedQuality({ renditions }, 30);
+  expect(JSON.stringify(bounded).length).toBeLessThan(200_000 / 30);
+  expect(QualityReport.parse(bounded)).toEqual(bounded);
+});
+
+const target: TargetReport = {
+  ...{ vmaf: 93, size: "1280x720", rateFactor: 23, stopped: "met", measured: null, samples: 3, sampledMs: 3000 },
+  tried: many(20, { rateFactor: 23.25, score: 92.87, kbps: 1234 }),
+};
+
+test("searches are kept without what was tried, and no more of them than fit", () => {
+  expect(boundedTargets([target], 1)).toEqual([target]);
+  expect(boundedTargets(many(5, target), 30)).toEqual(many(5, { ...target, tried: [] }));
+  expect(JSON.stringify(boundedTargets(many(50, target), 30)).length).toBeLessThan(50_000 / 30);
+});
+
+test("a chunk keeps one search for each of its tracks, without what was tried", () => {
+  const of = (output: number) => ({ output, target });
+  const kept = { output: 1, target: { ...target, tried: [] } };
+  expect(boundedChunkTargets([of(0), ...many(9, of(1))], { outputs: [1, 2], tracks: 2 })).toEqual([kept, kept]);
 });

@@ -1,33 +1,69 @@
 // How much of the measured quality a job stores: all outputs share an entry of its storage with their probes.
-import type { QualityReport, RenditionQuality, SeriesReport } from "#shared/protocol/quality.ts";
+import { MAX_INTERVAL_SECONDS, type QualityReport, type RenditionQuality } from "#shared/protocol/quality.ts";
+import type { ChunkTarget, TargetReport } from "#shared/protocol/target.ts";
 
 /** In characters of JSON, for all outputs together (bounded-probes.ts has the rest of the entry). */
-const MAX_CHARS = 200_000;
+const MAX_CHARS = { quality: 200_000, targets: 50_000 };
 
-/** The part of a report that is stored, in a job with this many outputs: series with intervals as long as necessary. */
+const NOT_KEPT = "The job has too many tracks to keep the quality of all";
+
+/**
+ * The part of a report that is stored, in a job with this many outputs: series with intervals as long as necessary, and
+ * as many tracks as fit.
+ */
 export function boundedQuality(report: QualityReport, outputCount: number): QualityReport {
-  const maxChars = Math.floor(MAX_CHARS / outputCount);
+  const maxChars = Math.floor(MAX_CHARS.quality / outputCount);
+  const isTooLong = (): boolean => JSON.stringify(bounded).length > maxChars;
   let bounded = report;
-  while (JSON.stringify(bounded).length > maxChars && bounded.renditions.some(({ series }) => series.vmaf.length > 1)) {
+  while (isTooLong() && bounded.renditions.some((rendition) => pointsOf(rendition) > 1)) {
     bounded = { ...bounded, renditions: bounded.renditions.map(halved) };
+  }
+  while (isTooLong() && bounded.renditions.length > 0) {
+    bounded = { failure: NOT_KEPT, ...bounded, renditions: bounded.renditions.slice(0, -1) };
   }
   return bounded;
 }
 
+/** The longest of its series: those of a correct node have the same length. */
+const pointsOf = ({ series: { vmaf, psnr, ssim } }: RenditionQuality): number =>
+  Math.max(vmaf.length, psnr.length, ssim.length);
+
 const halved = ({ series, ...rendition }: RenditionQuality): RenditionQuality => ({
   ...rendition,
   series: {
-    intervalSeconds: series.intervalSeconds * 2,
+    intervalSeconds: Math.min(series.intervalSeconds * 2, MAX_INTERVAL_SECONDS),
     vmaf: inPairs(series.vmaf, 1),
     psnr: inPairs(series.psnr, 1),
     ssim: inPairs(series.ssim, 4),
   },
 });
 
-function inPairs(points: SeriesReport["vmaf"], digits: number): (number | null)[] {
+function inPairs(points: readonly (number | null)[], digits: number): (number | null)[] {
   return Array.from({ length: Math.ceil(points.length / 2) }, (_, at) => {
     const known = points.slice(2 * at, 2 * at + 2).filter((point) => point !== null);
     const sum = known.reduce((total, point) => total + point, 0);
     return known.length === 0 ? null : Number((sum / known.length).toFixed(digits));
   });
 }
+
+/** The searches of an output that are stored: without what was tried if that is too long, and as many as fit. */
+export function boundedTargets(targets: readonly TargetReport[], outputCount: number): TargetReport[] {
+  const maxChars = Math.floor(MAX_CHARS.targets / outputCount);
+  const isTooLong = (): boolean => JSON.stringify(bounded).length > maxChars;
+  let bounded = [...targets];
+  if (isTooLong()) bounded = bounded.map(withoutTried);
+  while (isTooLong()) bounded = bounded.slice(0, -1);
+  return bounded;
+}
+
+/** The searches of a chunk that are stored, of which there may be thousands: one for each of its tracks at most. */
+export const boundedChunkTargets = (
+  targets: readonly ChunkTarget[],
+  { outputs, tracks }: { readonly outputs: readonly number[]; readonly tracks: number },
+): ChunkTarget[] =>
+  targets
+    .filter(({ output }) => outputs.includes(output))
+    .slice(0, tracks)
+    .map(({ output, target }) => ({ output, target: withoutTried(target) }));
+
+const withoutTried = (target: TargetReport): TargetReport => ({ ...target, tried: [] });
