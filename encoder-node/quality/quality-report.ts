@@ -36,5 +36,12 @@ export function qualityReport(tracks: readonly TrackQuality[]): QualityReport {
     const points = { intervalSeconds, vmaf: [...vmaf], psnr: [...psnr], ssim: [...ssim] };
     return [{ track: track.track, ...measured, samples: count, ...summary, series: points }];
   });
-  return { renditions, ...(failures[0] === undefined ? {} : { failure: failures[0].slice(0, 300) }) };
+  return { renditions, ...(failures[0] === undefined ? {} : { failure: lineOf(failures[0]) }) };
 }
+
+/** As the protocol takes it: a message can quote ffmpeg, and ffmpeg the source. */
+export const lineOf = (message: string): string =>
+  message
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .slice(0, 300)
+    .toWellFormed();

@@ -3,8 +3,11 @@ import { appendFile } from "node:fs/promises";
 import * as z from "zod";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { ChunkRequest } from "#shared/plan/plan-chunk.ts";
+import { MAX_PSNR, MAX_SSIM, MAX_VMAF } from "#shared/protocol/quality.ts";
+import { Line } from "#shared/protocol/reported-text.ts";
+import { MAX_LENGTH_MS } from "#shared/report-limits.ts";
 import { type MeasureTracksDeps, measureTracks } from "../../quality/measure-tracks.ts";
-import type { TrackQuality } from "../../quality/quality-report.ts";
+import { lineOf, type TrackQuality } from "../../quality/quality-report.ts";
 import { lastBox } from "./chunk-file.ts";
 import type { EncodedTrack } from "./store-tracks.ts";
 
@@ -15,20 +18,23 @@ const MAX_SAMPLES = 1_000_000;
 
 const Side = z.int().min(1).max(100_000);
 const Size = z.object({ width: Side, height: Side });
-const Value = z.number().min(-1).max(200);
+const value = (most: number) => z.number().min(-1).max(most);
 
+/** Another node wrote it: the report of this one, which is made of it, must stay within the protocol's limits. */
 const ChunkQuality = z.union([
   z.object({
     measured: z.object({
-      model: z.string().max(60),
+      model: Line(60),
       size: Size,
       shown: Size,
       every: z.int().min(1),
       /** Since the first frame of the chunk, in ms; VMAF, PSNR and SSIM. */
-      samples: z.array(z.tuple([z.number().min(0), Value, Value, Value])).max(MAX_SAMPLES),
+      samples: z
+        .array(z.tuple([z.number().min(0).max(MAX_LENGTH_MS), value(MAX_VMAF), value(MAX_PSNR), value(MAX_SSIM)]))
+        .max(MAX_SAMPLES),
     }),
   }),
-  z.object({ failure: z.string().max(300) }),
+  z.object({ failure: Line(300) }),
 ]);
 
 /** Measures the tracks of a chunk whose outputs ask for it, and appends what was measured to their files. */
@@ -52,7 +58,9 @@ export async function measureChunk(
 export const appendQuality = (path: string, quality: TrackQuality): Promise<void> => appendFile(path, boxOf(quality));
 
 function boxOf(quality: TrackQuality): Buffer {
-  const body = Buffer.from(JSON.stringify("failure" in quality ? { failure: quality.failure } : packed(quality)));
+  const body = Buffer.from(
+    JSON.stringify("failure" in quality ? { failure: lineOf(quality.failure) } : packed(quality)),
+  );
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32BE(HEADER_BYTES + body.length, 0);
   header.write(BOX, 4, "latin1");
