@@ -84,10 +84,7 @@ const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) =>
 async function inspectedAndEncoded(job: string) {
   const sourceUrl = `${origin()}/clip.mp4`;
   const inspection: TaskOf<"inspect"> = { kind: "inspect", sourceUrl, chunking: null };
-  const found = await inspect(inspection, node.depsOf(`${job}.inspect.1`, inspection, {})).catch((e) => {
-    console.error("INSPECT", sent, e, e.cause);
-    throw e;
-  });
+  const found = await inspect(inspection, node.depsOf(`${job}.inspect.1`, inspection, {}));
   if (found.kind !== "inspect") throw new Error("Not the result of an inspection");
   const sentAtInspection = sent;
   const outputs = [specOf({ format: "mp4:240p::quality=3" }, 0), specOf({ format: "jpg:160x", number: 3 }, 1)];
@@ -99,10 +96,7 @@ async function inspectedAndEncoded(job: string) {
       if (stage === "encoding" && fraction > 0) sentAtFirstFrame = Math.min(sentAtFirstFrame, sent);
     },
   });
-  const result = await encode(task, deps).catch((e) => {
-    console.error("ENCODE", sent, e, e.cause);
-    throw e;
-  });
+  const result = await encode(task, deps);
   if (result.kind !== "encode") throw new Error("Not the result of an encode");
   return { probe: found.probe, outputs: result.outputs, sentAtInspection, sentAtFirstFrame };
 }

@@ -1,0 +1,69 @@
+// A slow source whose host cannot serve ranges of one version.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { withoutSandbox } from "../../ffmpeg/sandbox/isolation.ts";
+import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
+import { startTestNode, type TestNode } from "../../testing/task-deps.ts";
+import { withEncodeSource } from "./encode-source.ts";
+
+const CLIP = noise(3_000_000);
+let folder: string;
+let node: TestNode;
+beforeAll(async () => {
+  // The work reads what the node serves.
+  await withoutSandbox();
+  folder = await mkdtemp(join(tmpdir(), "copra-encode-source-"));
+  node = startTestNode(folder);
+});
+afterAll(async () => {
+  closeServers();
+  await node.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("fetches a slow source when its ranges are of several versions", async () => {
+  const { origin } = await serve(async (request, response) => {
+    const { range } = request.headers;
+    // The second one is for the rest of the fetch that was left.
+    if (range === "bytes=0-0" || range?.endsWith("-")) return sendRange(CLIP, request, response);
+    if (range) return sendRange(CLIP, { ...request, headers: { range } } as typeof request, response, { etag: '"v2"' });
+    response.writeHead(200, { etag: '"v1"', "accept-ranges": "bytes", "content-length": CLIP.length });
+    for (let at = 0; at < CLIP.length && !response.destroyed; at += 10_000) {
+      response.write(CLIP.subarray(at, at + 10_000));
+      await sleep(20);
+    }
+    response.end();
+  });
+  const task: TaskOf<"encode"> = {
+    kind: "encode",
+    sourceUrl: `${origin}/clip.mp4`,
+    probe: {
+      streams: [
+        {
+          index: 0,
+          codec_type: "video",
+          codec_name: "h264",
+          width: 320,
+          height: 180,
+          r_frame_rate: "25/1",
+          packets: { first: 0, from: 0, last: 10, end: 10 },
+        },
+      ],
+      format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", size: String(CLIP.length), duration: "10" },
+    },
+    outputs: [specOf({ format: "mp4:240p" }, 0)],
+  };
+  const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {});
+  const read: (boolean | "ranges")[] = [];
+  await withEncodeSource(task, deps, async ({ source, loopbackOptions }, { signal }) => {
+    if (!loopbackOptions) return void read.push(CLIP.equals(await readFile(source)));
+    read.push("ranges");
+    await fetch(source, { signal }).then((response) => response.arrayBuffer());
+  });
+  expect(read).toEqual(["ranges", true]);
+});
