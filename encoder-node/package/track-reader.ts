@@ -1,6 +1,6 @@
 // Follows a track while ffmpeg writes it, and returns its segments as they become complete.
 
-import { createReadStream, createWriteStream } from "node:fs";
+import { constants } from "node:fs";
 import { type FileHandle, open, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -156,10 +156,15 @@ async function readPlaylist(file: string): Promise<EventPlaylist | null> {
   }
 }
 
+/** A run that was taken over by its source could leave links to any file of this machine. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
+const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+
 /** Continuity counters continue from one file to the next, so that files can be concatenated. */
 async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment<FileSegment>): Promise<ReadySegment> {
   for (const piece of rest) {
-    await pipeline(createReadStream(piece.path), createWriteStream(first.path, { flags: "a" }));
+    const [from, to] = [await open(piece.path, READ_FLAGS), await open(first.path, APPEND_FLAGS)];
+    await pipeline(from.createReadStream(), to.createWriteStream());
     await unlink(piece.path);
   }
   return { segment, path: first.path, offset: 0, release: fileRelease(first.path) };
@@ -168,7 +173,7 @@ async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment
 /** Null when the file does not exist. */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
-    return await open(path);
+    return await open(path, READ_FLAGS);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;

@@ -1,6 +1,6 @@
 // The files of an encoded video track, as one file.
-import { createReadStream, createWriteStream } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
@@ -24,6 +24,10 @@ export function madeVideos({ stream, tracks, files }: PlannedOutput, folder: str
   });
 }
 
+/** A run that was taken over by its source could leave links to any file of this machine. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
+const APPEND_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+
 /** The path of a file with all of the track: its own, or one in `folder` to which its segments are copied. */
 export async function wholeVideo(video: MadeVideo, folder: string): Promise<string> {
   if ("path" in video) return video.path;
@@ -34,7 +38,9 @@ export async function wholeVideo(video: MadeVideo, folder: string): Promise<stri
   );
   const whole = join(folder, `${basename(segments.prefix)}whole.ts`);
   for (const name of own.toSorted()) {
-    await pipeline(createReadStream(join(segments.folder, name)), createWriteStream(whole, { flags: "a" }));
+    const from = await open(join(segments.folder, name), READ_FLAGS);
+    const to = await open(whole, APPEND_FLAGS);
+    await pipeline(from.createReadStream(), to.createWriteStream());
   }
   return whole;
 }

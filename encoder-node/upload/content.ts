@@ -1,7 +1,7 @@
 // The content of an upload: bytes in memory, a file, or a byte range of a file, optionally encrypted.
 import { createCipheriv } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 
 export type Content = {
@@ -23,9 +23,10 @@ export function bytesContent(bytes: Uint8Array): Content {
 
 /** A finished file. Throws AppError `node_failed` when it does not exist. */
 export async function fileContent(path: string): Promise<Content> {
-  const found = await stat(path).catch((error: unknown) => {
+  const found = await lstat(path).catch((error: unknown) => {
     throw new AppError("node_failed", "A finished file does not exist.", { cause: error });
   });
+  if (!found.isFile()) throw unreadable(new Error("It is no file"));
   return rangeContent(path, 0, found.size);
 }
 
@@ -36,9 +37,15 @@ export function rangeContent(path: string, start: number, sizeBytes: number): Co
   return { sizeBytes, read: (offset, length) => readRange(path, start + offset, length) };
 }
 
+/** A run that was taken over by its source could leave links to any file of this machine. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
+
 async function* readRange(path: string, start: number, sizeBytes: number): AsyncGenerator<Buffer> {
   if (sizeBytes === 0) return;
-  const file = createReadStream(path, { start, end: start + sizeBytes - 1, highWaterMark: READ_BYTES });
+  const handle = await open(path, READ_FLAGS).catch((error: unknown) => {
+    throw unreadable(error);
+  });
+  const file = handle.createReadStream({ start, end: start + sizeBytes - 1, highWaterMark: READ_BYTES });
   // Errors of the consumer also pass through the loop below; they are not errors of the disk.
   let diskError: unknown = null;
   file.once("error", (error) => {

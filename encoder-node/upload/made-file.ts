@@ -1,6 +1,6 @@
 // Checks files that ffmpeg made: that they exist, have their tracks, and are long enough.
 
-import { stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { toleranceMs } from "#shared/plan/source/output-length.ts";
@@ -10,9 +10,9 @@ import { probeFile } from "../source/probe/probe.ts";
 
 export type MadeFile = { path: string; sizeBytes: number };
 
-/** Throws AppError `encoding_failed` when the file does not exist or is empty. */
+/** Throws AppError `encoding_failed` when the file does not exist or is empty. A link is no file that ffmpeg made. */
 export async function madeFile(path: string): Promise<MadeFile> {
-  const found = await stat(path).catch(() => null);
+  const found = await lstat(path).catch(() => null);
   if (!found?.isFile() || found.size === 0)
     throw new AppError("encoding_failed", "The encoder made fewer files than planned");
   return { path, sizeBytes: found.size };

@@ -27,6 +27,9 @@ export type GrowingRun = {
 const READ_EVERY_MS = 250;
 const OPEN_EVERY_MS = 50;
 const BUFFER_BYTES = 256 * 1024;
+/** A run that was taken over by its source could replace track and pipe by links to any file of this machine. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
+const PIPE_FLAGS = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
  * Runs the commands, and returns the failure of one, or null. Throws AppError `node_failed` for errors of the disk, and
@@ -73,7 +76,7 @@ async function makePipes(paths: readonly string[]): Promise<void> {
 
 /** Writes a file into its pipe as it grows, until it is complete or ffmpeg has ended (EPIPE). */
 async function feedPipe({ file, pipe }: GrowingInput, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
-  const source = await open(file);
+  const source = await open(file, READ_FLAGS);
   try {
     const writer = await openPipe(pipe, signal);
     try {
@@ -121,7 +124,7 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
   for (;;) {
     signal.throwIfAborted();
     try {
-      return await openNow(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return await openNow(path, PIPE_FLAGS);
     } catch (error) {
       // Nobody reads it yet (fifo(7)).
       if (!hasCode(error, "ENXIO")) throw error;

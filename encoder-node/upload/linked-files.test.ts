@@ -1,0 +1,28 @@
+// What a program in place of ffmpeg could leave in its folder: links to files of the node.
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openIfThere } from "../package/track-reader.ts";
+import { fileContent, rangeContent } from "./content.ts";
+import { madeFile } from "./made-file.ts";
+
+let folder: string;
+let link: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-links-"));
+  link = join(folder, "output.mp4");
+  await writeFile(join(folder, "token"), "n-secret");
+  await symlink(join(folder, "token"), link);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it("reads no file of the node through a link in the place of an output", async () => {
+  const read = async (): Promise<void> => {
+    for await (const bytes of rangeContent(link, 0, 8).read(0, 8)) throw new Error(`read ${bytes.length} bytes`);
+  };
+  await expect(madeFile(link)).rejects.toMatchObject({ code: "encoding_failed" });
+  await expect(fileContent(link)).rejects.toMatchObject({ code: "node_failed" });
+  await expect(read()).rejects.toMatchObject({ code: "node_failed" });
+  await expect(openIfThere(link)).rejects.toMatchObject({ code: "ELOOP" });
+});
