@@ -1,4 +1,5 @@
 // What accounts are charged for the slots that they get: an estimate at once, the difference when the task has ended.
+import { waitsForOthers } from "#shared/ids.ts";
 import type { Match } from "./choose.ts";
 import type { Running } from "./nodes/running-leases.ts";
 import type { Accounts } from "./waiting/accounts.ts";
@@ -21,13 +22,17 @@ export class Charges {
     this.#pending.set(match, this.#accounts.charge(account, ticket.slotClass, slots, now));
   }
 
-  /** The job of a match has claimed these leases; their times count only if the node is still there. */
+  /**
+   * The job of a match has claimed these leases; their times count only if the node is still there. Nobody is charged
+   * for a task that waits without a slot.
+   */
   claimed(match: Match<unknown>, leases: readonly string[], isConnected: boolean, now: number): void {
     const { ticket, slots } = match;
     const chargedS = this.#pending.get(match) ?? 0;
     this.#pending.delete(match);
-    if (isConnected) for (const lease of leases) this.#leases.set(lease, { at: now, chargedS });
-    const unused = slots - leases.length;
+    const charged = leases.filter((lease) => !waitsForOthers(lease));
+    if (isConnected) for (const lease of charged) this.#leases.set(lease, { at: now, chargedS });
+    const unused = slots - charged.length;
     if (unused === 0) return;
     this.#accounts.refund(this.#accounts.get(ticket.accountId), ticket.slotClass, unused * chargedS);
   }

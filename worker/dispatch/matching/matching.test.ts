@@ -126,13 +126,30 @@ describe("the order of work", () => {
       fleet.advertise(offerOf("j", { count: 3, ...share }));
       expect([task, fleet.assigned.length]).toEqual([task, expected]);
     }
-    // Another account's tasks do not come first for ever, and a node on probation gets the chunks, too.
+    // Other accounts' tasks do not come first for ever, and a node on probation gets the chunks, too.
     const fleet = new SimulatedFleet();
     fleet.connect(waiting("join-early", 1));
     expect([encodesOf(waiting("join-early", 1)), fleet.roster.slots("default", "encode")]).toEqual([1, 1]);
     fleet.roster.limit("a", 1);
     fleet.advertise(offerOf("j", { count: 3 }), offerOf("k", { count: 3, since: 1 }));
     expect(fleet.assigned.map(({ offer }) => offer.accountId)).toEqual(["j"]);
+  });
+
+  it("charges nobody for the time in which a join waits, and counts tasks by their kinds", () => {
+    const fleet = new SimulatedFleet();
+    const node = nodeOf("a", { inspect: 0, encode: 2 });
+    fleet.roster.add(node);
+    const { matches } = fleet.matching.step({ kind: "advertise", offers: [offerOf("j", { count: 2 })] }, fleet.now);
+    const leases = ["join-r1-early", "chunk-12-r1-speculative"].map((task) => `j0000000000000.${task}.1`);
+    const claimed = leases.map((lease) => ({ lease, slotClass: "encode" as const }));
+    for (const match of matches) fleet.matching.step({ kind: "claimed", match, claimed }, fleet.now);
+    fleet.roster.change(node, { leases: {} });
+    fleet.matching.step({ kind: "look" }, fleet.now + 600_000);
+    const times = fleet.matching.tasks.report().map(({ kind, timed, sumSeconds }) => [kind, timed, sumSeconds]);
+    expect(times.toSorted()).toEqual([
+      ["chunk", 1, 600],
+      ["join", 0, 0],
+    ]);
   });
 });
 

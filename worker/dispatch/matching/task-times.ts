@@ -48,5 +48,5 @@ const noTimes = (): Times => ({
   ...{ retries: 0, within: DURATION_BOUNDS_S.map(() => 0), timed: 0, sumSeconds: 0 },
 });
 
-/** `chunk-12` is a `chunk`. */
-const kindOf = (lease: string): string => (parseLeaseId(lease)?.task ?? "other").replace(/-\d+$/, "");
+/** `chunk-12-r1-speculative` is a `chunk`: each kind is a series of metrics for ever. */
+const kindOf = (lease: string): string => (parseLeaseId(lease)?.task ?? "other").replace(/-.*$/, "");
