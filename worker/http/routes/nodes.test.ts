@@ -39,6 +39,7 @@ async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease
 const BODIES: Readonly<Record<string, readonly object[]>> = {
   uploads: [{ files: [{ output: 0, file: 1, sizeBytes: 1 }] }],
   scratch: [{ puts: [{ name: "inspect-1/source-1", sizeBytes: 1 }], gets: [] }],
+  chunks: [{ from: 0 }],
   outputs: [{ outputs: [{ status: "failed", output: 0, failure: { code: "storage_denied", message: "m" } }] }],
   complete: [
     { result: { kind: "inspect", probe: PROBE } },
