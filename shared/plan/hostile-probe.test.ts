@@ -10,11 +10,17 @@ import { chunkableSource } from "./chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { checkedArguments } from "./command/checked-arguments.ts";
 import { branchGraph } from "./command/filter-graph.ts";
+import type { PlannedRun } from "./command/planned-run.ts";
 import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planAudio } from "./plan-audio.ts";
 import { planChunk } from "./plan-chunk.ts";
 import { planEncode } from "./plan-encode.ts";
+import { isEncodedVideo } from "./plan-file.ts";
 import { planJoin } from "./plan-join.ts";
+import { planQuality } from "./quality/plan-quality.ts";
+import { measuredTracks } from "./quality/renditions.ts";
+import { chooseTracks } from "./source/source-tracks.ts";
+import { planProbe, planSample, planSearch } from "./target/plan-probes.ts";
 
 const watermark = { url: "https://example.com/logo.png", position: "topleft" };
 const ENCODES: readonly OutputOptions[] = [
@@ -36,6 +42,7 @@ const CHUNKED: readonly OutputOptions[] = [
 
 const ENCODE_SPECS = ENCODES.map(specOf);
 const CHUNK_SPECS = CHUNKED.map(specOf);
+const MEASURED_SPECS = CHUNKED.map((options, index) => specOf({ ...options, measuresQuality: true }, index));
 const SOURCE = chunkableSource(frameIndexOf(evenly(30, 90)), probeOf("30/1"));
 const SPAN = chunkSpans(SOURCE, SOURCE.splitPoints.filter(({ frameUs }) => frameUs >= 3e7).slice(0, 1))[1];
 
@@ -56,7 +63,31 @@ function argumentsOf(probe: MediaProbe): string[] {
   const chunk = planChunk({ ...request, capabilities: ALL_SOFTWARE, chunk: SPAN });
   const joins = chunk.failures.length > 0 ? [] : [planJoin({ ...request, capabilities: ALL_SOFTWARE })];
   const commands = [...encodes, chunk.command, planAudio({ ...request, capabilities: ALL_SOFTWARE }).command, ...joins];
-  return commands.flatMap((command) => command?.runs.flatMap(({ argv }) => argv) ?? []);
+  return [...commands.flatMap((command) => command?.runs ?? []), ...measurements(probe), ...searches(probe)].flatMap(
+    ({ argv }) => argv,
+  );
+}
+
+function measurements(probe: MediaProbe): PlannedRun[] {
+  const how = { source: "/in", made: "/made", capabilities: ALL_SOFTWARE, perSecond: 4, threads: 2 };
+  const tracks = MEASURED_SPECS.flatMap((spec) => measuredTracks(spec, chooseTracks(probe), ALL_SOFTWARE));
+  return tracks.flatMap((track) => {
+    const planned = planQuality({ ...how, ...track, probe });
+    return planned.ok ? [planned.value.run] : [];
+  });
+}
+
+function searches(probe: MediaProbe): PlannedRun[] {
+  const output = specOf({ format: "mp4:480p::quality=vmaf93" }, 0);
+  if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("not a video");
+  const source = chooseTracks(probe);
+  const planned = planSearch({ output, video: output.video }, "q0", source, ALL_SOFTWARE);
+  if (!planned.ok) return [];
+  const window = { fromMs: 1000, lengthMs: 1000 };
+  const sample = planSample([planned.value], 0, window, { inputs: { source: "/in" }, tracks: source });
+  const how = { folder: "/work", samples: [0], threads: 2, source, capabilities: ALL_SOFTWARE };
+  const { encode, measure } = planProbe(planned.value, 23, how);
+  return [sample, encode, measure];
 }
 
 /** Part of each hostile text, so that it is found wherever one of them ends up. */
@@ -157,6 +188,12 @@ function argumentsOrThrow(probe: MediaProbe): string[] {
 }
 
 const RUNS = { numRuns: 60 };
+
+test("all kinds of plans are among the plans that are checked", () => {
+  const all = argumentsOf(probeOf("30/1")).join("\n");
+  for (const part of ["feature='name=psnr", "q0-sample-0.mkv", "n_subsample=3", "overlay=", "hls"])
+    expect(all).toContain(part);
+});
 
 test("no text of any probe is in any argument of any plan, whether or not the probe was checked", () => {
   fc.assert(
