@@ -30,7 +30,7 @@ export type Command = {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** The run is killed when neither the frame count nor the output time advances for this long. */
   readonly stallMs: number;
-  /** While this is true the run may wait for its input, however long. Never by default. */
+  /** While this is true the run may wait for its input, however long: no elapsed time ends it. Never by default. */
   readonly mayWait?: (() => boolean) | undefined;
   /**
    * Frames that the run is expected to make. Far more than this end the run: a small file can describe days of video.
@@ -95,7 +95,10 @@ async function watch(
     if (command.mayWait?.()) stall.refresh();
     else stop("stalled")();
   }, command.stallMs);
-  const wall = setTimeout(stop("time"), limits.wallMs);
+  const wall = setTimeout(() => {
+    if (command.mayWait?.()) wall.refresh();
+    else stop("time")();
+  }, limits.wallMs);
   const checkDisk = (): void => void whenDiskIsFull(command.cwd, stop("disk"));
   const disk = command.writesNothing ? undefined : setInterval(checkDisk, DISK_CHECK_MS);
   watchProgress(group.stdout, command, { onAdvance: () => stall.refresh(), onRunaway: stop("frames") });

@@ -35,6 +35,12 @@ it("ends a run that makes progress but never finishes", async () => {
   expect(await runCommand(command(endless(...VOID), { wallMs: 400 }))).toMatchObject({ ok: false, reason: "time" });
 });
 
+it("lets a run wait for its input, however long", async () => {
+  const waiting = { ...command([], { wallMs: 100 }), path: "/bin/sh", argv: ["-c", "sleep 0.5"], stallMs: 100 };
+  expect(await runCommand({ ...waiting, mayWait: () => true })).toEqual({ ok: true });
+  expect(await runCommand({ ...waiting, mayWait: () => false })).toMatchObject({ ok: false });
+});
+
 describe.skipIf(isolation.prlimit.length === 0)("where there is prlimit", () => {
   it.each<[string, string[], Partial<RunLimits>, string, ErrorCode]>([
     ["CPU time", busy(...VOID), { cpuSeconds: 1 }, "time", "encoding_failed"],
