@@ -41,6 +41,13 @@ it("counts each task that waits or runs, and the tickets of a job at one of its 
   expect(encodes(() => false)).toMatchObject({ waiting: 0, running: 1, oldestMs: 0 });
 });
 
+it("counts no join that waits for chunks without a slot", () => {
+  const matching = new Matching(new Roster());
+  const leases = JOBS.map((job, at) => [leaseId(job, at === 0 ? "chunk-1" : "join-early", 1), "encode" as const]);
+  matching.roster.add(node("attic", 0, Object.fromEntries(leases)));
+  expect(matching.demand(NOW).map(({ running }) => running)).toEqual([0, 1]);
+});
+
 it("counts an inspection as an encode, too, because it holds a slot for it", () => {
   const matching = new Matching(new Roster());
   const inspect = { ...offer(JOBS[0] ?? "", 1), slotClass: "inspect" as const };

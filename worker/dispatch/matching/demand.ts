@@ -1,4 +1,5 @@
 // How much work waits and runs, for the operator: by pool and class.
+import { waitsForOthers } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { Roster } from "./nodes/roster.ts";
 import type { Ticket } from "./waiting/tickets.ts";
@@ -53,6 +54,8 @@ export function demandOf(
     }
   }
   for (const running of roster.running()) {
+    // No node is needed for it, but for the tasks that it waits for.
+    if (waitsForOthers(running.lease)) continue;
     const queues = of(roster.get(running.nodeId)?.profile.pool ?? "");
     for (const taken of slotsOf(running)) queues[taken].running += 1;
   }
