@@ -1,6 +1,6 @@
 // Bundles the Worker, and reads its bindings and migrations as wrangler does.
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { build, stop as stopEsbuild } from "esbuild";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
 import * as z from "zod";
@@ -20,9 +20,10 @@ export async function buildService(): Promise<ServiceFiles> {
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
   // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each
   // request. Its bindings have those of .dev.vars, too: what is sealed with its secrets could not be read without it.
-  const { modulesRules: _rules, assets: _assets, bindings: _bindings, ...options } = workerOptions;
+  // Its root is a folder of this machine, which is of no use on another one.
+  const { modulesRules: _rules, assets: _assets, bindings: _bindings, rootPath: _root, ...options } = workerOptions;
   const assets = await ensureAssets();
-  const script = await bundle(main);
+  const script = await bundle(`./${relative(ROOT, main)}`);
   return { name, vars: Variables.parse(vars), options, migrations: await readMigrations(), script, assets };
 }
 

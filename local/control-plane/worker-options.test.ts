@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { convertV4MiniflareOptions, Miniflare, Request } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ROOT } from "../home/constants.ts";
 import { FAILED_HEADER, guardedOutbound } from "./outbound.ts";
 import { serviceFiles } from "./service-files.ts";
 import { workerOptions } from "./worker-options.ts";
@@ -41,6 +42,14 @@ it("the local Worker rejects requests without the front's secret on both of its 
   } finally {
     await miniflare.dispose();
   }
+});
+
+it("what the Worker is made of names no folder of this machine", async () => {
+  const { script, assets: _, ...description } = await serviceFiles();
+  const [code = "", map = ""] = script.split("sourceMappingURL=data:application/json;base64,");
+  const texts = [code, Buffer.from(map, "base64").toString(), JSON.stringify(description)];
+  for (const text of texts) expect(text.indexOf(ROOT.replace(/\/$/, ""))).toBe(-1);
+  expect(texts[1]).toContain("worker/index.ts");
 });
 
 const send = async (url: string, init: ConstructorParameters<typeof Request>[1] = {}) => {

@@ -14,6 +14,7 @@ export type Bindings = Readonly<Record<string, string>>;
 export function workerOptions(files: ServiceFiles, allow: AllowPrivate, bindings: Bindings): V4WorkerOptions {
   return {
     ...files.options,
+    rootPath: ROOT,
     // Part of the path of its objects' data.
     name: files.name,
     bindings: { ...files.vars, ...allowVariables(allow), ...bindings },
