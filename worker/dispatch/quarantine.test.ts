@@ -31,7 +31,8 @@ it.each([
   const next = await newJob();
   await settle();
   const given = node.frames.flatMap((frame) => (frame.type === "assign" ? [frame.assignment.jobId] : []));
-  expect(given).toEqual(state === "ready" ? [next.id] : []);
+  // What it was given before its last failure was known may still arrive.
+  expect([state, given.includes(next.id)]).toEqual([state, state === "ready"]);
   if (state === "ready") return;
   const other = await joined("b", ONE_INSPECT);
   expect([...jobs, next].map(({ id }) => id)).toContain((await other.next("assign")).assignment.jobId);
