@@ -20,9 +20,9 @@ const SLOW = "slow";
 
 /**
  * Downloads a source like `fetchSource`, with the same result and errors. If the host supports ranges and one
- * connection would take some seconds more, tries several, and keeps as many as help (connection-count.ts). Connections
- * that the host refuses or breaks are not repeated: in the end one goes on alone. What has arrived is always the start
- * of the file, for `onProgress` and `resume`.
+ * connection would take some seconds more, tries several, and keeps as many as help (connection-count.ts). Each
+ * connection that the host refuses or breaks halves their number: in the end one goes on alone. What has arrived is
+ * always the start of the file, for `onProgress` and `resume`.
  */
 export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): Promise<{ sizeBytes: number }> {
   const resume = fetch.resume ?? newResumeState();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { closeServers, noise, sendRange, serve } from "../../testing/range-server.ts";
 import { describeSource } from "./describe-source.ts";
@@ -110,6 +111,37 @@ describe("a server that drops connections", () => {
     await expect(readFrom(origin, { timeouts: { ...QUICK, stallMs: 200 } })).rejects.toMatchObject({
       code: "input_timeout",
     });
+  });
+});
+
+describe("a host that allows one connection", () => {
+  it.each<[string, (response: ServerResponse) => unknown]>([
+    ["responds with 429 to others", (response) => response.writeHead(429, { "retry-after": "60" }).end()],
+    ["closes others", (response) => response.destroy()],
+  ])("%s, and serves them one after the other", async (_what, refuse) => {
+    let open = 0;
+    const { origin } = await serve((request, response) => {
+      if (open > 0) return void refuse(response);
+      open += 1;
+      response.once("finish", () => {
+        open -= 1;
+      });
+      setTimeout(() => sendRange(CLIP, request, response), 20);
+    });
+    const reader = new HttpRangeReader({
+      pieces: [{ url: origin, sizeBytes: CLIP.length }],
+      allow: "loopback",
+      timeouts: QUICK,
+    });
+    const got = Buffer.alloc(CLIP.length);
+    const part = CLIP.length / 6;
+    const take = async (bytes: Buffer, position: number): Promise<void> => void bytes.copy(got, position);
+    const reads = [0, 1, 2, 3, 4, 5].map((at) =>
+      reader.read({ start: at * part, end: (at + 1) * part - 1 }, take, never),
+    );
+    await Promise.all(reads);
+    expect(got.equals(CLIP)).toBe(true);
+    await reader.close();
   });
 });
 

@@ -17,6 +17,7 @@ import {
 } from "../fetch/source-failure.ts";
 import { requestSource, type SourceResponse } from "../fetch/source-request.ts";
 import { canRetry, DEFAULT_TIMEOUTS, pauseMs, type SourceTimeouts, watchRate } from "../fetch/source-timeouts.ts";
+import { FallingLimit } from "./falling-limit.ts";
 import { rangesByPiece, type SourcePiece } from "./source-pieces.ts";
 
 export type RangeSource = {
@@ -67,6 +68,7 @@ export class HttpRangeReader implements RangeReader {
   /** By piece: the version that is read, as soon as it is known. */
   readonly #validators: (string | null)[];
   readonly #signed: Renewable<readonly SourcePiece[]>;
+  readonly #requests = new FallingLimit();
   #hasResponded = false;
 
   constructor(source: RangeSource) {
@@ -95,13 +97,19 @@ export class HttpRangeReader implements RangeReader {
     const { signal } = read;
     let credited = 0;
     for (let failures = 1; ; failures++) {
+      await this.#requests.begin(signal);
       const used = this.#signed.latest;
+      const before = read.received;
       try {
-        return await this.#attempt(read, used);
+        return await this.#attempt(read, used).finally(() => this.#requests.end());
       } catch (error) {
         signal.throwIfAborted();
         const failure = connectionFailure(error, read.host);
         this.#source.onFailure?.(failure);
+        if (read.received === before && mayBeTooMany(failure) && this.#requests.refused()) {
+          failures -= 1;
+          continue;
+        }
         if (read.received - credited >= PROGRESS_BYTES && !(failure instanceof SlowSource)) {
           credited = read.received;
           failures = 1;
@@ -149,6 +157,10 @@ export class HttpRangeReader implements RangeReader {
     }
   }
 }
+
+/** What hosts respond to more connections of a client than they allow. */
+const TOO_MANY: ReadonlySet<string> = new Set(["input_http_429", "input_http_503", "input_unreachable"]);
+const mayBeTooMany = (failure: AppError): boolean => TOO_MANY.has(failure.code) && !(failure instanceof FinalFailure);
 
 async function renewedPieces({ pieces, refresh }: RangeSource): Promise<readonly SourcePiece[]> {
   const fresh = (await refresh?.()) ?? pieces;

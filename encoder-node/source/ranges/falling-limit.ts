@@ -1,0 +1,31 @@
+// How many requests at a time a host accepts: any number, until it refuses one beside others.
+import { untilAborted } from "../../async/until-aborted.ts";
+
+export class FallingLimit {
+  #running = 0;
+  #most = Number.POSITIVE_INFINITY;
+  #waiting: (() => void)[] = [];
+
+  /** Resolves when a request may be sent; the caller calls `end` once it is over. Rejects when `signal` aborts. */
+  async begin(signal: AbortSignal): Promise<void> {
+    while (this.#running >= this.#most) {
+      await untilAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+    }
+    this.#running += 1;
+  }
+
+  end(): void {
+    this.#running -= 1;
+    const waiting = this.#waiting;
+    // All check again: those that were aborted need no turn.
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  /** Call this after the end of a refused request. True: it may be sent again after one of those beside it. */
+  refused(): boolean {
+    if (this.#running === 0) return false;
+    this.#most = Math.min(this.#most, this.#running);
+    return true;
+  }
+}
