@@ -112,7 +112,7 @@ describe("an early join", () => {
     expect(completeTask(upload(last.state, last.id), last.id, good(last.given), NOW).status).toBe("job.completed");
   });
 
-  it("that no node has room for waits for another one, and blames none", async () => {
+  it("for which a node has no room goes to another one, blames none, and is done late if none has", async () => {
     let next = await begun();
     for (let at = 1; at <= 3; at++) {
       const { state, id } = claim(next, `n${at}`, NOW + at * 60_000);
@@ -122,6 +122,13 @@ describe("an early join", () => {
     expect(next.tasks.find(({ id }) => id === "join-early")).toMatchObject({
       ...{ phase: "pending", failures: 0, blamed: [], avoid: ["n1", "n2", "n3"] },
     });
+    // Only when all chunks have a node, one gets it that had no room for it.
+    let last = claim(next, "n2", NOW + 600_000);
+    while (last.id.startsWith("chunk")) last = claim(last.state, "n2", NOW + 600_000);
+    expect(last.id).toBe("join-early");
+    const late = failTask(last.state, last.id, { code: "node_busy", message: "Too many wait here" }, NOW + 600_000);
+    expect(kindsOf(late)).not.toContain("join-early");
+    expect(late.chunks?.mayJoinEarly).toBe(false);
   });
 
   it("that waits does not keep a job alive whose chunks no node takes", async () => {

@@ -56,7 +56,11 @@ export function failTask(before: JobState, taskId: string, failure: Failure, now
   const state = endAttempt(before, task, { outcome, reason: failure.message }, now);
   const isReturned = failure.code === "node_busy" || failure.code === "turn_over";
   const mayReturn = !isChunkedTask(task) || task.kind === "join";
-  if (isReturned && mayReturn && task.attempt <= MAX_RETURNED) return returnTask(state, task, failure, now);
+  if (isReturned && mayReturn && task.attempt <= MAX_RETURNED) {
+    // No other node had room for it either.
+    const isLate = joinsEarly(state, task) && task.avoid.includes(task.lease?.nodeId ?? "");
+    return isLate ? bumpVersion(abandonTask(state, taskId, failure, now)) : returnTask(state, task, failure, now);
+  }
   // The node is shutting down: its last frames must not renew the lease.
   if (failure.code === "node_lost") {
     const next = dropSpeculative(state, task, false) ?? passOn(state, task, NODE_LOST, now);
