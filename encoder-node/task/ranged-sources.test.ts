@@ -46,12 +46,12 @@ const TASK = {
   probe: { streams: [], format: {} },
   outputs: [],
 } as const;
-const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK) => {
+const opened = (job: string, lease: number, given: Partial<TaskDeps> = {}, task: unknown = TASK, how = {}) => {
   const deps = node.depsOf(`${job.repeat(14)}.audio.${lease}`, task, {
     requestScratch: bucket.requestScratch,
     ...given,
   });
-  return openRangedSource(deps.task as TaskOf<"audio">, deps);
+  return openRangedSource({ ...(deps.task as TaskOf<"audio">), ...how }, deps);
 };
 
 async function bytesAt(url: string, start: number, end: number): Promise<Buffer> {
@@ -126,6 +126,25 @@ it.each<[string, string | undefined, boolean]>([
   }
   input.close();
   await read;
+});
+
+it("fails the run whose source does not arrive in time, if it needs all of it", async () => {
+  let isSlow = true;
+  const { origin } = await serve((request, response) => {
+    if (isSlow) response.writeHead(206, { "content-range": `bytes 0-${CLIP.length - 1}/${CLIP.length}` }).write("a");
+    else sendRange(CLIP, request, response);
+  });
+  const source = { from: "origin", sizeBytes: CLIP.length, validator: '"v1"' };
+  const task = { ...TASK, sourceUrl: `${origin}/`, source };
+  const slow = await opened("F", 1, {}, task, { allWithinMs: 100 });
+  await new Promise((failed) => slow.failed.addEventListener("abort", failed));
+  expect(slow.failed.reason).toMatchObject({ code: "input_timeout" });
+  slow.close();
+  isSlow = false;
+  const quick = await opened("G", 1, {}, task, { allWithinMs: 2000 });
+  await expect.poll(async () => (await bytesAt(quick.url, 0, CLIP.length - 1)).length).toBe(CLIP.length);
+  expect(quick.failed.aborted).toBe(false);
+  quick.close();
 });
 
 it("leaves no files behind", async () => {

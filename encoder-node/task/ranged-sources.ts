@@ -10,6 +10,8 @@ import type { SourcePiece } from "../source/ranges/source-pieces.ts";
 /** Returns the pieces of a source with URLs that are valid now. */
 export type LocateSource = () => Promise<readonly SourcePiece[]>;
 
+type OpenOptions = { readonly allWithinMs?: number };
+
 export class RangedSources {
   readonly #allow: AllowPrivate;
   readonly #caches: SharedBlockCaches;
@@ -28,10 +30,10 @@ export class RangedSources {
 
   /**
    * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate`
-   * is called again when its URLs have expired. With `readsAll` all of the source is read as fast as it arrives, also
-   * before the run needs it: its URL may expire before the run ends.
+   * is called again when its URLs have expired. With `allWithinMs` all of the source is read as fast as it arrives, also
+   * before the run needs it: its URL may expire before the run ends. It fails with `input_timeout` when it takes longer.
    */
-  async open(key: string, locate: LocateSource, { readsAll = false } = {}): Promise<RangeInput> {
+  async open(key: string, locate: LocateSource, { allWithinMs }: OpenOptions = {}): Promise<RangeInput> {
     this.#locators.set(key, (this.#locators.get(key) ?? new Set()).add(locate));
     let held: HeldCache | null = null;
     try {
@@ -40,14 +42,14 @@ export class RangedSources {
       const { release, cache } = held;
       const input = (await this.#listen()).open(cache);
       const closing = new AbortController();
-      if (readsAll) void readAll(cache, closing.signal);
+      const late = allWithinMs === undefined ? null : readWithin(allWithinMs, cache, closing.signal);
       const close = once(() => {
         closing.abort();
         input.close();
         release();
         this.#forget(key, locate);
       });
-      return { ...input, close };
+      return { ...input, close, failed: late ? AbortSignal.any([input.failed, late]) : input.failed };
     } catch (error) {
       held?.release();
       this.#forget(key, locate);
@@ -77,16 +79,29 @@ export class RangedSources {
   }
 }
 
+type ReadSource = Pick<BlockCache, "sizeBytes" | "reader">;
+
+/** Reads all of a source, until `closing` aborts. The result aborts when that takes longer than `ms`. */
+function readWithin(ms: number, source: ReadSource, closing: AbortSignal): AbortSignal {
+  const late = new AbortController();
+  const message = "The host of the input became too slow for the input to be read while it is encoded";
+  const timer = setTimeout(() => late.abort(new AppError("input_timeout", message)), ms);
+  closing.addEventListener("abort", () => clearTimeout(timer));
+  void readAll(source, closing).then((isWhole) => isWhole && clearTimeout(timer));
+  return late.signal;
+}
+
 const READ_BYTES = 256 * 1024;
 
-/** The run that needs a block reports why it cannot be read. */
-async function readAll(source: Pick<BlockCache, "sizeBytes" | "reader">, signal: AbortSignal): Promise<void> {
+/** False when a block cannot be read: the run that needs it reports why. */
+async function readAll(source: ReadSource, signal: AbortSignal): Promise<boolean> {
   const [reader, bytes] = [source.reader(), Buffer.allocUnsafe(READ_BYTES)];
   for (let at = 0; at < source.sizeBytes && !signal.aborted; ) {
     const length = await reader.read(bytes, at).catch(() => 0);
-    if (length === 0) return;
+    if (length === 0) return false;
     at += length;
   }
+  return !signal.aborted;
 }
 
 async function firstResult(locators: Iterable<LocateSource>): Promise<readonly SourcePiece[]> {

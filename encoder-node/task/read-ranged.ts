@@ -15,8 +15,8 @@ export type ServedSource = Required<Pick<RunInputs, "source" | "loopbackOptions"
 export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
 
 type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl"> & {
-  /** Whether the work needs all of the source, which is then read as fast as it arrives. */
-  readonly readsAll?: boolean;
+  /** Set if the work needs all of the source, which is then read as fast as it arrives: how long that may take. */
+  readonly allWithinMs?: number;
 };
 
 /**
@@ -42,10 +42,7 @@ export async function withRangedSource<Value>(
 }
 
 /** One view of the source. The caller closes it. */
-export function openRangedSource(
-  { source, sourceUrl, readsAll = false }: RangedTask,
-  deps: TaskDeps,
-): Promise<RangeInput> {
+export function openRangedSource({ source, sourceUrl, allWithinMs }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
   const locate: LocateSource = async () => {
     if (source.from === "origin") {
       return [{ url: sourceUrl, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
@@ -55,7 +52,9 @@ export function openRangedSource(
     return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
   // A job that is retried may have another source: the names of the pieces, or size and version, distinguish the two.
-  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, { readsAll });
+  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, {
+    ...(allWithinMs === undefined ? {} : { allWithinMs }),
+  });
 }
 
 /** A failure of the operator's bucket is not the fault of the client's source. */

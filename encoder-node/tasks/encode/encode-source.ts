@@ -22,6 +22,12 @@ export type EncodeSource = {
 export type EncodeDeps = TaskDeps & Pick<RunDeps, "network">;
 
 /**
+ * Twice as long as a source may have seemed to take (slow-transfer.ts): an encode that waits for a slower one keeps its
+ * slot from others, while a fetch gives way to them.
+ */
+const ALL_MS = 30 * 60_000;
+
+/**
  * Runs the work on an encode. A source that is slow to arrive, and whose packets are known, is read by ranges: the
  * encode does not wait for all of it. When it breaks off, as with a host whose servers identify versions differently or
  * refuse connections, and for every other source, all of it is fetched first; the work is then done again.
@@ -40,7 +46,7 @@ export async function withEncodeSource<Value>(
   const { sizeBytes, validator } = found.ranges;
   const source = { from: "origin" as const, sizeBytes, ...(validator ? { validator } : {}) };
   try {
-    return await withRangedSource({ source, sourceUrl, readsAll: true }, deps, (served, ranged) =>
+    return await withRangedSource({ source, sourceUrl, allWithinMs: ALL_MS }, deps, (served, ranged) =>
       work({ ...served, release: () => undefined }, ranged),
     );
   } catch (error) {
