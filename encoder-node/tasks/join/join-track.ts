@@ -25,9 +25,13 @@ export interface JoinedTrack {
   close(): Promise<void>;
 }
 
+/** Runs of a sandbox have a user of their own; the folder keeps all other users out. */
+const READABLE_BY_ALL = 0o644;
+
 /** Creates the file at `path`. It only grows, so it can be followed while chunks are appended. */
 export async function openJoinedTrack(path: string, kind: TrackKind): Promise<JoinedTrack> {
   const file = await open(path, "wx", 0o600);
+  await file.chmod(READABLE_BY_ALL);
   let head: ChunkHead | null = null;
   let facts: ChunkFacts | null = null;
   let last: Pick<ChunkFragment, "start"> | null = null;

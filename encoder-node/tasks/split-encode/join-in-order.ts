@@ -1,7 +1,6 @@
 // Joins the tracks of chunks in time order, while other chunks are still encoded.
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { makeReadable } from "../../ffmpeg/sandbox/sandbox-user.ts";
 import type { EncodedTrack } from "../chunk/store-tracks.ts";
 import { type JoinedTrack, openJoinedTrack } from "../join/join-track.ts";
 
@@ -24,8 +23,6 @@ export function openOrderedJoin(folder: string): OrderedJoin {
   const opened = async (file: string): Promise<JoinedTrack> => {
     const track = await openJoinedTrack(join(folder, file), "video");
     joined.set(file, track);
-    // The run of the audio owns the folder, and runs of a sandbox have a user of their own.
-    await makeReadable(join(folder, file));
     return track;
   };
   const append = async ({ path }: EncodedTrack): Promise<void> => {
