@@ -1,6 +1,7 @@
 // The source of a task on this node's disk.
 import { AppError } from "#shared/errors.ts";
 import { isWorthRanges, type TransferState } from "../source/fetch/slow-transfer.ts";
+import { validForMs } from "../source/fetch/url-validity.ts";
 import { describeSource } from "../source/ranges/describe-source.ts";
 import { fetchInParallel } from "../source/ranges/parallel-fetch.ts";
 import type { SourcePiece } from "../source/ranges/source-pieces.ts";
@@ -64,7 +65,7 @@ export async function acquireUnlessSlow(
     if (piece && mayRead(piece)) found.ranges = piece;
   };
   const leavesWhen = (transfer: TransferState): boolean => {
-    if (!isWorthRanges(transfer)) return false;
+    if (!isWorthRanges(transfer, validForMs(url, Date.now()))) return false;
     if (!hasAsked) void ask();
     hasAsked = true;
     return found.ranges !== null;

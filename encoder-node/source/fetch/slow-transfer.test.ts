@@ -10,5 +10,10 @@ it.each<[string, TransferState, boolean]>([
   ["nothing has arrived", { received: 0, totalBytes: 40 * MB, elapsedMs: 5000 }, false],
   ["the rest takes hours", { received: 2 * MB, totalBytes: 40_000 * MB, elapsedMs: 5000 }, false],
 ])("reads by ranges what would take long to arrive: %s", (_, transfer, expected) => {
-  expect(isWorthRanges(transfer)).toBe(expected);
+  expect(isWorthRanges(transfer, Number.POSITIVE_INFINITY)).toBe(expected);
+});
+
+it("reads by no ranges what its URL may be too short for", () => {
+  const transfer = { received: 2 * MB, totalBytes: 62 * MB, elapsedMs: 1000 };
+  expect([61_000, 59_000].map((validForMs) => isWorthRanges(transfer, validForMs))).toEqual([true, false]);
 });

@@ -21,8 +21,11 @@ function remainingMs({ received, totalBytes, elapsedMs }: TransferState): number
   return ((totalBytes - received) / received) * elapsedMs;
 }
 
-/** Whether to read the source by ranges while it is encoded, instead of waiting for all of it. */
-export function isWorthRanges(transfer: TransferState): boolean {
+/**
+ * Whether to read the source by ranges while it is encoded, instead of waiting for all of it. `validForMs`: how long the
+ * host accepts further requests (url-validity.ts); a transfer that goes on by itself may take longer.
+ */
+export function isWorthRanges(transfer: TransferState, validForMs: number): boolean {
   const leftMs = remainingMs(transfer);
-  return leftMs !== null && leftMs > WORTHWHILE_MS && leftMs < MAX_MS;
+  return leftMs !== null && leftMs > WORTHWHILE_MS && leftMs < MAX_MS && 2 * leftMs < validForMs;
 }

@@ -8,8 +8,14 @@ it.each([
   ["nearly done", { bytesPerSecond: 2 * MB, remainingBytes: 5 * MB }, false],
   ["fast", { bytesPerSecond: 100 * MB, remainingBytes: 200 * MB }, false],
   ["silent", { bytesPerSecond: 0, remainingBytes: 100 * MB }, true],
+  [
+    "slow, with a URL for twice its time",
+    { bytesPerSecond: 2 * MB, remainingBytes: 60 * MB, validForMs: 61_000 },
+    true,
+  ],
+  ["slow, with a URL for less", { bytesPerSecond: 2 * MB, remainingBytes: 60 * MB, validForMs: 59_000 }, false],
 ])("more connections for a transfer that is %s", (_what, transfer, worth) => {
-  expect(isWorthMore(transfer)).toBe(worth);
+  expect(isWorthMore({ validForMs: Number.POSITIVE_INFINITY, ...transfer })).toBe(worth);
 });
 
 /** The numbers of connections to a host that sends `rateOf(count)` bytes per second. */

@@ -9,11 +9,21 @@ const MOST = 8;
 /** By how much a larger number must be faster. */
 const GAIN = 1.25;
 
-export type Transfer = { readonly bytesPerSecond: number; readonly remainingBytes: number };
+export type Transfer = {
+  readonly bytesPerSecond: number;
+  readonly remainingBytes: number;
+  /** How long the host accepts further requests (url-validity.ts). */
+  readonly validForMs: number;
+};
 
-/** Whether more connections than one may shorten a transfer noticeably. */
-export const isWorthMore = ({ bytesPerSecond, remainingBytes }: Transfer): boolean =>
-  remainingBytes >= LEAST_BYTES && remainingBytes * 1000 > LONG_MS * bytesPerSecond;
+/**
+ * Whether more connections than one may shorten a transfer noticeably. One request may go on after its URL has expired,
+ * others may not begin: if they turn out to be no faster than the one, they still need half of the time that they have.
+ */
+export function isWorthMore({ bytesPerSecond, remainingBytes, validForMs }: Transfer): boolean {
+  const aloneMs = (remainingBytes * 1000) / bytesPerSecond;
+  return remainingBytes >= LEAST_BYTES && aloneMs > LONG_MS && !(2 * aloneMs > validForMs);
+}
 
 /** The number of connections, and what is known about others. */
 export type Connections = {

@@ -6,6 +6,7 @@ import { type Fetch, newResumeState, type ResumeState } from "../fetch/fetch-opt
 import { fetchSource } from "../fetch/fetch-source.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
 import { DEFAULT_TIMEOUTS, watchSlow, watchTime } from "../fetch/source-timeouts.ts";
+import { validForMs } from "../fetch/url-validity.ts";
 import { isWorthMore, twoConnections } from "./connection-count.ts";
 import { describeSource } from "./describe-source.ts";
 import { HttpRangeReader } from "./range-reader.ts";
@@ -64,7 +65,9 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
     rate = ((received - from) * 1000) / tookMs;
     [since, from] = [performance.now(), received];
     const canSplit = resume.canResume && totalBytes !== null && rate > 0;
-    if (!canSplit || !isWorthMore({ bytesPerSecond: rate, remainingBytes: totalBytes - received })) return;
+    if (!canSplit) return;
+    const valid = validForMs(url, Date.now());
+    if (!isWorthMore({ bytesPerSecond: rate, remainingBytes: totalBytes - received, validForMs: valid })) return;
     if (!hasAsked) void askAgain();
     hasAsked = true;
   };
