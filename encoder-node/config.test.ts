@@ -13,7 +13,7 @@ describe("readConfig", () => {
       allowPrivate: "none",
       slots: { inspect: 32, encode: 1 },
       hw: "auto",
-      split: "auto",
+      split: "off",
       isolation: process.platform === "linux" ? "required" : "best-effort",
       logLevel: "info",
       maxSourceBytes: 100 * 2 ** 30,

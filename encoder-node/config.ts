@@ -70,7 +70,7 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
   --split           auto: a video that would leave cores idle is encoded in chunks, several at a time; off: in one run
-                                                                           (COPRA_NODE_SPLIT, default auto)
+                                                                           (COPRA_NODE_SPLIT, default off)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
   --allow-origin    an origin of the operator's own storage that may be at a private address, such as
                     http://10.0.0.5:9000; may be repeated
@@ -161,7 +161,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "allow-origin": [],
     slots: 1,
     hw: env.COPRA_NODE_HW || "auto",
-    split: env.COPRA_NODE_SPLIT || "auto",
+    split: env.COPRA_NODE_SPLIT || "off",
     isolation: env.COPRA_NODE_ISOLATION || (process.platform === "linux" ? "required" : "best-effort"),
     "log-level": env.LOG_LEVEL || "info",
     "max-source-gib": 100,
