@@ -14,18 +14,18 @@ export class FallingLimit {
     this.#running += 1;
   }
 
-  end(): void {
+  /**
+   * A request is over. Returns whether a refused one may be sent again after those beside it: false when there are
+   * none, so that each refusal without costs lowers the limit.
+   */
+  end(isRefused: boolean): boolean {
     this.#running -= 1;
+    const isBeside = isRefused && this.#running > 0;
+    if (isBeside) this.#most = Math.min(this.#most, this.#running);
     const waiting = this.#waiting;
     // All check again: those that were aborted need no turn.
     this.#waiting = [];
     for (const wake of waiting) wake();
-  }
-
-  /** Call this after the end of a refused request. True: it may be sent again after one of those beside it. */
-  refused(): boolean {
-    if (this.#running === 0) return false;
-    this.#most = Math.min(this.#most, this.#running);
-    return true;
+    return isBeside;
   }
 }

@@ -128,22 +128,36 @@ describe("a host that allows one connection", () => {
       });
       setTimeout(() => sendRange(CLIP, request, response), 20);
     });
-    const reader = new HttpRangeReader({
-      pieces: [{ url: origin, sizeBytes: CLIP.length }],
-      allow: "loopback",
-      timeouts: QUICK,
-    });
-    const got = Buffer.alloc(CLIP.length);
-    const part = CLIP.length / 6;
-    const take = async (bytes: Buffer, position: number): Promise<void> => void bytes.copy(got, position);
-    const reads = [0, 1, 2, 3, 4, 5].map((at) =>
-      reader.read({ start: at * part, end: (at + 1) * part - 1 }, take, never),
-    );
-    await Promise.all(reads);
+    const { got, reads } = await readSixParts(origin);
+    expect(reads.map(({ status }) => status)).toEqual(Array(6).fill("fulfilled"));
     expect(got.equals(CLIP)).toBe(true);
-    await reader.close();
   });
 });
+
+it("a host that breaks every connection fails all reads after some retries", async () => {
+  let requests = 0;
+  const { origin } = await serve((request, response) => {
+    if (requests++ < 6) sendRange(CLIP, request, response, { dropAfter: 1000 });
+    else response.destroy();
+  });
+  const { reads } = await readSixParts(origin);
+  const failure = { status: "rejected", reason: expect.objectContaining({ code: "input_unreachable" }) };
+  expect(reads).toEqual(Array(6).fill(failure));
+  expect(requests).toBeLessThanOrEqual(6 * 6 + 6);
+});
+
+/** Reads the clip at this URL in six parts at the same time. */
+async function readSixParts(url: string) {
+  const pieces = [{ url, sizeBytes: CLIP.length }];
+  const reader = new HttpRangeReader({ pieces, allow: "loopback", timeouts: QUICK });
+  const got = Buffer.alloc(CLIP.length);
+  const part = CLIP.length / 6;
+  const take = async (bytes: Buffer, position: number): Promise<void> => void bytes.copy(got, position);
+  const parts = [0, 1, 2, 3, 4, 5].map((at) => ({ start: at * part, end: (at + 1) * part - 1 }));
+  const reads = await Promise.allSettled(parts.map((range) => reader.read(range, take, never)));
+  await reader.close();
+  return { got, reads };
+}
 
 describe("another version than the first fails at once", () => {
   it.each<[string, string | null, boolean]>([

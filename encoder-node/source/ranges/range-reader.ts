@@ -100,26 +100,28 @@ export class HttpRangeReader implements RangeReader {
       await this.#requests.begin(signal);
       const used = this.#signed.latest;
       const before = read.received;
-      try {
-        return await this.#attempt(read, used).finally(() => this.#requests.end());
-      } catch (error) {
-        signal.throwIfAborted();
-        const failure = connectionFailure(error, read.host);
-        this.#source.onFailure?.(failure);
-        if (read.received === before && mayBeTooMany(failure) && this.#requests.refused()) {
-          failures -= 1;
-          continue;
-        }
-        if (read.received - credited >= PROGRESS_BYTES && !(failure instanceof SlowSource)) {
-          credited = read.received;
-          failures = 1;
-        }
-        const isRenewable = this.#source.refresh !== undefined && mayHaveExpired(failure);
-        if (isRenewable && (await this.#signed.renew(used, signal))) continue;
-        if (!canRetry(failure, failures, this.#hasResponded)) throw failure;
-        await sleep(pauseMs(failure, failures, this.#timeouts), undefined, { signal }).catch(() => undefined);
-        signal.throwIfAborted();
+      const failure = await this.#attempt(read, used).then(
+        () => null,
+        (error: unknown) => connectionFailure(error, read.host),
+      );
+      const isRefused = failure !== null && read.received === before && mayBeTooMany(failure);
+      const mayRepeat = this.#requests.end(isRefused);
+      if (!failure) return;
+      signal.throwIfAborted();
+      this.#source.onFailure?.(failure);
+      if (mayRepeat) {
+        failures -= 1;
+        continue;
       }
+      if (read.received - credited >= PROGRESS_BYTES && !(failure instanceof SlowSource)) {
+        credited = read.received;
+        failures = 1;
+      }
+      const isRenewable = this.#source.refresh !== undefined && mayHaveExpired(failure);
+      if (isRenewable && (await this.#signed.renew(used, signal))) continue;
+      if (!canRetry(failure, failures, this.#hasResponded)) throw failure;
+      await sleep(pauseMs(failure, failures, this.#timeouts), undefined, { signal }).catch(() => undefined);
+      signal.throwIfAborted();
     }
   }
 
