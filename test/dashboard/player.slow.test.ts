@@ -25,10 +25,12 @@ let reader: Page;
 /** The ids of a job with files, and of one with a stream, which is encoded slowly. */
 let files: string;
 let stream: string;
+/** The id of their source. */
+let uploaded: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-player-"));
-  slow = await makeSlowFfmpeg(folder, 1.3);
+  slow = await makeSlowFfmpeg(folder, 0.8);
   Object.assign(process.env, slow);
   sources = await startSourceServer(folder);
   stack = await startTestStack();
@@ -50,21 +52,8 @@ beforeAll(async () => {
   });
   expect(await stack.waitForJob(made.id)).toMatchObject({ status: "job.completed" });
   files = made.id;
-  const variants = ["mp4:240p", "mp4:x:64k"];
-  const streamed = await stack.submit({
-    input: { upload: await upload(readFileSync(clip)) },
-    outputs: {
-      httpstream: {
-        path: "stream",
-        hls: { path: "ts" },
-        dash: { path: "fmp4" },
-        variants,
-        live_playlist: true,
-        segment_duration: 2,
-      },
-    },
-  });
-  stream = streamed.id;
+  uploaded = await upload(readFileSync(clip));
+  stream = await submitStream("stream");
 });
 afterAll(async () => {
   for (const name of Object.keys(slow)) delete process.env[name];
@@ -73,6 +62,16 @@ afterAll(async () => {
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Submits a job with a stream that can be played while it is encoded; returns its id. */
+async function submitStream(path: string): Promise<string> {
+  const variants = ["mp4:240p", "mp4:x:64k"];
+  const httpstream = {
+    ...{ path, hls: { path: "ts" }, dash: { path: "fmp4" }, variants },
+    ...{ live_playlist: true, segment_duration: 2 },
+  };
+  return (await stack.submit({ input: { upload: uploaded }, outputs: { httpstream } })).id;
+}
 
 /** The id of an upload with these bytes. */
 async function upload(bytes: Buffer): Promise<string> {
@@ -148,22 +147,21 @@ async function press({ page, player }: Shown, key: string): Promise<void> {
 
 const near = (seconds: number, wanted: number): void => expect(Math.abs(seconds - wanted)).toBeLessThan(0.002);
 
-it("plays a growing stream from its beginning, and the complete one without a reload", async () => {
+it.each(["HLS", "DASH"])("plays a growing stream by %s from its beginning, then all of it", async (kind) => {
+  const id = kind === "HLS" ? stream : await submitStream("again");
+  const live = kind === "HLS" ? { hls: expect.any(String) } : { dash: expect.any(String) };
   await vi.waitFor(
-    async () =>
-      expect(await stack.request("GET", `/jobs/${stream}`)).toMatchObject({ body: { outputs: [{ live: {} }] } }),
-    {
-      timeout: 60_000,
-    },
+    async () => expect(await stack.request("GET", `/jobs/${id}`)).toMatchObject({ body: { outputs: [{ live }] } }),
+    { timeout: 60_000 },
   );
-  const shown = await openJob(stream);
+  const shown = await openJob(id);
   const { page, player } = shown;
-  await page.getByRole("button", { name: "Play HLS httpstream" }).click();
+  await page.getByRole("button", { name: `Play ${kind} httpstream` }).click();
   await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(0.3);
   expect(await codeOn(shown)).toBeLessThan(5);
-  expect(await stack.request("GET", `/jobs/${stream}`)).toMatchObject({ body: { status: "job.starting" } });
+  expect(await stack.request("GET", `/jobs/${id}`)).toMatchObject({ body: { status: "job.starting" } });
   await player.locator("video").evaluate((video) => Object.assign(video.dataset, { kept: "yes" }));
-  expect(await stack.waitForJob(stream)).toMatchObject({ status: "job.completed" });
+  expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
   await expect
     .poll(() => player.locator("video").evaluate((video: HTMLVideoElement) => video.duration), { timeout: 20_000 })
     .toBeCloseTo(SECONDS, 0);

@@ -19,6 +19,10 @@ export function openDash(video: HTMLVideoElement, url: string, events: EngineEve
   for (const name of [names.STREAM_INITIALIZED, names.QUALITY_CHANGE_RENDERED, names.TEXT_TRACKS_ADDED]) {
     player.on(name, events.changed);
   }
+  // It requests the manifest of a growing stream again only after a `play` event, and may have missed that.
+  player.on(names.STREAM_INITIALIZED, () => {
+    if (!video.paused) video.dispatchEvent(new Event("play"));
+  });
   // From its beginning also while it is encoded: the manifest asks for that.
   player.initialize(video, url, false);
   const levels = () => player.getRepresentationsByType("video");

@@ -1,0 +1,140 @@
+// The quick starts of docs/quick-start.md, by the very commands of the page. Their times are printed, not tested: they
+// are those of the machine. Folders, ports and file names are replaced by those of the test; nothing is cloned.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { sampleClip } from "../local/demo/sample.ts";
+import { FakeCloudflare } from "../local/deploy/testing/fake-cloudflare.ts";
+import { ROOT } from "../local/home/constants.ts";
+
+const PAGE = readFileSync(join(ROOT, "docs", "quick-start.md"), "utf8");
+/** The commands of a section's blocks, without comments. */
+const commandsOf = (title: string): string[] =>
+  [...(PAGE.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "").matchAll(/```sh\n(.*?)```/gs)].flatMap(
+    ([, text = ""]) =>
+      text
+        .split("\n")
+        .map((line) => line.replace(/\s+#.*$/, "").trim())
+        .filter((line) => line !== ""),
+  );
+
+/** A busy machine takes minutes for what takes seconds on an idle one. */
+const LIMIT_MS = 600_000;
+vi.setConfig({ testTimeout: LIMIT_MS });
+
+let clip: string;
+let folder: string;
+let env: Record<string, string | undefined>;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  clip = mkdtempSync(join(tmpdir(), "copra-quick-start-"));
+  await sampleClip(clip);
+});
+afterAll(() => rmSync(clip, { recursive: true }));
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-quick-start-"));
+  mkdirSync(join(folder, "home"));
+  // The demo makes the sample where there is none.
+  for (const copy of ["video.mov", "home/sample.mp4"]) copyFileSync(join(clip, "sample.mp4"), join(folder, copy));
+  const [port, s3Port] = [await freePort(), await freePort()];
+  env = { ...process.env, COPRA_HOME: join(folder, "home"), COPRA_PORT: port, COPRA_S3_PORT: s3Port };
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return typeof address === "object" && address ? String(address.port) : "0";
+}
+
+/** Begins a command of the page; `printed` has what it has written so far. */
+function begin(command: string): { child: ChildProcess; printed: () => string } {
+  const text = command
+    .replaceAll("/srv/copra", join(folder, "home"))
+    .replace("video.mov", join(folder, "video.mov"))
+    .replace("-o out", `-o ${join(folder, "out")}`);
+  const child = spawn("bash", ["-c", `exec ${text.replace(/^(\w+=\S+ )/, "env $1")}`], {
+    cwd: ROOT,
+    env,
+    stdio: "pipe",
+  });
+  children.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => (output += data));
+  return { child, printed: () => output };
+}
+
+/** Runs a command of the page to its end, which must be a success; returns what it wrote. */
+async function run(command: string): Promise<string> {
+  const { child, printed } = begin(command);
+  if (child.exitCode === null) await once(child, "close");
+  expect([command, child.exitCode, child.exitCode === 0 ? "" : printed()]).toEqual([command, 0, ""]);
+  return printed();
+}
+
+/** The command of a section that contains a text. */
+function commandWith(commands: readonly string[], text: string): string {
+  const found = commands.find((command) => command.includes(text));
+  if (found === undefined) throw new Error(`The page has no command with ${text}`);
+  return found;
+}
+
+const seconds = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`;
+
+it("on this machine: the demo, then a service and a file of one's own", async () => {
+  const commands = commandsOf("On this machine, to try it");
+  const from = performance.now();
+  expect(await run(commandWith(commands, "npm run demo"))).toContain("Encoding a sample clip");
+  const demo = seconds(from);
+  const start = performance.now();
+  const service = begin(commandWith(commands, "npm start"));
+  await expect.poll(service.printed, { timeout: 240_000, interval: 250 }).toContain("/dashboard#once=");
+  const started = seconds(start);
+  const encode = performance.now();
+  await run(commandWith(commands, "copra -- encode"));
+  expect(readdirSync(join(folder, "out"))).toHaveLength(1);
+  console.info(`demo ${demo}, start ${started}, file to file ${seconds(encode)}`);
+});
+
+it("on one machine, for good: a service, a link, and a file", async () => {
+  const commands = commandsOf("On one machine, for good");
+  const start = performance.now();
+  const service = begin(commandWith(commands, "copra -- serve"));
+  await expect
+    .poll(() => existsSync(join(folder, "home", "stack.json")), { timeout: 240_000, interval: 250 })
+    .toBe(true);
+  const started = seconds(start);
+  expect(await run(commandWith(commands, "copra -- dashboard"))).toContain("/dashboard#once=");
+  const encode = performance.now();
+  await run(commandWith(commands, "copra -- encode"));
+  expect(readdirSync(join(folder, "out"))).toHaveLength(1);
+  console.info(`serve ${started}, file to file ${seconds(encode)}`);
+  service.child.kill("SIGTERM");
+  expect(await once(service.child, "exit")).toEqual([0, null]);
+});
+
+it("on Cloudflare: what a deploy would do, with an account that is faked", async () => {
+  const account = await FakeCloudflare.start();
+  env = { ...env, ...account.env, WRANGLER_SEND_METRICS: "false" };
+  const from = performance.now();
+  const printed = await run(commandWith(commandsOf("On Cloudflare, with machines anywhere"), "--dry-run"));
+  await account.close();
+  expect(account.changes).toEqual([]);
+  expect(printed).toContain("copra-hub");
+  console.info(`deploy --dry-run ${seconds(from)}`);
+});
