@@ -30,8 +30,9 @@ export class RangedSources {
 
   /**
    * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate`
-   * is called again when its URLs have expired. With `allWithinMs` all of the source is read as fast as it arrives, also
-   * before the run needs it: its URL may expire before the run ends. It fails with `input_timeout` when it takes longer.
+   * is called again when its URLs have expired. With `allWithinMs` all of the source is read as fast as it arrives,
+   * also before the run needs it: its URL may expire before the run ends. It fails with `input_timeout` when it takes
+   * longer.
    */
   async open(key: string, locate: LocateSource, { allWithinMs }: OpenOptions = {}): Promise<RangeInput> {
     this.#locators.set(key, (this.#locators.get(key) ?? new Set()).add(locate));

@@ -26,7 +26,8 @@ const USUAL_SOURCE: MediaProbe = {
 
 /**
  * Everything that one node must have to make all of these outputs, sorted, each need once. An output that is not
- * possible on any node needs nothing: every node that can read it reports the same failure. `probe` is null before the inspection.
+ * possible on any node needs nothing: every node that can read it reports the same failure. `probe` is null before the
+ * inspection.
  */
 export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null): Need[] {
   const tracks = chooseTracks(probe ?? USUAL_SOURCE);

@@ -22,8 +22,8 @@ function remainingMs({ received, totalBytes, elapsedMs }: TransferState): number
 }
 
 /**
- * Whether to read the source by ranges while it is encoded, instead of waiting for all of it. `validForMs`: how long the
- * host accepts further requests (url-validity.ts); a transfer that goes on by itself may take longer.
+ * Whether to read the source by ranges while it is encoded, instead of waiting for all of it. `validForMs`: how long
+ * the host accepts further requests (url-validity.ts); a transfer that goes on by itself may take longer.
  */
 export function isWorthRanges(transfer: TransferState, validForMs: number): boolean {
   const leftMs = remainingMs(transfer);

@@ -1,12 +1,12 @@
-// How long a signed URL is still valid, as far as it says so. Pure.
+// How long a signed URL is still valid, as far as it states that. Pure.
 
 /** AWS signature 4 and Google's: when it was signed, and for how many seconds. */
 const SIGNED = ["X-Amz", "X-Goog"] as const;
 
 /**
  * The time in ms until requests of a signed URL are refused, 0 afterwards; Infinity for a URL that names no end. Reads
- * `X-Amz-Date` and `X-Amz-Expires` (S3), `X-Goog-…` (Google Cloud Storage), `Expires` in seconds since 1970 (CloudFront,
- * older signatures of S3 and Google) and `se` (Azure's shared access signatures).
+ * `X-Amz-Date` and `X-Amz-Expires` (S3), `X-Goog-…` (Google Cloud Storage), `Expires` in seconds since 1970
+ * (CloudFront, older signatures of S3 and Google) and `se` (Azure's shared access signatures).
  */
 export function validForMs(url: string, now: number): number {
   const { searchParams } = new URL(url);

@@ -40,7 +40,7 @@ const tracks = (count: number, samples: number): Buffer =>
 it.each<[string, Buffer, ReturnType<typeof firstSamples>]>([
   ["one track", tracks(1, 20), [{ start: 100, end: 299 }]],
   ["billions of declared samples", tracks(1, 0xffffffff), null],
-  ["far more tracks than films have", tracks(1000, 0xffffffff), null],
+  ["far more tracks than sources have", tracks(1000, 0xffffffff), null],
 ])("the first samples of a header with %s", (_what, moov, ranges) => {
   expect(firstSamples(moov)).toEqual(ranges);
 });

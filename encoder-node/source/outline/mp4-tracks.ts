@@ -17,7 +17,7 @@ const VIDEO_ENTRIES: ReadonlySet<string> = new Set(["avc1", "avc3", "hvc1", "hev
 const INTRA_ENTRIES: ReadonlySet<string> = new Set(["apch", "apcn", "apcs", "apco", "ap4h", "ap4x"]);
 const AUDIO_ENTRIES: ReadonlySet<string> = new Set(["mp4a", "sowt", "twos", "lpcm", "in24", "in32", "fl32"]);
 
-/** More than films with all their languages have. Choosing the next of all samples takes time for each track. */
+/** More than sources with all their languages have. Choosing the next of all samples takes time for each track. */
 const MAX_TRACKS = 64;
 
 /**

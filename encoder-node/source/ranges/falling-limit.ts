@@ -16,7 +16,7 @@ export class FallingLimit {
 
   /**
    * A request is over. Returns whether a refused one may be sent again after those beside it: false when there are
-   * none, so that each refusal without costs lowers the limit.
+   * none, so that each retry without a delay lowers the limit.
    */
   end(isRefused: boolean): boolean {
     this.#running -= 1;

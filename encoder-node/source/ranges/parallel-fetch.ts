@@ -43,8 +43,8 @@ export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): P
 type Resumed = Fetch & { readonly resume: ResumeState };
 
 /**
- * Returns null when the file is complete; otherwise the rate of the connection in bytes per second, which is slow. It is
- * given up only after the host has responded to a second request beside it: there are URLs for one request.
+ * Returns null when the file is complete; otherwise the rate of the connection in bytes per second, which is slow. It
+ * is given up only after the host has responded to a second request beside it: there are URLs for one request.
  */
 async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<number | null> {
   const { url, allow, resume, onProgress, timeouts = DEFAULT_TIMEOUTS } = fetch;
