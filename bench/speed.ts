@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { Copra, type JobRequest } from "../client/index.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
-import { type ApiClient, apiClient } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";
@@ -22,7 +22,7 @@ type Bench = {
   readonly ffmpeg: string;
   readonly folder: string;
   readonly stack: Stack;
-  readonly client: ApiClient;
+  readonly client: Copra;
   readonly sourceUrl: string;
   /** Where commands by hand upload to. */
   readonly uploadUrl: string;
@@ -57,7 +57,7 @@ function printRatios({ job = [], ...others }: Record<string, readonly number[]>)
   }
 }
 
-const outputsOf = ({ videos, thumbnails }: Wanted, folder: string): object => ({
+const outputsOf = ({ videos, thumbnails }: Wanted, folder: string): JobRequest["outputs"] => ({
   ...Object.fromEntries(
     videos.map(({ size, kbps }) => {
       const [, height] = size.split(":");
@@ -67,7 +67,7 @@ const outputsOf = ({ videos, thumbnails }: Wanted, folder: string): object => ({
   ...(thumbnails > 0 ? { "jpg:320x": { path: `${folder}/%02d.jpg`, number: thumbnails } } : {}),
 });
 
-const jobOf = (bench: Bench, wanted: Wanted, folder: string): object => ({
+const jobOf = (bench: Bench, wanted: Wanted, folder: string): JobRequest => ({
   input: { url: bench.sourceUrl },
   storage: storageOf(bench.stack.describe()),
   outputs: outputsOf(wanted, folder),
@@ -105,6 +105,8 @@ async function short(bench: Bench, rounds: number): Promise<void> {
       await printTimeline(bench.stack.home, id);
       return ms;
     },
+    "job, read every 20 ms": async (round) =>
+      (await timeJob(bench.client, jobOf(bench, wanted, `read-${round}`), "read")).ms,
     "the command with its transfers": (round) =>
       timeByHand(bench.ffmpeg, singleCommand(wanted), join(bench.folder, `short-${round}`), bench),
   });
@@ -177,7 +179,13 @@ async function main([kind = "typical", rounds = "3", ...more]: readonly string[]
   try {
     const { api, apiKey } = stack.describe();
     const urls = { sourceUrl: `${server.origin}/source.mp4`, uploadUrl: `${server.origin}/put` };
-    const bench = { ffmpeg: ffmpeg.path, folder, stack, client: apiClient(api, apiKey), ...urls };
+    const bench = {
+      ffmpeg: ffmpeg.path,
+      folder,
+      stack,
+      client: new Copra({ url: new URL(api).origin, key: apiKey }),
+      ...urls,
+    };
     // The first job after a start takes longer: the runtime loads the Worker's objects.
     const first: Wanted = { videos: SMALL.slice(2), thumbnails: 0, seconds: length };
     await timeJob(bench.client, jobOf(bench, first, "first"));

@@ -1,10 +1,11 @@
 // The job that the demo submits and `npm start` shows as an example.
+import type { StorageS3other } from "../../client/index.ts";
 import type { StackFile } from "../home/stack-file.ts";
 
 /** The folder in the bucket, a new one for each run, so that a run does not overwrite the results of another. */
 export const newFolder = (now: Date): string => `demo-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;
 
-export const storageOf = ({ s3 }: Pick<StackFile, "s3">): object => ({
+export const storageOf = ({ s3 }: Pick<StackFile, "s3">): StorageS3other => ({
   service: "s3other",
   endpoint: s3.endpoint,
   region: s3.region,
