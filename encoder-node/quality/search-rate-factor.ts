@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
-import { rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
+import { type RateFactorEncoder, rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
 import type { RunInputs } from "#shared/plan/plan-run.ts";
 import { QUALITY_LOG } from "#shared/plan/quality/plan-quality.ts";
 import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
@@ -16,10 +16,11 @@ import {
   type SearchedVideo,
 } from "#shared/plan/target/plan-probes.ts";
 import { type SampleWindow, sampleWindows } from "#shared/plan/target/sample-windows.ts";
-import { scoreOf, summarizeVmaf, type VmafSummary } from "#shared/plan/target/score.ts";
-import { nextProbe, type Probe } from "#shared/plan/target/search.ts";
+import { scoreOf, summarizeVmaf } from "#shared/plan/target/score.ts";
+import { lossOf, nextProbe } from "#shared/plan/target/search.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
+import { type Measured, targetOf, targetReport, withoutSearch } from "./target-report.ts";
 
 export type SearchRequest = RunInputs & {
   readonly probe: MediaProbe;
@@ -52,7 +53,9 @@ export async function searchRateFactors(request: SearchRequest, deps: SearchDeps
     const windows = sampleWindows(request.range);
     const samples = await keepSamples(searches, windows, request, tracks, folder, deps);
     const reports: TargetReport[] = [];
-    for (const search of searches) reports.push(await searchOne(search, { folder, samples, windows, tracks }, deps));
+    const moved: Moved = new Map();
+    for (const search of searches)
+      reports.push(await searchOne(search, { folder, samples, windows, tracks }, moved, deps));
     return reports;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -86,32 +89,41 @@ type Samples = {
   readonly tracks: SourceTracks;
 };
 
-type Measured = Probe & { readonly summary: VmafSummary; readonly frames: number };
+/**
+ * By encoder, how far the rate factor that was found last is from that of usual video. Renditions of one video need
+ * about the same, so the next one begins there.
+ */
+type Moved = Map<RateFactorEncoder, number>;
 
-async function searchOne(search: PlannedSearch, samples: Samples, deps: SearchDeps): Promise<TargetReport> {
+async function searchOne(
+  search: PlannedSearch,
+  samples: Samples,
+  moved: Moved,
+  deps: SearchDeps,
+): Promise<TargetReport> {
   const { encoder, video } = search;
   const target = targetOf(search);
   const bounds = rateFactorBounds(encoder);
-  const start = usualRateFactor(encoder, target);
-  // How much the VMAF of usual video falls with each step, around the target.
-  const slope = 3 / Math.max(0.5, usualRateFactor(encoder, target - 3) - start);
+  const usual = usualRateFactor(encoder, target);
+  const growth = (lossOf(target - 3) - lossOf(target)) / Math.max(0.5, usualRateFactor(encoder, target - 3) - usual);
   const tried: Measured[] = [];
+  const reportOf = (end: Omit<Parameters<typeof targetReport>[1], "samples" | "lengthMs">): TargetReport =>
+    targetReport(search, { ...end, samples: samples.samples.length, lengthMs: lengthOf(samples) });
   for (;;) {
-    const next = nextProbe(tried, target, { bounds, start, slope });
+    const next = nextProbe(tried, target, { bounds, start: usual + (moved.get(encoder) ?? 0), growth });
     if ("chosen" in next) {
       const chosen = tried.find(({ rateFactor }) => rateFactor === next.chosen.rateFactor) ?? null;
-      return report(search, samples, tried, chosen, next.stopped);
+      if (chosen && next.stopped === "met") moved.set(encoder, chosen.rateFactor - usual);
+      return reportOf({ tried, chosen, stopped: next.stopped });
     }
     const measured = samples.samples.length > 0 ? await tryRateFactor(search, next.rateFactor, samples, deps) : null;
     if (!measured) {
       deps.log.warn("No rate factor could be searched", { codec: video.codec, tried: tried.length });
-      return report(search, samples, tried, null, "failed");
+      return reportOf({ tried, chosen: null, stopped: "failed" });
     }
     tried.push(measured);
   }
 }
-
-const targetOf = ({ video: { rate } }: SearchedVideo): number => ("vmaf" in rate ? rate.vmaf : 0);
 
 const Log = z.object({ frames: z.array(z.object({ frameNum: z.int(), metrics: z.object({ vmaf: z.number() }) })) });
 
@@ -119,9 +131,10 @@ const Log = z.object({ frames: z.array(z.object({ frameNum: z.int(), metrics: z.
 async function tryRateFactor(
   search: PlannedSearch,
   rateFactor: number,
-  { folder, samples, windows, tracks }: Samples,
+  kept: Samples,
   deps: SearchDeps,
 ): Promise<Measured | null> {
+  const { folder, samples, tracks } = kept;
   const { capabilities, signal, run } = deps;
   const threads = Math.max(1, capabilities.cpus);
   const plan = planProbe(search, rateFactor, { folder, samples, threads, source: tracks, capabilities });
@@ -133,7 +146,7 @@ async function tryRateFactor(
   if (vmaf.length === 0) return null;
   const summary = summarizeVmaf(vmaf);
   const { size } = await stat(join(folder, plan.file));
-  const lengthMs = lengthOf(samples, windows);
+  const lengthMs = lengthOf(kept);
   deps.log.debug("Rate factor tried", { rateFactor, ...summary, frames: vmaf.length, sampledMs: lengthMs });
   return { rateFactor, score: scoreOf(summary), kbps: (size * 8) / lengthMs, summary, frames: vmaf.length };
 }
@@ -154,47 +167,8 @@ function parsed(text: string): unknown {
   }
 }
 
-const lengthOf = (samples: readonly number[], windows: readonly SampleWindow[]): number =>
+const lengthOf = ({ samples, windows }: Samples): number =>
   Math.max(
     1,
     samples.reduce((sum, at) => sum + (windows[at]?.lengthMs ?? 0), 0),
   );
-
-function report(
-  search: PlannedSearch,
-  { samples, windows }: Samples,
-  tried: readonly Measured[],
-  chosen: Measured | null,
-  stopped: string,
-): TargetReport {
-  const { width, height } = search.planned.frame;
-  const rateFactor = chosen?.rateFactor ?? usualRateFactor(search.encoder, targetOf(search));
-  return {
-    vmaf: targetOf(search),
-    size: `${width}x${height}`,
-    rateFactor,
-    stopped,
-    measured: chosen && { ...rounded(chosen.summary), kbps: Math.round(chosen.kbps), frames: chosen.frames },
-    samples: samples.length,
-    sampledMs: Math.round(lengthOf(samples, windows)),
-    tried: tried.map(({ rateFactor, score, kbps }) => ({
-      rateFactor,
-      score: hundredths(score),
-      kbps: Math.round(kbps),
-    })),
-  };
-}
-
-const hundredths = (value: number): number => Math.round(value * 100) / 100;
-const rounded = ({ mean, harmonicMean, percentile1 }: VmafSummary): VmafSummary => ({
-  mean: hundredths(mean),
-  harmonicMean: hundredths(harmonicMean),
-  percentile1: hundredths(percentile1),
-});
-
-function withoutSearch(video: SearchedVideo): TargetReport {
-  return {
-    ...{ vmaf: targetOf(video), size: "", rateFactor: 0, stopped: "failed", measured: null },
-    ...{ samples: 0, sampledMs: 0, tried: [] },
-  };
-}

@@ -1,16 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rateFactorBounds, usualRateFactor } from "../encoders/rate-factors.ts";
-import { ABOVE, BELOW, MAX_PROBES, type NextProbe, nextProbe, type Probe } from "./search.ts";
+import { ABOVE, BELOW, lossOf, MAX_PROBES, type NextProbe, nextProbe, type Probe } from "./search.ts";
 
 const bounds = rateFactorBounds("libx264");
 const start = usualRateFactor("libx264", 93);
+const growth = (lossOf(90) - lossOf(93)) / (usualRateFactor("libx264", 90) - start);
 
 /** Searches on a curve, and returns the end and what was tried. */
 function search(curve: (rateFactor: number) => number, target = 93) {
   const tried: Probe[] = [];
   for (;;) {
-    const next: NextProbe = nextProbe(tried, target, { bounds, start, slope: 1 });
+    const next: NextProbe = nextProbe(tried, target, { bounds, start, growth });
     if ("chosen" in next) return { ...next, tried };
     expect(tried.length).toBeLessThan(MAX_PROBES);
     const { rateFactor } = next;

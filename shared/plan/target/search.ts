@@ -27,21 +27,24 @@ export const ABOVE = 0.8;
 /** Most probes of a search; two or three are usual. */
 export const MAX_PROBES = 4;
 
-/** By how much a score falls with each step of one in the rate factor, until two probes show it. */
-const USUAL_SLOPE = { least: 0.25, most: 4 } as const;
+/** How much two measured probes may differ from the growth of usual video. */
+const GROWTH = { least: 0.25, most: 3 } as const;
+/** From here on the model of scores does not hold: frames of a VMAF of 100 are as good as it can say. */
+const LEAST_LOSS = 0.5;
 /** Less than this for each step is no gain. */
 const NO_GAIN = 0.08;
 const FAR = 1.5;
 
 /**
- * The next rate factor to try, or the one to use. `start` is the rate factor of usual video, `slope` how much its score
- * falls with each step of one. Scores fall as the rate factor grows, so the rest follows from a line through the two
- * nearest probes on either side of the target, and beyond all probes through the last two.
+ * The next rate factor to try, or the one to use. `start` is the rate factor of usual video, `growth` the logarithm of
+ * how much its loss, what lacks to a score of 100, grows with each step of one. That logarithm is nearly a line for all
+ * videos, where scores themselves bend: so the rest follows from a line through the two nearest probes on either side of
+ * the target, and beyond all probes through the last two.
  */
 export function nextProbe(
   tried: readonly Probe[],
   target: number,
-  { bounds, start, slope }: { readonly bounds: RateFactorBounds; readonly start: number; readonly slope: number },
+  { bounds, start, growth }: { readonly bounds: RateFactorBounds; readonly start: number; readonly growth: number },
 ): NextProbe {
   const sorted = tried.toSorted((a, b) => a.rateFactor - b.rateFactor);
   const last = tried.at(-1);
@@ -60,7 +63,7 @@ export function nextProbe(
     if ((sorted[0]?.rateFactor ?? 0) <= bounds.best) return stop("best");
   }
   if (tried.length >= MAX_PROBES) return stop("limit");
-  const next = onStep(guess(sorted, target, slope, enough ?? null, tooLow ?? null), bounds);
+  const next = onStep(guess(sorted, target, growth, enough ?? null, tooLow ?? null), bounds);
   const inside = clampBetween(next, enough, tooLow, bounds);
   return inside === null || tried.some(({ rateFactor }) => rateFactor === inside)
     ? stop("step")
@@ -84,23 +87,27 @@ function cheapest(sorted: readonly Probe[]): Probe {
 function guess(
   sorted: readonly Probe[],
   target: number,
-  slope: number,
+  usualGrowth: number,
   enough: Probe | null,
   tooLow: Probe | null,
 ): number {
   // A little above the target: below it counts more than above.
-  const aim = target + (ABOVE - BELOW) / 2;
+  const aim = lossOf(target + (ABOVE - BELOW) / 2);
   if (enough && tooLow) {
-    const share = (enough.score - aim) / (enough.score - tooLow.score);
+    const share = (aim - lossOf(enough.score)) / (lossOf(tooLow.score) - lossOf(enough.score));
     return enough.rateFactor + share * (tooLow.rateFactor - enough.rateFactor);
   }
   const from = enough ?? sorted[0];
   const other = enough ? sorted[sorted.indexOf(enough) - 1] : sorted[1];
   if (!from) throw new Error("Nothing was tried");
-  const measured = other && (from.score - other.score) / (other.rateFactor - from.rateFactor);
-  const fall = Math.min(USUAL_SLOPE.most, Math.max(USUAL_SLOPE.least, measured ?? slope));
-  return from.rateFactor + (from.score - aim) / fall;
+  const measured = other && (lossOf(other.score) - lossOf(from.score)) / (other.rateFactor - from.rateFactor);
+  const [least, most] = [GROWTH.least * usualGrowth, GROWTH.most * usualGrowth];
+  const growth = Math.min(most, Math.max(least, measured ?? usualGrowth));
+  return from.rateFactor + (aim - lossOf(from.score)) / growth;
 }
+
+/** The logarithm of what lacks to a score of 100. */
+export const lossOf = (score: number): number => Math.log(Math.max(LEAST_LOSS, 100 - score));
 
 const onStep = (rateFactor: number, { best, worst, step }: RateFactorBounds): number =>
   Math.min(worst, Math.max(best, Math.round(rateFactor / step) * step));
