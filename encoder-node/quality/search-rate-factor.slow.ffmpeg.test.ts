@@ -6,10 +6,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { isEncodedVideo } from "#shared/plan/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { planSample, planSearch, type SearchedVideo, sampleFile } from "#shared/plan/target/plan-probes.ts";
+import type { TargetReport } from "#shared/protocol/target.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
-import { makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
+import { decode, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { searchRateFactors } from "./search-rate-factor.ts";
 
@@ -28,14 +30,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function search(clip: string, format: string) {
-  const source = path.join(folder, clip);
-  const probe = await probeSource(tested.ffprobe, source);
+function videoOf(format: string): SearchedVideo {
   const output = specOf({ format }, 0);
   if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("No video is encoded");
+  return { output, video: output.video };
+}
+
+async function search(clip: string, ...formats: string[]): Promise<TargetReport[]> {
+  const source = path.join(folder, clip);
+  const probe = await probeSource(tested.ffprobe, source);
   const range = { fromMs: 0, toMs: chooseTracks(probe).video?.durationMs ?? 0 };
-  const [report] = await searchRateFactors(
-    { source, probe, videos: [{ output, video: output.video }], range },
+  return await searchRateFactors(
+    { source, probe, videos: formats.map(videoOf), range },
     {
       folder,
       capabilities: { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 },
@@ -48,7 +54,6 @@ async function search(clip: string, format: string) {
       },
     },
   );
-  return report;
 }
 
 test.each([
@@ -60,7 +65,7 @@ test.each([
 ])(
   "finds a rate factor of %s for %s",
   async (clip, format) => {
-    const report = await search(clip, format);
+    const [report] = await search(clip, format);
     const target = report?.vmaf ?? 0;
     // Encoders with whole rate factors do not always come nearer.
     expect(["met", "step", "limit"]).toContain(report?.stopped);
@@ -73,7 +78,41 @@ test.each([
 );
 
 test("gives up where a maximum bitrate leaves nothing to gain", async () => {
-  const report = await search("ntsc.mp4", "mp4:::quality=vmaf97,maxrate=150k");
+  const [report] = await search("ntsc.mp4", "mp4:::quality=vmaf97,maxrate=150k");
   expect(["no_gain", "best", "limit"]).toContain(report?.stopped);
   expect(report?.tried.length).toBeLessThan(5);
 }, 120_000);
+
+test("begins the next rendition where the one before ended", async () => {
+  const [first, second] = await search("ntsc.mp4", "mp4:::quality=vmaf90", "mp4:160x::quality=vmaf90");
+  expect(first?.stopped).toBe("met");
+  expect(second?.tried[0]?.rateFactor).toBe(first?.rateFactor);
+}, 120_000);
+
+const SAMPLED = "-f lavfi -i testsrc2=s=64x64:r=25:d=12 -bf 0";
+test.each([
+  ["at the keyframe before", "-g 50", "mp4", 150],
+  ["as early as it may, where keyframes are rare", "-g 1000", "mp4", 100],
+  ["at the next keyframe in MPEG-TS, where seeking lands anywhere", "-g 50", "ts", 200],
+])(
+  "keeps the frames of a sample %s",
+  async (_, gop, extension, frame) => {
+    const name = `sampled.${extension}`;
+    await makeClip(folder, name, `${SAMPLED} ${X264} ${gop}`);
+    const source = path.join(folder, name);
+    const tracks = chooseTracks(await probeSource(tested.ffprobe, source));
+    const planned = planSearch(videoOf("mp4:::quality=vmaf85"), "q0", tracks, ALL_SOFTWARE);
+    if (!planned.ok) throw new Error(planned.error.message);
+    const window = { fromMs: 7000, lengthMs: 1000, earlierMs: 3000 };
+    const { argv } = planSample([planned.value], 0, window, { inputs: { source }, tracks });
+    expect(await runCommand({ path: REFERENCE_FFMPEG, argv, cwd: folder, reads: [source], stallMs: 60_000 })).toEqual({
+      ok: true,
+    });
+    const kept = path.join(folder, sampleFile("q0", 0));
+    const expected = `trim=start_frame=${frame}:end_frame=${frame + 25}`;
+    const sampled = await decode(kept, "null", "yuv420p");
+    expect(sampled.equals(await decode(source, expected, "yuv420p"))).toBe(true);
+    await Promise.all([source, kept].map((file) => rm(file)));
+  },
+  60_000,
+);

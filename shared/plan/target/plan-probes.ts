@@ -62,24 +62,29 @@ function planSampled(
 export const sampleFile = (name: string, sample: number): string => `${name}-sample-${sample}.mkv`;
 const probeFile = (name: string): string => `${name}-probe.mkv`;
 
-/** One run for each sample: decodes it once for all videos. */
+/**
+ * One run for each sample: decodes it once for all videos. It begins at the keyframe before the window, if that is near
+ * enough, so that no frame is decoded in vain: that costs as much as an encode of the sample where keyframes are rare.
+ */
 export function planSample(
   searches: readonly PlannedSearch[],
   sample: number,
-  { fromMs, lengthMs }: SampleWindow,
+  { fromMs, lengthMs, earlierMs }: SampleWindow,
   { inputs, tracks }: { readonly inputs: RunInputs; readonly tracks: SourceTracks },
 ): PlannedRun {
+  // `trim` counts the duration from the first frame that it lets through.
+  const window = `trim=start=${seconds(-Math.min(earlierMs, fromMs))}:duration=${seconds(lengthMs)}`;
   const parts = searches.map(({ name, planned }): CommandPart => {
     const label = `${name}s`;
     const keep = ["-map", `[${label}]`, "-c:v", "ffvhuff", "-fps_mode", "passthrough"];
     return {
-      branches: [{ label, filters: planned.filters }],
+      branches: [{ label, filters: [window, "setpts=PTS-STARTPTS", ...planned.filters] }],
       argv: [...keep, "-f", "matroska", sampleFile(name, sample)],
       expectedFrames: null,
       endMs: lengthMs,
     };
   });
-  const sourceOptions = [...(fromMs > 0 ? ["-ss", seconds(fromMs)] : []), "-t", seconds(lengthMs)];
+  const sourceOptions = fromMs > 0 ? ["-noaccurate_seek", "-ss", seconds(fromMs)] : [];
   return planRun({ inputs, tracks, parts, sourceOptions });
 }
 

@@ -14,7 +14,9 @@ describe("sampleWindows", () => {
     expect(windows).toHaveLength(count);
     expect(windows.reduce((sum, { lengthMs }) => sum + lengthMs, 0)).toBeCloseTo(totalMs);
     for (const [at, window] of windows.entries()) {
-      expect(window.fromMs).toBeGreaterThanOrEqual(fromMs);
+      const endMs = at === 0 ? fromMs : (windows[at - 1]?.fromMs ?? 0) + (windows[at - 1]?.lengthMs ?? 0);
+      expect(window.fromMs - window.earlierMs).toBeGreaterThanOrEqual(endMs - 0.001);
+      expect(window.earlierMs).toBeGreaterThanOrEqual(0);
       expect(window.fromMs + window.lengthMs).toBeLessThanOrEqual(windows[at + 1]?.fromMs ?? toMs);
     }
   });

@@ -1,7 +1,12 @@
 // Which parts of a video are encoded to find its rate factor.
 
 /** A part of the source, in ms from the start of the file. */
-export type SampleWindow = { readonly fromMs: number; readonly lengthMs: number };
+export type SampleWindow = {
+  readonly fromMs: number;
+  readonly lengthMs: number;
+  /** How much earlier it may begin, at a keyframe: not before the part, nor within the sample before. */
+  readonly earlierMs: number;
+};
 
 /** The samples' share of the video: with three probes, encoding and measuring them costs a fifth of the encode. */
 const SHARE = 0.05;
@@ -16,8 +21,10 @@ export function sampleWindows({ fromMs, toMs }: { readonly fromMs: number; reado
   const totalMs = Math.min(lengthMs, MOST_MS, Math.max(LEAST_MS, lengthMs * SHARE));
   const count = Math.max(1, Math.floor(totalMs / ONE_MS));
   const each = totalMs / count;
+  const restMs = (lengthMs - totalMs) / count;
   return Array.from({ length: count }, (_, at) => ({
     fromMs: fromMs + ((at + 0.5) * lengthMs) / count - each / 2,
     lengthMs: each,
+    earlierMs: at === 0 ? restMs / 2 : restMs,
   }));
 }
