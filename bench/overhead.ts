@@ -5,38 +5,23 @@ import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { Copra } from "../client/index.ts";
 import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
-import { type ApiClient, apiClient } from "../local/demo/api-client.ts";
 import { demoJob } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";
 import { readSettings } from "../local/home/settings.ts";
 import { startStack } from "../local/stack/stack.ts";
+import { median, timeJob } from "./speed/job-timing.ts";
 
 const run = promisify(execFile);
-const POLL_MS = 20;
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 const show = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
-
-/** Wall time in ms of a job, from the POST to the first response that shows its end. */
-async function timeJob(client: ApiClient, body: unknown): Promise<number> {
-  const startedAt = performance.now();
-  const { id } = await client.submit(body);
-  for (;;) {
-    const job = await client.job(id);
-    if (job.status === "job.completed") return performance.now() - startedAt;
-    if (job.status !== "job.starting") throw new Error(`The job ended as ${job.status}`);
-    await sleep(POLL_MS);
-  }
-}
 
 /** Wall time in ms of one ffmpeg command in an empty folder. */
 async function timeCommand(ffmpeg: string, argv: readonly string[], folder: string): Promise<number> {
@@ -86,10 +71,11 @@ async function main(): Promise<void> {
     const [run, ...more] = commands.flatMap(({ runs }) => runs);
     if (!run || more.length > 0) throw new Error("One run of ffmpeg was expected");
 
+    const client = new Copra({ url: new URL(api).origin, key: apiKey });
     const rows: { job: number; bare: number }[] = [];
     // The first pair warms up and does not count.
     for (let pair = 0; pair <= pairs; pair++) {
-      const job = await timeJob(apiClient(api, apiKey), bodyOf(pair));
+      const { ms: job } = await timeJob(client, bodyOf(pair));
       const bare = await timeCommand(tools.ffmpeg.path, run.argv, join(folder, `bare-${pair}`));
       console.log(
         `${pair === 0 ? "warm-up" : `pair ${pair} `}  job ${show(job)}  ffmpeg ${show(bare)}  difference ${show(job - bare)}`,

@@ -1,5 +1,5 @@
 // The job that the demo submits and `npm start` shows as an example.
-import type { StorageS3other } from "../../client/index.ts";
+import type { JobRequest, StorageS3other } from "../../client/index.ts";
 import type { StackFile } from "../home/stack-file.ts";
 
 /** The folder in the bucket, a new one for each run, so that a run does not overwrite the results of another. */
@@ -15,7 +15,7 @@ export const storageOf = ({ s3 }: Pick<StackFile, "s3">): StorageS3other => ({
 });
 
 /** A video, five thumbnails and a stream of the source. */
-export const demoJob = (stack: StackFile, sourceUrl: string, notifyUrl: string, folder: string): object => ({
+export const demoJob = (stack: StackFile, sourceUrl: string, notifyUrl: string, folder: string): JobRequest => ({
   input: { url: sourceUrl },
   storage: storageOf(stack),
   outputs: {
