@@ -83,7 +83,7 @@ function searches(probe: MediaProbe): PlannedRun[] {
   const source = chooseTracks(probe);
   const planned = planSearch({ output, video: output.video }, "q0", source, ALL_SOFTWARE);
   if (!planned.ok) return [];
-  const window = { fromMs: 1000, lengthMs: 1000 };
+  const window = { fromMs: 1000, lengthMs: 1000, earlierMs: 500 };
   const sample = planSample([planned.value], 0, window, { inputs: { source: "/in" }, tracks: source });
   const how = { folder: "/work", samples: [0], threads: 2, source, capabilities: ALL_SOFTWARE };
   const { encode, measure } = planProbe(planned.value, 23, how);
