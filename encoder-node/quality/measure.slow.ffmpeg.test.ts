@@ -1,5 +1,5 @@
 // Measures real encodes of sources whose frames are easily paired wrongly, turned or scaled.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +10,9 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 import { encodeOne, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
-import { type MeasuredVideo, measureQuality } from "./measure.ts";
+import { NO_TRACE } from "../tracing/task-trace.ts";
+import { type MeasuredVideo, type MeasureRequest, measureQualities, measureQuality } from "./measure.ts";
+import { measureTracks } from "./measure-tracks.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0";
 const HDR = "-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 -color_range tv";
@@ -47,15 +49,18 @@ const deps = {
   signal: new AbortController().signal,
 };
 
-/** Encodes a source as requested, unless there is a file already, and measures the result. */
-async function measured(source: string, request: OutputOptions, file?: string): Promise<MeasuredVideo> {
+/** Encodes a source as requested, unless there is a file already. */
+async function madeOf(source: string, request: OutputOptions, file?: string): Promise<MeasureRequest> {
   const clip = path.join(folder, source);
   const made = file ?? (await encodeOne(clip, request));
   const output = specOf(request, 0);
   if (output.type !== "video" || !output.video || !isEncodedVideo(output.video)) throw new Error("not a video");
   const probe = await probeSource(tested.ffprobe, clip);
-  const asked = { source: clip, probe, output, video: output.video, made, perSecond: 4 };
-  const result = await measureQuality(asked, { ...deps, folder });
+  return { source: clip, probe, output, video: output.video, made, perSecond: 4 };
+}
+
+async function measured(...request: Parameters<typeof madeOf>): Promise<MeasuredVideo> {
+  const result = await measureQuality(await madeOf(...request), { ...deps, folder });
   if (!result.ok) throw new Error(result.error.message);
   return result.value;
 }
@@ -87,4 +92,36 @@ test("a video that is one frame late has a lower quality", async () => {
   const late = await encodeOne(path.join(folder, "ntsc.mp4"), { format: "mp4::x:quality=5", params: { offset: 0.03 } });
   const { samples } = await measured("ntsc.mp4", { format: "mp4::x:quality=5" }, late);
   expect(summarizeQuality(samples).ssim.mean).toBeLessThan(0.9);
+});
+
+test("several videos at once have the figures that each has alone", async () => {
+  const formats = ["mp4::x:quality=5", "mp4:160x_15fps:x:quality=2", "webm:vp9_64x:x:quality=3"];
+  const requests: MeasureRequest[] = [];
+  for (const format of formats) requests.push(await madeOf("ntsc.mp4", { format }));
+  const together = await measureQualities(requests, { ...deps, folder });
+  const alone = [];
+  for (const request of requests) alone.push(await measureQuality(request, { ...deps, folder }));
+  expect(together).toEqual({ ok: true, value: alone });
+});
+
+test("one broken video does not hide the others", async () => {
+  const { probe, source, made } = await madeOf("ntsc.mp4", { format: "mp4:160x90:x:quality=3" });
+  const broken = path.join(folder, "broken.mp4");
+  await writeFile(broken, "no video");
+  const spec = specOf(
+    {
+      ...{ format: "httpstream", measuresQuality: true },
+      params: { hls: { path: "h" }, variants: ["mp4:160x90::quality=3", "mp4:64x36::quality=3"] },
+    },
+    0,
+  );
+  const videos = [
+    { track: "90p", path: made },
+    { track: "36p", path: broken },
+  ];
+  const tracks = await measureTracks({ source, probe, spec, videos }, { ...deps, folder, trace: NO_TRACE });
+  expect(tracks).toMatchObject([
+    { track: "90p", measured: { size: { width: 160, height: 90 } } },
+    { track: "36p", failure: expect.any(String) },
+  ]);
 });

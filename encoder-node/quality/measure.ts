@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import {
   MADE_TIMES,
-  planQuality,
   QUALITY_LOG,
-  type QualityPlan,
   type QualityRequest,
+  qualityFile,
   REFERENCE_TIMES,
-} from "#shared/plan/quality/plan-quality.ts";
+} from "#shared/plan/quality/compare-video.ts";
+import { planQualities, type QualitiesPlan } from "#shared/plan/quality/plan-quality.ts";
 import { type QualitySample, readSamples } from "#shared/plan/quality/read-samples.ts";
 import type { Viewing } from "#shared/plan/quality/viewing.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -48,18 +48,35 @@ const STALL_MS = 300_000;
  * ffmpeg fails, or if the frames cannot be paired with those of the source. Throws when the signal aborts.
  */
 export async function measureQuality(request: MeasureRequest, deps: MeasureDeps): Promise<Result<MeasuredVideo>> {
-  const threads = Math.max(1, deps.capabilities.cpus);
-  const planned = planQuality({ capabilities: deps.capabilities, ...request, threads });
+  const measured = await measureQualities([request], deps);
+  if (!measured.ok) return measured;
+  const [result] = measured.value;
+  if (!result) throw new Error("Nothing was measured");
+  return result;
+}
+
+/**
+ * Measures made files that begin at the same place of one source, and decodes that source once. Fails if all of them
+ * do; otherwise each has a result of its own, in the order of the requests. Throws when the signal aborts.
+ */
+export async function measureQualities(
+  requests: readonly MeasureRequest[],
+  deps: MeasureDeps,
+): Promise<Result<Result<MeasuredVideo>[]>> {
+  const threads = Math.max(1, Math.ceil(deps.capabilities.cpus / Math.max(1, requests.length)));
+  const planned = planQualities(requests.map((request) => ({ capabilities: deps.capabilities, ...request, threads })));
   if (!planned.ok) return planned;
   const folder = await mkdtemp(join(deps.folder, "quality-"));
   try {
-    const failure = await runPlan(planned.value, request, folder, deps);
+    const failure = await runPlan(planned.value, requests, folder, deps);
     deps.signal.throwIfAborted();
     if (failure) return err(failure);
-    const samples = readSamples(await filesIn(folder), planned.value.fps);
-    if (!samples) return err(NOT_COMPARABLE);
-    const { viewing, activeArea, every, fps } = planned.value;
-    return ok({ ...viewing, activeArea, samples, every, fps });
+    const results: Result<MeasuredVideo>[] = [];
+    for (const [at, { viewing, activeArea, every, fps }] of planned.value.views.entries()) {
+      const samples = readSamples(await filesIn(folder, at), fps);
+      results.push(samples ? ok({ ...viewing, activeArea, samples, every, fps }) : err(NOT_COMPARABLE));
+    }
+    return ok(results);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -71,8 +88,8 @@ const NOT_COMPARABLE: Failure = {
 };
 
 async function runPlan(
-  { run }: QualityPlan,
-  request: MeasureRequest,
+  { run }: QualitiesPlan,
+  requests: readonly MeasureRequest[],
   folder: string,
   { ffmpeg, log, signal, network, onProgress }: MeasureDeps,
 ): Promise<Failure | null> {
@@ -83,7 +100,10 @@ async function runPlan(
     path: ffmpeg.path,
     argv: run.argv,
     cwd: folder,
-    reads: [request.made, ...(isLocal ? [request.source] : []), ...(request.watermarks?.values() ?? [])],
+    reads: requests.flatMap(({ made, source, watermarks }) => [
+      ...[made, ...(isLocal ? [source] : [])],
+      ...(watermarks?.values() ?? []),
+    ]),
     network: isLocal ? "none" : network,
     signal,
     stallMs: STALL_MS,
@@ -97,8 +117,8 @@ async function runPlan(
 }
 
 /** Throws AppError `encoding_failed` when the run has not written its files. */
-async function filesIn(folder: string): Promise<Parameters<typeof readSamples>[0]> {
-  const read = (name: string): Promise<string> => readFile(join(folder, name), "utf8");
+async function filesIn(folder: string, at: number): Promise<Parameters<typeof readSamples>[0]> {
+  const read = (name: string): Promise<string> => readFile(join(folder, qualityFile(name, at)), "utf8");
   try {
     const [log, madeTimes, referenceTimes] = await Promise.all([QUALITY_LOG, MADE_TIMES, REFERENCE_TIMES].map(read));
     return { log: log ?? "", madeTimes: madeTimes ?? "", referenceTimes: referenceTimes ?? "" };

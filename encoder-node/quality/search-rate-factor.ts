@@ -6,7 +6,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { type RateFactorEncoder, rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
 import type { RunInputs } from "#shared/plan/plan-run.ts";
-import { QUALITY_LOG } from "#shared/plan/quality/plan-quality.ts";
+import { QUALITY_LOG } from "#shared/plan/quality/compare-video.ts";
 import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import {
   type PlannedSearch,

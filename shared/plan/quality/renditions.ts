@@ -5,7 +5,7 @@ import { gridSeconds } from "../command/keyframe-grid.ts";
 import { isEncodedVideo } from "../plan-file.ts";
 import { asFile, planStreamParts } from "../plan-stream-tracks.ts";
 import type { SourceTracks } from "../source/source-tracks.ts";
-import type { Rendition } from "./plan-quality.ts";
+import type { Rendition } from "./compare-video.ts";
 
 /** Names the video of a file. Those of a stream have the names of its renditions. */
 const VIDEO_TRACK = "video";

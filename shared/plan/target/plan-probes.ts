@@ -10,7 +10,7 @@ import { hasRateFactor, type RateFactorEncoder } from "../encoders/rate-factors.
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import { planRun, type RunInputs } from "../plan-run.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "../plan-video-track.ts";
-import { QUALITY_LOG } from "../quality/plan-quality.ts";
+import { QUALITY_LOG } from "../quality/compare-video.ts";
 import { type Viewing, viewingOf } from "../quality/viewing.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { SourceTracks } from "../source/source-tracks.ts";
