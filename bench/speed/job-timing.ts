@@ -5,8 +5,8 @@ import type { Copra, Job, JobRequest } from "../../client/index.ts";
 type Timed = { readonly id: string; readonly ms: number };
 
 /**
- * How the end is seen. `followed`: by the job's events, as the client and the command line do. `read`: by a request each
- * 20 ms, which here costs 11 ms of CPU time, taken from the encode.
+ * How the end is seen. `followed`: by the job's events, as the client and the command line do. `read`: by a request
+ * each 20 ms, which costs 11 ms of CPU time here, taken from the encode.
  */
 export type Watched = "followed" | "read";
 
