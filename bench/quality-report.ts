@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { MADE_TIMES, QUALITY_LOG, REFERENCE_TIMES } from "#shared/plan/quality/compare-video.ts";
-import { planQuality } from "#shared/plan/quality/plan-quality.ts";
+import { planQualities, planQuality } from "#shared/plan/quality/plan-quality.ts";
 import { readSamples } from "#shared/plan/quality/read-samples.ts";
 import { measuredTracks } from "#shared/plan/quality/renditions.ts";
 import { type QualitySummary, summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
@@ -83,6 +83,34 @@ async function measure(source: string, format: string): Promise<void> {
   }
 }
 
+/** Three renditions, each measured by a run of its own, and all by one. */
+async function measureThree(source: string): Promise<void> {
+  const formats = ["mp4:720p:x:quality=3", "mp4:480p:x:quality=3", "mp4:240p:x:quality=3"];
+  const parsed = parseOutputs(Object.fromEntries(formats.map((format, at) => [format, { path: `/${at}` }])), "none");
+  const marked = parsed.ok ? withQualityReport(parsed.value, { qualityReport: true }) : parsed;
+  if (!marked.ok) throw new Error(marked.error.message);
+  const probe = await probeFile(ffprobe, source);
+  const [command] = planEncode({ source, probe, outputs: marked.value, capabilities: ALL_SOFTWARE }).commands;
+  const cwd = await mkdtemp(join(folder, "run-"));
+  let encodeSeconds = 0;
+  for (const { argv } of command?.runs ?? []) encodeSeconds += await timed(ffmpeg, argv, cwd);
+  const tracks = marked.value.flatMap((spec) => measuredTracks(spec, chooseTracks(probe), ALL_SOFTWARE));
+  const requests = tracks.map((track) => ({
+    ...{ ...track, source, probe, perSecond: 4, capabilities: ALL_SOFTWARE, threads: 1 },
+    made: join(cwd, command?.outputs.find(({ output }) => output === track.output.index)?.files[0] ?? ""),
+  }));
+  const seconds = async (measured: typeof requests): Promise<number> => {
+    const planned = planQualities(measured);
+    if (!planned.ok) throw new Error(planned.error.message);
+    return await timed(ffmpeg, planned.value.run.argv, cwd);
+  };
+  let alone = 0;
+  for (const request of requests) alone += await seconds([request]);
+  const together = await seconds(requests);
+  const [each, all] = [alone, together].map((value) => (value / encodeSeconds).toFixed(2));
+  console.log(`\n720p, 480p and 240p, 4 a second: CPU ${each} of the encode one by one, ${all} in one run`);
+}
+
 const difference = (one: QualitySummary, all: QualitySummary, of: "mean" | "harmonicMean" | "percentile1"): string =>
   `${one.vmaf[of].toFixed(2)} (${(one.vmaf[of] - all.vmaf[of]).toFixed(2)})`;
 
@@ -97,6 +125,7 @@ try {
     clips.set(name, clip);
     await measure(clip, format);
   }
+  await measureThree(clips.get("shapes") ?? (await makeClip("shapes")));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -19,7 +19,9 @@ import { probeFile } from "../../encoder-node/source/probe/probe.ts";
 const run = promisify(execFile);
 
 export type Tools = { readonly ffmpeg: Tool; readonly ffprobe: Tool; readonly folder: string };
-export type Searched = { readonly report: TargetReport; readonly cpuSeconds: number };
+/** The CPU seconds of a search: keeping the samples, encoding them, and measuring the results. */
+export type SearchCost = { readonly keep: number; readonly encode: number; readonly measure: number };
+export type Searched = { readonly report: TargetReport; readonly cpuSeconds: number; readonly cost: SearchCost };
 export type Encode = VmafSummary & {
   readonly rateFactor: number;
   readonly kbps: number;
@@ -59,7 +61,7 @@ export async function searchFor({ ffmpeg, ffprobe, folder }: Tools, source: stri
   const track = chooseTracks(probe).video;
   const { video } = output;
   if (!video || video.codec === "copy") throw new Error(`${format} has no video`);
-  let cpuSeconds = 0;
+  const cost = { keep: 0, encode: 0, measure: 0 };
   const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"], ffmpegVersion: "", cpus: 2 };
   const [report] = await searchRateFactors(
     {
@@ -75,13 +77,14 @@ export async function searchFor({ ffmpeg, ffprobe, folder }: Tools, source: stri
         capabilities,
       },
       run: async ({ argv }, cwd) => {
-        cpuSeconds += await timed(ffmpeg, argv, cwd);
+        const measures = argv.some((argument) => argument.includes("libvmaf="));
+        cost[measures ? "measure" : argv.includes("ffvhuff") ? "keep" : "encode"] += await timed(ffmpeg, argv, cwd);
         return true;
       },
     },
   );
   if (!report) throw new Error("Nothing was searched");
-  return { report, cpuSeconds };
+  return { report, cpuSeconds: cost.keep + cost.encode + cost.measure, cost };
 }
 
 /** Encodes the whole clip with a rate factor, and measures every second frame of it. */

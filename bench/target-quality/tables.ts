@@ -97,9 +97,13 @@ export function savings(results: readonly ClipResult[]): string {
   const factor = low.rateFactor + share * (high.rateFactor - low.rateFactor);
   const cpu = (of: (result: ClipResult) => number): number => results.reduce((sum, result) => sum + of(result), 0);
   const search = cpu(({ searched: { cpuSeconds } }) => cpuSeconds) / cpu(({ target }) => target.cpuSeconds);
+  const parts = (["keep", "encode", "measure"] as const).map(
+    (part) =>
+      `${part} ${percent(cpu(({ searched: { cost } }) => cost[part]) / cpu(({ target }) => target.cpuSeconds))}`,
+  );
   return [
     `searched: ${Math.round(searched.kbps)} kbit/s; one rate factor with the same 1st percentile (${one(searched.percentile1)}): `,
     `${Math.round(kbps)} kbit/s at ${factor.toFixed(1)}${above === -1 || share < 0 ? " (extrapolated)" : ""}; `,
-    `${percent(1 - searched.kbps / kbps)} fewer bits; search ${percent(search)} of the encodes' CPU`,
+    `${percent(1 - searched.kbps / kbps)} fewer bits; search ${percent(search)} of the encodes' CPU (${parts.join(", ")})`,
   ].join("");
 }
