@@ -38,8 +38,8 @@ const FAR = 1.5;
 /**
  * The next rate factor to try, or the one to use. `start` is the rate factor of usual video, `growth` the logarithm of
  * how much its loss, what lacks to a score of 100, grows with each step of one. That logarithm is nearly a line for all
- * videos, where scores themselves bend: so the rest follows from a line through the two nearest probes on either side of
- * the target, and beyond all probes through the last two.
+ * videos, where scores themselves bend: so the rest follows from a line through the two nearest probes on either side
+ * of the target, and beyond all probes through the last two.
  */
 export function nextProbe(
   tried: readonly Probe[],
