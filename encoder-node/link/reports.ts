@@ -1,4 +1,4 @@
-// Reports, delivered at least once: written to the spool, and sent until the control plane accepts them.
+// Reports, delivered at least once: written to the spool first, and sent until the control plane accepts them.
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
@@ -9,7 +9,7 @@ import type { FreedSlots } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import { LeaseReport } from "#shared/protocol/reports.ts";
 import type { ControlPlane } from "./control-plane.ts";
-import { isLeaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-files.ts";
+import { leaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-files.ts";
 
 export type Report = LeaseReport;
 
@@ -46,14 +46,10 @@ export function openReports(
   sendBySocket: SendBySocket = async () => null,
 ): Reports {
   const deliver = createDelivery(controlPlane, log, sendBySocket);
-  let parts = 0;
-  /**
-   * A report that cannot be written is still sent: only a crash of this node would lose it. Outputs of a lease may be
-   * reported at the same time, each in a file of its own.
-   */
+  /** A report that cannot be written is still sent: only a crash of this node would lose it. */
   const trySpool = async (report: Report): Promise<string | null> => {
     try {
-      return await writeLeaseFile(folder, report.lease, report, report.verb === "outputs" ? ++parts : null);
+      return await writeLeaseFile(folder, report.lease, report);
     } catch (error) {
       log.error("Report not spooled", { lease: report.lease, error: messageOf(error) });
       return null;
@@ -64,8 +60,8 @@ export function openReports(
       log.error("Spooled report not removed", { file, error: messageOf(error) }),
     );
   const send: Reports["send"] = async (report, slot) => {
-    // At the same time: until one of both is done, a crash loses the report in any order.
-    const [file, isAccepted] = await Promise.all([trySpool(report), deliver(report, slot)]);
+    const file = await trySpool(report);
+    const isAccepted = await deliver(report, slot);
     if (file !== null) await remove(file);
     return isAccepted;
   };
@@ -81,15 +77,14 @@ export function openReports(
     send,
     async resume(held = [], ended = () => undefined) {
       const files = await leaseFilesIn(folder);
-      const resumed = files.map((file) => ({ file, report: resumeOne(file) }));
+      const resumed = new Map(files.map((file) => [file, resumeOne(file)]));
       const endOne = async (proof: LeaseProof): Promise<void> => {
         // It stays valid until its outputs are reported; nothing more is known of a task after its last report.
-        const own = resumed.filter(({ file }) => isLeaseFile(file, proof.lease));
-        const reports = await Promise.all(own.map(({ report }) => report));
-        if (reports.every((report) => !report || report.verb === "outputs")) await send(lostReport(proof));
+        const report = await resumed.get(leaseFile(folder, proof.lease));
+        if (!report || report.verb === "outputs") await send(lostReport(proof));
         ended(proof.lease);
       };
-      await Promise.all([...resumed.map(({ report }) => report), ...held.map(endOne)]);
+      await Promise.all([...resumed.values(), ...held.map(endOne)]);
     },
   };
 }
