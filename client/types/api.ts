@@ -847,6 +847,11 @@ export type HttpStreamParams = {
    * (HLS: type EVENT, DASH: a dynamic manifest), and are replaced by the complete ones at the end
    */
   live_playlist?: boolean | undefined;
+  /**
+   * Leave out variants that need more than three quarters of the bits of the next larger one, except
+   * the smallest. All variants with video need `quality=vmaf…`
+   */
+  drop_similar_variants?: boolean | undefined;
 };
 
 export type FormatHash = {
@@ -2249,6 +2254,23 @@ export type QualityMetadata = {
           score: number;
           kbps: number;
         }[];
+      }[]
+    | undefined;
+  /** The variants that a stream does without because of `drop_similar_variants` */
+  dropped?:
+    | {
+        /** The name that its playlists would have, such as `720p` */
+        track: string;
+        /** Of its frames, in pixels */
+        width: number;
+        height: number;
+        /** Its mean bitrate: of samples, or with `ultrafast` of the whole video */
+        kbps: number;
+        /** The next larger variant that the stream has */
+        above: {
+          track: string;
+          kbps: number;
+        };
       }[]
     | undefined;
 };

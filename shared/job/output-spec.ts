@@ -1,6 +1,7 @@
 // The specification of one output after parsing: complete, with defaults, with units in the names.
 import * as z from "zod";
 import { ImageFormat, VideoFormat } from "../format/format-spec.ts";
+import { DroppedVideo } from "./dropped-video.ts";
 
 const outputBase = {
   /** Position in the request, from 0: identifies the output in its job. */
@@ -114,6 +115,10 @@ export const HttpStreamOutput = z.object({
   thumbnails: z.boolean(),
   /** Whether the playlists are stored while the stream is encoded, and grow with it. */
   livePlaylist: z.boolean().default(false),
+  /** Set if videos that save few bits are to be left out; all variants with video have a VMAF then. */
+  dropsSimilarVariants: z.literal(true).exactOptional(),
+  /** The videos that are left out, once that is known; only in tasks and in what nodes plan. */
+  dropped: z.array(DroppedVideo).exactOptional(),
   measuresQuality,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;

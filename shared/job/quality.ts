@@ -1,5 +1,6 @@
 // The measured quality of an output as clients see it, in its metadata.
 import * as z from "zod";
+import { DroppedVideo } from "./dropped-video.ts";
 import { TargetMetadata } from "./quality-target.ts";
 
 const Statistics = z.object({
@@ -42,6 +43,10 @@ export const QualityMetadata = z
     renditions: z.array(MeasuredRendition).exactOptional(),
     error: z.string().exactOptional().describe("Why tracks could not be measured"),
     target: z.array(TargetMetadata).exactOptional(),
+    dropped: z
+      .array(DroppedVideo)
+      .exactOptional()
+      .describe("The variants that a stream does without because of `drop_similar_variants`"),
   })
   .describe("The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`");
 export type QualityMetadata = z.infer<typeof QualityMetadata>;

@@ -22,6 +22,7 @@ import { NO_TRIM } from "./source/trim.ts";
 import type { StreamTrack } from "./streams/planned-stream.ts";
 import { streamArguments, streamFiles } from "./streams/stream-muxers.ts";
 import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "./streams/stream-variants.ts";
+import { withoutDropped } from "./streams/without-dropped.ts";
 
 /** A stream in parts, each of which can be made by itself. */
 export type StreamParts = {
@@ -76,12 +77,8 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
   const audios = planAudios({ ...request, source }, chosen);
   const thumbnails = spec.thumbnails && source.video ? planStreamThumbnails(spec, source, capabilities) : ok(null);
   if (!videos.ok || !audios.ok || !thumbnails.ok) return err(decisiveFailure([videos, audios, thumbnails]));
-  return ok({
-    variants: chosen.variants,
-    videos: videos.value,
-    audios: audios.value,
-    thumbnails: thumbnails.value,
-  });
+  const parts = { variants: chosen.variants, videos: videos.value, audios: audios.value, thumbnails: thumbnails.value };
+  return ok({ ...parts, ...withoutDropped(parts, spec.dropped ?? []) });
 }
 
 function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Result<VideoPart[]> {

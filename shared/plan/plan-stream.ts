@@ -1,4 +1,5 @@
 // Plans a stream: its tracks and thumbnails, all from one decode.
+import { droppedNote } from "../job/dropped-video.ts";
 import type { HttpStreamOutput } from "../job/output-spec.ts";
 import { ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
@@ -21,13 +22,17 @@ export function planStream(
   return parts.ok ? ok(assemble(spec, source, parts.value)) : parts;
 }
 
-function assemble({ index }: HttpStreamOutput, source: SourceTracks, parts: StreamParts): OutputPlan {
+function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTracks, parts: StreamParts): OutputPlan {
   const { videos, audios, thumbnails } = parts;
   const kinds = [...(videos.length > 0 ? ["video" as const] : []), ...(audios.length > 0 ? ["audio" as const] : [])];
   const tracks = kinds.flatMap((kind) => source[kind] ?? []);
   const device = videos.find((part) => part.device !== null)?.device;
   const encoders = (videos.length > 0 ? videos : audios).map(({ encoder }) => encoder);
   const undecodable = source.video ? source.audio?.undecodable : null;
+  const notes = [
+    ...(undecodable ? [undecodableAudioNote(undecodable)] : []),
+    ...(dropped.length > 0 ? [droppedNote(dropped)] : []),
+  ];
   return {
     branches: [...videos, ...(thumbnails ? [thumbnails] : [])].map(({ branch }) => branch),
     argv: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ argv }) => argv),
@@ -39,7 +44,7 @@ function assemble({ index }: HttpStreamOutput, source: SourceTracks, parts: Stre
       files: [],
       expectedDurationMs: lengthOf(NO_TRIM, tracks.filter(isExact)),
       tracks: kinds,
-      ...(undecodable ? { note: undecodableAudioNote(undecodable) } : {}),
+      ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
       encoder: [...new Set(encoders)].join(", "),
       ...(device ? { inHardware: true } : {}),
       stream: plannedStream(parts),

@@ -1,5 +1,6 @@
 // A node's reports on its leases: POST /v2/nodes/leases/:lease/{outputs,complete,fail}
 import * as z from "zod";
+import { DroppedVideo } from "../job/dropped-video.ts";
 import { MediaProbe } from "../media/media-probe.ts";
 import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "../report-limits.ts";
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
@@ -32,6 +33,8 @@ export const OutputReport = z.discriminatedUnion("status", [
     quality: QualityReport.exactOptional(),
     /** How the rate factors for requested VMAFs were found. */
     targets: TargetReports.exactOptional(),
+    /** Of a stream: the videos that were left out. */
+    dropped: z.array(DroppedVideo).max(50).exactOptional(),
   }),
   z.object({ status: z.literal("failed"), output: OutputIndex, failure: FailureReport }),
 ]);

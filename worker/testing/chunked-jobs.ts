@@ -74,9 +74,10 @@ export function inspected(
 
 export const tracksOf = ({ lease, task }: Pick<Assignment, "lease" | "task">): { output: number; track: string }[] => {
   if (!("outputs" in task)) throw new Error(`${lease} has no outputs`);
-  return task.outputs.flatMap(({ index: output, type }) =>
-    (type === "httpstream" ? ["720p", "360p"] : ["v"]).map((track) => ({ output, track })),
-  );
+  return task.outputs.flatMap((spec) => {
+    const heights = spec.type === "httpstream" ? spec.variants.map(({ video }) => `${video?.size.height}p`) : ["v"];
+    return heights.map((track) => ({ output: spec.index, track }));
+  });
 };
 export const folderOf = ({ lease }: Pick<Assignment, "lease">): string => lease.split(".").slice(1).join("-");
 

@@ -1,6 +1,8 @@
 // Checks that what ffmpeg made is what was planned: its exit status alone proves nothing.
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
+import type { DroppedVideo } from "#shared/job/dropped-video.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { microseconds } from "#shared/media/timeline-start.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
@@ -27,6 +29,8 @@ export type MadeOutput = {
   note?: string;
   /** How the rate factors for requested VMAFs were found; absent without any. */
   targets?: TargetReport[];
+  /** Of a stream: the videos that were left out. */
+  dropped?: DroppedVideo[];
   /** Its encoded video tracks. */
   videos?: MadeVideo[];
   /** How good its video is; absent if that is not measured. */
@@ -61,7 +65,8 @@ export async function checkOutput(
   try {
     if (publication) {
       await publication.check();
-      return { output, files: [], probe: null, publication, videos: madeVideos(planned, folder) };
+      const made = { output, files: [], probe: null, publication, videos: madeVideos(planned, folder) };
+      return { ...made, ...droppedIn(task.outputs.find(({ index }) => index === output)) };
     }
     const files = await Promise.all(planned.files.map((name) => madeFile(join(folder, name))));
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
@@ -81,6 +86,9 @@ export async function checkOutput(
     return { output, failure: { code: "encoding_failed", message } };
   }
 }
+
+const droppedIn = (spec: OutputSpec | undefined): Pick<MadeOutput, "dropped"> =>
+  spec?.type === "httpstream" && spec.dropped ? { dropped: spec.dropped } : {};
 
 function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void {
   const missing = holds.find(

@@ -128,8 +128,14 @@ async function stored(made: MadeOutput, deps: StoreDeps): Promise<OutputReport> 
   return { status: "made", output, probe: null, ...result.value, ...described(made) };
 }
 
-const described = ({ encoder, note, targets }: MadeOutput): Pick<MadeOutput, "encoder" | "note" | "targets"> => ({
+const described = ({
+  encoder,
+  note,
+  targets,
+  dropped,
+}: MadeOutput): Pick<MadeOutput, "encoder" | "note" | "targets" | "dropped"> => ({
   ...(encoder ? { encoder } : {}),
   ...(note ? { note } : {}),
   ...(targets ? { targets } : {}),
+  ...(dropped ? { dropped } : {}),
 });

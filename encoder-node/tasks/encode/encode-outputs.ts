@@ -16,6 +16,7 @@ import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
+import { withoutSimilar } from "./without-similar.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */
 const PARALLEL_CHECKS = 4;
@@ -54,11 +55,12 @@ export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise
   const { source, loopbackOptions, folder } = work;
   const inputs = { source, watermarks: extras.watermarks, ...(loopbackOptions ? { loopbackOptions } : {}) };
   const searched = await findTargets({ ...inputs, folder, probe: work.task.probe }, remaining, deps);
-  const task = { ...work.task, outputs: searched.outputs };
+  const found = withoutSimilar(work.task, searched);
+  const task = { ...work.task, outputs: found };
   const measuring = openMeasuring({ ...inputs, task, folder }, deps);
   const onEncoded: EncodeWork["onEncoded"] = (encoded) =>
     work.onEncoded(measuring.add(encoded.map(searched.withTargets)));
-  await encodeEquipped({ ...equipped, task, onEncoded }, searched.outputs, deps);
+  await encodeEquipped({ ...equipped, task, onEncoded }, found, deps);
   await measuring.run();
 }
 

@@ -11,6 +11,7 @@ import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { silentLog } from "../../testing/silent-log.ts";
 import { NO_TRACE } from "../../tracing/task-trace.ts";
 import { findTargets } from "./find-targets.ts";
+import { withoutSimilar } from "./without-similar.ts";
 
 let folder = "";
 let source = "";
@@ -22,27 +23,30 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it("searches each video once, and those without a VMAF not", async () => {
-  const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];
-  const parsed = parseOutputs(
-    {
-      "mp4:::quality=vmaf92": { path: "/a.mp4", offset: 3, duration: 2 },
-      "mp4:::quality=4": { path: "/b.mp4" },
-      httpstream: { path: "/s", variants, dash: { path: "dash" } },
-    },
-    "none",
-  );
+async function foundFor(requested: object) {
+  const parsed = parseOutputs(requested, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
+  const outputs = parsed.value;
   const probe = await probeSource(tested.ffprobe, source);
   const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
   const commands = new CommandLog();
-  const found = await findTargets({ source, probe, folder, watermarks: new Map() }, parsed.value, {
+  const found = await findTargets({ source, probe, folder, watermarks: new Map() }, outputs, {
     ...{ ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG }, log: silentLog, commands, trace: NO_TRACE },
     ...{ signal: new AbortController().signal, capabilities },
   });
+  return { outputs, probe, found };
+}
+
+it("searches each video once, and those without a VMAF not", async () => {
+  const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];
+  const { outputs, found } = await foundFor({
+    "mp4:::quality=vmaf92": { path: "/a.mp4", offset: 3, duration: 2 },
+    "mp4:::quality=4": { path: "/b.mp4" },
+    httpstream: { path: "/s", variants, dash: { path: "dash" } },
+  });
   const [file, other, stream] = found.outputs;
   expect(file).toMatchObject({ video: { rate: { vmaf: 92, rateFactor: expect.any(Number) } } });
-  expect(other).toBe(parsed.value[1]);
+  expect(other).toBe(outputs[1]);
   if (stream?.type !== "httpstream") throw new Error("No stream");
   const [one, two, three] = stream.variants.map(({ video }) => video?.rate);
   expect(one).toMatchObject({ vmaf: 88, rateFactor: expect.any(Number) });
@@ -55,3 +59,18 @@ it("searches each video once, and those without a VMAF not", async () => {
   const encoded = { output: 0, files: [], probe: null };
   expect(found.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
 }, 120_000);
+
+it("finds variants that save few bits, of streams that are to do without them", async () => {
+  const variants = [320, 304, 160].map((width) => `mp4:${width}x::quality=vmaf85`);
+  const stream = { variants, hls: { path: "hls" } };
+  const { outputs, probe, found } = await foundFor({
+    httpstream: [
+      { ...stream, path: "/all" },
+      { ...stream, path: "/some", drop_similar_variants: true },
+    ],
+  });
+  const dropped = withoutSimilar({ kind: "encode", sourceUrl: source, probe, outputs }, found).map((spec) =>
+    spec.type === "httpstream" ? spec.dropped?.map(({ track, width, above }) => [track, width, above.track]) : null,
+  );
+  expect(dropped).toEqual([undefined, [["172p", 304, "180p"]]]);
+}, 240_000);

@@ -27,6 +27,8 @@ export type FoundTargets = {
   readonly outputs: OutputSpec[];
   /** By output. */
   readonly reports: ReadonlyMap<number, TargetReport[]>;
+  /** The bitrate of the samples with the rate factor that was found for a video of an output; null: not measured. */
+  readonly kbpsOf: (output: number, video: EncodedVideo) => number | null;
   /** Adds the reports to what was encoded. */
   readonly withTargets: (encoded: Encoded) => Encoded;
 };
@@ -47,10 +49,11 @@ export async function findTargets(
   const wanted = outputs.flatMap((spec) => videosOf(spec, source, work.range ?? null));
   const reports = new Map<number, TargetReport[]>();
   const found = [...outputs];
+  const kbps = new Map<string, number>();
   for (const videos of byRange(wanted)) {
     const [first] = videos;
     if (!first) continue;
-    const unique = [...new Map(videos.map((video) => [keyOf(video), video])).values()];
+    const unique = [...new Map(videos.map((video) => [searchOf(video), video])).values()];
     const run: SearchDeps["run"] = async (planned, folder, reads) =>
       (await runAll([planned], folder, () => undefined, { ...deps, reads })) === null;
     const results = await searchRateFactors(
@@ -58,9 +61,10 @@ export async function findTargets(
       { ...deps, folder: work.folder, run },
     );
     for (const video of videos) {
-      const result = results[unique.findIndex((one) => keyOf(one) === keyOf(video))];
+      const result = results[unique.findIndex((one) => searchOf(one) === searchOf(video))];
       if (!result || result.rateFactor === 0) continue;
       const { index } = video.output;
+      if (result.measured) kbps.set(keyOf(index, video.video), result.measured.kbps);
       if (unique.includes(video)) reports.set(index, [...(reports.get(index) ?? []), result]);
       const at = found.findIndex((spec) => spec.index === index);
       const spec = found[at];
@@ -71,7 +75,8 @@ export async function findTargets(
     const targets = reports.get(encoded.output);
     return targets && !("failure" in encoded) ? { ...encoded, targets } : encoded;
   };
-  return { outputs: found, reports, withTargets };
+  const kbpsOf = (output: number, video: EncodedVideo): number | null => kbps.get(keyOf(output, video)) ?? null;
+  return { outputs: found, reports, kbpsOf, withTargets };
 }
 
 /** Videos that show the same part of the source share its samples. */
@@ -85,7 +90,8 @@ function byRange(wanted: readonly Wanted[]): Wanted[][] {
 }
 
 /** Equal videos of an output, as of variants with different audio, are searched once. */
-const keyOf = ({ output, video, gridSeconds: grid }: Wanted): string => JSON.stringify([output.index, video, grid]);
+const searchOf = ({ output, video, gridSeconds: grid }: Wanted): string => keyOf(output.index, video, grid);
+const keyOf = (output: number, video: EncodedVideo, grid?: number): string => JSON.stringify([output, video, grid]);
 
 function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): Wanted[] {
   const { video: track } = source;

@@ -152,11 +152,13 @@ function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack,
 const mismatch = (problem: string): AppError => new AppError("chunk_mismatch", `A chunk of the video ${problem}.`);
 
 /**
- * The names of the audio and the other files that are not made in chunks, as the node that made them has named them.
+ * The names of the audio and the other files that are not made in chunks, as the node that made them has named them. It
+ * did not know yet which variants are dropped.
  */
 function plannedFiles({ probe }: JoinTask, outputs: readonly OutputSpec[]): ReadonlySet<string> {
   if (outputs.length === 0) return new Set();
-  const { command } = planAudio({ source: "", probe, outputs, capabilities: ALL_SOFTWARE });
+  const whole = outputs.map((spec) => (spec.type === "httpstream" ? { ...spec, dropped: [] } : spec));
+  const { command } = planAudio({ source: "", probe, outputs: whole, capabilities: ALL_SOFTWARE });
   return new Set([...(command?.tracks ?? []), ...(command?.files ?? [])].map(({ file }) => file));
 }
 

@@ -1,5 +1,7 @@
 // A requested VMAF in a chunked job: each chunk searches its own rate factor, and the chunks still fit together.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import {
   type ChunkTestBed,
@@ -46,4 +48,19 @@ it("joins chunks with different rate factors", async () => {
   });
   expect(result.outputs).toHaveLength(2);
   expect(result.outputs.every(({ status }) => status === "made")).toBe(true);
+}, 120_000);
+
+it("joins a stream without the variants that save few bits, whose chunks exist", async () => {
+  const params = { variants: ["mp4:x90", "mp4:x80", "mp4:x60"], hls: { path: "hls" }, dash: { path: "dash" } };
+  const stream = specOf({ format: "httpstream", params }, 0);
+  const dropped = [{ track: "80p", width: 142, height: 80, kbps: 90, above: { track: "90p", kbps: 100 } }];
+  const joined = (task: TaskOf<"join">): TaskOf<"join"> => ({ ...task, outputs: task.outputs.map(lessSimilar) });
+  const lessSimilar = (spec: OutputSpec): OutputSpec => (spec.type === "httpstream" ? { ...spec, dropped } : spec);
+  const { result, storage } = await encodeInChunks(testBed, "ntsc.mp4", [stream], undefined, joined);
+  expect(result.outputs).toMatchObject([{ status: "made", dropped, note: expect.stringContaining("Without 80p") }]);
+  const names = [...storage.objects.keys()];
+  expect(names.filter((name) => name.includes("80p"))).toEqual([]);
+  expect(names.filter((name) => /[^0-9]60p/.test(name)).length).toBeGreaterThan(10);
+  const manifests = names.filter((name) => /\.(mpd|m3u8)$/.test(name));
+  expect(manifests.map((name) => String(storage.objects.get(name))).join("")).not.toContain("80p");
 }, 120_000);

@@ -38,9 +38,17 @@ const HLS_VERSION = "must be an HLS version from 3 to 7; with 3, segments contai
 
 /** Hints for parameters of the stream that are given in `hls` or `dash`. */
 const STREAM_PARAM_HINTS = Object.fromEntries(
-  ["variants", "segment_duration", "encryption", "subtitles", "thumbnails", "live_playlist", "if", "key"].map(
-    (name) => [name, `it is a parameter of the stream: put it next to \`hls\` and \`dash\``],
-  ),
+  [
+    "variants",
+    "segment_duration",
+    "encryption",
+    "subtitles",
+    "thumbnails",
+    "live_playlist",
+    "drop_similar_variants",
+    "if",
+    "key",
+  ].map((name) => [name, `it is a parameter of the stream: put it next to \`hls\` and \`dash\``]),
 );
 
 export const HttpStreamParams = strictObject({
@@ -120,6 +128,12 @@ export const HttpStreamParams = strictObject({
     .describe(
       "Store the playlists while the stream is encoded, so that players can start: they grow with it (HLS: type EVENT, " +
         "DASH: a dynamic manifest), and are replaced by the complete ones at the end",
+    ),
+  drop_similar_variants: flag
+    .default(false)
+    .describe(
+      "Leave out variants that need more than three quarters of the bits of the next larger one, except the smallest. " +
+        "All variants with video need `quality=vmaf…`",
     ),
 }).describe("HLS, DASH or both: at least one of `hls` and `dash` is required, and `encryption` requires `hls`");
 export type HttpStreamParams = z.infer<typeof HttpStreamParams>;

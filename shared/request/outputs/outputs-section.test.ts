@@ -26,6 +26,7 @@ const IMAGE = {
   ...{ index: 0, condition: null, selection: { by: "number", number: 1 }, square: false, blur: null },
   ...{ sprite: null, vtt: null },
 };
+const RATED = "mp4:720p::quality=vmaf93";
 const STREAM = {
   ...{ index: 0, condition: null, type: "httpstream", format: "httpstream", key: "httpstream", hls: null, dash: null },
   ...{ variants: [formatOf("mp4")], dropsLargerVariants: false, playlistName: "master", segmentDurationMs: 6000 },
@@ -157,6 +158,11 @@ describe("parseOutputs", () => {
       { hls: { path: "h" }, live_playlist: true },
       { hls: { path: "h", ...TS }, livePlaylist: true },
     ],
+    [
+      { hls: { path: "h" }, variants: ["mp4:x", RATED], drop_similar_variants: true },
+      { hls: { path: "h", ...TS }, variants: [formatOf("mp4:x"), formatOf(RATED)], dropsSimilarVariants: true },
+    ],
+    [{ hls: { path: "h" }, drop_similar_variants: false }, { hls: { path: "h", ...TS } }],
   ])("reads a stream with %j", (params, expected) => {
     expect(parse(stream(params))).toEqual([{ ...STREAM, ...expected }]);
   });
@@ -281,6 +287,27 @@ describe("parseOutputs", () => {
       "output_param_not_valid",
       stream({ hls: {} }),
       /^`outputs.httpstream.hls.path` is missing: the path of the folder/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, variants: [RATED, "mp4:720p"], drop_similar_variants: true }),
+      /`outputs.httpstream.drop_similar_variants` requires `quality=vmaf…`.*`variants.1` has none/,
+    ],
+    ["output_param_not_valid", stream({ hls: { path: "a" }, drop_similar_variants: true }), /requires `quality=vmaf…`/],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, variants: ["mp4:x"], drop_similar_variants: true }),
+      /requires variants with video/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a", drop_similar_variants: true } }),
+      /drop_similar_variants`.*next to `hls` and `dash`/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, variants: [RATED], drop_similar_variants: "yes" }),
+      /drop_similar_variants` must be/,
     ],
     ["output_param_not_valid", stream({ hls: { path: "a", version: 2 } }), /hls.version` must be .* from 3 to 7/],
     ["output_param_not_valid", stream({ format: {} }), /`outputs.httpstream` .*`format`.*variants/],

@@ -24,6 +24,8 @@ export function parseHttpStream(
   if (conflict) return invalid("output_param_not_valid", `\`${field}${conflict}`);
   const variants = parseVariants(parsed.value.variants ?? DEFAULT_LADDER, `${field}.variants`);
   if (!variants.ok) return variants;
+  const unrated = parsed.value.drop_similar_variants ? withoutVmaf(variants.value) : null;
+  if (unrated) return invalid("output_param_not_valid", `\`${field}.drop_similar_variants\` ${unrated}`);
   const segments = hlsSegments(variants.value);
   const mismatch = segments === "fmp4" ? requiresMpegTs(parsed.value) : null;
   if (mismatch) return invalid("output_param_not_valid", `\`${field}.${mismatch}`);
@@ -37,6 +39,7 @@ export function parseHttpStream(
     dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
     variants: variants.value,
     dropsLargerVariants: parsed.value.variants === undefined,
+    ...(parsed.value.drop_similar_variants ? { dropsSimilarVariants: true } : {}),
     playlistName: playlistNames(parsed.value)[0] ?? DEFAULT_NAME,
     segmentDurationMs: parsed.value.segment_duration * 1000,
     encryption: encryption ? { key: encryption.key?.toLowerCase() ?? null, keyUri: encryption.key_uri } : null,
@@ -81,6 +84,14 @@ function parseVariants(formats: readonly string[], field: string): Result<VideoF
     variants.push(parsed.value);
   }
   return ok(variants);
+}
+
+/** Why bits of these variants do not compare, after `drop_similar_variants`; null if they do. */
+function withoutVmaf(variants: readonly VideoFormat[]): string | null {
+  const at = variants.findIndex(({ video }) => video !== null && !("vmaf" in video.rate));
+  const needs = "requires `quality=vmaf…` in all variants with video, such as `mp4:720p::quality=vmaf93`";
+  if (at >= 0) return `${needs}; \`variants.${at}\` has none`;
+  return variants.some(({ video }) => video) ? null : "requires variants with video";
 }
 
 const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>

@@ -78,6 +78,7 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...(spec.encryption ? { encryption: { key_uri: spec.encryption.keyUri } } : {}),
   ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles.map(withoutSecrets) } : {}),
   ...given({ thumbnails: spec.thumbnails, live_playlist: spec.livePlaylist }),
+  ...(spec.dropsSimilarVariants ? { drop_similar_variants: true } : {}),
 });
 
 /** Jobs are stored with URLs without secrets (worker/job/secrets/extra-urls.ts), and only those may be printed. */

@@ -1,8 +1,10 @@
 // The task that a node receives. It never contains a secret of the client's storage.
 import { assertNever } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 import { activeWork, rangesOf, tracksOf } from "../chunks/chunk-work.ts";
+import { withoutSimilar } from "../chunks/without-similar.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -29,11 +31,16 @@ export function taskFor(state: JobState, task: TaskState, { sourceUrl, streamKey
     case "audio":
       return { kind: "audio", sourceUrl, source: workOf(state).source, probe, outputs: specs };
     case "join":
-      return { kind: "join", probe, outputs, ...tracksToJoin(state, task) };
+      return { kind: "join", probe, outputs: outputs.map(joined(state, probe)), ...tracksToJoin(state, task) };
     default:
       return assertNever(task.kind);
   }
 }
+
+const joined =
+  (state: JobState, probe: MediaProbe) =>
+  (spec: OutputSpec): OutputSpec =>
+    withoutSimilar(state, { work: workOf(state), probe }, spec);
 
 function workOf(state: JobState): ChunkWork {
   const work = activeWork(state);

@@ -1,5 +1,6 @@
 // The state of one job, as its object stores it.
 import * as z from "zod";
+import { DroppedVideo } from "#shared/job/dropped-video.ts";
 import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { OUTPUT_PHASES } from "#shared/job/output-status.ts";
 import { MediaProbe } from "#shared/media/media-probe.ts";
@@ -47,6 +48,8 @@ export const OutputState = z.object({
   quality: QualityReport.exactOptional(),
   /** How the rate factors for requested VMAFs were found; for outputs that were not made of chunks. */
   targets: TargetReports.exactOptional(),
+  /** Of a stream: the videos that were left out. */
+  dropped: z.array(DroppedVideo).exactOptional(),
 });
 export type OutputState = z.infer<typeof OutputState>;
 

@@ -30,9 +30,11 @@ export function outputMetadata(state: JobState, index: number): OutputMetadata |
       ? streamMetadata(state.spec, spec, output.packages ?? {})
       : output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
   const target = targetsOf(state, index);
-  if (!metadata || (!output.quality && target.length === 0)) return metadata;
+  const { dropped } = output;
+  if (!metadata || (!output.quality && target.length === 0 && !dropped)) return metadata;
   const measured = output.quality ? qualityMetadata(output.quality) : {};
-  return { ...metadata, quality: { ...measured, ...(target.length > 0 ? { target } : {}) } };
+  const searched = { ...(target.length > 0 ? { target } : {}), ...(dropped ? { dropped } : {}) };
+  return { ...metadata, quality: { ...measured, ...searched } };
 }
 
 /** The metadata of each probed package; its file name is the URL of the first of its playlists. */
