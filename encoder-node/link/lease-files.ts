@@ -1,15 +1,20 @@
-// Files that survive the node's process: one for each lease in a folder, written atomically.
+// Files that survive the node's process: those of each lease in a folder, written atomically.
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { LeaseId } from "#shared/ids.ts";
 
 const DRAFT = ".part";
 const SUFFIX = ".json";
 
-/** Writes the file of a lease, and returns its path. */
-export async function writeLeaseFile(folder: string, lease: LeaseId, value: unknown): Promise<string> {
+/** Writes a file of a lease, and returns its path. `number`: for each of several files of the lease, another one. */
+export async function writeLeaseFile(
+  folder: string,
+  lease: LeaseId,
+  value: unknown,
+  number: number | null = null,
+): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const path = leaseFile(folder, lease);
+  const path = number === null ? leaseFile(folder, lease) : join(folder, `${lease}.${number}${SUFFIX}`);
   const draft = `${path}${DRAFT}`;
   try {
     await writeSynced(draft, JSON.stringify(value));
@@ -22,6 +27,9 @@ export async function writeLeaseFile(folder: string, lease: LeaseId, value: unkn
 }
 
 export const leaseFile = (folder: string, lease: LeaseId): string => join(folder, `${lease}${SUFFIX}`);
+
+/** Whether a file is one of the lease's. */
+export const isLeaseFile = (path: string, lease: LeaseId): boolean => basename(path).startsWith(`${lease}.`);
 
 /** The files of an earlier process. Removes those that it has written in part. */
 export async function leaseFilesIn(folder: string): Promise<string[]> {

@@ -130,6 +130,22 @@ describe("reports", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it("of outputs that end at the same time are all on disk, and all sent by the node's next process", async () => {
+    const dead = openReports(folder, controlPlaneAt("http://127.0.0.1:9", "secret"), silentLog);
+    const outputs = [0, 1, 2].map((output) => ({ status: "failed" as const, output, failure: REPORT.body.failure }));
+    for (const output of outputs)
+      void dead.send({ lease: LEASE, verb: "outputs", body: { token: "t", outputs: [output] } });
+    await vi.waitFor(async () =>
+      expect((await readdir(folder)).filter((name) => name.endsWith(".json"))).toHaveLength(outputs.length),
+    );
+    const { at, received } = await controlPlane(200);
+    await openReports(folder, at, silentLog).resume([{ lease: LEASE, token: "t" }]);
+    const sent = received.map(({ body }) => JSON.parse(body));
+    expect(sent.slice(0, -1).flatMap((body) => body.outputs)).toEqual(expect.arrayContaining(outputs));
+    expect(sent.at(-1)).toMatchObject({ hasCrashed: true });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it("of an earlier process are followed by a report of each lease that it left without an end", async () => {
     const proofs = ["outputs", "complete", "nothing"].map((task) => ({
       lease: `AAAAAAAAAAAAAA.${task}.1` as LeaseId,

@@ -9,7 +9,7 @@ import type { FreedSlots } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import { LeaseReport } from "#shared/protocol/reports.ts";
 import type { ControlPlane } from "./control-plane.ts";
-import { leaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-files.ts";
+import { isLeaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-files.ts";
 
 export type Report = LeaseReport;
 
@@ -46,10 +46,14 @@ export function openReports(
   sendBySocket: SendBySocket = async () => null,
 ): Reports {
   const deliver = createDelivery(controlPlane, log, sendBySocket);
-  /** A report that cannot be written is still sent: only a crash of this node would lose it. */
+  let parts = 0;
+  /**
+   * A report that cannot be written is still sent: only a crash of this node would lose it. Outputs of a lease may be
+   * reported at the same time, each in a file of its own.
+   */
   const trySpool = async (report: Report): Promise<string | null> => {
     try {
-      return await writeLeaseFile(folder, report.lease, report);
+      return await writeLeaseFile(folder, report.lease, report, report.verb === "outputs" ? ++parts : null);
     } catch (error) {
       log.error("Report not spooled", { lease: report.lease, error: messageOf(error) });
       return null;
@@ -77,14 +81,15 @@ export function openReports(
     send,
     async resume(held = [], ended = () => undefined) {
       const files = await leaseFilesIn(folder);
-      const resumed = new Map(files.map((file) => [file, resumeOne(file)]));
+      const resumed = files.map((file) => ({ file, report: resumeOne(file) }));
       const endOne = async (proof: LeaseProof): Promise<void> => {
         // It stays valid until its outputs are reported; nothing more is known of a task after its last report.
-        const report = await resumed.get(leaseFile(folder, proof.lease));
-        if (!report || report.verb === "outputs") await send(lostReport(proof));
+        const own = resumed.filter(({ file }) => isLeaseFile(file, proof.lease));
+        const reports = await Promise.all(own.map(({ report }) => report));
+        if (reports.every((report) => !report || report.verb === "outputs")) await send(lostReport(proof));
         ended(proof.lease);
       };
-      await Promise.all([...resumed.values(), ...held.map(endOne)]);
+      await Promise.all([...resumed.map(({ report }) => report), ...held.map(endOne)]);
     },
   };
 }
