@@ -49,8 +49,9 @@ async function makeClip(name: string): Promise<string> {
   return path;
 }
 
-async function measure(source: string, format: string): Promise<void> {
-  const parsed = parseOutputs({ [`${format}:x:quality=3`]: { path: "/x" } }, "none");
+/** Encodes outputs that are to be measured, with the CPU time of that in seconds. */
+async function encode(source: string, formats: readonly string[]) {
+  const parsed = parseOutputs(Object.fromEntries(formats.map((format, at) => [format, { path: `/${at}` }])), "none");
   const marked = parsed.ok ? withQualityReport(parsed.value, { qualityReport: true }) : parsed;
   if (!marked.ok) throw new Error(marked.error.message);
   const probe = await probeFile(ffprobe, source);
@@ -58,12 +59,21 @@ async function measure(source: string, format: string): Promise<void> {
   const cwd = await mkdtemp(join(folder, "run-"));
   let encodeSeconds = 0;
   for (const { argv } of command?.runs ?? []) encodeSeconds += await timed(ffmpeg, argv, cwd);
-  const made = join(cwd, command?.outputs[0]?.files[0] ?? "");
-  const [track] = marked.value.flatMap((spec) => measuredTracks(spec, chooseTracks(probe), ALL_SOFTWARE));
+  const madeOf = (index: number): string =>
+    join(cwd, command?.outputs.find(({ output }) => output === index)?.files[0] ?? "");
+  const tracks = marked.value
+    .flatMap((spec) => measuredTracks(spec, chooseTracks(probe), ALL_SOFTWARE))
+    .map((track) => ({ ...track, source, probe, capabilities: ALL_SOFTWARE, made: madeOf(track.output.index) }));
+  return { cwd, encodeSeconds, tracks };
+}
+
+async function measure(source: string, format: string): Promise<void> {
+  const { cwd, encodeSeconds, tracks } = await encode(source, [`${format}:x:quality=3`]);
+  const [track] = tracks;
   if (!track) throw new Error("Nothing to measure");
   let all: QualitySummary | null = null;
   for (const perSecond of PER_SECOND) {
-    const planned = planQuality({ ...track, source, probe, made, perSecond, capabilities: ALL_SOFTWARE, threads: 2 });
+    const planned = planQuality({ ...track, perSecond, threads: 2 });
     if (!planned.ok) throw new Error(planned.error.message);
     const seconds = await timed(ffmpeg, planned.value.run.argv, cwd);
     const [log = "", madeTimes = "", referenceTimes = ""] = await Promise.all(
@@ -86,19 +96,8 @@ async function measure(source: string, format: string): Promise<void> {
 /** Three renditions, each measured by a run of its own, and all by one. */
 async function measureThree(source: string): Promise<void> {
   const formats = ["mp4:720p:x:quality=3", "mp4:480p:x:quality=3", "mp4:240p:x:quality=3"];
-  const parsed = parseOutputs(Object.fromEntries(formats.map((format, at) => [format, { path: `/${at}` }])), "none");
-  const marked = parsed.ok ? withQualityReport(parsed.value, { qualityReport: true }) : parsed;
-  if (!marked.ok) throw new Error(marked.error.message);
-  const probe = await probeFile(ffprobe, source);
-  const [command] = planEncode({ source, probe, outputs: marked.value, capabilities: ALL_SOFTWARE }).commands;
-  const cwd = await mkdtemp(join(folder, "run-"));
-  let encodeSeconds = 0;
-  for (const { argv } of command?.runs ?? []) encodeSeconds += await timed(ffmpeg, argv, cwd);
-  const tracks = marked.value.flatMap((spec) => measuredTracks(spec, chooseTracks(probe), ALL_SOFTWARE));
-  const requests = tracks.map((track) => ({
-    ...{ ...track, source, probe, perSecond: 4, capabilities: ALL_SOFTWARE, threads: 1 },
-    made: join(cwd, command?.outputs.find(({ output }) => output === track.output.index)?.files[0] ?? ""),
-  }));
+  const { cwd, encodeSeconds, tracks } = await encode(source, formats);
+  const requests = tracks.map((track) => ({ ...track, perSecond: 4, threads: 1 }));
   const seconds = async (measured: typeof requests): Promise<number> => {
     const planned = planQualities(measured);
     if (!planned.ok) throw new Error(planned.error.message);
