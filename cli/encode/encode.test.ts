@@ -38,6 +38,23 @@ describe("--to", () => {
     [["thumbnails"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
   ])("%j", (formats, outputs) => expect(outputsOf(formats, "v")).toEqual(outputs));
 
+  it("gives streams their variants", () => {
+    const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93"];
+    const options = { to: ["mp4", "hls", "dash"], variant: variants, dropSimilarVariants: true, qualityReport: true };
+    const body = request(options);
+    expect(body.outputs).toEqual({
+      mp4: { path: "video.mp4" },
+      httpstream: {
+        ...{ hls: { path: "video-hls" }, dash: { path: "video-dash" } },
+        ...{ variants, drop_similar_variants: true },
+      },
+    });
+    expect(body.settings).toEqual({ quality_report: true });
+    expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
+    for (const alone of [{ variant: variants }, { dropSimilarVariants: true }])
+      expect(() => request({ to: ["mp4"], ...alone })).toThrow("are for streams: name one, such as --to hls");
+  });
+
   it("names a parameter without a value", () => {
     expect(() => outputsOf(["jpg:320x:number="], "v")).toThrow("--to jpg:320x:number=: `number=` is not a parameter");
   });

@@ -63,10 +63,12 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
     throw usageError("Name the outputs with --to, such as --to mp4:720p --to hls, or give a job with -f");
   }
   const prefix = ownStorage === undefined && local !== null && !given.outputs ? folder : "";
-  const outputs = { ...given.outputs, ...outputsOf(formats, `${prefix}${textOption(options, "name") ?? name}`) };
+  const base = `${prefix}${textOption(options, "name") ?? name}`;
+  const ofStreams = { variants: listOption(options, "variant"), dropsSimilar: options.dropSimilarVariants === true };
+  const outputs = { ...given.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");
   const notification = notify === undefined ? given.notification : { ...given.notification, type: "http", url: notify };
-  const settings = options.ultrafast === true ? { ...given.settings, ultrafast: true } : given.settings;
+  const settings = settingsOf(options, given);
   return {
     prefix,
     sections: {
@@ -77,6 +79,15 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
       ...(settings ? { settings } : {}),
     },
   };
+}
+
+/** The settings of the file, and those of options; undefined if there are none. */
+function settingsOf(options: Options, { settings }: JobFile): JobFile["settings"] {
+  const chosen = {
+    ...(options.ultrafast === true ? { ultrafast: true } : {}),
+    ...(options.qualityReport === true ? { quality_report: true } : {}),
+  };
+  return Object.keys(chosen).length > 0 ? { ...settings, ...chosen } : settings;
 }
 
 /** The bucket of the local system. */

@@ -29,16 +29,32 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
   sprite: { format: "jpg:160x", params: { interval: 5, sprite: { columns: 10, limit: 100 }, vtt: true } },
 };
 
+/** What the streams of `--to` have besides: `--variant` and `--drop-similar-variants`. */
+export type StreamOptions = { readonly variants: readonly string[]; readonly dropsSimilar: boolean };
+const PLAIN: StreamOptions = { variants: [], dropsSimilar: false };
+
 /**
  * The outputs for the values of `--to`, with paths that begin with `base`: `video-720p.mp4`, `video-hls/`. Throws a
- * usage error for a parameter without a value; the service checks the rest.
+ * usage error for a parameter without a value, and for options of streams without a stream; the service checks the
+ * rest.
  */
-export function outputsOf(formats: readonly string[], base: string): Record<string, unknown> {
+export function outputsOf(
+  formats: readonly string[],
+  base: string,
+  { variants, dropsSimilar }: StreamOptions = PLAIN,
+): Record<string, unknown> {
   const streams = formats.filter(isStream);
   const files = formats.filter((text) => !isStream(text)).map((text) => fileOutput(text, base));
   const outputs: Record<string, Output[]> = {};
   for (const { format, output } of withUniquePaths(files)) outputs[format] = [...(outputs[format] ?? []), output];
-  const stream = Object.assign({}, ...streams.map((name) => STREAMS[name](base)));
+  const params = {
+    ...(variants.length > 0 ? { variants } : {}),
+    ...(dropsSimilar ? { drop_similar_variants: true } : {}),
+  };
+  if (streams.length === 0 && Object.keys(params).length > 0) {
+    throw usageError("--variant and --drop-similar-variants are for streams: name one, such as --to hls");
+  }
+  const stream = Object.assign(params, ...streams.map((name) => STREAMS[name](base)));
   return {
     ...Object.fromEntries(
       Object.entries(outputs).map(([format, list]) => [format, list.length === 1 ? list[0] : list]),

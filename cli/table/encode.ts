@@ -23,6 +23,16 @@ const REQUEST: readonly OptionSpec[] = [
     complete: "file",
   },
   { flags: "--name <name>", description: "Beginning of the outputs' names, instead of the source's name" },
+  {
+    flags: "--variant <format>",
+    description: "Rendition of hls, dash and cmaf, such as mp4:720p::quality=vmaf93; by default 240p to 2160p",
+    repeat: true,
+  },
+  {
+    flags: "--drop-similar-variants",
+    description: "Leave out variants that save few bits; all need a quality such as quality=vmaf93",
+  },
+  { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
 ];
 

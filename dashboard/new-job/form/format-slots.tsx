@@ -65,7 +65,7 @@ function Slot({
         {none !== undefined && <option value="">{none}</option>}
         {withOwn(values, value).map((one) => (
           <option key={one} value={one}>
-            {OFF[one] ?? one.replace("quality=", "quality ")}
+            {OFF[one] ?? one.replace("quality=vmaf", "VMAF ").replace("quality=", "quality ")}
           </option>
         ))}
       </select>

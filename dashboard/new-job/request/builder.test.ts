@@ -90,9 +90,13 @@ const sectionOf = (fields: readonly FormField[], base: Json): fc.Arbitrary<Json>
     )
     .map((pairs) => pairs.reduce((whole, [member, value]) => withValue(whole, member.split("."), value), base));
 
-/** What a watermark or a thumbnail needs besides. */
-const repaired = (params: Json): Json =>
-  valueAt(params, ["watermark", "url"]) === undefined ? withValue(params, ["watermark"], undefined) : params;
+/** What a watermark or a thumbnail needs besides, and what variants need of which similar ones are left out. */
+function repaired(params: Json): Json {
+  const whole =
+    valueAt(params, ["watermark", "url"]) === undefined ? withValue(params, ["watermark"], undefined) : params;
+  const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93", "mp4:x:64k"];
+  return whole.drop_similar_variants === true ? { ...whole, variants } : whole;
+}
 
 const formatFor = (kind: string): fc.Arbitrary<string> =>
   fc

@@ -12,6 +12,9 @@ it.each<[string, Slot, string, string]>([
   ["mp4:hevc_30fps", "size", "720p", "mp4:720p_hevc_30fps"],
   ["mp4:720p::quality=4", "rate", "2000k", "mp4:720p_2000k"],
   ["mp4:720p_2000k", "rate", "quality=3", "mp4:720p::quality=3"],
+  ["mp4:720p_2000k", "rate", "quality=vmaf93", "mp4:720p::quality=vmaf93"],
+  ["mp4:720p::quality=vmaf93,maxrate=900k", "rate", "2000k", "mp4:720p_2000k::maxrate=900k"],
+  ["mp4:720p::quality=vmaf93", "codec", "hevc", "mp4:720p_hevc::quality=vmaf93"],
   ["mp4:720p:96k_mono:quality=4,maxrate=900k", "audioRate", "128k", "mp4:720p:mono_128k:quality=4,maxrate=900k"],
   ["mp4:720p_30fps", "codec", "copy", "mp4:copy"],
   ["mp4:copy", "size", "720p", "mp4:720p"],
@@ -28,12 +31,24 @@ it.each<[string, Slot, string, string]>([
 it.each([
   ["mp4:720p_hevc:128k::", "webm", "webm:720p:128k"],
   ["mp4:720p:128k:quality=4,vprofile=high", "webm", "webm:720p:128k:quality=4"],
+  ["mp4:720p:128k:quality=vmaf93", "mkv", "mkv:720p:128k:quality=vmaf93"],
+  ["mp4:720p:128k:quality=vmaf93", "wmv", "wmv:720p:128k"],
   ["mp4:720p:stereo_128k", "mp3", "mp3:stereo_128k"],
   ["mp4:720p:96k", "jpg", "jpg:720p"],
   ["jpg:640x", "gif", "gif"],
   ["jpg:320x", "mp4", "mp4:320x"],
 ])("moves %s to %s", (format, container, changed) => {
   expect(withContainer(format, container)).toBe(changed);
+});
+
+it.each([
+  ["mp4", true],
+  ["webm:av1", true],
+  ["wmv", false],
+  ["mov:prores", false],
+  ["mp4:copy", false],
+])("offers a VMAF for %s: %s", (format, isOffered) => {
+  expect((choicesOf(format).rate ?? []).includes("quality=vmaf93")).toBe(isOffered);
 });
 
 it("keeps formats valid, whatever is chosen from the lists", () => {

@@ -1,5 +1,5 @@
 // The parts of a format that people choose from lists: each is a token of its text, and the others stay.
-import { CHANNELS, VIDEO_TRAITS } from "../../../shared/format/codecs.ts";
+import { CHANNELS, VIDEO_TRAITS, VMAF_CODECS } from "../../../shared/format/codecs.ts";
 import {
   CONTAINERS_BY_NAME,
   IMAGE_CONTAINER_TRAITS,
@@ -83,6 +83,7 @@ export function choicesOf(format: string): Choices {
     codec: [...video, "copy", "x"],
     rate: [
       ...[1, 2, 3, 4, 5].map((step) => `quality=${step}`),
+      ...(VMAF_CODECS.includes(codec) ? VMAFS.map((vmaf) => `quality=vmaf${vmaf}`) : []),
       ...(hasBitrate ? ["1000k", "2000k", "4000k", "8000k"] : []),
     ],
     fps: [...FRAME_RATES.keys()].slice(1).map((rate) => `${rate}fps`),
@@ -90,6 +91,8 @@ export function choicesOf(format: string): Choices {
   };
 }
 
+/** From what is good on small screens to what looks like the source. */
+const VMAFS = [80, 85, 90, 93, 95, 97];
 const AUDIO_KBPS = [12, 32, 64, 96, 128, 160, 192, 256, 320];
 
 /** All containers, those of video first. */

@@ -52,6 +52,11 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
       help: "Formats, one on each line. By default 240p to 2160p, as far as the source is large enough",
     },
     flag("live_playlist", "Play while it is encoded", "The playlists grow with the stream"),
+    flag(
+      "drop_similar_variants",
+      "Leave out similar renditions",
+      "Those that save few bits; all videos need a VMAF, such as mp4:720p::quality=vmaf93",
+    ),
     flag("thumbnails", "Thumbnails for seek bars"),
     number("segment_duration", "Segments", { help: "2 to 10 seconds; 6 by default" }),
     text("playlist_name", "Name of the playlist", { example: "master" }),
