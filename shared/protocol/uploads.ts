@@ -17,6 +17,29 @@ export const OutputIndex = z.int().min(0).max(MAX_OUTPUT_INDEX);
 const FileSize = z.int().min(0).max(MAX_FILE_BYTES);
 const fileOfOutput = { output: OutputIndex, file: FileName };
 
+/** Parts of one upload that began before its file was complete: what R2 and S3 allow. */
+export const MAX_EARLY_PARTS = 10_000;
+
+/**
+ * Parts of a file that is still written, or was when its upload began: `sizeBytes` is 0 until its size is known. The
+ * first request of a lease for a file begins the upload, later ones continue it. Older control planes ignore this.
+ */
+export const EarlyParts = z.object({
+  /** About how large the file will be. The first request decides the size of all parts but the last by it. */
+  expectedBytes: z.int().min(1).max(MAX_FILE_BYTES),
+  /** The parts to sign, from 0. */
+  parts: z
+    .array(
+      z
+        .int()
+        .min(0)
+        .max(MAX_EARLY_PARTS - 1),
+    )
+    .min(1)
+    .max(100),
+});
+export type EarlyParts = z.infer<typeof EarlyParts>;
+
 export const UploadsRequest = z.object({
   token: LeaseProof.shape.token,
   files: z
@@ -26,6 +49,7 @@ export const UploadsRequest = z.object({
         sizeBytes: FileSize,
         /** A playlist of a stream that is still encoded: another version of it follows under the same name. */
         growing: z.boolean().exactOptional(),
+        early: EarlyParts.exactOptional(),
       }),
     )
     .min(1)
@@ -61,7 +85,15 @@ export const UploadPart = z.object({
 export type UploadPart = z.infer<typeof UploadPart>;
 
 /** The signed requests for one file. The control plane completes uploads that have more than one part. */
-export const UploadTicket = z.object({ ...fileOfOutput, parts: z.array(UploadPart).min(1) });
+export const UploadTicket = z.object({
+  ...fileOfOutput,
+  parts: z.array(UploadPart).min(1),
+  /**
+   * In reply to `early`: `parts` are the requested ones, and all but the last of the file have this size. Absent if the
+   * storage or the control plane cannot do that: the file is then to be uploaded as a whole.
+   */
+  partBytes: z.int().min(1).exactOptional(),
+});
 export type UploadTicket = z.infer<typeof UploadTicket>;
 
 /** The tickets, or why the storage cannot be written to, which fails the outputs that were requested. */

@@ -3,6 +3,7 @@
 import type { LeaseId } from "#shared/ids.ts";
 import type { OutputType } from "#shared/job/output-status.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
+import type { PartPlace } from "./upload-limits.ts";
 
 /** A file that becomes an object below the storage's own path. */
 export type FileToStore = {
@@ -31,14 +32,23 @@ export interface ObjectStore {
   check(file: FileToStore): Promise<string | null>;
   /** Sizes in bytes of the parts of a file, in order, once its upload has begun. */
   partSizes(sizeBytes: number): number[];
-  /** Begins an upload and returns its id, or null when a single request stores the file. Throws AppError(storage_*). */
-  begin(file: FileToStore): Promise<string | null>;
+  /**
+   * Begins an upload and returns its id, or null when a single request stores the file. `isEarly`: the size of the file
+   * is not known, and it is stored in parts if the storage has any. Throws AppError(storage_*).
+   */
+  begin(file: FileToStore, isEarly?: boolean): Promise<string | null>;
   /**
    * Signed requests for all parts of an upload; without an id one request that stores the whole file, whatever its
    * size. In the service's own storage they are valid as long as the lease of `holder`, and nothing is stored without
-   * it; other storages cannot check that. Throws AppError(storage_denied) for a file that is too large for one request.
+   * it; other storages cannot check that. `places`: only these parts, of an upload that was begun early. Throws
+   * AppError(storage_denied) for a file that is too large for one request.
    */
-  sign(file: FileToStore, uploadId: string | null, holder?: UploadHolder): Promise<UploadPart[]>;
+  sign(
+    file: FileToStore,
+    uploadId: string | null,
+    holder?: UploadHolder,
+    places?: readonly PartPlace[],
+  ): Promise<UploadPart[]>;
   /**
    * Completes a multipart upload; `etags` as the storage returned them. A repeated call changes nothing. Throws
    * AppError(storage_*).

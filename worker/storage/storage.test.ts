@@ -5,7 +5,7 @@ import { parseStorage } from "#shared/request/storage/storage-section.ts";
 import { parseSealingKeys, seal, unseal } from "../crypto/sealed-secret.ts";
 import { openStore, publicUrlOf } from "./open-store.ts";
 import { resolveStorage } from "./resolve-storage.ts";
-import { partSizes } from "./upload-limits.ts";
+import { earlyPartBytes, earlyPlaces, partSizes } from "./upload-limits.ts";
 
 const MIB = 2 ** 20;
 
@@ -125,6 +125,26 @@ describe("parts", () => {
       expect(new Set(sizes.slice(0, -1)).size).toBeLessThanOrEqual(1);
     }
     expect(new Set(partSizes(2 ** 36, 90 * MIB).slice(0, -1))).toEqual(new Set([90 * MIB]));
+  });
+
+  it.each([
+    [1, 5],
+    [80 * MIB, 5],
+    [100 * MIB, 7],
+    [2 ** 30, 16],
+    [16 * 2 ** 30, 33],
+    [2 ** 46, 64],
+  ])("of a file of about %i bytes that is still written have %i MiB", (expectedBytes, mib) => {
+    expect(earlyPartBytes(expectedBytes)).toBe(mib * MIB);
+  });
+
+  it("of such a file are whole until its size is known", () => {
+    expect(earlyPlaces(10, 0, [0, 7])).toEqual([
+      { number: 1, offset: 0, sizeBytes: 10 },
+      { number: 8, offset: 70, sizeBytes: 10 },
+    ]);
+    expect(earlyPlaces(10, 75, [7])).toEqual([{ number: 8, offset: 70, sizeBytes: 5 }]);
+    expect(earlyPlaces(10, 70, [7])).toBeNull();
   });
 });
 

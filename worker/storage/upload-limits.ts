@@ -17,6 +17,50 @@ export function partSizes(sizeBytes: number, maxPartBytes = Number.POSITIVE_INFI
   return [...new Array<number>(full).fill(part), sizeBytes - full * part];
 }
 
+/** A part of an upload: its number from 1, and its bytes of the file. */
+export type PartPlace = { readonly number: number; readonly offset: number; readonly sizeBytes: number };
+
+/** The places of parts that follow each other. */
+export function placesOf(sizes: readonly number[]): PartPlace[] {
+  let offset = 0;
+  return sizes.map((sizeBytes, index) => {
+    const place = { number: index + 1, offset, sizeBytes };
+    offset += sizeBytes;
+    return place;
+  });
+}
+
+const MIB = 2 ** 20;
+/** S3's minimum, except for the last part. */
+const MIN_EARLY_PART_BYTES = 5 * MIB;
+/** A request to the Worker, for its own storage, has at most 100 MB. */
+const MAX_EARLY_PART_BYTES = 64 * MIB;
+/** So many parts make an upload begin early in the encode, and its last part small. */
+const GOOD_PARTS = 16;
+
+/** The size of the parts of an upload that begins before its file is complete, in bytes. */
+export function earlyPartBytes(expectedBytes: number): number {
+  const good = Math.min(PART_BYTES, Math.ceil(expectedBytes / GOOD_PARTS));
+  const least = Math.max(MIN_EARLY_PART_BYTES, good, Math.ceil(expectedBytes / MAX_PARTS));
+  return Math.min(MAX_EARLY_PART_BYTES, Math.ceil(least / MIB) * MIB);
+}
+
+/**
+ * The places of parts (from 0) of such an upload, or null if one is not in the file. `sizeBytes` is that of the file; 0:
+ * not known yet.
+ */
+export function earlyPlaces(partBytes: number, sizeBytes: number, parts: readonly number[]): PartPlace[] | null {
+  const places = parts.map((part) => {
+    const offset = part * partBytes;
+    return {
+      number: part + 1,
+      offset,
+      sizeBytes: sizeBytes === 0 ? partBytes : Math.min(partBytes, sizeBytes - offset),
+    };
+  });
+  return places.every((place) => place.sizeBytes > 0) ? places : null;
+}
+
 /**
  * How long after signing a node may start a request, in ms. A node that needs longer requests new signatures. So this
  * only limits how long a node can still write after it has lost its lease, in storages that cannot check the lease.

@@ -11,6 +11,7 @@ import type { FileToStore } from "../../storage/object-store.ts";
 import { openStore, publicUrlOf } from "../../storage/open-store.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { isUploadGone } from "../../storage/storage-errors.ts";
+import type { PartPlace } from "../../storage/upload-limits.ts";
 import { newSpec, PROBE } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 
@@ -41,7 +42,8 @@ async function folder() {
   if (!encode) throw new Error("Nothing to encode");
   const { lease, token } = encode;
   const opened = openStore(job, null, env);
-  const sign = (stored: FileToStore, uploadId: string | null) => opened.sign(stored, uploadId, { lease, output: 0 });
+  const sign = (stored: FileToStore, uploadId: string | null, places?: readonly PartPlace[]) =>
+    opened.sign(stored, uploadId, { lease, output: 0 }, places);
   const store = { ...opened, sign };
   const urlOf = (objectName: string) => publicUrlOf(job, objectName);
   /** Stores an object of the numbers from 0 on. */
@@ -138,6 +140,21 @@ describe("uploads to the built-in storage", () => {
     ]);
     const failure: unknown = await store.complete(file("large.mp4", 21 * MIB), uploadId, etags).catch((error) => error);
     expect(isUploadGone(failure)).toBe(true);
+  });
+
+  it("store parts of a file that is still written", async () => {
+    const { store, urlOf } = await folder();
+    const uploadId = (await store.begin(file("early.mp4", 0), true)) ?? "";
+    const send = async (number: number, size: number, sizeBytes: number): Promise<string> => {
+      const places = [{ number, offset: (number - 1) * 5 * MIB, sizeBytes }];
+      const [part] = await store.sign(file("early.mp4", size), uploadId, places);
+      return (await put(part as UploadPart, number)).headers.get("etag") ?? "";
+    };
+    const second = await send(2, 0, 5 * MIB);
+    const etags = [await send(1, 11 * MIB, 5 * MIB), second, await send(3, 11 * MIB, MIB)];
+    await store.complete(file("early.mp4", 11 * MIB), uploadId, etags);
+    const read = await fetchWorker(urlOf("early.mp4"), { headers: { range: `bytes=${5 * MIB - 1}-${5 * MIB}` } });
+    expect([...new Uint8Array(await read.arrayBuffer())]).toEqual([1, 2]);
   });
 
   it("of a canceled upload receive an error", async () => {

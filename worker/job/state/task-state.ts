@@ -18,6 +18,11 @@ export const SignedUpload = z.object({
   partCount: z.int(),
   /** Id of the multipart upload; null when a single request stores the file. */
   uploadId: z.string().nullable(),
+  /**
+   * Of an upload that began before its file was complete: the size of all parts but the last. Until the size of the
+   * file is known, `sizeBytes` and `partCount` are 0.
+   */
+  partBytes: z.int().exactOptional(),
 });
 export type SignedUpload = z.infer<typeof SignedUpload>;
 

@@ -3,11 +3,13 @@ import { AppError } from "#shared/errors.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import type { FileToStore, ObjectStore } from "../../storage/object-store.ts";
+import { earlyPartBytes } from "../../storage/upload-limits.ts";
 import { checkLease } from "../state/check-lease.ts";
 import { patchTask, taskOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { remainingOutputs } from "../state/remaining-outputs.ts";
 import { type NamedFile, type SignedUpload, uploadKey } from "../state/task-state.ts";
+import { mayBeginEarly, recordedUpload, requestedPlaces, withSize } from "./early-uploads.ts";
 import { fileToStore, isFileOf, isGrowing, isRecorded, objectOf } from "./job-files.ts";
 
 export interface UploadDeps {
@@ -18,6 +20,7 @@ export interface UploadDeps {
 }
 
 type RequestedFile = UploadsRequest["files"][number];
+type SignedTarget = Pick<SignedUpload, "uploadId" | "partBytes"> & { readonly target: Target };
 /** A file and the object that it becomes. */
 type Target = {
   readonly file: RequestedFile;
@@ -44,16 +47,20 @@ export async function signUploads(
   if (checkLease(state, proof).verdict !== "current") return null;
   const targets = files.map((file) => targetOf(state, proof, file));
   if (!(await recordUploads(proof, targets, deps))) return null;
-  const uploads = targets.map((target) => {
+  const uploads = targets.map((target): SignedTarget | null => {
     if (target.kind === "unrecorded") return { target, uploadId: null };
     const upload = recordedUpload(deps.state(), proof, target.file);
-    return upload && { target, uploadId: upload.uploadId };
+    if (!upload) return null;
+    const { uploadId, partBytes } = upload;
+    return { target, uploadId, ...(partBytes === undefined ? {} : { partBytes }) };
   });
   const tickets = uploads.map(async (upload) => {
     if (!upload) return null;
-    const { output, file } = upload.target.file;
-    const parts = await deps.store.sign(upload.target.stored, upload.uploadId, { lease: proof.lease, output });
-    return { output, file, parts };
+    const { target, uploadId, partBytes } = upload;
+    const { output, file } = target.file;
+    const places = partBytes === undefined ? undefined : requestedPlaces(partBytes, target.file);
+    const parts = await deps.store.sign(target.stored, uploadId, { lease: proof.lease, output }, places);
+    return { output, file, parts, ...(partBytes === undefined ? {} : { partBytes }) };
   });
   const signed = (await Promise.all(tickets)).flatMap((ticket) => ticket ?? []);
   return signed.length === files.length ? signed : null;
@@ -66,15 +73,13 @@ function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Targ
   if (!spec || !isOwn || !isFileOf(state, file, proof.lease)) {
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
+  if (file.early && !mayBeginEarly(spec)) {
+    throw new AppError("report_not_valid", `The upload of ${uploadKey(file)} cannot begin early`);
+  }
   const recorded = spec.type === "httpstream" ? "single" : "multipart";
   const kind = isRecorded(spec, file.file) && !isGrowing(spec, file) ? recorded : "unrecorded";
   return { file, stored: fileToStore(state, file), kind };
 }
-
-const recordedUpload = (state: JobState, proof: LeaseProof, file: RequestedFile): SignedUpload | null => {
-  const upload = checkLease(state, proof).task?.uploads[uploadKey(file)];
-  return upload?.sizeBytes === file.sizeBytes ? upload : null;
-};
 
 /**
  * Records the uploads that are not recorded yet, with one save: each save costs a row, and a request names up to 200
@@ -87,7 +92,9 @@ async function recordUploads(proof: LeaseProof, targets: readonly Target[], deps
     for (const target of targets) {
       if (target.kind === "unrecorded" || recordedUpload(deps.state(), proof, target.file)) continue;
       if (checkLease(deps.state(), proof).verdict !== "current") break;
-      begun.push({ target, uploadId: target.kind === "multipart" ? await store.begin(target.stored) : null });
+      const isMultipart = target.kind === "multipart";
+      const uploadId = isMultipart ? await store.begin(target.stored, target.file.early !== undefined) : null;
+      begun.push({ target, uploadId });
     }
   } finally {
     const before = deps.state();
@@ -96,24 +103,28 @@ async function recordUploads(proof: LeaseProof, targets: readonly Target[], deps
       const { file, stored } = target;
       const { verdict, task } = checkLease(after, proof);
       if (verdict === "current" && task && !recordedUpload(after, proof, file)) {
-        const partCount = uploadId === null ? 1 : store.partSizes(file.sizeBytes).length;
-        after = recordUpload(after, task.id, file, { sizeBytes: file.sizeBytes, partCount, uploadId });
+        after = recordUpload(after, task.id, file, begunUpload(file, uploadId, store));
       } else if (uploadId !== null) {
         after = { ...after, orphans: [...after.orphans, { objectName: stored.objectName, uploadId }] };
       }
     }
+    for (const { file } of targets) after = withSize(after, proof, file);
     if (after !== before) deps.save(after);
   }
   return checkLease(deps.state(), proof).verdict === "current";
 }
 
+type NewUpload = Pick<SignedUpload, "sizeBytes" | "partCount" | "uploadId" | "partBytes">;
+
+function begunUpload({ sizeBytes, early }: RequestedFile, uploadId: string | null, store: ObjectStore): NewUpload {
+  if (uploadId === null) return { sizeBytes, partCount: 1, uploadId };
+  // `withSize` adds the size of an upload that begins early with a file of known size.
+  if (early) return { sizeBytes: 0, partCount: 0, uploadId, partBytes: earlyPartBytes(early.expectedBytes) };
+  return { sizeBytes, partCount: store.partSizes(sizeBytes).length, uploadId };
+}
+
 /** Records an upload before the node receives it. An upload of another size that it replaces is aborted. */
-export function recordUpload(
-  state: JobState,
-  taskId: string,
-  file: NamedFile,
-  upload: Pick<SignedUpload, "sizeBytes" | "partCount" | "uploadId">,
-): JobState {
+export function recordUpload(state: JobState, taskId: string, file: NamedFile, upload: NewUpload): JobState {
   const { uploads } = taskOf(state, taskId);
   const signed: SignedUpload = { ...upload, output: file.output, objectName: objectOf(state, file) };
   const replaced = uploads[uploadKey(file)];

@@ -59,6 +59,23 @@ describe("a container of Azure", () => {
     expect([bytes.length, bytes[16 * MIB - 1], bytes[16 * MIB]]).toEqual([20 * MIB, 0, 1]);
   });
 
+  it("stores parts of a file that is still written", async () => {
+    const store = open();
+    const uploadId = await store.begin(file("early.mp4", 0), true);
+    for (const [number, size, sizeBytes] of [
+      [2, 0, 5 * MIB],
+      [3, 11 * MIB, MIB],
+      [1, 11 * MIB, 5 * MIB],
+    ] as const) {
+      const places = [{ number, offset: (number - 1) * 5 * MIB, sizeBytes }];
+      const [part] = await store.sign(file("early.mp4", size), uploadId, undefined, places);
+      expect((await put(part as UploadPart, number)).status).toBe(201);
+    }
+    await store.complete(file("early.mp4", 11 * MIB), uploadId ?? "", ["", "", ""]);
+    const bytes = new Uint8Array(await (await get("early.mp4")).arrayBuffer());
+    expect([bytes.length, bytes[0], bytes[5 * MIB], bytes[10 * MIB]]).toEqual([11 * MIB, 1, 2, 3]);
+  });
+
   it.each([
     [null, "public, max-age=60"],
     ["no-cache", "no-cache"],

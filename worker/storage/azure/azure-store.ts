@@ -14,7 +14,7 @@ import { readLimited } from "../../http-client/read-limited.ts";
 import { encodePath } from "../encode-path.ts";
 import { CHECK_LIMIT_MS, type FileToStore, type ObjectStore } from "../object-store.ts";
 import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
-import { partSizes, SIGNED_MS } from "../upload-limits.ts";
+import { type PartPlace, partSizes, placesOf, SIGNED_MS } from "../upload-limits.ts";
 import { writeSas } from "./azure-sas.ts";
 
 type Container = { storage: StorageOf<"azure">; keys: AccessKeys; allow: AllowPrivate };
@@ -26,9 +26,10 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys, allow:
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     check: (file) => checkContainer(container, file),
     // Azure has no request for this: the id only distinguishes the blocks of different uploads.
-    begin: async ({ sizeBytes }) => (partSizes(sizeBytes).length === 1 ? null : newToken(randomBytes)),
-    sign: (file, uploadId) => signParts(container, file, uploadId),
-    complete: (file, uploadId) => commitBlocks(container, file, uploadId),
+    begin: async ({ sizeBytes }, isEarly = false) =>
+      !isEarly && partSizes(sizeBytes).length === 1 ? null : newToken(randomBytes),
+    sign: (file, uploadId, _holder, places) => signParts(container, file, uploadId, places),
+    complete: (file, uploadId, etags) => commitBlocks(container, file, uploadId, etags.length),
     // Azure discards uncommitted blocks after a week (Put Block, remarks).
     abort: async () => {},
   };
@@ -51,25 +52,26 @@ async function signedUrl({ storage, keys }: Container, objectName: string): Prom
 }
 
 /** Signed PUTs for all parts: one Put Blob, or a Put Block each. All have the same signature. */
-async function signParts(container: Container, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
+async function signParts(
+  container: Container,
+  file: FileToStore,
+  uploadId: string | null,
+  places: readonly PartPlace[] = placesOf(uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes)),
+): Promise<UploadPart[]> {
   const signed = await signedUrl(container, file.objectName);
-  let offset = 0;
-  const sizes = uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes);
-  return sizes.map((sizeBytes, index) => {
+  return places.map(({ number, offset, sizeBytes }) => {
     const url = new URL(signed);
     if (uploadId !== null) {
       url.searchParams.set("comp", "block");
-      url.searchParams.set("blockid", blockId(uploadId, index));
+      url.searchParams.set("blockid", blockId(uploadId, number));
     }
     const headers = uploadId === null ? blobHeaders(container, file) : {};
-    const part = { url: url.href, headers, offset, sizeBytes };
-    offset += sizeBytes;
-    return part;
+    return { url: url.href, headers, offset, sizeBytes };
   });
 }
 
 /** Block ids of one blob must have the same length, at most 64 bytes before encoding (Put Block). */
-const blockId = (uploadId: string, index: number): string => btoa(`${uploadId}.${String(index + 1).padStart(5, "0")}`);
+const blockId = (uploadId: string, number: number): string => btoa(`${uploadId}.${String(number).padStart(5, "0")}`);
 
 const blobHeaders = ({ storage }: Container, file: FileToStore): Record<string, string> => ({
   "content-type": file.contentType,
@@ -84,8 +86,8 @@ function propertiesOf(storage: StorageOf<"azure">, file: FileToStore): Record<st
 }
 
 /** Commits the blocks of an upload. Blocks that the blob already has may be committed again. */
-async function commitBlocks(container: Container, file: FileToStore, uploadId: string): Promise<void> {
-  const ids = partSizes(file.sizeBytes).map((_, index) => blockId(uploadId, index));
+async function commitBlocks(container: Container, file: FileToStore, uploadId: string, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, index) => blockId(uploadId, index + 1));
   const latest = ids.map((id) => `<Latest>${id}</Latest>`).join("");
   const url = await signedUrl(container, file.objectName);
   url.searchParams.set("comp", "blocklist");

@@ -8,7 +8,7 @@ import type { StorageOf } from "#shared/request/storage/storage-spec.ts";
 import type { SealingKeys } from "../../crypto/sealed-secret.ts";
 import type { FileToStore, ObjectStore, UploadHolder } from "../object-store.ts";
 import { PartLost, UploadGone } from "../storage-errors.ts";
-import { partSizes, SIGNED_MS } from "../upload-limits.ts";
+import { type PartPlace, partSizes, placesOf, SIGNED_MS } from "../upload-limits.ts";
 import { type BuiltinObject, hasRoomFor, keyOf, pathnameOf, prefixOf } from "./builtin-objects.ts";
 import { type SignedPut, signPut } from "./builtin-signature.ts";
 
@@ -26,8 +26,8 @@ export function builtinStore(folder: BuiltinFolder): ObjectStore {
     // The service's own bucket needs no check.
     check: async () => null,
     partSizes: sizesOf,
-    begin: (file) => begin(folder, file),
-    sign: (file, uploadId, holder) => signParts(folder, file, uploadId, holder),
+    begin: (file, isEarly = false) => begin(folder, file, isEarly),
+    sign: (file, uploadId, holder, places) => signParts(folder, file, { uploadId, holder, places }),
     complete: (file, uploadId, etags) => complete(folder, file, uploadId, etags),
     abort: (objectName, uploadId) => abort(folder, objectName, uploadId),
   };
@@ -53,12 +53,13 @@ function objectOf({ jobId, storage }: BuiltinFolder, objectName: string): Builti
 async function begin(
   folder: BuiltinFolder,
   { objectName, contentType, cacheControl, sizeBytes }: FileToStore,
+  isEarly: boolean,
 ): Promise<string | null> {
   const key = keyOf(objectOf(folder, objectName));
   if (sizeBytes > MAX_PARTS * MAX_PART_BYTES) {
     throw new AppError("storage_denied", "The file is too large for the service's own storage");
   }
-  if (sizesOf(sizeBytes).length === 1) return null;
+  if (!isEarly && sizesOf(sizeBytes).length === 1) return null;
   const options = { httpMetadata: metadataOf({ contentType, cacheControl }) };
   return (await callBucket(() => folder.bucket.createMultipartUpload(key, options))).uploadId;
 }
@@ -67,12 +68,18 @@ async function begin(
 const metadataOf = ({ contentType, cacheControl }: Pick<SignedPut, "contentType" | "cacheControl">): R2HTTPMetadata =>
   cacheControl === null ? { contentType } : { contentType, cacheControl };
 
+type SignedParts = {
+  readonly uploadId: string | null;
+  readonly holder: UploadHolder | undefined;
+  /** Left out: all. */
+  readonly places: readonly PartPlace[] | undefined;
+};
+
 /** Signed PUTs for all parts, to the Worker itself (worker/http/routes/storage.ts). */
 async function signParts(
   folder: BuiltinFolder,
   file: FileToStore,
-  uploadId: string | null,
-  holder: UploadHolder | undefined,
+  { uploadId, holder, places }: SignedParts,
 ): Promise<UploadPart[]> {
   if (!holder) throw new Error("An upload to the service's own storage needs a lease");
   const object = objectOf(folder, file.objectName);
@@ -81,14 +88,12 @@ async function signParts(
   }
   const expiresAt = Date.now() + SIGNED_MS;
   const parts: UploadPart[] = [];
-  let offset = 0;
   const { contentType, cacheControl } = file;
-  const sizes = uploadId === null ? [file.sizeBytes] : sizesOf(file.sizeBytes);
-  for (const [index, sizeBytes] of sizes.entries()) {
-    const part = uploadId === null ? null : { uploadId, number: index + 1 };
+  const all = placesOf(uploadId === null ? [file.sizeBytes] : sizesOf(file.sizeBytes));
+  for (const { number, offset, sizeBytes } of places ?? all) {
+    const part = uploadId === null ? null : { uploadId, number };
     const put: SignedPut = { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder };
     parts.push({ url: folder.storage.origin + (await signPut(put, folder.keys)), headers: {}, offset, sizeBytes });
-    offset += sizeBytes;
   }
   return parts;
 }

@@ -6,7 +6,7 @@ import type { UploadPart } from "#shared/protocol/uploads.ts";
 import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
 import { CHECK_LIMIT_MS, type FileToStore, type ObjectStore } from "../object-store.ts";
 import { isUploadGone } from "../storage-errors.ts";
-import { partSizes, SIGNED_MS } from "../upload-limits.ts";
+import { type PartPlace, partSizes, placesOf, SIGNED_MS } from "../upload-limits.ts";
 import { presignPut, type S3Client, sendS3, storedSize } from "./s3-requests.ts";
 import { objectUrl } from "./s3-urls.ts";
 
@@ -20,8 +20,9 @@ export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: Allow
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     // It needs the same permission as a PUT, and has the same options.
     check: (file) => beginMultipart(bucket, file, CHECK_LIMIT_MS),
-    begin: async (file) => (partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file)),
-    sign: (file, uploadId) => signParts(bucket, file, uploadId),
+    begin: async (file, isEarly = false) =>
+      !isEarly && partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file),
+    sign: (file, uploadId, _holder, places) => signParts(bucket, file, uploadId, places),
     complete: (file, uploadId, etags) => completeMultipart(bucket, file, uploadId, etags),
     abort: (objectName, uploadId) => abortMultipart(bucket, objectName, uploadId),
   };
@@ -51,20 +52,22 @@ function objectHeaders(
 }
 
 /** Signed PUTs for all parts of an object: one for a single PUT, numbered ones for a multipart upload. */
-async function signParts(bucket: Bucket, file: FileToStore, uploadId: string | null): Promise<UploadPart[]> {
-  let offset = 0;
+async function signParts(
+  bucket: Bucket,
+  file: FileToStore,
+  uploadId: string | null,
+  places: readonly PartPlace[] = placesOf(uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes)),
+): Promise<UploadPart[]> {
   const parts: UploadPart[] = [];
-  const sizes = uploadId === null ? [file.sizeBytes] : partSizes(file.sizeBytes);
-  for (const [index, sizeBytes] of sizes.entries()) {
+  for (const { number, offset, sizeBytes } of places) {
     const address = new URL(urlOf(bucket, file.objectName));
     if (uploadId !== null) {
-      address.searchParams.set("partNumber", String(index + 1));
+      address.searchParams.set("partNumber", String(number));
       address.searchParams.set("uploadId", uploadId);
     }
     const headers = uploadId === null ? objectHeaders(bucket, file) : {};
     const url = await presignPut(bucket, address.href, { sizeBytes, seconds: SIGNED_MS / 1000, headers });
     parts.push({ url, headers, offset, sizeBytes });
-    offset += sizeBytes;
   }
   return parts;
 }
