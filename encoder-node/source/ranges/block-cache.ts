@@ -32,7 +32,7 @@ export interface BlockReader {
 }
 
 /** A seek in MPEG-TS reads at about 20 places, and each costs a block. */
-const BLOCK_BYTES = 1024 * 1024;
+export const BLOCK_BYTES = 1024 * 1024;
 const PARALLEL = 6;
 /**
  * Maximum number of blocks ahead, and how many sequential blocks must have been read for each: blocks after the end of
