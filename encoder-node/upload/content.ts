@@ -37,6 +37,16 @@ export function rangeContent(path: string, start: number, sizeBytes: number): Co
   return { sizeBytes, read: (offset, length) => readRange(path, start + offset, length) };
 }
 
+/** Bytes in memory, and then `rest`. */
+export const headedContent = (head: Buffer, rest: Content): Content => ({
+  sizeBytes: head.length + rest.sizeBytes,
+  async *read(offset, sizeBytes) {
+    const before = head.subarray(offset, offset + sizeBytes);
+    if (before.length > 0) yield before;
+    if (before.length < sizeBytes) yield* rest.read(Math.max(0, offset - head.length), sizeBytes - before.length);
+  },
+});
+
 /** A run that was taken over by its source could leave links to any file of this machine. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
 

@@ -1,0 +1,77 @@
+// Reads an MP4 file whose index (`moov`) is at its end, as ffmpeg writes it, as if the index came first, as players need
+// it. Nothing is written.
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
+import { boxOf, movedIndex } from "./chunk-offsets.ts";
+
+/** The file with the index first: `head`, then the bytes of the file on the disk from `from` to `to`. */
+export type IndexFirst = {
+  readonly head: Buffer;
+  readonly from: number;
+  readonly to: number;
+  /** How many bytes later the samples are than on the disk. */
+  readonly shift: number;
+};
+
+/** A day of video has less. The index is read into memory. */
+const MAX_INDEX_BYTES = 256 * 2 ** 20;
+/** `ftyp` has some 32 bytes. */
+const MAX_TYPE_BYTES = 4096;
+/** The header of a box: the least that can be left free. */
+const LEAST_FREE_BYTES = 8;
+
+type PlacedBox = BoxHeader & { readonly at: number };
+
+/**
+ * Describes a finished file. `reservedBytes` are those between the file type and the samples: what the index leaves of
+ * them is free (ISO/IEC 14496-12 §8.1.2). Where the index needs more, or leaves less than the header of a box, `shift` is
+ * larger than `reservedBytes`. Throws when the file is not as ffmpeg writes it.
+ */
+export async function readIndexFirst(path: string, reservedBytes: number): Promise<IndexFirst> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { size } = await file.stat();
+    const boxes = await boxesOf(file, size);
+    const [type, index] = [boxes[0], boxes.at(-1)];
+    const isExpected = type?.type === "ftyp" && index?.type === "moov" && boxes.some((box) => box.type === "mdat");
+    if (!isExpected || type.sizeBytes > MAX_TYPE_BYTES || index.sizeBytes > MAX_INDEX_BYTES) {
+      throw new Error("MP4 file does not have its index at its end");
+    }
+    const [start, moov] = await Promise.all([bytesAt(file, type), bytesAt(file, index)]);
+    const shiftFor = (sizeBytes: number): number => {
+      if (sizeBytes >= reservedBytes) return sizeBytes;
+      return sizeBytes + LEAST_FREE_BYTES <= reservedBytes ? reservedBytes : reservedBytes + LEAST_FREE_BYTES;
+    };
+    const moved = movedIndex(moov, shiftFor);
+    const shift = shiftFor(moved.length);
+    const free = shift - moved.length;
+    const padding = free === 0 ? [] : [boxOf("free", Buffer.alloc(free - LEAST_FREE_BYTES))];
+    return { head: Buffer.concat([start, moved, ...padding]), from: start.length, to: index.at, shift };
+  } finally {
+    await file.close();
+  }
+}
+
+/** A file that was encoded in one run has five. */
+const MAX_BOXES = 16;
+
+async function boxesOf(file: FileHandle, sizeBytes: number): Promise<PlacedBox[]> {
+  const boxes: PlacedBox[] = [];
+  let at = 0;
+  while (at < sizeBytes) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, at);
+    const header = boxHeader(buffer.subarray(0, bytesRead));
+    if (!header || at + header.sizeBytes > sizeBytes) throw new Error("MP4 file ends within a box");
+    boxes.push({ ...header, at });
+    if (boxes.length > MAX_BOXES) throw new Error(`MP4 file has more than ${MAX_BOXES} boxes`);
+    at += header.sizeBytes;
+  }
+  return boxes;
+}
+
+async function bytesAt(file: FileHandle, { at, sizeBytes }: PlacedBox): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, at);
+  if (bytesRead !== sizeBytes) throw new Error("MP4 file ends within a box");
+  return buffer;
+}
