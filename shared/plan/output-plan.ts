@@ -4,6 +4,7 @@ import type { Need } from "../protocol/needs.ts";
 import type { Result } from "../result.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
+import type { GrowingFile } from "./growing-file.ts";
 import type { TrackKind } from "./source/source-tracks.ts";
 import type { PlannedStream } from "./streams/planned-stream.ts";
 import type { SelectedImages } from "./thumbnails/selected-images.ts";
@@ -39,6 +40,8 @@ export type PlannedOutput = {
   readonly texts?: readonly { readonly file: string; readonly text: string }[];
   /** The source's video must reach this time (ms on its own timeline) for the images to be right; null: unknown. */
   readonly sourceNeededUntilMs?: number | null;
+  /** Set if ffmpeg only appends to its file, so that it can be uploaded while it is written. */
+  readonly growing?: GrowingFile;
   /** Of a stream, which has no `files`: the packager makes them of this. */
   readonly stream?: PlannedStream;
 };

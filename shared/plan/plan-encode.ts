@@ -32,6 +32,8 @@ export type EncodeRequest = Pick<RunInputs, "source" | "watermarks"> & {
   readonly capabilities: FfmpegCapabilities;
   /** Makes images with their own commands, before all others, if that costs little. */
   readonly imagesFirst?: boolean;
+  /** Files are uploaded while they are written, as far as their containers allow (growing-file.ts). */
+  readonly uploadsEarly?: boolean;
 };
 
 type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
@@ -41,9 +43,9 @@ type Source = { readonly inputs: RunInputs; readonly tracks: SourceTracks };
 
 /** Plans all outputs of one source: one command for all that can share a decode, others for those that cannot. */
 export function planEncode(request: EncodeRequest): EncodePlan {
-  const { probe, outputs, capabilities } = request;
+  const { probe, outputs, capabilities, uploadsEarly = false } = request;
   const tracks = chooseTracks(probe);
-  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, capabilities) }));
+  const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, capabilities, uploadsEarly) }));
   const failures = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.error }],
   );
@@ -59,10 +61,11 @@ export function planOutput(
   spec: OutputSpec,
   tracks: SourceTracks,
   capabilities: FfmpegCapabilities,
+  uploadsEarly = false,
 ): Result<OutputPlan> {
   switch (spec.type) {
     case "video":
-      return planFile(spec, tracks, capabilities);
+      return planFile(spec, tracks, capabilities, uploadsEarly);
     case "image":
       return planImages(spec, tracks, capabilities);
     case "httpstream":

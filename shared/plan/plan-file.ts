@@ -12,6 +12,7 @@ import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { fourCharacterCode } from "./encoders/video-encoders.ts";
 import { expectedFrameCount } from "./filters/frame-timing.ts";
+import { growingFile } from "./growing-file.ts";
 import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
@@ -36,6 +37,7 @@ export function planFile(
   spec: VideoOutput,
   source: SourceTracks,
   capabilities: FfmpegCapabilities,
+  uploadsEarly = false,
 ): Result<OutputPlan> {
   const video = spec.video ? source.video : null;
   if (spec.video && !video) return err(sourceFailure("input_has_no_video"));
@@ -53,7 +55,7 @@ export function planFile(
     return err(decisiveFailure([plannedVideo, plannedAudio]));
   }
   const tracks = { video, audio, plannedVideo: plannedVideo?.value ?? null, plannedAudio: plannedAudio?.value ?? null };
-  return ok(assemble(spec, trim, tracks, source));
+  return ok(assemble(spec, trim, tracks, source, uploadsEarly));
 }
 
 /** `encoded` is null for a copy; `argv` is from `-c:v` on. */
@@ -108,12 +110,22 @@ export function planAudioTrack(
 export const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
 const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";
 
-function assemble(spec: VideoOutput, trim: Trim, tracks: FileTracks, source: SourceTracks): OutputPlan {
+function assemble(
+  spec: VideoOutput,
+  trim: Trim,
+  tracks: FileTracks,
+  source: SourceTracks,
+  uploadsEarly: boolean,
+): OutputPlan {
   const { video, audio, plannedVideo, plannedAudio } = tracks;
   const label = `v${spec.index}`;
   const encoded = plannedVideo?.encoded ?? null;
   const videoMap = video ? ["-map", encoded ? `[${label}]` : `0:${video.streamIndex}`] : [];
   const trimming = isCopyTrim(spec) ? lengthArguments(trim) : trimArguments(trim);
+  const expectedFrames = video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null;
+  const planned = plannedOutput(spec, trim, tracks, source);
+  const written = { ...planned, frames: expectedFrames, timing: encoded?.timing ?? null, audio };
+  const growing = uploadsEarly ? growingFile(spec, written) : null;
   const part: CommandPart = {
     branches: encoded ? [{ label, filters: encoded.filters }] : [],
     argv: [
@@ -122,9 +134,9 @@ function assemble(spec: VideoOutput, trim: Trim, tracks: FileTracks, source: Sou
       ...(plannedVideo?.argv ?? []),
       ...(plannedAudio?.argv ?? []),
       ...trimming,
-      ...fileArguments(spec, fileName(spec.index, spec.container)),
+      ...fileArguments({ ...spec, indexAtEnd: growing?.indexAtEnd ?? false }, fileName(spec.index, spec.container)),
     ],
-    expectedFrames: video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null,
+    expectedFrames,
     endMs: lastEnd(
       trim,
       [video, audio].filter((track) => track !== null),
@@ -134,7 +146,7 @@ function assemble(spec: VideoOutput, trim: Trim, tracks: FileTracks, source: Sou
   const firstPass = encoded?.firstPass;
   return {
     ...part,
-    planned: plannedOutput(spec, trim, tracks, source),
+    planned: growing ? { ...planned, growing } : planned,
     needs: [...(encoded?.needs ?? []), ...(plannedAudio?.needs ?? [])],
     seekMs: trim.seekMs,
     ...(encoded?.device ? { device: encoded.device } : {}),

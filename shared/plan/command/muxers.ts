@@ -46,6 +46,8 @@ const AUDIO_FRAGMENT_US = "2000000";
 
 type FileFormat = Pick<VideoFormat, "container" | "fragmented" | "keepsMetadata"> & {
   readonly video: VideoFormat["video"];
+  /** Leaves the index of an ISO file at its end: whoever uploads it puts it first (growing-file.ts). */
+  readonly indexAtEnd?: boolean;
 };
 
 /** ffmpeg's options for a file, and its name. */
@@ -60,8 +62,8 @@ export function fileArguments(format: FileFormat, file: string): string[] {
   ];
 }
 
-function movFlags({ fragmented, video }: FileFormat): string[] {
-  if (!fragmented) return ["-movflags", "+faststart"];
+function movFlags({ fragmented, video, indexAtEnd = false }: FileFormat): string[] {
+  if (!fragmented) return indexAtEnd ? [] : ["-movflags", "+faststart"];
   // The header waits for the first fragment, so that its edit lists can state how late the first sample of each track
   // is.
   const common = "+empty_moov+default_base_moof+delay_moov";
