@@ -1,0 +1,214 @@
+// Uploads of files that grow, to a storage on loopback that takes parts.
+import { appendFile, mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { AppError } from "#shared/errors.ts";
+import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { loopback, md5 } from "../testing/upload-storage.ts";
+import { type Content, fileContent, headedContent, rangeContent } from "./content.ts";
+import { type EarlyUpload, type GrowingFile, openEarlyUpload } from "./early-upload.ts";
+import type { RequestUploads } from "./upload.ts";
+
+const PART = 5 * 2 ** 20;
+let folder: string;
+let path: string;
+let respond: RequestListener;
+/** Bodies of the stored parts, by number from 0; and how often each was sent. */
+let parts: Map<number, Buffer>;
+let sent: number[];
+let requested: UploadsRequest["files"][number][];
+/** Signatures with another word are rejected. */
+let word: string;
+const server = createServer((request, response) => respond(request, response));
+const started: EarlyUpload[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-early-"));
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+});
+beforeEach(async () => {
+  path = join(folder, "0.mp4");
+  await writeFile(path, "");
+  [parts, sent, requested, word] = [new Map(), [], [], "first"];
+  respond = async (request, response) => {
+    const [, number = "", signed = ""] = (request.url ?? "").split("/");
+    const body = Buffer.concat(await request.toArray().catch(() => []));
+    if (signed !== word) return void response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
+    parts.set(Number(number), body);
+    sent.push(Number(number));
+    response.setHeader("etag", md5(body)).end();
+  };
+});
+afterEach(async () => {
+  for (const upload of started.splice(0)) await upload.stop();
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const sign: RequestUploads = async (files) => {
+  requested.push(...files);
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    uploads: files.map(({ output, file, sizeBytes, early }) => ({
+      output,
+      file,
+      partBytes: PART,
+      parts: (early?.parts ?? []).map((part) => {
+        const offset = part * PART;
+        const size = sizeBytes === 0 ? PART : Math.min(PART, sizeBytes - offset);
+        return { url: `${origin}/${part}/${word}`, headers: {}, offset, sizeBytes: size };
+      }),
+    })),
+  };
+};
+type Given = Partial<GrowingFile> & { readonly requestUploads?: RequestUploads; readonly verified?: Promise<void> };
+function start({ requestUploads = sign, verified = Promise.resolve(), ...file }: Given = {}): EarlyUpload {
+  const deps = { requestUploads, storages: loopback, signal: new AbortController().signal, log: silentLog };
+  const upload = openEarlyUpload(
+    { output: 0, path, reservedBytes: 0, fraction: () => 0.2, ...file },
+    verified,
+    deps,
+    20,
+  );
+  started.push(upload);
+  return upload;
+}
+
+/** Bytes of a video: each part of 5 MiB has its own. */
+const bytesOf = (sizeBytes: number): Buffer =>
+  Buffer.concat(
+    Array.from({ length: Math.ceil(sizeBytes / PART) }, (_, part) =>
+      Buffer.alloc(Math.min(PART, sizeBytes - part * PART), part + 1),
+    ),
+  );
+const stored = (): Buffer => Buffer.concat([...parts].toSorted(([a], [b]) => a - b).map(([, body]) => body));
+/** Without the diff of megabytes. */
+const expectStored = (expected: Buffer): void => expect(md5(stored())).toBe(md5(expected));
+const ignore = (): void => undefined;
+async function finished(upload: EarlyUpload, content?: Content, onProgress: (bytes: number) => void = ignore) {
+  expect(upload.halt()).toBe(true);
+  return upload.finish(content ?? (await fileContent(path)), onProgress);
+}
+
+it("sends parts as soon as all their bytes are written, and the first one, which changes, last", async () => {
+  const upload = start();
+  await appendFile(path, bytesOf(3 * PART + 1));
+  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]), { timeout: 5000 });
+  await appendFile(path, bytesOf(4 * PART).subarray(3 * PART + 1));
+  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2, 3]), { timeout: 5000 });
+  await appendFile(path, "end");
+  const file = await open(path, "r+");
+  await file.write("front", 0);
+  await file.close();
+  const progress: number[] = [];
+  const done = await finished(upload, undefined, (bytes) => progress.push(bytes));
+  expectStored(Buffer.concat([Buffer.from("front"), bytesOf(4 * PART).subarray(5), Buffer.from("end")]));
+  expect(done).toEqual({
+    sizeBytes: 4 * PART + 3,
+    etags: [0, 1, 2, 3, 4].map((part) => md5(parts.get(part) ?? Buffer.alloc(0))),
+  });
+  expect(sent.length).toBe(5);
+  expect([progress[0], progress.at(-1)]).toEqual([3 * PART, 4 * PART + 3]);
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  expect(requested.at(-1)).toMatchObject({ output: 0, file: 1, sizeBytes: 4 * PART + 3, early: { parts: [0, 4] } });
+  expect(requested[0]).toMatchObject({ sizeBytes: 0 });
+});
+
+it("has the bytes of the disk after those that are reserved", async () => {
+  const upload = start({ reservedBytes: 1000 });
+  await appendFile(path, bytesOf(2 * PART));
+  await vi.waitFor(() => expect(sent).toEqual([1]), { timeout: 5000 });
+  const head = Buffer.alloc(1010, "i");
+  const content = headedContent(head, rangeContent(path, 10, 2 * PART - 10));
+  expect(await finished(upload, content)).toMatchObject({ sizeBytes: 2 * PART + 1000 });
+  expectStored(Buffer.concat([head, bytesOf(2 * PART).subarray(10)]));
+  expect(sent.length).toBe(3);
+});
+
+it("sends a part again that had bytes after the end, such as those of an index", async () => {
+  const upload = start();
+  await appendFile(path, bytesOf(3 * PART));
+  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]), { timeout: 5000 });
+  const content = rangeContent(path, 0, 3 * PART - 7);
+  expect((await finished(upload, content))?.etags.length).toBe(3);
+  expect(sent.toSorted()).toEqual([0, 1, 2, 2]);
+  expectStored(bytesOf(3 * PART).subarray(0, 3 * PART - 7));
+});
+
+it("gets new signatures when they have expired, at any time", async () => {
+  const upload = start();
+  await appendFile(path, bytesOf(2 * PART));
+  await vi.waitFor(() => expect(sent).toEqual([1]), { timeout: 5000 });
+  word = "second";
+  await appendFile(path, bytesOf(PART));
+  await vi.waitFor(() => expect(sent).toEqual([1, 2]), { timeout: 5000 });
+  expect((await finished(upload))?.sizeBytes).toBe(3 * PART);
+  expect(sent.length).toBe(3);
+});
+
+it.each<[string, Given]>([
+  ["is small", { fraction: () => 1 }],
+  ["has no known progress", { fraction: () => 0 }],
+  ["has a source that is not verified", { verified: new Promise(ignore) }],
+])("does not begin while the file %s", async (_, given) => {
+  const upload = start(given);
+  await appendFile(path, bytesOf(2 * PART));
+  await new Promise((waited) => setTimeout(waited, 200));
+  expect(upload.halt()).toBe(false);
+  expect(requested).toEqual([]);
+});
+
+it.each<[string, RequestUploads]>([
+  [
+    "an older control plane, or a storage without parts",
+    async (files) => {
+      const answer = await sign(files);
+      return "failure" in answer ? answer : { uploads: answer.uploads.map(({ partBytes: _, ...ticket }) => ticket) };
+    },
+  ],
+  ["a storage that cannot be written to", async () => ({ failure: { code: "storage_denied", message: "no" } })],
+  ["a lease that is over", () => Promise.reject(new AppError("lease_superseded", "over"))],
+  [
+    "a control plane that signs other parts",
+    async (files) => sign(files.map((file) => ({ ...file, early: { expectedBytes: 1, parts: [7] } }))),
+  ],
+])("leaves the whole file to the usual upload with %s", async (_, requestUploads) => {
+  const requests = vi.fn(requestUploads);
+  const upload = start({ requestUploads: requests });
+  await appendFile(path, bytesOf(3 * PART));
+  await vi.waitFor(() => expect(requests).toHaveBeenCalledTimes(1), { timeout: 5000 });
+  expect(await upload.finish(await fileContent(path), ignore)).toBeNull();
+  expect(upload.halt()).toBe(false);
+  expect([sent, requests.mock.calls.length]).toEqual([[], 1]);
+});
+
+it("leaves the whole file to the usual upload when the storage has lost the upload", async () => {
+  const upload = start();
+  await appendFile(path, bytesOf(3 * PART));
+  await vi.waitFor(() => expect(sent.length).toBe(2), { timeout: 5000 });
+  respond = (request, response) =>
+    void request.resume().on("end", () => response.writeHead(404).end("<Error><Code>NoSuchUpload</Code></Error>"));
+  expect(await finished(upload)).toBeNull();
+});
+
+it("ends its requests when it is stopped", async () => {
+  let open = 0;
+  respond = (request, response) => {
+    open += 1;
+    request.resume();
+    response.on("close", () => (open -= 1));
+  };
+  const upload = start();
+  await appendFile(path, bytesOf(3 * PART));
+  await vi.waitFor(() => expect(open).toBe(2), { timeout: 5000 });
+  await upload.stop();
+  await vi.waitFor(() => expect(open).toBe(0));
+  await expect(upload.finish(await fileContent(path), ignore)).rejects.toThrow("stopped");
+});

@@ -1,0 +1,132 @@
+// Uploads a file in parts while ffmpeg still writes it.
+import { lstat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf } from "#shared/log.ts";
+import { MAX_FILE_BYTES } from "#shared/report-limits.ts";
+import { Limiter } from "../async/in-parallel.ts";
+import { untilAborted } from "../async/until-aborted.ts";
+import { type Content, rangeContent } from "./content.ts";
+import { EarlyParts, type StoredParts } from "./early-parts.ts";
+import { StorageDown } from "./put-part.ts";
+import type { UploadDeps } from "./upload.ts";
+
+/** A file that ffmpeg only appends to until it ends, except for its first bytes. */
+export type GrowingFile = {
+  readonly output: number;
+  readonly path: string;
+  /** Bytes that the upload has before those of the file on the disk, or after its first ones: its index. */
+  readonly reservedBytes: number;
+  /** The share of the file that is written, from 0 to 1; 0: not known. */
+  fraction(): number;
+};
+
+export interface EarlyUpload {
+  readonly reservedBytes: number;
+  /** No other part begins. Whether the upload has begun: `reservedBytes` then counts. */
+  halt(): boolean;
+  /**
+   * Uploads the rest of the finished file, and returns what `uploadContent` does; null if the file is to be uploaded as
+   * a whole, because the storage has no parts or rejects them. Throws StorageDown, and the errors of the lease.
+   */
+  finish(content: Content, onProgress: (bytesSent: number) => void): Promise<StoredParts | null>;
+  /** Ends all requests, and resolves when they have ended. */
+  stop(): Promise<void>;
+}
+
+/** How often the size of the file is read. */
+const POLL_MS = 500;
+/** Parts have 5 MiB at least. With fewer than these there is nothing to gain. */
+const LEAST_PART_BYTES = 5 * 2 ** 20;
+const LEAST_PARTS = 3;
+/** More than ffmpeg rewrites at the start of any file: the type of an MP4, the header of a Matroska file. */
+const REWRITTEN_BYTES = 64 * 1024;
+/** Of one file at a time. An encode is seldom faster than one connection. */
+const PARALLEL_PARTS = 4;
+
+/** Begins when the file is large enough, and not before `verified`. */
+export function openEarlyUpload(
+  file: GrowingFile,
+  verified: Promise<void>,
+  taskDeps: UploadDeps,
+  pollMs = POLL_MS,
+): EarlyUpload {
+  const { path, reservedBytes } = file;
+  const [halting, stopping] = [new AbortController(), new AbortController()];
+  const deps = { ...taskDeps, signal: AbortSignal.any([taskDeps.signal, stopping.signal]) };
+  const growing = AbortSignal.any([deps.signal, halting.signal]);
+  const limiter = new Limiter(PARALLEL_PARTS);
+  const sending: Promise<void>[] = [];
+  let parts: EarlyParts | null = null;
+  let isBroken = false;
+
+  const giveUp = (error: unknown): void => {
+    isBroken = true;
+    if (!deps.signal.aborted) deps.log.info("Early upload given up", { output: file.output, error: messageOf(error) });
+  };
+  /** How many bytes of the upload are certain. */
+  const certainBytes = async (): Promise<number> => reservedBytes + ((await lstat(path).catch(() => null))?.size ?? 0);
+
+  const begin = (certain: number): EarlyParts | null => {
+    const fraction = Math.min(1, file.fraction());
+    if (growing.aborted || fraction <= 0 || certain < LEAST_PART_BYTES) return null;
+    const expectedBytes = Math.min(MAX_FILE_BYTES, Math.round(certain / fraction));
+    return expectedBytes >= LEAST_PARTS * LEAST_PART_BYTES ? new EarlyParts(file.output, expectedBytes, deps) : null;
+  };
+  const follow = async (): Promise<void> => {
+    await untilAborted(verified, growing);
+    let next = 0;
+    while (!growing.aborted && !isBroken) {
+      const certain = await certainBytes();
+      parts ??= begin(certain);
+      const partBytes = await parts?.open();
+      if (parts && partBytes === undefined) return giveUp(new Error("The storage has no parts"));
+      if (parts && partBytes !== undefined) {
+        next = Math.max(next, Math.ceil((reservedBytes + REWRITTEN_BYTES) / partBytes));
+        for (; (next + 1) * partBytes <= certain && limiter.isFree && !growing.aborted; next++) {
+          const [part, open] = [next, parts];
+          sending.push(limiter.run(() => open.send(part, shifted(path, reservedBytes))).catch(giveUp));
+        }
+      }
+      await sleep(pollMs, undefined, { signal: growing }).catch(() => undefined);
+    }
+  };
+  const following = follow().catch((error: unknown) => {
+    if (!growing.aborted) giveUp(error);
+  });
+  const ended = async (): Promise<void> => {
+    await following;
+    await Promise.all(sending);
+  };
+
+  return {
+    reservedBytes,
+    halt() {
+      halting.abort(new Error("The file is finished"));
+      return parts !== null && !isBroken;
+    },
+    async finish(content, onProgress) {
+      halting.abort(new Error("The file is finished"));
+      await ended();
+      deps.signal.throwIfAborted();
+      if (!parts || isBroken) return null;
+      try {
+        return await parts.finish(content, onProgress);
+      } catch (error) {
+        deps.signal.throwIfAborted();
+        if (error instanceof StorageDown) throw error;
+        giveUp(error);
+        return null;
+      }
+    },
+    async stop() {
+      stopping.abort(new Error("The upload was stopped"));
+      await ended();
+    },
+  };
+}
+
+/** The bytes of a file that grows, as many later as are reserved. Its size is not known: read only what is certain. */
+const shifted = (path: string, reservedBytes: number): Content => ({
+  sizeBytes: 0,
+  read: (offset, sizeBytes) => rangeContent(path, offset - reservedBytes, sizeBytes).read(0, sizeBytes),
+});
