@@ -6,9 +6,20 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { toleranceMs } from "#shared/plan/source/output-length.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
+import { readIndexFirst } from "../package/mp4/index-first.ts";
 import { probeFile } from "../source/probe/probe.ts";
+import { type Content, headedContent, rangeContent } from "./content.ts";
+import type { EarlyUpload } from "./early-upload.ts";
 
-export type MadeFile = { path: string; sizeBytes: number };
+export type MadeFile = {
+  readonly path: string;
+  /** The size of `content`. */
+  readonly sizeBytes: number;
+  /** What is uploaded; left out: the file as it is on the disk. */
+  readonly content?: Content;
+  /** Its upload, if it began while the file was written. */
+  readonly early?: EarlyUpload;
+};
 
 /** Throws AppError `encoding_failed` when the file does not exist or is empty. A link is no file that ffmpeg made. */
 export async function madeFile(path: string): Promise<MadeFile> {
@@ -16,6 +27,29 @@ export async function madeFile(path: string): Promise<MadeFile> {
   if (!found?.isFile() || found.size === 0)
     throw new AppError("encoding_failed", "The encoder made fewer files than planned");
   return { path, sizeBytes: found.size };
+}
+
+/**
+ * A finished file as it is uploaded: one with its index at its end gets the index first. Ends an early upload that
+ * cannot be continued. Throws AppError `encoding_failed` when the file is not as planned.
+ */
+export async function uploadable(made: MadeFile, indexAtEnd: boolean, early?: EarlyUpload): Promise<MadeFile> {
+  const hasBegun = early?.halt() ?? false;
+  const reservedBytes = hasBegun && early ? early.reservedBytes : 0;
+  const [file, isAsPlanned] = indexAtEnd ? await withIndexFirst(made, reservedBytes) : [made, true];
+  if (early && hasBegun && isAsPlanned) return { ...file, early };
+  await early?.stop();
+  return file;
+}
+
+async function withIndexFirst({ path }: MadeFile, reservedBytes: number): Promise<[MadeFile, boolean]> {
+  try {
+    const { head, from, to, shift } = await readIndexFirst(path, reservedBytes);
+    const content = headedContent(head, rangeContent(path, from, to - from));
+    return [{ path, sizeBytes: content.sizeBytes, content }, shift === reservedBytes];
+  } catch (error) {
+    throw new AppError("encoding_failed", "The index of the result cannot be read", { cause: error });
+  }
 }
 
 /** ffmpeg also exits with 0 when it could decode no frame of its input: then the file has no content. */

@@ -24,12 +24,26 @@ type FileToSend = MadeFile & { readonly output: number; readonly file: number };
 
 /** Stores all files of an output, numbered from 1. Throws the first failure and then starts no other file. */
 export async function storeFiles(output: number, made: readonly MadeFile[], deps: StoreDeps): Promise<UploadedFile[]> {
-  const files = made.map((file, index) => ({ ...file, output, file: index + 1 }));
+  const all = made.map((file, index) => ({ ...file, output, file: index + 1 }));
   const stored: UploadedFile[] = [];
+  const files: FileToSend[] = [];
+  for (const file of all) {
+    const finished = await deps.limiter.run(() => finishEarly(file, deps));
+    if (finished) stored.push(finished);
+    else files.push(file);
+  }
   for (let start = 0; start < files.length; start += BATCH) {
     stored.push(...(await storeBatch(files.slice(start, start + BATCH), deps)));
   }
   return stored;
+}
+
+/** Finishes the upload of a file that began while it was written. Null: all of the file is to be uploaded. */
+async function finishEarly(file: FileToSend, { meter }: StoreDeps): Promise<UploadedFile | null> {
+  if (!file.early) return null;
+  const content = file.content ?? (await fileContent(file.path));
+  const parts = await file.early.finish(content, (bytes) => meter.update(file, bytes));
+  return parts && { output: file.output, file: file.file, ...parts };
 }
 
 async function storeBatch(batch: readonly FileToSend[], deps: StoreDeps): Promise<UploadedFile[]> {
@@ -60,7 +74,7 @@ async function sendFile(
   const ticket = tickets.find((candidate) => candidate.output === output && candidate.file === file.file);
   if (!ticket) throw noTicket();
   const { etags, sizeBytes } = await uploadContent({
-    content: await fileContent(path),
+    content: file.content ?? (await fileContent(path)),
     ticket,
     renew: () => requestTicket({ output, file: file.file, sizeBytes: announced }, requestUploads),
     agent: storages,

@@ -17,7 +17,16 @@ import type { Publications } from "../../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
 import { lastPacketEndMs } from "../../source/probe/probe-end.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
-import { isLongEnough, type MadeFile, madeFile, missingTrack, probeResult, tooShort } from "../../upload/made-file.ts";
+import type { EarlyUpload } from "../../upload/early-upload.ts";
+import {
+  isLongEnough,
+  type MadeFile,
+  madeFile,
+  missingTrack,
+  probeResult,
+  tooShort,
+  uploadable,
+} from "../../upload/made-file.ts";
 
 export type MadeOutput = {
   output: number;
@@ -52,15 +61,19 @@ export type RunResult = {
   /** The folder with the files. */
   readonly folder: string;
   readonly publications: Publications;
+  /** The files that were uploaded while they were written, by output; left out: none. */
+  readonly uploads?: ReadonlyMap<number, EarlyUpload>;
 };
 
 /** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
 export async function checkOutput(
   planned: PlannedOutput,
-  { task, source, folder, publications }: RunResult,
+  { task, source, folder, publications, uploads }: RunResult,
   deps: TaskDeps,
 ): Promise<MadeOutput | FailedOutput> {
-  const { output } = planned;
+  const { output, growing } = planned;
+  const early = uploads?.get(output);
+  early?.halt();
   const publication = publications.get(output);
   try {
     if (publication) {
@@ -79,8 +92,12 @@ export async function checkOutput(
     const probe = await probeResult(first.path, deps);
     checkTracks(planned.tracks, probe);
     await checkEnd(planned.expectedDurationMs, probe, first.path, deps);
-    return { output, files, probe, videos: madeVideos(planned, folder) };
+    const videos = madeVideos(planned, folder);
+    if (!growing) return { output, files, probe, videos };
+    const file = await uploadable(first, growing.indexAtEnd, early);
+    return { output, files: [file], probe: ofSize(probe, file.sizeBytes), videos };
   } catch (error) {
+    await early?.stop();
     deps.signal.throwIfAborted();
     const message = error instanceof AppError ? error.message : "The encoder made no usable file";
     return { output, failure: { code: "encoding_failed", message } };
@@ -89,6 +106,15 @@ export async function checkOutput(
 
 const droppedIn = (spec: OutputSpec | undefined): Pick<MadeOutput, "dropped"> =>
   spec?.type === "httpstream" && spec.dropped ? { dropped: spec.dropped } : {};
+
+/** What ffprobe reports of the same file with another size: an index that comes first may leave some bytes free. */
+function ofSize(probe: MediaProbe, sizeBytes: number): MediaProbe {
+  const { format } = probe;
+  const seconds = Number(format.duration);
+  if (format.size === String(sizeBytes) || !(seconds > 0)) return probe;
+  const bitRate = String(Math.round((sizeBytes * 8) / seconds));
+  return { ...probe, format: { ...format, size: String(sizeBytes), bit_rate: bitRate } };
+}
 
 function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void {
   const missing = holds.find(

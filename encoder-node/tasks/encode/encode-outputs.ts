@@ -11,6 +11,7 @@ import type { Publications, Publisher } from "../../publish/publisher.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { checkOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
+import type { EarlyUploads } from "./early-uploads.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { findTargets } from "./find-targets.ts";
@@ -31,6 +32,7 @@ export type EncodeWork = {
   /** The workspace. */
   readonly folder: string;
   readonly publisher: Publisher;
+  readonly uploads: EarlyUploads;
   /** Left out: each video is encoded in one run. */
   readonly split?: SplitEncode | undefined;
 };
@@ -89,6 +91,7 @@ async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], de
     capabilities: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
     watermarks: work.watermarks,
     imagesFirst: true,
+    uploadsEarly: true,
   });
   work.onEncoded(failures.map(({ output, failure }) => ({ output, failure })));
   const runs = commands.reduce((sum, command) => sum + countedRuns(command, commands), 0);
@@ -125,8 +128,14 @@ async function makeOutputs(
   // A folder for each command, so that files of a failed one are not taken for those of the next.
   const folder = await mkdtemp(join(work.folder, "run-"));
   const publications = await work.publisher.follow(command.outputs, folder, work.subtitles);
+  const uploads = work.uploads.follow(command.outputs, folder);
   const useless = abortedWhenAllBroken(command.outputs, publications);
-  const failed = await runAll(command.runs, folder, onProgress, {
+  const onRuns: OnRuns = (done, rate) => {
+    // The last run writes the files.
+    uploads.progressed(done - command.runs.length + 1);
+    onProgress(done, rate);
+  };
+  const failed = await runAll(command.runs, folder, onRuns, {
     ...deps,
     reads: [...(work.loopbackOptions ? [] : [work.source]), ...work.watermarks.values()],
     signal: AbortSignal.any([deps.signal, useless]),
@@ -134,10 +143,11 @@ async function makeOutputs(
   deps.signal.throwIfAborted();
   if (!failed || useless.aborted) {
     const { task, source } = work;
-    const checked = await checkOutputs(command.outputs, { task, source, folder, publications }, deps);
+    const made = { task, source, folder, publications, uploads: uploads.byOutput };
+    const checked = await checkOutputs(command.outputs, made, deps);
     return keepOrRepeat(checked, command, work, deps);
   }
-  await Promise.all([...publications.values()].map((publication) => publication.stop()));
+  await Promise.all([...publications.values(), uploads].map((each) => each.stop()));
   await rm(folder, { recursive: true, force: true });
   const { failure, busy } = failed;
   deps.log.warn("ffmpeg failed", { outputs: command.outputs.length, code: failure.code, error: failure.message });

@@ -7,6 +7,7 @@ import { checkStreams } from "../../source/probe/check-streams.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { openDelivery } from "./deliver-outputs.ts";
+import { openEarlyUploads } from "./early-uploads.ts";
 import { encodeOutputs, type SplitEncode } from "./encode-outputs.ts";
 import { type EncodeDeps, type EncodeSource, withEncodeSource } from "./encode-source.ts";
 
@@ -28,10 +29,11 @@ async function encodeSource({ task, source, split }: Work, sourceDeps: EncodeDep
   verified.catch((error: unknown) => useless.abort(error));
   return inWorkspace(deps.workFolder, async (folder) => {
     const publisher = openPublisher(task.outputs.filter(isStream), deps);
+    const uploads = openEarlyUploads(verified, deps);
     const delivery = openDelivery(task.outputs.length, deps, verified);
     try {
       deps.progress("encoding", 0);
-      await encodeOutputs({ task, ...input, folder, publisher, onEncoded: delivery.add, split }, deps);
+      await encodeOutputs({ task, ...input, folder, publisher, uploads, onEncoded: delivery.add, split }, deps);
       await verified;
       // Uploads may take long, and need neither the source nor an encoder.
       release();
@@ -39,7 +41,7 @@ async function encodeSource({ task, source, split }: Work, sourceDeps: EncodeDep
       const outputs: OutputReport[] = await delivery.finish();
       return { kind: "encode", outputs };
     } finally {
-      await Promise.all([publisher.stop(), delivery.stop()]);
+      await Promise.all([publisher.stop(), uploads.stop(), delivery.stop()]);
     }
   });
 }

@@ -1,0 +1,171 @@
+// Files are uploaded while real ffmpeg writes them, and have the same content as those that are uploaded afterwards.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { boxHeader } from "../../package/mp4/boxes.ts";
+import { probeFile } from "../../source/probe/probe.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
+import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import { encode } from "./encode.ts";
+
+const PART = 5 * 2 ** 20;
+const SECONDS = 12;
+const run = promisify(execFile);
+const env = toolEnvironment();
+
+let folder: string;
+let node: TestNode;
+/** By output and part. */
+let stored: Map<string, Buffer>;
+let sentWhileEncoding: Set<string>;
+let isEncoding: boolean;
+const server = createServer(async (request, response) => {
+  const bytes = Buffer.concat(await request.toArray().catch(() => []));
+  const name = request.url ?? "";
+  stored.set(name, bytes);
+  if (isEncoding) sentWhileEncoding.add(name);
+  response.writeHead(200, { etag: `"${name}"` }).end();
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-early-"));
+  node = startTestNode(folder);
+  const video = `testsrc2=s=640x360:r=30000/1001:d=${SECONDS},noise=alls=60:allf=t`;
+  const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "-c:a", "aac", "source.mp4"];
+  const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", `sine=d=${SECONDS}`, ...coded];
+  await run(tools.ffmpeg.path, argv, { cwd: folder, env });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+});
+beforeEach(() => {
+  [stored, sentWhileEncoding, isEncoding] = [new Map(), new Set(), true];
+});
+afterAll(async () => {
+  await node.close();
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Requested = UploadsRequest["files"][number];
+const urlOf = (output: number, part: number): string =>
+  `http://127.0.0.1:${(server.address() as AddressInfo).port}/${output}/${part}`;
+function inParts({ output, file, sizeBytes, early }: Requested): UploadTicket {
+  if (!early) return atOnce({ output, file, sizeBytes });
+  const parts = early.parts.map((part) => {
+    const size = sizeBytes === 0 ? PART : Math.min(PART, sizeBytes - part * PART);
+    return { url: urlOf(output, part), headers: {}, offset: part * PART, sizeBytes: size };
+  });
+  return { output, file, partBytes: PART, parts };
+}
+/** As older control planes do. */
+const atOnce = ({ output, file, sizeBytes }: Requested): UploadTicket => ({
+  ...{ output, file },
+  parts: [{ url: urlOf(output, 0), headers: {}, offset: 0, sizeBytes }],
+});
+
+/** Quick encoders, whose results do not depend on the load of the machine. */
+const FORMATS = ["mp4:mpeg4_24000k", "mov:mpeg4_24000k", "mkv:mpeg4_24000k", "mp4:mpeg4_24000k::frag"];
+
+async function encoded(ticket: (file: Requested) => UploadTicket, given: Partial<TaskDeps> = {}) {
+  const path = join(folder, "source.mp4");
+  const outputs = FORMATS.map((format, index) => specOf({ format }, index));
+  const probe = await probeFile(tools.ffprobe, path);
+  const task: TaskOf<"encode"> = { kind: "encode", sourceUrl: "http://127.0.0.1/", probe, outputs };
+  const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
+    sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
+    requestUploads: async (files) => ({ uploads: files.map(ticket) }),
+    releaseSlot: () => {
+      isEncoding = false;
+    },
+    ...given,
+  });
+  const result = await encode(task, deps);
+  if (result.kind !== "encode") throw new Error("Not the result of an encode");
+  return result.outputs.toSorted((a, b) => a.output - b.output);
+}
+
+/** The stored bytes of a report, in a file; its ETags name the parts. */
+async function fileOf(report: OutputReport | undefined): Promise<{ path: string; bytes: Buffer }> {
+  if (report?.status !== "made") throw new Error(JSON.stringify(report));
+  const [file] = report.files;
+  const bytes = Buffer.concat((file?.etags ?? []).map((etag) => stored.get(etag.slice(1, -1)) ?? Buffer.alloc(0)));
+  expect([bytes.length, report.probe?.format.size]).toEqual([file?.sizeBytes, String(bytes.length)]);
+  const path = join(folder, `${report.output}-${file?.etags.length}`);
+  await writeFile(path, bytes);
+  return { path, bytes };
+}
+/** The hashes of all packets, which can be decoded. */
+async function contentOf(path: string): Promise<string> {
+  const read = async (...how: string[]): Promise<string> => {
+    const argv = ["-v", "error", "-xerror", "-i", path, "-map", "0", ...how, "-"];
+    return (await run(tools.ffmpeg.path, argv, { env })).stdout;
+  };
+  await read("-f", "null");
+  return read("-c", "copy", "-f", "streamhash");
+}
+const boxesIn = (bytes: Buffer): string[] => {
+  const types: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const header = boxHeader(bytes.subarray(at));
+    if (!header) break;
+    types.push(header.type);
+    at += header.sizeBytes;
+  }
+  return types;
+};
+
+it("have the same packets and frames, and an index that comes first", { timeout: 400_000 }, async () => {
+  const early = await encoded(inParts);
+  const files = await Promise.all(early.map(fileOf));
+  for (const output of FORMATS.keys()) {
+    expect([output, [...sentWhileEncoding].some((name) => name.startsWith(`/${output}/`))]).toEqual([output, true]);
+  }
+  // The first parts change until the end.
+  expect([...sentWhileEncoding].filter((name) => name.endsWith("/0"))).toEqual([]);
+  expect(files.slice(0, 2).map(({ bytes }) => boxesIn(bytes).slice(0, 3))).toEqual([
+    ["ftyp", "moov", "free"],
+    ["ftyp", "moov", "free"],
+  ]);
+  const contents = await Promise.all(files.map(({ path }) => contentOf(path)));
+  [stored, isEncoding] = [new Map(), true];
+  const late = await encoded(atOnce);
+  for (const [output, report] of late.entries()) {
+    const file = await fileOf(report);
+    expect([output, await contentOf(file.path)]).toEqual([output, contents[output]]);
+    const [a, b] = [early[output], report].map((each) => (each?.status === "made" ? each.probe : null));
+    expect(a?.streams.map(({ bit_rate: _, ...stream }) => stream)).toEqual(
+      b?.streams.map(({ bit_rate: _, ...stream }) => stream),
+    );
+    if (output < 2) expect(boxesIn(file.bytes).slice(0, 3)).toEqual(["ftyp", "moov", output === 0 ? "free" : "wide"]);
+  }
+});
+
+it("end all requests when the work is no longer needed", { timeout: 200_000 }, async () => {
+  const stop = new AbortController();
+  const requested: Requested[] = [];
+  const ticket = (file: Requested): UploadTicket => {
+    requested.push(file);
+    return inParts(file);
+  };
+  const cancelled = encoded(ticket, {
+    signal: stop.signal,
+    progress: (_, fraction) => {
+      if (fraction > 0.8) stop.abort(new Error("cancelled"));
+    },
+  });
+  await expect(cancelled).rejects.toThrow("cancelled");
+  const before = requested.length;
+  await new Promise((waited) => setTimeout(waited, 1500));
+  expect(requested.length).toBe(before);
+  expect(requested.every(({ sizeBytes }) => sizeBytes === 0)).toBe(true);
+});

@@ -1,0 +1,51 @@
+// The uploads of a task's files that begin while ffmpeg writes them.
+import { join } from "node:path";
+import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import { type EarlyUpload, openEarlyUpload } from "../../upload/early-upload.ts";
+import type { UploadDeps } from "../../upload/upload.ts";
+
+/** The files of one command. */
+export type GrowingUploads = {
+  /** By output. */
+  readonly byOutput: ReadonlyMap<number, EarlyUpload>;
+  /** The share of the files that is written, from 0 to 1. */
+  progressed(fraction: number): void;
+  stop(): Promise<void>;
+};
+
+export interface EarlyUploads {
+  /** Starts to upload the files among these outputs that ffmpeg will write into the folder. */
+  follow(outputs: readonly PlannedOutput[], folder: string): GrowingUploads;
+  stop(): Promise<void>;
+}
+
+/** Nothing is stored before `verified` resolves; whoever makes that promise handles its rejection. */
+export function openEarlyUploads(verified: Promise<void>, deps: UploadDeps): EarlyUploads {
+  const started: EarlyUpload[] = [];
+  return {
+    follow(outputs, folder) {
+      let written = 0;
+      const byOutput = new Map<number, EarlyUpload>();
+      for (const { output, files, growing } of outputs) {
+        const [name, ...others] = files;
+        if (!growing || name === undefined || others.length > 0) continue;
+        const { reservedBytes } = growing;
+        const file = { output, path: join(folder, name), reservedBytes, fraction: () => written };
+        byOutput.set(output, openEarlyUpload(file, verified, deps));
+      }
+      started.push(...byOutput.values());
+      return {
+        byOutput,
+        progressed: (fraction) => {
+          written = fraction;
+        },
+        stop: () => stopped([...byOutput.values()]),
+      };
+    },
+    stop: () => stopped(started),
+  };
+}
+
+async function stopped(uploads: readonly EarlyUpload[]): Promise<void> {
+  await Promise.all(uploads.map((upload) => upload.stop()));
+}
