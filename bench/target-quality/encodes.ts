@@ -3,11 +3,13 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
+import type { VideoOutput } from "#shared/job/output-spec.ts";
 import { createLogger } from "#shared/log.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import type { SearchedVideo } from "#shared/plan/target/plan-probes.ts";
 import { summarizeVmaf, type VmafSummary } from "#shared/plan/target/score.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
@@ -55,20 +57,30 @@ function videoOf(format: string): VideoOutput {
   return spec;
 }
 
-export async function searchFor({ ffmpeg, ffprobe, folder }: Tools, source: string, format: string): Promise<Searched> {
-  const output = videoOf(format);
+export async function searchFor(tools: Tools, source: string, format: string): Promise<Searched> {
+  const { reports, ...found } = await searchTogether(tools, source, [format]);
+  const [report] = reports;
+  if (!report) throw new Error("Nothing was searched");
+  return { ...found, report };
+}
+
+/** Searches formats that share their samples, as the variants of a stream do. */
+export async function searchTogether(
+  { ffmpeg, ffprobe, folder }: Tools,
+  source: string,
+  formats: readonly string[],
+): Promise<Omit<Searched, "report"> & { readonly reports: readonly TargetReport[] }> {
+  const videos = formats.map(videoOf).map((output): SearchedVideo => {
+    const { video } = output;
+    if (!video || video.codec === "copy") throw new Error("There is no video to encode");
+    return { output, video: { ...video, codec: video.codec } };
+  });
   const probe = await probeFile(ffprobe, source);
   const track = chooseTracks(probe).video;
-  const { video } = output;
-  if (!video || video.codec === "copy") throw new Error(`${format} has no video`);
   const cost = { keep: 0, encode: 0, measure: 0 };
   const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"], ffmpegVersion: "", cpus: 2 };
-  const [report] = await searchRateFactors(
-    {
-      ...{ source, probe },
-      videos: [{ output, video: { ...video, codec: video.codec } }],
-      range: { fromMs: 0, toMs: track?.durationMs ?? 0 },
-    },
+  const reports = await searchRateFactors(
+    { ...{ source, probe, videos }, range: { fromMs: 0, toMs: track?.durationMs ?? 0 } },
     {
       ...{
         folder,
@@ -83,16 +95,29 @@ export async function searchFor({ ffmpeg, ffprobe, folder }: Tools, source: stri
       },
     },
   );
-  if (!report) throw new Error("Nothing was searched");
-  return { report, cpuSeconds: cost.keep + cost.encode + cost.measure, cost };
+  return { reports, cpuSeconds: cost.keep + cost.encode + cost.measure, cost };
 }
 
-/** Encodes the whole clip with a rate factor, and measures every second frame of it. */
-export async function encodeWith(tools: Tools, source: string, format: string, rateFactor: number): Promise<Encode> {
-  const { ffmpeg, ffprobe } = tools;
+/** An encoded clip, in a folder of its own. */
+export type EncodedClip = {
+  readonly folder: string;
+  readonly file: string;
+  readonly spec: VideoOutput;
+  readonly probe: MediaProbe;
+  readonly kbps: number;
+  readonly cpuSeconds: number;
+};
+
+/** Encodes the whole clip with a rate factor. */
+export async function encodeClip(
+  { ffmpeg, ffprobe, ...tools }: Tools,
+  source: string,
+  format: string,
+  rateFactor: number,
+): Promise<EncodedClip> {
   const output = videoOf(`${format}:x:quality=vmaf93`);
   const rate = { vmaf: 93, maxrateKbps: null, rateFactor };
-  const spec: OutputSpec = { ...output, video: output.video && { ...output.video, rate } };
+  const spec: VideoOutput = { ...output, video: output.video && { ...output.video, rate } };
   const probe = await probeFile(ffprobe, source);
   const folder = await mkdtemp(join(tools.folder, "encode-"));
   const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"] };
@@ -101,19 +126,19 @@ export async function encodeWith(tools: Tools, source: string, format: string, r
   let cpuSeconds = 0;
   for (const { argv } of command?.runs ?? []) cpuSeconds += await timed(ffmpeg, argv, folder);
   const file = join(folder, command?.outputs[0]?.files[0] ?? "");
+  const seconds = (chooseTracks(probe).video?.durationMs ?? 1000) / 1000;
+  return { folder, file, spec, probe, kbps: ((await stat(file)).size * 8) / 1000 / seconds, cpuSeconds };
+}
+
+/** Encodes the whole clip with a rate factor, and measures every second frame of it, at its own size. */
+export async function encodeWith(tools: Tools, source: string, format: string, rateFactor: number): Promise<Encode> {
+  const { folder, file, kbps, cpuSeconds } = await encodeClip(tools, source, format, rateFactor);
   const compared = "settb=1/1000,setpts=N*40,format=yuv420p";
   const graph = `[0:v]${compared}[a];[1:v]${compared}[b];[a][b]libvmaf=n_threads=2:n_subsample=2:log_fmt=json:log_path=log.json`;
-  await timed(ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
+  await timed(tools.ffmpeg, ["-v", "error", "-i", file, "-i", source, "-lavfi", graph, "-f", "null", "-"], folder);
   const log = JSON.parse(await readFile(join(folder, "log.json"), "utf8")) as {
     frames: { metrics: { vmaf: number } }[];
   };
   const frames = log.frames.slice(1).map(({ metrics }) => metrics.vmaf);
-  const seconds = (chooseTracks(probe).video?.durationMs ?? 1000) / 1000;
-  return {
-    rateFactor,
-    kbps: ((await stat(file)).size * 8) / 1000 / seconds,
-    cpuSeconds,
-    frames,
-    ...summarizeVmaf(frames),
-  };
+  return { rateFactor, kbps, cpuSeconds, frames, ...summarizeVmaf(frames) };
 }

@@ -16,8 +16,8 @@ function rung(track: string, kbps: number | null, kind = "h264"): Rung {
 describe("similarRungs", () => {
   it.each<[name: string, rungs: Rung[], dropped: [track: string, above: string][]]>([
     ["usual steps", [rung("1080p", 4000), rung("720p", 2400), rung("540p", 1500), rung("360p", 800)], []],
-    ["one near the largest", [rung("1080p", 1000), rung("720p", 800), rung("360p", 300)], [["720p", "1080p"]]],
-    ["one of exactly three quarters", [rung("1080p", 1000), rung("720p", 750), rung("360p", 300)], []],
+    ["one near the largest", [rung("1080p", 1000), rung("720p", 850), rung("360p", 300)], [["720p", "1080p"]]],
+    ["one of exactly four fifths", [rung("1080p", 1000), rung("720p", 800), rung("360p", 300)], []],
     [
       "one larger than the next larger one",
       [rung("1080p", 900), rung("720p", 1000), rung("360p", 300)],
@@ -33,10 +33,10 @@ describe("similarRungs", () => {
     ],
     [
       "a chain, each near the next",
-      [rung("1080p", 1000), rung("900p", 800), rung("720p", 640), rung("240p", 100)],
+      [rung("1080p", 1000), rung("900p", 850), rung("720p", 720), rung("240p", 100)],
       [["900p", "1080p"]],
     ],
-    ["in any order", [rung("360p", 300), rung("720p", 800), rung("1080p", 1000)], [["720p", "1080p"]]],
+    ["in any order", [rung("360p", 300), rung("720p", 850), rung("1080p", 1000)], [["720p", "1080p"]]],
     ["two that are near", [rung("1080p", 100), rung("720p", 99)], []],
     ["one", [rung("1080p", 100)], []],
     ["none", [], []],
