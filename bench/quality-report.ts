@@ -93,7 +93,7 @@ async function measure(source: string, format: string): Promise<void> {
   }
 }
 
-/** Three renditions, each measured by a run of its own, and all by one. */
+/** Three files of one job, or renditions of a stream: each measured by a run of its own, and all by one. */
 async function measureThree(source: string): Promise<void> {
   const formats = ["mp4:720p:x:quality=3", "mp4:480p:x:quality=3", "mp4:240p:x:quality=3"];
   const { cwd, encodeSeconds, tracks } = await encode(source, formats);
@@ -107,7 +107,7 @@ async function measureThree(source: string): Promise<void> {
   for (const request of requests) alone += await seconds([request]);
   const together = await seconds(requests);
   const [each, all] = [alone, together].map((value) => (value / encodeSeconds).toFixed(2));
-  console.log(`\n720p, 480p and 240p, 4 a second: CPU ${each} of the encode one by one, ${all} in one run`);
+  console.log(`\nfiles of 720p, 480p and 240p, 4 a second: CPU ${each} of the encode one by one, ${all} in one run`);
 }
 
 const difference = (one: QualitySummary, all: QualitySummary, of: "mean" | "harmonicMean" | "percentile1"): string =>

@@ -1,10 +1,11 @@
-// Measures the video tracks of an output, a few at a time.
+// Measures the video tracks of outputs, a few at a time.
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/plan-run.ts";
+import { isForLargeScreen, sourceStart } from "#shared/plan/quality/compare-video.ts";
 import { measuredTracks } from "#shared/plan/quality/renditions.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import type { ChunkSpan } from "#shared/protocol/chunks.ts";
 import type { Result } from "#shared/result.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
@@ -15,11 +16,13 @@ import type { TrackQuality } from "./quality-report.ts";
 /** Frames of each second that are measured: docs/quality.md has what fewer or more change. */
 export const SAMPLES_PER_SECOND = 4;
 
+export type OutputToMeasure = { readonly spec: OutputSpec; readonly videos: readonly MadeVideo[] };
+
 export type TracksToMeasure = RunInputs & {
   readonly probe: MediaProbe;
-  readonly spec: OutputSpec;
-  readonly videos: readonly MadeVideo[];
-  /** The chunk that the files have; left out: all of the output. */
+  /** Of one source. */
+  readonly outputs: readonly OutputToMeasure[];
+  /** The chunk that the files have; left out: all of the outputs. */
   readonly chunk?: ChunkSpan;
 };
 
@@ -27,33 +30,86 @@ export type MeasureTracksDeps = MeasureDeps & { readonly trace: TaskTrace };
 
 /**
  * Videos that are measured in one run, which decodes the source once. Of 1080p, each needs some 150 MB more, and more
- * than three save little more.
+ * than three save little more. At most one of them is shown on a screen of 2160p, which needs four times as much.
  */
 const MOST_AT_ONCE = 3;
 
-type Wanted = { readonly track: string; readonly request: MeasureRequest };
+/** A track, and its place among all of them. */
+type Wanted = {
+  readonly at: number;
+  readonly output: number;
+  readonly track: string;
+  readonly request: MeasureRequest;
+};
 
-/** Tracks that cannot be measured are reported with the reason. Throws only when the signal aborts. */
-export async function measureTracks(
-  { spec, videos, ...work }: TracksToMeasure,
+export type OutputQuality = { readonly output: number; readonly tracks: readonly TrackQuality[] };
+
+/**
+ * The tracks of each output, as soon as all of them are measured. Tracks of different outputs that begin at the same
+ * place of the source are measured together. Those that cannot be measured are reported with the reason. Throws only
+ * when the signal aborts.
+ */
+export async function* measureTracks(
+  { outputs, ...work }: TracksToMeasure,
   deps: MeasureTracksDeps,
-): Promise<TrackQuality[]> {
-  const qualities: TrackQuality[] = [];
+): AsyncGenerator<OutputQuality> {
+  const source = chooseTracks(work.probe);
+  const measured = new Map<number, (TrackQuality | null)[]>(outputs.map(({ spec }) => [spec.index, []]));
   const wanted: Wanted[] = [];
-  for (const { track, ...rendition } of measuredTracks(spec, chooseTracks(work.probe), deps.capabilities)) {
-    const video = videos.find((one) => one.track === track);
-    if (!video) continue;
-    const made = await wholeVideo(video, deps.folder).catch((error: unknown) => notMeasured(error, deps));
-    if (made === null) qualities.push(qualityOf(track, null));
-    else wanted.push({ track, request: { ...work, ...rendition, made, perSecond: SAMPLES_PER_SECOND } });
+  for (const { spec, videos } of outputs) {
+    const tracks = measured.get(spec.index) ?? [];
+    for (const { track, ...rendition } of measuredTracks(spec, source, deps.capabilities)) {
+      const video = videos.find((one) => one.track === track);
+      if (!video) continue;
+      const made = await wholeVideo(video, deps.folder).catch((error: unknown) => notMeasured(error, deps));
+      const request = made !== null && { ...work, ...rendition, made, perSecond: SAMPLES_PER_SECOND };
+      if (request) wanted.push({ at: tracks.length, output: spec.index, track, request });
+      tracks.push(made === null ? qualityOf(track, null) : null);
+    }
   }
-  for (let at = 0; at < wanted.length; at += MOST_AT_ONCE) {
-    const end = deps.trace.begin("measure", { "copra.output": spec.index });
-    const measured = await measureTogether(wanted.slice(at, at + MOST_AT_ONCE), deps);
-    end(measured.some((quality) => "failure" in quality) ? "encoding_failed" : null);
-    qualities.push(...measured);
+  yield* ended(measured);
+  for (const batch of batches(wanted, source)) {
+    const ends = [...new Set(batch.map(({ output }) => output))].map((output) =>
+      deps.trace.begin("measure", { "copra.output": output }),
+    );
+    const qualities = await measureTogether(batch, deps);
+    for (const end of ends) end(qualities.some((quality) => "failure" in quality) ? "encoding_failed" : null);
+    for (const [index, { at, output }] of batch.entries()) {
+      const tracks = measured.get(output);
+      if (tracks) tracks[at] = qualities[index] ?? null;
+    }
+    yield* ended(measured);
   }
-  return qualities;
+}
+
+/** Takes the outputs whose tracks are all measured out of the map. */
+function* ended(measured: Map<number, (TrackQuality | null)[]>): Generator<OutputQuality> {
+  for (const [output, tracks] of measured) {
+    const known = tracks.filter((track) => track !== null);
+    if (known.length < tracks.length) continue;
+    measured.delete(output);
+    yield { output, tracks: known };
+  }
+}
+
+/** Tracks that are measured in one run. */
+type Batch = { readonly start: string; readonly wanted: Wanted[]; hasLarge: boolean };
+
+/** Those that begin at the same place of the source are together, in their order. */
+function batches(wanted: readonly Wanted[], source: SourceTracks): Wanted[][] {
+  const all: Batch[] = [];
+  for (const one of wanted) {
+    const start = sourceStart(one.request, source);
+    const isLarge = isForLargeScreen(one.request, source);
+    const open = all.find(
+      (batch) => batch.start === start && batch.wanted.length < MOST_AT_ONCE && !(isLarge && batch.hasLarge),
+    );
+    const batch = open ?? { start, wanted: [], hasLarge: false };
+    if (!open) all.push(batch);
+    batch.wanted.push(one);
+    batch.hasLarge ||= isLarge;
+  }
+  return all.map((batch) => batch.wanted);
 }
 
 /** If a run with several videos fails, each is measured alone, so that one that is broken does not hide the others. */

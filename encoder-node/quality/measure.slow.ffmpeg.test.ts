@@ -8,7 +8,7 @@ import { isEncodedVideo } from "#shared/plan/plan-file.ts";
 import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
-import { encodeOne, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
+import { encodeClip, encodeOne, makeClip, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { type MeasuredVideo, type MeasureRequest, measureQualities, measureQuality } from "./measure.ts";
@@ -65,6 +65,12 @@ async function measured(...request: Parameters<typeof madeOf>): Promise<Measured
   return result.value;
 }
 
+async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const list: Value[] = [];
+  for await (const value of values) list.push(value);
+  return list;
+}
+
 type Case = [name: string, source: string, format: string, params?: Readonly<Record<string, unknown>>];
 
 test.each<Case>([
@@ -119,9 +125,47 @@ test("one broken video does not hide the others", async () => {
     { track: "90p", path: made },
     { track: "36p", path: broken },
   ];
-  const tracks = await measureTracks({ source, probe, spec, videos }, { ...deps, folder, trace: NO_TRACE });
-  expect(tracks).toMatchObject([
-    { track: "90p", measured: { size: { width: 160, height: 90 } } },
-    { track: "36p", failure: expect.any(String) },
-  ]);
+  const work = { source, probe, outputs: [{ spec, videos }] };
+  const [measured, ...others] = await all(measureTracks(work, { ...deps, folder, trace: NO_TRACE }));
+  expect(measured).toMatchObject({
+    output: 0,
+    tracks: [
+      { track: "90p", measured: { size: { width: 160, height: 90 } } },
+      { track: "36p", failure: expect.any(String) },
+    ],
+  });
+  expect(others).toEqual([]);
+});
+
+test("files of a job that begin at the same place are measured in one run, and the first are reported first", async () => {
+  const requests = [
+    { format: "mp4:160x90:x:quality=3", params: { duration: 1 } },
+    { format: "mp4:160x90:x:quality=4", params: { offset: 1 } },
+    { format: "webm:vp9_64x36:x:quality=3" },
+    { format: "mp4:64x36_15fps:x:quality=3", params: { offset: 2, duration: 0.5 } },
+  ];
+  const clip = path.join(folder, "ntsc.mp4");
+  const { files } = await encodeClip(clip, requests);
+  const specs = requests.map((request, index) => specOf({ ...request, measuresQuality: true }, index));
+  const outputs = specs.map((spec, index) => ({
+    spec,
+    videos: [{ track: "video", path: files.get(index)?.[0] ?? "" }],
+  }));
+  const begun: unknown[] = [];
+  const begin = (_: string, attributes: unknown) => {
+    begun.push(attributes);
+    return () => undefined;
+  };
+  const trace = { ...NO_TRACE, begin };
+  const probed = await probeSource(tested.ffprobe, clip);
+  const measuring = measureTracks({ source: clip, probe: probed, outputs }, { ...deps, folder, trace });
+  const together = await all(measuring);
+  expect(together.map(({ output }) => output)).toEqual([0, 1, 2, 3]);
+  expect(begun.length).toBe(4);
+  for (const { output, tracks } of together) {
+    const one = outputs.filter(({ spec }) => spec.index === output);
+    const alone = measureTracks({ source: clip, probe: probed, outputs: one }, { ...deps, folder, trace: NO_TRACE });
+    expect(await all(alone)).toEqual([{ output, tracks }]);
+    expect(tracks).toMatchObject([{ track: "video", measured: { every: expect.any(Number) } }]);
+  }
 });

@@ -43,13 +43,14 @@ export async function measureChunk(
   tracks: readonly EncodedTrack[],
   deps: MeasureTracksDeps,
 ): Promise<void> {
-  const { outputs, ...work } = request;
-  for (const spec of outputs) {
-    const own = tracks.filter(({ output }) => output === spec.index);
-    const videos = own.map(({ track, path }) => ({ track, path }));
-    for (const quality of await measureTracks({ ...work, spec, videos }, deps)) {
-      const path = own.find(({ track }) => track === quality.track)?.path;
-      if (path !== undefined) await appendQuality(path, quality);
+  const outputs = request.outputs.map((spec) => ({
+    spec,
+    videos: tracks.filter(({ output }) => output === spec.index),
+  }));
+  for await (const { output, tracks: qualities } of measureTracks({ ...request, outputs }, deps)) {
+    for (const quality of qualities) {
+      const made = tracks.find((one) => one.output === output && one.track === quality.track);
+      if (made) await appendQuality(made.path, quality);
     }
   }
 }

@@ -2,45 +2,42 @@
 import type { RunInputs } from "#shared/plan/plan-run.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import { measureTracks } from "../../quality/measure-tracks.ts";
+import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
-import type { MadeOutput } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 
 export interface Measuring {
   /** The same outputs. Those that will be measured have a promise of their quality. */
   add(encoded: readonly Encoded[]): Encoded[];
-  /** Measures them one after the other. Rejects when the signal aborts: their promises are then never settled. */
+  /** Measures them, a few together. Rejects when the signal aborts: their promises are then never settled. */
   run(): Promise<void>;
 }
 
-type Waiting = { readonly made: MadeOutput; readonly settle: (report: QualityReport) => void };
+type Waiting = OutputToMeasure & { readonly settle: (report: QualityReport) => void };
 
 /** `folder`: the workspace, in which the made files are. */
 export function openMeasuring(
   { task, folder, ...inputs }: RunInputs & { readonly task: TaskOf<"encode">; readonly folder: string },
   deps: EncodeDeps,
 ): Measuring {
-  const waiting: Waiting[] = [];
+  const waiting = new Map<number, Waiting>();
   const specOf = (output: number) => task.outputs.find(({ index }) => index === output);
   return {
     add: (encoded) =>
       encoded.map((made) => {
         const spec = specOf(made.output);
         if ("failure" in made || !spec || spec.type === "image" || !spec.measuresQuality) return made;
-        const quality = new Promise<QualityReport>((settle) => void waiting.push({ made, settle }));
-        return { ...made, quality };
+        const { promise, resolve } = Promise.withResolvers<QualityReport>();
+        waiting.set(made.output, { spec, videos: made.videos ?? [], settle: resolve });
+        return { ...made, quality: promise };
       }),
     async run() {
       const { network, ...others } = deps;
       const own = { ...others, folder, ...(network ? { network } : {}) };
-      for (const { made, settle } of waiting) {
-        const spec = specOf(made.output);
-        if (!spec) continue;
-        const tracks = await measureTracks({ ...inputs, probe: task.probe, spec, videos: made.videos ?? [] }, own);
-        settle(qualityReport(tracks));
-      }
+      const outputs = [...waiting.values()];
+      for await (const { output, tracks } of measureTracks({ ...inputs, probe: task.probe, outputs }, own))
+        waiting.get(output)?.settle(qualityReport(tracks));
     },
   };
 }

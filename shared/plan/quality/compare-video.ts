@@ -97,6 +97,13 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   return ok({ view, sourceOptions: options, reference, made, subsample: sampled.subsample });
 }
 
+/** Whether a video is shown on a screen of 3840×2160 when it is measured. */
+export function isForLargeScreen({ output, video }: Rendition, { video: track }: SourceTracks): boolean {
+  if (!track) return false;
+  const { activeArea } = fitGeometry({ ...output, size: video.size }, track, 2);
+  return viewingOf(activeArea).model === "vmaf_4k_v0.6.1";
+}
+
 /** The graph that compares the encoded video of input `at` + 1 with the end of the source's branch. */
 export function comparison({ view, made, subsample }: Compared, at: number, threads: number): string[] {
   return [
@@ -123,7 +130,17 @@ function inputOf({ output, video, probe, ...request }: QualityRequest, track: Vi
   return encoderInput({ output, video, track, trim, capabilities, span, ...(gridSeconds ? { gridSeconds } : {}) });
 }
 
-const sourceOptions = (request: QualityRequest, source: SourceTracks, { seekMs }: Trim): string[] => {
+/** Where decoding of the source begins for a video: videos with the same text can be measured in one run. */
+export const sourceStart = (
+  request: Pick<QualityRequest, "output" | "probe" | "chunk" | "prerollMs">,
+  source: SourceTracks,
+): string => sourceOptions(request, source, trimOf(request.output, source)).join(" ");
+
+const sourceOptions = (
+  request: Pick<QualityRequest, "probe" | "chunk" | "prerollMs">,
+  source: SourceTracks,
+  { seekMs }: Trim,
+): string[] => {
   const { chunk } = request;
   if (chunk) return chunkSourceOptions({ ...request, chunk }, source);
   return seekMs === 0 ? [] : ["-ss", seconds(seekMs)];
