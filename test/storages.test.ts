@@ -31,7 +31,8 @@ afterAll(async () => {
 });
 
 /**
- * A large video and two images of a source of nine seconds: the video is uploaded in parts where the storage has any.
+ * A large video and two images of a source of eleven seconds: the video is uploaded in parts, while it is encoded, where
+ * the storage has any.
  */
 const LARGE = {
   "mp4:mpeg4_1920x1080_60000k": { path: "/x/large ü.mp4" },
@@ -49,13 +50,13 @@ async function expectLarge(job: JobView, base: string, query = ""): Promise<void
   expect(job.outputs[0]?.url).toBe(`${base}/x/large%20%C3%BC.mp4${query}`);
   expect(job.outputs[1]?.urls).toEqual([`${base}/x/01.jpg${query}`, `${base}/x/02.jpg${query}`]);
   const { frames, probe } = await look(job.outputs[0]?.url);
-  expect(frames).toBe(270);
+  expect(frames).toBe(330);
   expect(Number(probe.format.size)).toBeGreaterThan(16 * 2 ** 20);
   for (const url of job.outputs[1]?.urls ?? []) expect((await look(String(url))).video?.codec_name).toBe("mjpeg");
 }
 
 it("the service's own storage keeps results, and serves them as players want it", async () => {
-  const job = await run({ service: "coconut", path: "v" }, LARGE, await makeLongClip(folder, 9));
+  const job = await run({ service: "coconut", path: "v" }, LARGE, await makeLongClip(folder, 11));
   const { origin } = new URL(stack.api);
   await expectLarge(job, `${origin}/storage/${job.id}/v`);
   const url = String(job.outputs[0]?.url);
@@ -73,7 +74,7 @@ it("a container of Azure takes results, large ones in blocks", async () => {
   const { endpoint, account, key, container } = azurite;
   const credentials = { account, api_key: key };
   const storage = { service: "azure", endpoint, container, credentials, path: "/vod/", cache_control: "max-age=9" };
-  const job = await run(storage, LARGE, await makeLongClip(folder, 9));
+  const job = await run(storage, LARGE, await makeLongClip(folder, 11));
   await expectLarge(job, `${endpoint}/${container}/vod`);
   const stored = await fetch(String(job.outputs[0]?.url), { method: "HEAD" });
   expect([stored.headers.get("content-type"), stored.headers.get("cache-control")]).toEqual(["video/mp4", "max-age=9"]);
@@ -82,7 +83,7 @@ it("a container of Azure takes results, large ones in blocks", async () => {
 it("an upload address takes each result in a form", async () => {
   const { host } = new URL(receiver.origin);
   const storage = { url: `http://user:pass%20word@${host}/in/?token=7` };
-  const job = await run(storage, LARGE, await makeLongClip(folder, 9));
+  const job = await run(storage, LARGE, await makeLongClip(folder, 11));
   await expectLarge(job, `${receiver.origin}/in`, "?token=7");
   expect(receiver.received.map(({ fileName, contentType }) => [fileName, contentType]).sort()).toEqual([
     ["01.jpg", "image/jpeg"],
