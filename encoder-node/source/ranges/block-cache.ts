@@ -53,6 +53,8 @@ export class BlockCache {
   readonly #running = new Map<number, Promise<void>>();
   readonly #closing = new AbortController();
   readonly #limiter: Limiter;
+  /** Memory for blocks that are fetched, to be used again. */
+  readonly #free: Buffer[] = [];
   #fetchedBytes = 0;
 
   private constructor(options: BlockCacheOptions, file: FileHandle) {
@@ -136,13 +138,19 @@ export class BlockCache {
     const { path, source, freeSpace } = this.#options;
     const start = block * this.#blockBytes;
     const range: ByteRange = { start, end: Math.min(start + this.#blockBytes, this.sizeBytes) - 1 };
-    const write = async (bytes: Buffer, position: number): Promise<void> => {
-      this.#fetchedBytes += bytes.length;
-      await writeAt(this.#file, bytes, position);
-    };
     await this.#limiter.run(async () => {
       await checkDiskSpace(dirname(path), range.end + 1 - start, freeSpace);
-      await source.read(range, write, this.#closing.signal);
+      // Written at once: many small writes cost several times as much CPU time.
+      const fetched = this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#blockBytes);
+      const gather = async (bytes: Buffer, position: number): Promise<void> => {
+        this.#fetchedBytes += bytes.copy(fetched, position - start);
+      };
+      try {
+        await source.read(range, gather, this.#closing.signal);
+        await writeAt(this.#file, fetched.subarray(0, range.end + 1 - start), start);
+      } finally {
+        this.#free.push(fetched);
+      }
     });
     this.#present[block] = 1;
   }
