@@ -31,8 +31,8 @@ afterAll(async () => {
 });
 
 /**
- * A large video and two images of a source of eleven seconds: the video is uploaded in parts, while it is encoded, where
- * the storage has any.
+ * A large video and two images of a source of eleven seconds: the video is uploaded in parts, while it is encoded,
+ * where the storage has any.
  */
 const LARGE = {
   "mp4:mpeg4_1920x1080_60000k": { path: "/x/large ü.mp4" },

@@ -62,8 +62,8 @@ type Samples = {
 };
 
 /**
- * What the index of a file needs at most: 1.4 kB per second at 30 frames with AAC of 48 kHz. Measured were 1.05 kB, with
- * 32-bit offsets.
+ * What the index of a file needs at most: 1.4 kB per second at 30 frames with AAC of 48 kHz. Measured were 1.05 kB,
+ * with 32-bit offsets.
  */
 function indexBytes({ frames, timing, sampleRateHz, seconds }: Samples): number {
   const ofFrame = SIZE_BYTES + OFFSET_BYTES + KEYFRAME_BYTES + (timing.isVariable ? LENGTH_BYTES : 0);

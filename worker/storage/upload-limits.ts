@@ -46,8 +46,8 @@ export function earlyPartBytes(expectedBytes: number): number {
 }
 
 /**
- * The places of parts (from 0) of such an upload, or null if one is not in the file. `sizeBytes` is that of the file; 0:
- * not known yet.
+ * The places of parts (from 0) of such an upload, or null if one is not in the file. `sizeBytes` is that of the file;
+ * 0: not known yet.
  */
 export function earlyPlaces(partBytes: number, sizeBytes: number, parts: readonly number[]): PartPlace[] | null {
   const places = parts.map((part) => {

@@ -1,5 +1,5 @@
-// Reads an MP4 file whose index (`moov`) is at its end, as ffmpeg writes it, as if the index came first, as players need
-// it. Nothing is written.
+// Reads an MP4 file whose index (`moov`) is at its end, as ffmpeg writes it, as if the index came first, as players
+// need it. Nothing is written.
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
@@ -14,8 +14,8 @@ export type IndexFirst = {
   readonly shift: number;
 };
 
-/** A day of video has less. The index is read into memory. */
-const MAX_INDEX_BYTES = 256 * 2 ** 20;
+/** Twice of what plans expect at most (growing-file.ts). The index is read into memory. */
+const MAX_INDEX_BYTES = 128 * 2 ** 20;
 /** `ftyp` has some 32 bytes. */
 const MAX_TYPE_BYTES = 4096;
 /** The header of a box: the least that can be left free. */
@@ -25,8 +25,8 @@ type PlacedBox = BoxHeader & { readonly at: number };
 
 /**
  * Describes a finished file. `reservedBytes` are those between the file type and the samples: what the index leaves of
- * them is free (ISO/IEC 14496-12 §8.1.2). Where the index needs more, or leaves less than the header of a box, `shift` is
- * larger than `reservedBytes`. Throws when the file is not as ffmpeg writes it.
+ * them is free (ISO/IEC 14496-12 §8.1.2). Where the index needs more, or leaves less than the header of a box, `shift`
+ * is larger than `reservedBytes`. Throws when the file is not as ffmpeg writes it.
  */
 export async function readIndexFirst(path: string, reservedBytes: number): Promise<IndexFirst> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);

@@ -1,4 +1,4 @@
-// Multipart uploads that begin before their file is complete. Its size is recorded with the request that first names it.
+// Multipart uploads that begin before their file is complete. Its size is recorded when a request first states it.
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
