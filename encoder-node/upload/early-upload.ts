@@ -35,9 +35,10 @@ export interface EarlyUpload {
 
 /** How often the size of the file is read. */
 const POLL_MS = 500;
-/** Parts have 5 MiB at least. With fewer than these there is nothing to gain. */
+/** Parts have 5 MiB at least. */
 const LEAST_PART_BYTES = 5 * 2 ** 20;
-const LEAST_PARTS = 3;
+/** Of a smaller file hardly more than the first part is written before the encode ends, and that one is sent last. */
+const LEAST_BYTES = 2.5 * LEAST_PART_BYTES;
 /** More than ffmpeg rewrites at the start of any file: the type of an MP4, the header of a Matroska file. */
 const REWRITTEN_BYTES = 64 * 1024;
 /** Of one file at a time. An encode is seldom faster than one connection. */
@@ -70,7 +71,7 @@ export function openEarlyUpload(
     const fraction = Math.min(1, file.fraction());
     if (growing.aborted || fraction <= 0 || certain < LEAST_PART_BYTES) return null;
     const expectedBytes = Math.min(MAX_FILE_BYTES, Math.round(certain / fraction));
-    return expectedBytes >= LEAST_PARTS * LEAST_PART_BYTES ? new EarlyParts(file.output, expectedBytes, deps) : null;
+    return expectedBytes >= LEAST_BYTES ? new EarlyParts(file.output, expectedBytes, deps) : null;
   };
   const follow = async (): Promise<void> => {
     await untilAborted(verified, growing);
