@@ -76,10 +76,17 @@ const atOnce = ({ output, file, sizeBytes }: Requested): UploadTicket => ({
 /** Quick encoders, whose results do not depend on the load of the machine. */
 const FORMATS = ["mp4:mpeg4_24000k", "mov:mpeg4_24000k", "mkv:mpeg4_24000k", "mp4:mpeg4_24000k::frag"];
 
-async function encoded(ticket: (file: Requested) => UploadTicket, given: Partial<TaskDeps> = {}) {
-  const path = join(folder, "source.mp4");
-  const outputs = FORMATS.map((format, index) => specOf({ format }, index));
-  const probe = await probeFile(tools.ffprobe, path);
+type Source = { readonly probed: string; readonly read: string; readonly formats: readonly string[] };
+const WHOLE: Source = { probed: "source.mp4", read: "source.mp4", formats: FORMATS };
+
+async function encoded(
+  ticket: (file: Requested) => UploadTicket,
+  given: Partial<TaskDeps> = {},
+  { probed, read, formats }: Source = WHOLE,
+) {
+  const path = join(folder, read);
+  const outputs = formats.map((format, index) => specOf({ format }, index));
+  const probe = await probeFile(tools.ffprobe, join(folder, probed));
   const task: TaskOf<"encode"> = { kind: "encode", sourceUrl: "http://127.0.0.1/", probe, outputs };
   const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
@@ -148,6 +155,37 @@ it("have the same packets and frames, and an index that comes first", { timeout:
     );
     if (output < 2) expect(boxesIn(file.bytes).slice(0, 3)).toEqual(["ftyp", "moov", output === 0 ? "free" : "wide"]);
   }
+});
+
+it("are given up when the result is not as planned", { timeout: 200_000 }, async () => {
+  await run(tools.ffmpeg.path, ["-v", "error", "-i", "source.mp4", "-t", "9", "-c", "copy", "short.mp4"], {
+    cwd: folder,
+    env,
+  });
+  const requested: Requested[] = [];
+  const ticket = (file: Requested): UploadTicket => {
+    requested.push(file);
+    return inParts(file);
+  };
+  const source = { probed: "source.mp4", read: "short.mp4", formats: FORMATS.slice(0, 1) };
+  expect(await encoded(ticket, {}, source)).toMatchObject([{ status: "failed", failure: { code: "encoding_failed" } }]);
+  expect(sentWhileEncoding.size).toBeGreaterThan(0);
+  expect(requested.every(({ sizeBytes }) => sizeBytes === 0)).toBe(true);
+});
+
+it("are sent again at once where the index needs more bytes than were reserved", { timeout: 200_000 }, async () => {
+  const tags = ["title", "comment"].flatMap((name) => ["-metadata", `${name}=${"t".repeat(60_000)}`]);
+  await run(tools.ffmpeg.path, ["-v", "error", "-i", "source.mp4", "-c", "copy", ...tags, "tags.mp4"], {
+    cwd: folder,
+    env,
+  });
+  const source = { probed: "tags.mp4", read: "tags.mp4", formats: FORMATS.slice(0, 1) };
+  const [report] = await encoded(inParts, {}, source);
+  expect(sentWhileEncoding.size).toBeGreaterThan(0);
+  const { path, bytes } = await fileOf(report);
+  expect(boxesIn(bytes)).toEqual(["ftyp", "moov", "free", "mdat"]);
+  expect(report).toMatchObject({ files: [{ etags: [expect.any(String)] }] });
+  await contentOf(path);
 });
 
 it("end all requests when the work is no longer needed", { timeout: 200_000 }, async () => {
