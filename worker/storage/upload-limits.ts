@@ -35,8 +35,8 @@ const MIB = 2 ** 20;
 const MIN_EARLY_PART_BYTES = 5 * MIB;
 /** A request to the Worker, for its own storage, has at most 100 MB. */
 const MAX_EARLY_PART_BYTES = 64 * MIB;
-/** So many parts make an upload begin early in the encode, and its last part small. */
-const GOOD_PARTS = 16;
+/** At the end of an encode some two or three parts are left to be sent: so many parts make that a small share. */
+const GOOD_PARTS = 40;
 
 /** The size of the parts of an upload that begins before its file is complete, in bytes. */
 export function earlyPartBytes(expectedBytes: number): number {
