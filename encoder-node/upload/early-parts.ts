@@ -58,6 +58,11 @@ export class EarlyParts {
     return this.#partBytes;
   }
 
+  /** Resolves when no request for signatures is under way. */
+  idle(): Promise<void> {
+    return this.#lastRequest;
+  }
+
   /** Stores one part of a file of unknown size. Throws what `putPart` and `requestTicket` do. */
   send(part: number, content: Content): Promise<void> {
     return this.#send(part, { content, fileBytes: 0, signal: this.#deps.signal, onProgress: () => undefined });

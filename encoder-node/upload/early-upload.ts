@@ -52,17 +52,18 @@ export function openEarlyUpload(
   pollMs = POLL_MS,
 ): EarlyUpload {
   const { path, reservedBytes } = file;
-  const [halting, stopping] = [new AbortController(), new AbortController()];
-  const deps = { ...taskDeps, signal: AbortSignal.any([taskDeps.signal, stopping.signal]) };
+  const [halting, stopping, failing] = [new AbortController(), new AbortController(), new AbortController()];
+  const stopped = AbortSignal.any([taskDeps.signal, stopping.signal]);
+  const deps = { ...taskDeps, signal: AbortSignal.any([stopped, failing.signal]) };
   const growing = AbortSignal.any([deps.signal, halting.signal]);
   const limiter = new Limiter(PARALLEL_PARTS);
   const sending: Promise<void>[] = [];
   let parts: EarlyParts | null = null;
-  let isBroken = false;
 
+  /** Its other requests would be of no use. */
   const giveUp = (error: unknown): void => {
-    isBroken = true;
     if (!deps.signal.aborted) deps.log.info("Early upload given up", { output: file.output, error: messageOf(error) });
+    failing.abort(error);
   };
   /** How many bytes of the upload are certain. */
   const certainBytes = async (): Promise<number> => reservedBytes + ((await lstat(path).catch(() => null))?.size ?? 0);
@@ -76,7 +77,7 @@ export function openEarlyUpload(
   const follow = async (): Promise<void> => {
     await untilAborted(verified, growing);
     let next = 0;
-    while (!growing.aborted && !isBroken) {
+    while (!growing.aborted) {
       const certain = await certainBytes();
       parts ??= begin(certain);
       const partBytes = await parts?.open();
@@ -97,23 +98,25 @@ export function openEarlyUpload(
   const ended = async (): Promise<void> => {
     await following;
     await Promise.all(sending);
+    // A request that came after that of another upload would replace it.
+    await parts?.idle();
   };
 
   return {
     reservedBytes,
     halt() {
       halting.abort(new Error("The file is finished"));
-      return parts !== null && !isBroken;
+      return parts !== null && !failing.signal.aborted;
     },
     async finish(content, onProgress) {
       halting.abort(new Error("The file is finished"));
       await ended();
-      deps.signal.throwIfAborted();
-      if (!parts || isBroken) return null;
+      stopped.throwIfAborted();
+      if (!parts || failing.signal.aborted) return null;
       try {
         return await parts.finish(content, onProgress);
       } catch (error) {
-        deps.signal.throwIfAborted();
+        stopped.throwIfAborted();
         if (error instanceof StorageDown) throw error;
         giveUp(error);
         return null;
