@@ -10,6 +10,7 @@ import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { SearchedVideo } from "#shared/plan/target/plan-probes.ts";
+import type { KeyframeGroup } from "#shared/plan/target/sample-windows.ts";
 import { summarizeVmaf, type VmafSummary } from "#shared/plan/target/score.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
@@ -64,11 +65,12 @@ export async function searchFor(tools: Tools, source: string, format: string): P
   return { ...found, report };
 }
 
-/** Searches formats that share their samples, as the variants of a stream do. */
+/** Searches formats that share their samples, as the variants of a stream do. Without groups these are even. */
 export async function searchTogether(
   { ffmpeg, ffprobe, folder }: Tools,
   source: string,
   formats: readonly string[],
+  groups: readonly KeyframeGroup[] = [],
 ): Promise<Omit<Searched, "report"> & { readonly reports: readonly TargetReport[] }> {
   const videos = formats.map(videoOf).map((output): SearchedVideo => {
     const { video } = output;
@@ -80,7 +82,7 @@ export async function searchTogether(
   const cost = { keep: 0, encode: 0, measure: 0 };
   const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"], ffmpegVersion: "", cpus: 2 };
   const reports = await searchRateFactors(
-    { ...{ source, probe, videos }, range: { fromMs: 0, toMs: track?.durationMs ?? 0 } },
+    { ...{ source, probe, videos, groups }, range: { fromMs: 0, toMs: track?.durationMs ?? 0 } },
     {
       ...{
         folder,

@@ -15,7 +15,7 @@ import {
   planSearch,
   type SearchedVideo,
 } from "#shared/plan/target/plan-probes.ts";
-import { type SampleWindow, sampleWindows } from "#shared/plan/target/sample-windows.ts";
+import { type KeyframeGroup, type SampleWindow, sampleWindows } from "#shared/plan/target/sample-windows.ts";
 import { scoreOf, summarizeVmaf } from "#shared/plan/target/score.ts";
 import { lossOf, nextProbe } from "#shared/plan/target/search.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
@@ -27,6 +27,8 @@ export type SearchRequest = RunInputs & {
   readonly videos: readonly SearchedVideo[];
   /** The part of the source that they show, in ms from the start of the file. */
   readonly range: { readonly fromMs: number; readonly toMs: number };
+  /** Those of the source's video, in the order of time; left out: its samples are evenly spread. */
+  readonly groups?: readonly KeyframeGroup[];
 };
 
 export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
@@ -50,7 +52,7 @@ export async function searchRateFactors(request: SearchRequest, deps: SearchDeps
   if (searches.length < request.videos.length) return request.videos.map(withoutSearch);
   const folder = await mkdtemp(join(deps.folder, "target-"));
   try {
-    const windows = sampleWindows(request.range);
+    const windows = sampleWindows(request.range, request.groups);
     const samples = await keepSamples(searches, windows, request, tracks, folder, deps);
     const reports: TargetReport[] = [];
     const moved: Moved = new Map();

@@ -23,19 +23,42 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function foundFor(requested: object) {
+/** Where runs begin to read their source, in seconds. */
+class SeekLog extends CommandLog {
+  readonly seeks: number[] = [];
+
+  override start(argv: readonly string[], cwd: string): ReturnType<CommandLog["start"]> {
+    const at = argv.indexOf("-ss");
+    if (at >= 0) this.seeks.push(Number(argv[at + 1]));
+    return super.start(argv, cwd);
+  }
+}
+
+async function foundFor(requested: object, clip = source, range?: { fromMs: number; toMs: number }) {
   const parsed = parseOutputs(requested, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const outputs = parsed.value;
-  const probe = await probeSource(tested.ffprobe, source);
+  const probe = await probeSource(tested.ffprobe, clip);
   const capabilities = { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 };
-  const commands = new CommandLog();
-  const found = await findTargets({ source, probe, folder, watermarks: new Map() }, outputs, {
-    ...{ ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG }, log: silentLog, commands, trace: NO_TRACE },
+  const commands = new SeekLog();
+  const work = { source: clip, probe, folder, watermarks: new Map(), ...(range ? { range } : {}) };
+  const found = await findTargets(work, outputs, {
+    ...{ ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG }, ffprobe: tested.ffprobe },
+    ...{ log: silentLog, commands, trace: NO_TRACE },
     ...{ signal: new AbortController().signal, capabilities },
   });
-  return { outputs, probe, found };
+  return { outputs, probe, found, beginsAt: commands.seeks };
 }
+
+it("takes its samples of a scene that is hard, except in chunks", async () => {
+  const hard = "noise=alls=60:allf=t:enable=between(t\\,6\\,8)";
+  const encode = "-c:v libx264 -preset ultrafast -g 50 -sc_threshold 0";
+  await makeClip(folder, "scenes.mp4", `-f lavfi -i testsrc2=s=160x90:r=25:d=12,${hard} ${encode}`);
+  const scenes = path.join(folder, "scenes.mp4");
+  const outputs = { "mp4:::quality=vmaf80": { path: "/a.mp4" } };
+  expect((await foundFor(outputs, scenes)).beginsAt).toEqual([6.02]);
+  expect((await foundFor(outputs, scenes, { fromMs: 0, toMs: 12_000 })).beginsAt).toEqual([5.25]);
+}, 120_000);
 
 it("searches each video once, and those without a VMAF not", async () => {
   const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];

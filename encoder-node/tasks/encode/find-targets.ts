@@ -9,8 +9,11 @@ import { asFile } from "#shared/plan/plan-stream-tracks.ts";
 import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/source/source-tracks.ts";
 import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
 import type { SearchedVideo } from "#shared/plan/target/plan-probes.ts";
+import type { KeyframeGroup } from "#shared/plan/target/sample-windows.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
+import { readKeyframeGroups } from "../../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../../quality/search-rate-factor.ts";
+import type { TaskDeps } from "../../task/task-deps.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 
@@ -37,7 +40,7 @@ type Range = { readonly fromMs: number; readonly toMs: number };
 /** A video of an output; `variant` is its place in the request of a stream. */
 type Wanted = SearchedVideo & { readonly range: Range; readonly variant: number | null };
 
-type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run">;
+type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run"> & Pick<TaskDeps, "ffprobe">;
 
 /** Searches for all outputs with a requested VMAF. Without any, nothing happens. Throws when the signal aborts. */
 export async function findTargets(
@@ -50,6 +53,7 @@ export async function findTargets(
   const reports = new Map<number, TargetReport[]>();
   const found = [...outputs];
   const kbps = new Map<string, number>();
+  const groups = await groupsOf(work, wanted, deps);
   for (const videos of byRange(wanted)) {
     const [first] = videos;
     if (!first) continue;
@@ -57,7 +61,7 @@ export async function findTargets(
     const run: SearchDeps["run"] = async (planned, folder, reads) =>
       (await runAll([planned], folder, () => undefined, { ...deps, reads })) === null;
     const results = await searchRateFactors(
-      { ...work, videos: unique, range: first.range },
+      { ...work, videos: unique, range: first.range, groups },
       { ...deps, folder: work.folder, run },
     );
     for (const video of videos) {
@@ -78,6 +82,14 @@ export async function findTargets(
   const kbpsOf = (output: number, video: EncodedVideo): number | null => kbps.get(keyOf(output, video)) ?? null;
   return { outputs: found, reports, kbpsOf, withTargets };
 }
+
+/** Of a source on this node's disk that is encoded whole: a chunk has room for a sample or two. */
+const groupsOf = async (
+  { source, probe, loopbackOptions, range }: TargetWork,
+  wanted: readonly Wanted[],
+  deps: TargetDeps,
+): Promise<KeyframeGroup[]> =>
+  wanted.length === 0 || loopbackOptions || range ? [] : readKeyframeGroups({ path: source, probe }, deps);
 
 /** Videos that show the same part of the source share its samples. */
 function byRange(wanted: readonly Wanted[]): Wanted[][] {

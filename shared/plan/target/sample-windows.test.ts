@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sampleWindows } from "./sample-windows.ts";
+import { type KeyframeGroup, type SampleWindow, sampleWindows } from "./sample-windows.ts";
 import { scoreOf, summarizeVmaf } from "./score.ts";
 
 describe("sampleWindows", () => {
@@ -13,14 +14,102 @@ describe("sampleWindows", () => {
     const windows = sampleWindows({ fromMs, toMs });
     expect(windows).toHaveLength(count);
     expect(windows.reduce((sum, { lengthMs }) => sum + lengthMs, 0)).toBeCloseTo(totalMs);
-    for (const [at, window] of windows.entries()) {
-      const endMs = at === 0 ? fromMs : (windows[at - 1]?.fromMs ?? 0) + (windows[at - 1]?.lengthMs ?? 0);
-      expect(window.fromMs - window.earlierMs).toBeGreaterThanOrEqual(endMs - 0.001);
-      expect(window.earlierMs).toBeGreaterThanOrEqual(0);
-      expect(window.fromMs + window.lengthMs).toBeLessThanOrEqual(windows[at + 1]?.fromMs ?? toMs);
-    }
+    expectApart(windows, { fromMs, toMs });
+  });
+
+  /** Groups of so many seconds and bytes. */
+  const groupsOf = (groups: readonly [seconds: number, bytes: number][], fromMs = 0): KeyframeGroup[] => {
+    let at = fromMs;
+    return groups.map(([seconds, bytes]) => {
+      const group = { fromMs: at, bytes };
+      at += seconds * 1000;
+      return group;
+    });
+  };
+  const each = (count: number, group: [number, number]): [number, number][] =>
+    Array.from({ length: count }, () => group);
+  /** Bytes per second of an easy, a usual and a hard scene. */
+  const [EASY, USUAL, HARD] = [10, 100, 1000];
+
+  it.each<[string, seconds: number, KeyframeGroup[], beginsAt: number[]]>([
+    [
+      "of scenes in any order",
+      60,
+      groupsOf([
+        [20, 20 * HARD],
+        [20, 20 * EASY],
+        [20, 20 * USUAL],
+      ]),
+      [0, 20, 40],
+    ],
+    [
+      "of as many hard ones as the part has",
+      60,
+      groupsOf([
+        [40, 40 * HARD],
+        [10, 10 * EASY],
+        [10, 10 * USUAL],
+      ]),
+      [0, 20, 50],
+    ],
+    ["of groups of a frame", 60, groupsOf(Array.from({ length: 60 * 25 }, (_, at) => [0.04, at])), [19.8, 39.5, 58.3]],
+    [
+      "of the hard end of a clip of a sample",
+      20,
+      groupsOf([
+        [5, 5 * EASY],
+        [5, 5 * HARD],
+        [10, 10 * USUAL],
+      ]),
+      [5],
+    ],
+    ["except of what is too rare", 400, groupsOf([...each(199, [2, 2 * USUAL]), [2, 2 * HARD]]), []],
+    [
+      "evenly: too few groups",
+      60,
+      groupsOf([
+        [50, 50 * HARD],
+        [10, 10 * EASY],
+      ]),
+      [9.5, 29.5, 49.5],
+    ],
+    ["evenly: no groups", 60, [], [9.5, 29.5, 49.5]],
+    ["evenly: groups of another part", 60, groupsOf(each(20, [3, 5]), 90_000), [9.5, 29.5, 49.5]],
+  ])("takes samples %s", (_, seconds, groups, beginsAt) => {
+    const part = { fromMs: 0, toMs: seconds * 1000 };
+    const windows = sampleWindows(part, groups);
+    expectApart(windows, part);
+    if (beginsAt.length > 0) expect(windows.map(({ fromMs }) => fromMs / 1000)).toEqual(beginsAt.map(nearly));
+    else expect(windows.every(({ fromMs }) => fromMs < (groups.at(-1)?.fromMs ?? 0))).toBe(true);
+  });
+
+  it("takes samples that fit, of any groups", () => {
+    const lengths = fc.array(fc.tuple(fc.double({ min: 0.04, max: 30, noNaN: true }), fc.nat(1_000_000)), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(lengths, fc.nat(60_000), fc.nat(600_000), (groups, fromMs, lengthMs) => {
+        const part = { fromMs, toMs: fromMs + lengthMs };
+        const windows = sampleWindows(part, groupsOf(groups));
+        expect(windows).toHaveLength(sampleWindows(part).length);
+        expectApart(windows, part);
+      }),
+    );
   });
 });
+
+const nearly = (seconds: number): unknown => expect.closeTo(seconds, 0);
+
+/** Samples are in order, within the part, and do not overlap, however much earlier they begin. */
+function expectApart(windows: readonly SampleWindow[], { fromMs, toMs }: { fromMs: number; toMs: number }): void {
+  for (const [at, window] of windows.entries()) {
+    const before = windows[at - 1];
+    const endMs = before ? before.fromMs + before.lengthMs : fromMs;
+    expect(window.fromMs - window.earlierMs).toBeGreaterThanOrEqual(endMs - 0.001);
+    expect(window.earlierMs).toBeGreaterThanOrEqual(0);
+    expect(window.fromMs + window.lengthMs).toBeLessThanOrEqual((windows[at + 1]?.fromMs ?? toMs) + 0.001);
+  }
+}
 
 describe("scoreOf", () => {
   it.each<[string, number[], number]>([

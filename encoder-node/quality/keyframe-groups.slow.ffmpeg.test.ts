@@ -1,0 +1,51 @@
+// Lists the groups of real files, whose clocks do not begin at zero, or whose frames are not in the order of time.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { probeSource } from "../source/probe/probe-source.ts";
+import { makeClip, tested } from "../testing/plan-runs.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { readKeyframeGroups } from "./keyframe-groups.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "groups-"));
+  const hard = "noise=alls=60:allf=t:enable=between(t\\,4\\,6)";
+  const encode = "-t 8 -c:v libx264 -preset ultrafast -bf 2 -g 50 -sc_threshold 0";
+  await makeClip(folder, "clip.mp4", `-f lavfi -i testsrc2=s=128x72:r=25,${hard} -f lavfi -i sine ${encode} -c:a aac`);
+  for (const name of ["clip.ts", "clip.mkv"]) await makeClip(folder, name, "-i clip.mp4 -c copy");
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const deps = { ffprobe: tested.ffprobe, log: silentLog, signal: new AbortController().signal };
+
+it.each(["clip.mp4", "clip.ts", "clip.mkv"])("%s has a group for each keyframe, with its bytes", async (name) => {
+  const file = path.join(folder, name);
+  const groups = await readKeyframeGroups({ path: file, probe: await probeSource(tested.ffprobe, file) }, deps);
+  expect(groups.map(({ fromMs }) => Math.round(fromMs / 100) / 10)).toEqual(
+    [0, 2, 4, 6].map((seconds) => expect.closeTo(seconds, 0)),
+  );
+  const most = groups.toSorted((a, b) => b.bytes - a.bytes)[0];
+  expect(most).toBe(groups[2]);
+});
+
+it("keyframes that are near are in one group", async () => {
+  const file = path.join(folder, "intra.mp4");
+  await makeClip(folder, "intra.mp4", "-f lavfi -i testsrc2=s=128x72:r=25 -t 3 -c:v mjpeg");
+  const groups = await readKeyframeGroups({ path: file, probe: await probeSource(tested.ffprobe, file) }, deps);
+  expect(groups.map(({ fromMs }) => fromMs)).toEqual([0, 520, 1040, 1560, 2080, 2600].map((ms) => expect.closeTo(ms)));
+});
+
+it("a file that is not readable has none, and neither has one without video", async () => {
+  const file = path.join(folder, "clip.mp4");
+  const probe = await probeSource(tested.ffprobe, file);
+  const broken = path.join(folder, "broken.mp4");
+  await writeFile(broken, "no video");
+  for (const missing of [broken, path.join(folder, "missing.mp4")])
+    expect(await readKeyframeGroups({ path: missing, probe }, deps)).toEqual([]);
+  const audio = { ...probe, streams: probe.streams.filter(({ codec_type }) => codec_type === "audio") };
+  expect(await readKeyframeGroups({ path: file, probe: audio }, deps)).toEqual([]);
+  const ended = { ...deps, signal: AbortSignal.abort(new Error("ended")) };
+  await expect(readKeyframeGroups({ path: file, probe }, ended)).rejects.toThrow("ended");
+});
