@@ -1,7 +1,7 @@
 // Measures what leaving out similar variants saves and costs, for several shares of bits that count as similar.
 // `node local/bootstrap.mjs bench/similar-variants.ts [vmaf] [seconds] [heights]` prints tables. For each clip the rate
-// factors of a ladder are searched, by default of the default one, and each rendition is encoded, and measured as a player
-// on a screen of 1080p shows it.
+// factors of a ladder are searched, by default of the default one, and each rendition is encoded, and measured as a
+// player on a screen of 1080p shows it.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// Measures how well the samples of a requested VMAF stand for videos whose scenes are of unlike complexity, with even ones
-// and with those that are chosen by the bits of the source. `node local/bootstrap.mjs bench/target-samples.ts` prints
-// tables: of many videos that are mixed from encoded scenes, and of a few that are searched and encoded.
+// Measures how well the samples of a requested VMAF stand for videos whose scenes are of unlike complexity, with even
+// ones and with those that are chosen by the bits of the source. `node local/bootstrap.mjs bench/target-samples.ts`
+// prints tables: of many videos that are mixed from encoded scenes, and of a few that are searched and encoded.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
