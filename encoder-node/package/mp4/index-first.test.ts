@@ -106,10 +106,10 @@ describe("a file", () => {
   it.each<[string, number, number]>([
     ["gets room for its index alone", 0, moov.length],
     ["keeps what its index leaves free", moov.length + 100, moov.length + 100],
-    ["has an index that fits exactly", moov.length, moov.length],
     ["has the least free box", moov.length + 8, moov.length + 8],
-    ["grows where a box cannot be free", moov.length + 7, moov.length + 15],
-    ["grows where its index is larger", moov.length - 1, moov.length],
+    ["grows where a box cannot be free", moov.length + 7, moov.length + 8],
+    ["grows where its index fits exactly", moov.length, moov.length + 8],
+    ["grows where its index is larger", moov.length - 1, moov.length + 8],
   ])("%s", async (_, reservedBytes, shift) => {
     const path = await write(FTYP, EMPTY, SAMPLES, moov);
     const file = await readIndexFirst(path, reservedBytes);
@@ -120,6 +120,17 @@ describe("a file", () => {
     expect(offsetsIn(file.head.subarray(FTYP.length, FTYP.length + moov.length))).toEqual([
       ["stco", [FTYP.length + 16 + shift]],
     ]);
+  });
+
+  it("has one shift where a larger one makes its index larger", async () => {
+    const size = indexOf(table("stco", [0])).length;
+    const at = 2 ** 32 - size - 12;
+    const path = await write(FTYP, SAMPLES, indexOf(table("stco", [at])));
+    for (let reservedBytes = size - 16; reservedBytes < size + 16; reservedBytes++) {
+      const { head, shift } = await readIndexFirst(path, reservedBytes);
+      const [, moved, free] = boxesIn(head);
+      expect([free?.type, offsetsIn(boxOf("moov", moved?.body ?? FTYP))[0]?.[1]]).toEqual(["free", [at + shift]]);
+    }
   });
 
   it.each<[string, Buffer[]]>([

@@ -39,10 +39,9 @@ export async function readIndexFirst(path: string, reservedBytes: number): Promi
       throw new Error("MP4 file does not have its index at its end");
     }
     const [start, moov] = await Promise.all([bytesAt(file, type), bytesAt(file, index)]);
-    const shiftFor = (sizeBytes: number): number => {
-      if (sizeBytes >= reservedBytes) return sizeBytes;
-      return sizeBytes + LEAST_FREE_BYTES <= reservedBytes ? reservedBytes : reservedBytes + LEAST_FREE_BYTES;
-    };
+    // A larger index never has a smaller shift (`movedIndex`), so there is a free box wherever bytes are reserved.
+    const shiftFor = (sizeBytes: number): number =>
+      reservedBytes === 0 ? sizeBytes : Math.max(reservedBytes, sizeBytes + LEAST_FREE_BYTES);
     const moved = movedIndex(moov, shiftFor);
     const shift = shiftFor(moved.length);
     const free = shift - moved.length;
