@@ -65,6 +65,18 @@ describe("sampleWindows", () => {
     ],
     ["except of what is too rare", 400, groupsOf([...each(199, [2, 2 * USUAL]), [2, 2 * HARD]]), []],
     [
+      "of a part that ends within a group",
+      24,
+      groupsOf([
+        [8, 8 * EASY],
+        [8, 8 * USUAL],
+        [80, 80 * USUAL - 1],
+        [1, 1],
+      ]),
+      [8],
+    ],
+    ["evenly: most of the part has no group", 60, groupsOf(each(20, [1.2, 5]), 36_000), [9.5, 29.5, 49.5]],
+    [
       "evenly: too few groups",
       60,
       groupsOf([

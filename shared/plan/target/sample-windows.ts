@@ -55,7 +55,10 @@ function partsOf(groups: readonly KeyframeGroup[], { fromMs, toMs }: Part, least
   const stretches: Stretch[] = [];
   for (const [at, group] of groups.entries()) {
     if (group.fromMs < fromMs || group.fromMs >= toMs) continue;
-    const one = { fromMs: group.fromMs, toMs: Math.min(toMs, groups[at + 1]?.fromMs ?? toMs), bytes: group.bytes };
+    const nextMs = groups[at + 1]?.fromMs ?? toMs;
+    const endMs = Math.min(toMs, nextMs);
+    const bytes = (group.bytes * (endMs - group.fromMs)) / (nextMs - group.fromMs);
+    const one = { fromMs: group.fromMs, toMs: endMs, bytes };
     const last = stretches.at(-1);
     if (last && lengthOf(last) < leastMs) stretches.splice(-1, 1, together(last, one));
     else stretches.push(one);
@@ -70,16 +73,12 @@ const together = (one: Stretch, next: Stretch): Stretch => ({
   bytes: one.bytes + next.bytes,
 });
 
-/** Null where there are fewer stretches than samples, or the last one is too short. */
-function byComplexity(
-  stretches: readonly Stretch[],
-  count: number,
-  each: number,
-  { fromMs }: Part,
-): SampleWindow[] | null {
+/** Null where there are fewer stretches than samples, or one is too short, or most of the part has no group. */
+function byComplexity(stretches: readonly Stretch[], count: number, each: number, part: Part): SampleWindow[] | null {
   if (stretches.length < Math.max(2, count) || stretches.some((one) => !(lengthOf(one) >= each))) return null;
   const sorted = stretches.toSorted((a, b) => a.bytes / lengthOf(a) - b.bytes / lengthOf(b));
   const totalMs = sorted.reduce((sum, one) => sum + lengthOf(one), 0);
+  if (totalMs < lengthOf(part) / 2) return null;
   const chosen = new Map<Stretch, number>();
   let endMs = 0;
   let next = 0;
@@ -90,7 +89,7 @@ function byComplexity(
       next += 1;
     }
   }
-  let earliestMs = fromMs;
+  let earliestMs = part.fromMs;
   return [...chosen]
     .toSorted(([a], [b]) => a.fromMs - b.fromMs)
     .flatMap(([one, samples]) => samplesIn(one, samples, each))
