@@ -14,6 +14,8 @@ import { type EarlyUpload, type GrowingFile, openEarlyUpload } from "./early-upl
 import type { RequestUploads } from "./upload.ts";
 
 const PART = 5 * 2 ** 20;
+/** The end of a file that may still be rewritten. */
+const END = 64 * 1024;
 let folder: string;
 let path: string;
 let respond: RequestListener;
@@ -99,9 +101,12 @@ async function finished(upload: EarlyUpload, content?: Content, onProgress: (byt
 
 it("sends parts as soon as all their bytes are written, and the first one, which changes, last", async () => {
   const upload = start();
-  await appendFile(path, bytesOf(3 * PART + 1));
+  await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]), { timeout: 5000 });
-  await appendFile(path, bytesOf(4 * PART).subarray(3 * PART + 1));
+  await appendFile(path, bytesOf(4 * PART + END - 1).subarray(3 * PART + END));
+  await new Promise((waited) => setTimeout(waited, 100));
+  expect(sent.length).toBe(2);
+  await appendFile(path, Buffer.alloc(1, 5));
   await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2, 3]), { timeout: 5000 });
   await appendFile(path, "end");
   const file = await open(path, "r+");
@@ -109,32 +114,44 @@ it("sends parts as soon as all their bytes are written, and the first one, which
   await file.close();
   const progress: number[] = [];
   const done = await finished(upload, undefined, (bytes) => progress.push(bytes));
-  expectStored(Buffer.concat([Buffer.from("front"), bytesOf(4 * PART).subarray(5), Buffer.from("end")]));
+  expectStored(Buffer.concat([Buffer.from("front"), bytesOf(4 * PART + END).subarray(5), Buffer.from("end")]));
   expect(done).toEqual({
-    sizeBytes: 4 * PART + 3,
+    sizeBytes: 4 * PART + END + 3,
     etags: [0, 1, 2, 3, 4].map((part) => md5(parts.get(part) ?? Buffer.alloc(0))),
   });
   expect(sent.length).toBe(5);
-  expect([progress[0], progress.at(-1)]).toEqual([3 * PART, 4 * PART + 3]);
+  expect([progress[0], progress.at(-1)]).toEqual([3 * PART, 4 * PART + END + 3]);
   expect(progress).toEqual(progress.toSorted((a, b) => a - b));
-  expect(requested.at(-1)).toMatchObject({ output: 0, file: 1, sizeBytes: 4 * PART + 3, early: { parts: [0, 4] } });
+  const whole = { output: 0, file: 1, sizeBytes: 4 * PART + END + 3 };
+  expect(requested.at(-1)).toMatchObject({ ...whole, early: { parts: [0, 4] } });
   expect(requested[0]).toMatchObject({ sizeBytes: 0 });
 });
 
 it("has the bytes of the disk after those that are reserved", async () => {
   const upload = start({ reservedBytes: 1000 });
-  await appendFile(path, bytesOf(2 * PART));
+  const fileBytes = 2 * PART + END;
+  await appendFile(path, bytesOf(fileBytes));
   await vi.waitFor(() => expect(sent).toEqual([1]), { timeout: 5000 });
   const head = Buffer.alloc(1010, "i");
-  const content = headedContent(head, rangeContent(path, 10, 2 * PART - 10));
-  expect(await finished(upload, content)).toMatchObject({ sizeBytes: 2 * PART + 1000 });
-  expectStored(Buffer.concat([head, bytesOf(2 * PART).subarray(10)]));
+  const content = headedContent(head, rangeContent(path, 10, fileBytes - 10));
+  expect(await finished(upload, content)).toMatchObject({ sizeBytes: fileBytes + 1000 });
+  expectStored(Buffer.concat([head, bytesOf(fileBytes).subarray(10)]));
   expect(sent.length).toBe(3);
+});
+
+it("is expected to have its reserved bytes once, whatever is written", async () => {
+  const upload = start({ reservedBytes: 4 * PART, fraction: () => 0.1 });
+  await appendFile(path, bytesOf(PART - 1));
+  await new Promise((waited) => setTimeout(waited, 100));
+  expect(requested).toEqual([]);
+  await appendFile(path, "1");
+  await vi.waitFor(() => expect(requested[0]?.early?.expectedBytes).toBe(14 * PART), { timeout: 5000 });
+  expect(upload.halt()).toBe(true);
 });
 
 it("sends a part again that had bytes after the end, such as those of an index", async () => {
   const upload = start();
-  await appendFile(path, bytesOf(3 * PART));
+  await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]), { timeout: 5000 });
   const content = rangeContent(path, 0, 3 * PART - 7);
   expect((await finished(upload, content))?.etags.length).toBe(3);
@@ -144,13 +161,13 @@ it("sends a part again that had bytes after the end, such as those of an index",
 
 it("gets new signatures when they have expired, at any time", async () => {
   const upload = start();
-  await appendFile(path, bytesOf(2 * PART));
+  await appendFile(path, bytesOf(2 * PART + END));
   await vi.waitFor(() => expect(sent).toEqual([1]), { timeout: 5000 });
   word = "second";
   await appendFile(path, bytesOf(PART));
   await vi.waitFor(() => expect(sent).toEqual([1, 2]), { timeout: 5000 });
-  expect((await finished(upload))?.sizeBytes).toBe(3 * PART);
-  expect(sent.length).toBe(3);
+  expect((await finished(upload))?.sizeBytes).toBe(3 * PART + END);
+  expect(sent.length).toBe(4);
 });
 
 it.each<[string, Given]>([
@@ -182,7 +199,7 @@ it.each<[string, RequestUploads]>([
 ])("leaves the whole file to the usual upload with %s", async (_, requestUploads) => {
   const requests = vi.fn(requestUploads);
   const upload = start({ requestUploads: requests });
-  await appendFile(path, bytesOf(3 * PART));
+  await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(requests).toHaveBeenCalledTimes(1), { timeout: 5000 });
   expect(await upload.finish(await fileContent(path), ignore)).toBeNull();
   expect(upload.halt()).toBe(false);
@@ -191,7 +208,7 @@ it.each<[string, RequestUploads]>([
 
 it("leaves the whole file to the usual upload when the storage has lost the upload", async () => {
   const upload = start();
-  await appendFile(path, bytesOf(3 * PART));
+  await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(sent.length).toBe(2), { timeout: 5000 });
   respond = (request, response) =>
     void request.resume().on("end", () => response.writeHead(404).end("<Error><Code>NoSuchUpload</Code></Error>"));
@@ -206,7 +223,7 @@ it("ends its requests when it is stopped", async () => {
     response.on("close", () => (open -= 1));
   };
   const upload = start();
-  await appendFile(path, bytesOf(3 * PART));
+  await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(open).toBe(2), { timeout: 5000 });
   await upload.stop();
   await vi.waitFor(() => expect(open).toBe(0));

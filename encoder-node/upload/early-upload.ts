@@ -39,7 +39,10 @@ const POLL_MS = 500;
 const LEAST_PART_BYTES = 5 * 2 ** 20;
 /** Of a smaller file hardly more than the first part is written before the encode ends, and that one is sent last. */
 const LEAST_BYTES = 2.5 * LEAST_PART_BYTES;
-/** More than ffmpeg rewrites at the start of any file: the type of an MP4, the header of a Matroska file. */
+/**
+ * More than ffmpeg rewrites at the start of any file (the type of an MP4, the header of a Matroska file), and at the end
+ * of one that grows: the sizes in the `moof` box of a fragment, which has some 16 bytes for each frame.
+ */
 const REWRITTEN_BYTES = 64 * 1024;
 /** Of one file at a time. An encode is seldom faster than one connection. */
 const PARALLEL_PARTS = 4;
@@ -65,21 +68,22 @@ export function openEarlyUpload(
     if (!deps.signal.aborted) deps.log.info("Early upload given up", { output: file.output, error: messageOf(error) });
     failing.abort(error);
   };
-  /** How many bytes of the upload are certain. */
-  const certainBytes = async (): Promise<number> => reservedBytes + ((await lstat(path).catch(() => null))?.size ?? 0);
+  const writtenBytes = async (): Promise<number> => (await lstat(path).catch(() => null))?.size ?? 0;
 
-  const begin = (certain: number): EarlyParts | null => {
+  const begin = (written: number): EarlyParts | null => {
     const fraction = Math.min(1, file.fraction());
-    if (growing.aborted || fraction <= 0 || certain < LEAST_PART_BYTES) return null;
-    const expectedBytes = Math.min(MAX_FILE_BYTES, Math.round(certain / fraction));
+    if (growing.aborted || fraction <= 0 || written < LEAST_PART_BYTES) return null;
+    const expectedBytes = Math.min(MAX_FILE_BYTES, reservedBytes + Math.round(written / fraction));
     return expectedBytes >= LEAST_BYTES ? new EarlyParts(file.output, expectedBytes, deps) : null;
   };
   const follow = async (): Promise<void> => {
     await untilAborted(verified, growing);
     let next = 0;
     while (!growing.aborted) {
-      const certain = await certainBytes();
-      parts ??= begin(certain);
+      const written = await writtenBytes();
+      // Bytes of the upload that ffmpeg does not change any more.
+      const certain = reservedBytes + written - REWRITTEN_BYTES;
+      parts ??= begin(written);
       const partBytes = await parts?.open();
       if (parts && partBytes === undefined) return giveUp(new Error("The storage has no parts"));
       if (parts && partBytes !== undefined) {
