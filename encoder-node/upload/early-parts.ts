@@ -146,7 +146,9 @@ export class EarlyParts {
 
   async #sign(wanted: readonly number[], sizeBytes: number, isRenewed: boolean): Promise<void> {
     const parts = isRenewed ? [...wanted] : wanted.filter((part) => !this.#isFresh(part));
-    if (parts.length === 0) return;
+    // Parts that are sent at the same time ask for each other's signatures.
+    const [first] = wanted;
+    if (first === undefined || first !== parts[0]) return;
     const early = { expectedBytes: this.#expectedBytes, parts };
     const file = { output: this.#output, file: 1, sizeBytes, early };
     const ticket = await requestTicket(file, this.#deps.requestUploads);

@@ -1,0 +1,41 @@
+// Signatures for the parts of a file that grows.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { mapLimited } from "../async/in-parallel.ts";
+import { silentLog } from "../testing/silent-log.ts";
+import { loopback } from "../testing/upload-storage.ts";
+import { bytesContent } from "./content.ts";
+import { EarlyParts } from "./early-parts.ts";
+import type { RequestUploads } from "./upload.ts";
+
+const PART = 10;
+const server = createServer((request, response) => {
+  request.resume().on("end", () => response.writeHead(200, { etag: `"${request.url}"` }).end());
+});
+beforeAll(() => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening)));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+it("are requested eight at a time, also for parts that are sent at the same time", async () => {
+  const asked: number[][] = [];
+  const requestUploads: RequestUploads = async (files) => {
+    const wanted = files[0]?.early?.parts ?? [];
+    asked.push([...wanted]);
+    await new Promise((waited) => setTimeout(waited, 20));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const parts = wanted.map((part) => {
+      return { url: `${origin}/${part}`, headers: {}, offset: part * PART, sizeBytes: PART };
+    });
+    return { uploads: [{ output: 0, file: 1, partBytes: PART, parts }] };
+  };
+  const deps = { requestUploads, storages: loopback, signal: new AbortController().signal, log: silentLog };
+  const parts = new EarlyParts(0, 1, deps);
+  expect(await parts.open()).toBe(PART);
+  const content = bytesContent(new Uint8Array(40 * PART));
+  const later = Array.from({ length: 31 }, (_, at) => at + 1);
+  await mapLimited(later, 4, (part) => parts.send(part, content));
+  expect(asked.map((wanted) => [wanted[0], wanted.length])).toEqual([0, 8, 16, 24].map((first) => [first, 8]));
+});
