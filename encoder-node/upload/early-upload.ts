@@ -40,8 +40,8 @@ const LEAST_PART_BYTES = 5 * 2 ** 20;
 /** Of a smaller file hardly more than the first part is written before the encode ends, and that one is sent last. */
 const LEAST_BYTES = 2.5 * LEAST_PART_BYTES;
 /**
- * More than ffmpeg rewrites at the start of any file (the type of an MP4, the header of a Matroska file), and at the end
- * of one that grows: the sizes in the `moof` box of a fragment, which has some 16 bytes for each frame.
+ * More than ffmpeg rewrites at the start of any file (the type of an MP4, the header of a Matroska file), and at the
+ * end of one that grows: the sizes in the `moof` box of a fragment, which has some 16 bytes for each frame.
  */
 const REWRITTEN_BYTES = 64 * 1024;
 /** Of one file at a time. An encode is seldom faster than one connection. */
