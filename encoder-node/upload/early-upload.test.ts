@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
+import { Limiter } from "../async/in-parallel.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { loopback, md5 } from "../testing/upload-storage.ts";
 import { type Content, fileContent, headedContent, rangeContent } from "./content.ts";
@@ -70,12 +71,16 @@ const sign: RequestUploads = async (files) => {
     })),
   };
 };
-type Given = Partial<GrowingFile> & { readonly requestUploads?: RequestUploads; readonly verified?: Promise<void> };
-function start({ requestUploads = sign, verified = Promise.resolve(), ...file }: Given = {}): EarlyUpload {
-  const deps = { requestUploads, storages: loopback, signal: new AbortController().signal, log: silentLog };
+type Given = Partial<GrowingFile> & {
+  readonly requestUploads?: RequestUploads;
+  readonly verified?: Promise<void>;
+  readonly limiter?: Limiter;
+};
+function start({ requestUploads = sign, verified, limiter = new Limiter(4), ...file }: Given = {}): EarlyUpload {
+  const deps = { requestUploads, storages: loopback, signal: new AbortController().signal, log: silentLog, limiter };
   const upload = openEarlyUpload(
     { output: 0, path, reservedBytes: 0, fraction: () => 0.2, ...file },
-    verified,
+    verified ?? Promise.resolve(),
     deps,
     20,
   );
@@ -213,6 +218,21 @@ it("leaves the whole file to the usual upload when the storage has lost the uplo
   respond = (request, response) =>
     void request.resume().on("end", () => response.writeHead(404).end("<Error><Code>NoSuchUpload</Code></Error>"));
   expect(await finished(upload)).toBeNull();
+});
+
+it("waits while other files of the task send as many parts as may be sent", async () => {
+  const limiter = new Limiter(1);
+  const { promise: isHeld, resolve: release } = Promise.withResolvers<void>();
+  const holding = limiter.run(() => isHeld);
+  const upload = start({ limiter });
+  await appendFile(path, bytesOf(3 * PART + END));
+  await vi.waitFor(() => expect(requested.length).toBe(1), { timeout: 5000 });
+  await new Promise((waited) => setTimeout(waited, 100));
+  expect(sent).toEqual([]);
+  release();
+  await holding;
+  await vi.waitFor(() => expect(sent).toEqual([1, 2]), { timeout: 5000 });
+  expect((await finished(upload))?.etags.length).toBe(4);
 });
 
 it("ends its requests when it is stopped", async () => {

@@ -3,7 +3,7 @@ import { lstat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "#shared/log.ts";
 import { MAX_FILE_BYTES } from "#shared/report-limits.ts";
-import { Limiter } from "../async/in-parallel.ts";
+import type { Limiter } from "../async/in-parallel.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import { type Content, rangeContent } from "./content.ts";
 import { EarlyParts, type StoredParts } from "./early-parts.ts";
@@ -33,6 +33,11 @@ export interface EarlyUpload {
   stop(): Promise<void>;
 }
 
+export type EarlyUploadDeps = UploadDeps & {
+  /** Limits how many parts of files that grow are sent at a time. */
+  readonly limiter: Limiter;
+};
+
 /** How often the size of the file is read. */
 const POLL_MS = 500;
 /** Parts have 5 MiB at least. */
@@ -44,14 +49,12 @@ const LEAST_BYTES = 2.5 * LEAST_PART_BYTES;
  * end of one that grows: the sizes in the `moof` box of a fragment, which has some 16 bytes for each frame.
  */
 const REWRITTEN_BYTES = 64 * 1024;
-/** Of one file at a time. An encode is seldom faster than one connection. */
-const PARALLEL_PARTS = 4;
 
 /** Begins when the file is large enough, and not before `verified`. */
 export function openEarlyUpload(
   file: GrowingFile,
   verified: Promise<void>,
-  taskDeps: UploadDeps,
+  { limiter, ...taskDeps }: EarlyUploadDeps,
   pollMs = POLL_MS,
 ): EarlyUpload {
   const { path, reservedBytes } = file;
@@ -59,7 +62,6 @@ export function openEarlyUpload(
   const stopped = AbortSignal.any([taskDeps.signal, stopping.signal]);
   const deps = { ...taskDeps, signal: AbortSignal.any([stopped, failing.signal]) };
   const growing = AbortSignal.any([deps.signal, halting.signal]);
-  const limiter = new Limiter(PARALLEL_PARTS);
   const sending: Promise<void>[] = [];
   let parts: EarlyParts | null = null;
 

@@ -1,6 +1,7 @@
 // The uploads of a task's files that begin while ffmpeg writes them.
 import { join } from "node:path";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import { Limiter } from "../../async/in-parallel.ts";
 import { type EarlyUpload, openEarlyUpload } from "../../upload/early-upload.ts";
 import type { UploadDeps } from "../../upload/upload.ts";
 
@@ -19,9 +20,13 @@ export interface EarlyUploads {
   stop(): Promise<void>;
 }
 
+/** Parts of all files that are sent at a time. An encode is seldom faster than one connection. */
+const PARALLEL_PARTS = 8;
+
 /** Nothing is stored before `verified` resolves; whoever makes that promise handles its rejection. */
 export function openEarlyUploads(verified: Promise<void>, deps: UploadDeps): EarlyUploads {
   const started: EarlyUpload[] = [];
+  const shared = { ...deps, limiter: new Limiter(PARALLEL_PARTS) };
   return {
     follow(outputs, folder) {
       let written = 0;
@@ -31,7 +36,7 @@ export function openEarlyUploads(verified: Promise<void>, deps: UploadDeps): Ear
         if (!growing || name === undefined || others.length > 0) continue;
         const { reservedBytes } = growing;
         const file = { output, path: join(folder, name), reservedBytes, fraction: () => written };
-        byOutput.set(output, openEarlyUpload(file, verified, deps));
+        byOutput.set(output, openEarlyUpload(file, verified, shared));
       }
       started.push(...byOutput.values());
       return {
