@@ -183,7 +183,7 @@ it("are sent again at once where the index needs more bytes than were reserved",
   const [report] = await encoded(inParts, {}, source);
   expect(sentWhileEncoding.size).toBeGreaterThan(0);
   const { path, bytes } = await fileOf(report);
-  expect(boxesIn(bytes)).toEqual(["ftyp", "moov", "free", "mdat"]);
+  expect(boxesIn(bytes)).toEqual(["ftyp", "moov", "free", "free", "mdat"]);
   expect(report).toMatchObject({ files: [{ etags: [expect.any(String)] }] });
   await contentOf(path);
 });
