@@ -19,7 +19,7 @@ afterAll(() => {
   server.close();
 });
 
-it("are requested eight at a time, also for parts that are sent at the same time", async () => {
+it("are requested sixteen at a time, also for parts that are sent at the same time", async () => {
   const asked: number[][] = [];
   const requestUploads: RequestUploads = async (files) => {
     const wanted = files[0]?.early?.parts ?? [];
@@ -34,8 +34,8 @@ it("are requested eight at a time, also for parts that are sent at the same time
   const deps = { requestUploads, storages: loopback, signal: new AbortController().signal, log: silentLog };
   const parts = new EarlyParts(0, 1, deps);
   expect(await parts.open()).toBe(PART);
-  const content = bytesContent(new Uint8Array(40 * PART));
-  const later = Array.from({ length: 31 }, (_, at) => at + 1);
+  const content = bytesContent(new Uint8Array(64 * PART));
+  const later = Array.from({ length: 63 }, (_, at) => at + 1);
   await mapLimited(later, 4, (part) => parts.send(part, content));
-  expect(asked.map((wanted) => [wanted[0], wanted.length])).toEqual([0, 8, 16, 24].map((first) => [first, 8]));
+  expect(asked.map((wanted) => [wanted[0], wanted.length])).toEqual([0, 16, 32, 48].map((first) => [first, 16]));
 });

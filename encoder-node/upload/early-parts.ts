@@ -9,9 +9,9 @@ import { putPart } from "./put-part.ts";
 import { requestTicket, type UploadDeps } from "./upload.ts";
 
 /** Parts in one request for signatures while the file grows. */
-const GROWING_BATCH = 8;
-/** Signatures are valid for 15 minutes (docs/storage.md); a part may wait for its bytes for longer than that. */
-const FRESH_MS = 5 * 60_000;
+const GROWING_BATCH = 16;
+/** Signatures are valid for 15 minutes (docs/storage.md), of which retries of a part may take five. */
+const FRESH_MS = 10 * 60_000;
 const FINAL_BATCH = 100;
 const PARALLEL_PARTS = 4;
 
