@@ -104,6 +104,15 @@ it("is aborted when the node gives it up for a whole file, and with an output th
   expect([(await put(early, 1)).status, (await put(again, 1)).status]).toEqual([404, 404]);
 });
 
+it("begins again for another size than the one that was stated, by which parts were signed", async () => {
+  const { spec, lease } = await encoding();
+  const first = await ticketOf(ask(spec, lease, { sizeBytes: 6 * MIB, parts: [1] }));
+  expect(idOf(await ticketOf(ask(spec, lease, { sizeBytes: 6 * MIB, parts: [0] })))).toBe(idOf(first));
+  const second = await ticketOf(ask(spec, lease, { sizeBytes: 20 * MIB, parts: [2] }));
+  expect(idOf(second)).not.toBe(idOf(first));
+  expect(idOf(await ticketOf(ask(spec, lease, { parts: [1] })))).not.toBe(idOf(second));
+});
+
 it("cannot end an output before its size is stated", async () => {
   const { spec, lease } = await encoding();
   await ticketOf(ask(spec, lease, { parts: [0] }));

@@ -21,9 +21,11 @@ export const mayBeginEarly = ({ type }: OutputSpec): boolean => type === "video"
 export function recordedUpload(state: JobState, proof: LeaseProof, file: RequestedFile): SignedUpload | null {
   const upload = checkLease(state, proof).task?.uploads[uploadKey(file)];
   if (!upload) return null;
-  const isOpen = upload.partBytes !== undefined;
-  if (isOpen) return file.early ? upload : null;
-  return upload.sizeBytes === file.sizeBytes ? upload : null;
+  const isInParts = upload.partBytes !== undefined;
+  if (isInParts && !file.early) return null;
+  // A stated size is final: parts were signed by it.
+  const isOpen = isInParts && upload.sizeBytes === 0;
+  return isOpen || upload.sizeBytes === file.sizeBytes ? upload : null;
 }
 
 /** Records the size of the file of an open upload. */
