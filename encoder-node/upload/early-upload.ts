@@ -26,7 +26,7 @@ export interface EarlyUpload {
   halt(): boolean;
   /**
    * Uploads the rest of the finished file, and returns what `uploadContent` does; null if the file is to be uploaded as
-   * a whole, because the storage has no parts or rejects them. Throws StorageDown, and the errors of the lease.
+   * a whole, because the storage has no parts or rejects them. Throws StorageDown, and the reason of an abort.
    */
   finish(content: Content, onProgress: (bytesSent: number) => void): Promise<StoredParts | null>;
   /** Ends all requests, and resolves when they have ended. */
