@@ -60,7 +60,7 @@ export const STREAM_CASES: readonly Case[] = [
     async (origin) => {
       const { copra, requests } = scenario(origin, "silent");
       const reconnects: unknown[] = [];
-      const options = { silenceSeconds: 0.2, onReconnect: (error: unknown) => reconnects.push(error) };
+      const options = { silenceSeconds: 1, onReconnect: (error: unknown) => reconnects.push(error) };
       equal(
         (await collected(copra.events(options), 1)).map(({ event }) => event),
         ["gap"],
