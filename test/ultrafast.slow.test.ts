@@ -148,7 +148,6 @@ it("a video in chunks equals the video in one piece, although a node and the con
   const { ultrafast } = metadata;
   expect(ultrafast).toMatchObject({ frames_planned: SECONDS * RATE, frames_joined: SECONDS * RATE });
   expect(ultrafast.largest_error_us).toBeLessThan(100);
-  expect(new Set(ultrafast.chunks.map(({ node }) => node)).size).toBeGreaterThan(1);
   await expectFacts(id, ultrafast.chunks.length);
   await expect.poll(scratchObjects, { timeout: 30_000 }).toEqual([]);
 });
@@ -163,6 +162,9 @@ async function expectFacts(id: string, chunkCount: number): Promise<void> {
   for (const { fps, speed, node } of chunks)
     expect([fps, speed, node]).toEqual([POSITIVE, POSITIVE, expect.any(String)]);
   expect(attempts.map(({ outcome }) => outcome)).toContain("lost");
+  // Begun by several nodes: the one that takes over the lost chunk may have encoded all others.
+  const begun = attempts.filter(({ task }) => chunks.some(({ id }) => id === task));
+  expect(new Set(begun.map(({ node }) => node)).size).toBeGreaterThan(1);
 
   const { commands, commands_dropped } = CommandList.parse((await stack.request("GET", `/jobs/${id}/commands`)).body);
   const ran = new Set(commands.map(({ task }) => task));

@@ -175,7 +175,7 @@ describe("the quality of an output", () => {
     const strip = section.getByRole("img", { name: `VMAF of ${key} over its length, worst at 0:02: 60.5` });
     expect(await strip.locator("rect").count()).toBe(4);
     await section.getByText("VMAF over time").click();
-    expect(await section.locator("tbody tr").allTextContents()).toEqual([
+    await expect.poll(() => section.locator("tbody tr").allTextContents()).toEqual([
       ...["0:0096.040.00.9900", "0:0195.040.00.9900", "0:0260.531.00.9000", "0:03–––", "0:0497.041.00.9900"],
     ]);
     expect(await accessibilityProblems(page)).toEqual([]);
