@@ -43,6 +43,16 @@ describe("a job that no node takes", () => {
     expect([ended.status, ended.input.status]).toEqual(["job.failed", "input.transferred"]);
     expect(endOverdue(ended, NOW + DAY_MS)).toBe(ended);
   });
+
+  it("waits anew after an outage of the control plane", () => {
+    const state = limited(checkedJob(spec), { startWithinMs: 60_000 });
+    const restarted = endOverdue(state, NOW + DAY_MS);
+    expect([restarted.status, limitOf(restarted)?.at]).toEqual([state.status, NOW + DAY_MS + 60_000]);
+    expect(endOverdue(restarted, NOW + DAY_MS + 60_000).status).toBe("job.failed");
+    // The client's own limit holds.
+    const ran = limited(expireLeases(encoding(), NOW + DAY_MS), { maxRunMs: 5000 });
+    expect(endOverdue(ran, NOW + DAY_MS).status).toBe("job.failed");
+  });
 });
 
 it("a job that takes longer than it may fails, and its nodes are notified", () => {

@@ -6,6 +6,12 @@ import { abandonTasks, bumpVersion, moveInputTo } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 
+/**
+ * An alarm that is later than this rings after an outage of the control plane, in which no node could take the work.
+ * Those of a platform that works are late by a minute at most, or repeated for some minutes.
+ */
+const OUTAGE_MS = 5 * 60_000;
+
 /** When the job ends unless its state changes, ms since 1970; and why. Null: never. */
 export function limitOf(state: JobState): { at: number; failure: Failure } | null {
   if (isTerminalJob(state.status)) return null;
@@ -26,15 +32,19 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
 const isWorkedOn = ({ phase, lease }: JobState["tasks"][number]): boolean =>
   phase === "completing" || (phase === "leased" && lease?.waitedUntil !== null);
 
-/** Since when no node has worked on the job: its start, its last report, or the end of its last lease. */
+/** Since when no node has worked on the job: its start, its last report, the end of its last lease or of an outage. */
 const idleSince = ({ spec, startedAt, workedAt, tasks }: JobState): number =>
   Math.max(spec.createdAt, startedAt, workedAt, ...tasks.map(({ notBefore }) => notBefore));
 
-/** Ends a job whose time is over: finished outputs are kept, all others fail. */
+/**
+ * Ends a job whose time is over: finished outputs are kept, all others fail. Work that waited for a node during an
+ * outage waits anew: nodes return after the control plane.
+ */
 export function endOverdue(state: JobState, now: number): JobState {
   const limit = limitOf(state);
   if (!limit || limit.at > now) return state;
-  const { failure } = limit;
+  const { at, failure } = limit;
+  if (failure.code === "job_not_started" && now > at + OUTAGE_MS) return { ...state, workedAt: now };
   let next = abandonTasks(state);
   // Without a probe it was the input that nobody could fetch.
   if (!state.input.probe) next = moveInputTo({ ...next, input: { ...next.input, failure } }, "fail");

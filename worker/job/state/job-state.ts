@@ -59,7 +59,7 @@ export const JobState = z.object({
   completedAt: Time.nullable(),
   /** When it was created or restarted last; 0: at its creation. */
   startedAt: Time.default(0),
-  /** When a node first took a task of it since then, and when a node last reported. */
+  /** When a node first took a task of it since then, and when a node last reported, or could again after an outage. */
   runningSince: Time.nullable().default(null),
   workedAt: Time.default(0),
   used: Used.default(NOTHING_USED),
