@@ -102,7 +102,8 @@ it("starts with the data of the previous release, whose jobs end, and keeps a co
   execFileSync("tar", ["-xzf", OLD.file, "-C", home, "--no-same-owner"]);
   // Of npm start, in which requests reach the loopback interface.
   const argv = ["--port", String(await findFree()), "--s3-port", String(OLD.s3Port), "--allow-private", "loopback"];
-  running = await serve({ home, argv });
+  // The job that had ended is of 2026-11-23, and must still be kept.
+  running = await serve({ home, argv, env: { RETENTION_DAYS: "365" } });
   expect(await running.job(OLD_JOBS.ended)).toMatchObject({ status: "job.completed" });
   for (const id of [OLD_JOBS.ran, OLD_JOBS.waited]) {
     expect(await running.ended(id)).toMatchObject({ status: "job.completed" });

@@ -44,7 +44,7 @@ describe("a job that no node takes", () => {
     expect(endOverdue(ended, NOW + DAY_MS)).toBe(ended);
   });
 
-  it("waits anew after an outage of the control plane", () => {
+  it("waits as long again after an outage of the control plane", () => {
     const state = limited(checkedJob(spec), { startWithinMs: 60_000 });
     const restarted = endOverdue(state, NOW + DAY_MS);
     expect([restarted.status, limitOf(restarted)?.at]).toEqual([state.status, NOW + DAY_MS + 60_000]);

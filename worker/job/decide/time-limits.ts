@@ -38,7 +38,7 @@ const idleSince = ({ spec, startedAt, workedAt, tasks }: JobState): number =>
 
 /**
  * Ends a job whose time is over: finished outputs are kept, all others fail. Work that waited for a node during an
- * outage waits anew: nodes return after the control plane.
+ * outage waits as long again: nodes return after the control plane.
  */
 export function endOverdue(state: JobState, now: number): JobState {
   const limit = limitOf(state);
