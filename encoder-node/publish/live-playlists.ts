@@ -2,6 +2,7 @@
 // then, so that players can start long before the end.
 import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { longestEnd } from "#shared/plan/source/output-length.ts";
 import type { LiveStream } from "#shared/protocol/frames.ts";
 import type { Growing } from "../package/growing.ts";
 import { inStreamFolder } from "../package/package-files.ts";
@@ -102,7 +103,7 @@ export function openLivePlaylists(
 function playlistWriter(options: PublicationOptions, deps: LiveDeps) {
   const { spec, planned, subtitles: files } = options;
   const segmentSeconds = spec.segmentDurationMs / 1000;
-  const expectedMs = planned.expectedDurationMs;
+  const expectedMs = longestEnd(planned.tracks);
   const lists = textStore(spec.index, deps);
   let subtitles: StreamPackage["subtitles"] = [];
   let startedAt: number | null = null;

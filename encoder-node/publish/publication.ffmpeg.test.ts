@@ -345,11 +345,13 @@ it("stops in the middle", async () => {
 it("rejects tracks that are too short, missing, or invalid", async () => {
   const planned = await plan({ ...HLS, ...DASH });
   const of = planned.planned;
-  const tooLong = await publish(planned, await storage(), { planned: { ...of, expectedDurationMs: 20_000 } });
+  const tooLong = await publish(planned, await storage(), {
+    planned: { ...of, tracks: [{ kind: "audio", endMs: 20_000 }] },
+  });
   await tooLong.encode();
   await expect(tooLong.publication.check()).rejects.toMatchObject({
     code: "encoding_failed",
-    message: expect.stringMatching(/^The result ends at 12\.\d\d s instead of 20\.00 s/),
+    message: expect.stringMatching(/^The audio of the result ends at 12\.\d\d s instead of 20\.00 s/),
   });
   const garbage = await publish(planned, await storage());
   await mkdir(garbage.workFolder, { recursive: true });

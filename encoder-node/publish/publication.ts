@@ -65,7 +65,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
       try {
         await following.finish();
         if (storage.hasFailed) return;
-        for (const { variants, feeds } of packages) checkTracks(variants, feeds, planned.expectedDurationMs);
+        for (const { feeds } of packages) checkTracks(feeds, planned.tracks);
         sheets = thumbnails ? await spriteSheetsIn(workFolder, thumbnails) : [];
       } catch (error) {
         await stop();

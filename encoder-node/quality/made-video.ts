@@ -15,7 +15,9 @@ export type MadeVideo = { readonly track: string } & (
 export function madeVideos({ stream, tracks, files }: PlannedOutput, folder: string): MadeVideo[] {
   if (!stream) {
     const [file] = files;
-    return file !== undefined && tracks.includes("video") ? [{ track: "video", path: join(folder, file) }] : [];
+    return file !== undefined && tracks.some(({ kind }) => kind === "video")
+      ? [{ track: "video", path: join(folder, file) }]
+      : [];
   }
   return stream.tracks.flatMap(({ name, kind, fmp4, ts }): MadeVideo[] => {
     if (kind !== "video") return [];

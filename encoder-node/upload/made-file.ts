@@ -3,7 +3,7 @@
 import { lstat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { toleranceMs } from "#shared/plan/source/output-length.ts";
+import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
 import { readIndexFirst } from "../package/mp4/index-first.ts";
@@ -70,14 +70,17 @@ export async function probeResult(
   }
 }
 
-/** Whether a result that ends at `endMs` is long enough; always when the expected length is unknown (null). */
-export const isLongEnough = (endMs: number, expectedMs: number | null): boolean =>
-  expectedMs === null || endMs >= expectedMs - toleranceMs(expectedMs);
+/** Whether a track that ends at `madeMs` is long enough; always when the expected end is not certain. */
+export const isLongEnough = ({ endMs }: PlannedTrack, madeMs: number): boolean =>
+  endMs === null || madeMs >= endMs - toleranceMs(endMs);
 
-export function tooShort(endMs: number, expectedMs: number): AppError {
+/** Throws AppError `encoding_failed` when a track that ends at `madeMs` is too short. */
+export function checkEnd(track: PlannedTrack, madeMs: number): void {
+  const { kind, endMs } = track;
+  if (endMs === null || isLongEnough(track, madeMs)) return;
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
-  const ends = `The result ends at ${seconds(endMs)} s instead of ${seconds(expectedMs)} s`;
-  return new AppError("encoding_failed", `${ends}; the source may be damaged or truncated`);
+  const ends = `The ${kind} of the result ends at ${seconds(madeMs)} s instead of ${seconds(endMs)} s`;
+  throw new AppError("encoding_failed", `${ends}; the source may be damaged or truncated`);
 }
 
 export const missingTrack = (kind: TrackKind): AppError =>

@@ -1,6 +1,7 @@
 // Which files can be uploaded while ffmpeg writes them, because it only appends to them.
 import type { VideoOutput } from "../job/output-spec.ts";
 import type { FrameTiming } from "./filters/frame-timing.ts";
+import { longestEnd, type PlannedTrack } from "./source/output-length.ts";
 import type { AudioTrack } from "./source/source-tracks.ts";
 
 /**
@@ -9,12 +10,12 @@ import type { AudioTrack } from "./source/source-tracks.ts";
  */
 export type GrowingFile = { readonly indexAtEnd: boolean; readonly reservedBytes: number };
 
-/** What is planned for the file. `timing` is null for a copy, `frames` and `expectedDurationMs` if unknown. */
+/** What is planned for the file. `timing` is null for a copy, `frames` if unknown. */
 type WrittenFile = {
   readonly frames: number | null;
   readonly timing: FrameTiming | null;
   readonly audio: AudioTrack | null;
-  readonly expectedDurationMs: number | null;
+  readonly tracks: readonly PlannedTrack[];
 };
 
 /** A shorter encode has nearly ended when the first part of its upload is written. */
@@ -28,15 +29,16 @@ const MAX_RESERVED_BYTES = 64 * 2 ** 20;
  */
 export function growingFile(spec: VideoOutput, file: WrittenFile): GrowingFile | null {
   const { container, fragmented } = spec;
-  const { frames, timing, expectedDurationMs } = file;
-  if (!timing || frames === null || expectedDurationMs === null || expectedDurationMs < LEAST_MS) return null;
+  const { frames, timing } = file;
+  const endMs = longestEnd(file.tracks);
+  if (!timing || frames === null || endMs === null || endMs < LEAST_MS) return null;
   const isIso = container === "mp4" || container === "mov" || container === "3gp";
   if (container === "mkv" || container === "mpegts" || (isIso && fragmented)) {
     return { indexAtEnd: false, reservedBytes: 0 };
   }
   if (!isIso) return null;
   const sampleRateHz = file.audio && (spec.audio?.sampleRateHz ?? file.audio.sampleRateHz ?? 48_000);
-  const reservedBytes = indexBytes({ frames, timing, sampleRateHz, seconds: expectedDurationMs / 1000 });
+  const reservedBytes = indexBytes({ frames, timing, sampleRateHz, seconds: endMs / 1000 });
   return reservedBytes > MAX_RESERVED_BYTES ? null : { indexAtEnd: true, reservedBytes };
 }
 

@@ -5,7 +5,7 @@ import type { Result } from "../result.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import type { GrowingFile } from "./growing-file.ts";
-import type { TrackKind } from "./source/source-tracks.ts";
+import type { PlannedTrack } from "./source/output-length.ts";
 import type { PlannedStream } from "./streams/planned-stream.ts";
 import type { SelectedImages } from "./thumbnails/selected-images.ts";
 import type { SpriteSheetLayout } from "./thumbnails/sprite-sheet.ts";
@@ -26,10 +26,8 @@ export type PlannedOutput = {
   readonly output: number;
   /** Names in the working folder. Of an image output one per image, in the order of the request. */
   readonly files: readonly string[];
-  /** The least length of the output, in ms; null for images, and if the length of the source is not certain. */
-  readonly expectedDurationMs: number | null;
-  /** The tracks that must be in the file. */
-  readonly tracks: readonly TrackKind[];
+  /** The tracks that must be in the output. */
+  readonly tracks: readonly PlannedTrack[];
   /** ffmpeg's name of the encoder, of the video encoder if there is one, or `copy`; left out for images. */
   readonly encoder?: string;
   /** Whether the encoder is hardware, which may fail where software does not. */

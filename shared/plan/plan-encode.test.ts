@@ -161,51 +161,59 @@ test.each(ROWS)("$name", ({ probe, outputs, argv, frames, durationMs, isRotated 
   expect(command).toMatchObject({ expectedFrames: frames, durationMs });
 });
 
-test("outputs state their files, tracks and least length, in the order of the command", () => {
+test("outputs state their files and the least end of each track, in the order of the command", () => {
   const probe = probeOf({ ...VIDEO, duration: "50.000000" }, { ...AUDIO, duration: "60.000000" });
   const outputs = [{ format: "jpg", number: 2 }, { format: "mp4" }, { format: "mp4:x" }, { format: "mp4::x" }];
+  const [video, audio] = [
+    { kind: "video", endMs: 50_000 },
+    { kind: "audio", endMs: 60_000 },
+  ];
   expect(plan(probe, ...outputs, { format: "mp4", durationMs: 90_000 }).command?.outputs).toEqual([
-    { output: 1, files: ["1.mp4"], expectedDurationMs: 60_000, tracks: ["video", "audio"], encoder: "libx264" },
-    { output: 4, files: ["4.mp4"], expectedDurationMs: 60_000, tracks: ["video", "audio"], encoder: "libx264" },
-    { output: 3, files: ["3.mp4"], expectedDurationMs: 50_000, tracks: ["video"], encoder: "libx264" },
+    { output: 1, files: ["1.mp4"], tracks: [video, audio], encoder: "libx264" },
+    { output: 4, files: ["4.mp4"], tracks: [video, audio], encoder: "libx264" },
+    { output: 3, files: ["3.mp4"], tracks: [video], encoder: "libx264" },
     {
       output: 0,
       files: ["0-00001.jpg", "0-00002.jpg"],
-      expectedDurationMs: null,
-      tracks: ["video"],
+      tracks: [{ kind: "video", endMs: null }],
       sourceNeededUntilMs: 37_500,
     },
-    { output: 2, files: ["2.mp4"], expectedDurationMs: 60_000, tracks: ["audio"], encoder: "aac" },
+    { output: 2, files: ["2.mp4"], tracks: [audio], encoder: "aac" },
   ]);
 });
 
-test("no length is expected if it is estimated, or may be the length of another stream", () => {
+test("no end is expected if it is estimated, or may be the end of another stream", () => {
   const ends = (probe: MediaProbe, output: OutputOptions) =>
-    plan(probe, output).command?.outputs[0]?.expectedDurationMs;
+    plan(probe, output).command?.outputs[0]?.tracks.map(({ endMs }) => endMs);
   const of = (format_name: string, ...streams: Omit<ProbedStream, "index">[]): MediaProbe => {
     const probe = probeOf(...streams);
     return { ...probe, format: { ...probe.format, format_name } };
   };
   const long = { ...AUDIO, duration: "60.000000" };
-  expect(ends(of("mp3", long), { format: "mp4:x" })).toBeNull();
-  expect(ends(of("wav", long), { format: "mp4:x" })).toBe(60_000);
-  expect(ends(of("matroska,webm", AUDIO), { format: "mp4:x" })).toBe(60_000);
-  expect(ends(of("matroska,webm", VIDEO, AUDIO), { format: "mp4" })).toBeNull();
-  expect(ends(of("matroska,webm", VIDEO, { ...AUDIO, tags: { DURATION: "00:00:50.0" } }), { format: "mp4" })).toBe(
-    50_000,
-  );
+  expect(ends(of("mp3", long), { format: "mp4:x" })).toEqual([null]);
+  expect(ends(of("wav", long), { format: "mp4:x" })).toEqual([60_000]);
+  expect(ends(of("matroska,webm", AUDIO), { format: "mp4:x" })).toEqual([60_000]);
+  expect(ends(of("matroska,webm", VIDEO, AUDIO), { format: "mp4" })).toEqual([null, null]);
+  const tagged = { ...AUDIO, tags: { DURATION: "00:00:50.0" } };
+  expect(ends(of("matroska,webm", VIDEO, tagged), { format: "mp4" })).toEqual([null, 50_000]);
   // A run with far more frames than expected is stopped, so a short estimate must not set an expectation.
   expect(plan(of("mpegvideo", { ...VIDEO, duration: "3.0" }), { format: "mp4" }).command?.expectedFrames).toBeNull();
 });
 
+test("audio that begins late is expected without its lead where the container has no timestamps", () => {
+  const late = probeOf(VIDEO, { ...AUDIO, start_time: "3.000000", duration: "50.000000" });
+  const outputs = ["mp4:x", "ogg", "mp3", "aac", "wav", "flac"].map((format) => ({ format }));
+  const { command } = plan(late, ...outputs, { format: "mp3", durationMs: 10_000, params: { offset: 1 } });
+  const ends = command?.outputs.map(({ tracks }) => tracks[0]?.endMs);
+  expect(ends).toEqual([53_000, 53_000, 50_000, 50_000, 50_000, 50_000, 8000]);
+});
+
 test("audio that begins after the trim is left out", () => {
   const late = { ...AUDIO, start_time: "3.000000", duration: "50.000000" };
-  expect(plan(probeOf(VIDEO, late), { format: "mp4", durationMs: 2000 }).command?.outputs[0]?.tracks).toEqual([
-    "video",
-  ]);
-  expect(plan(probeOf(VIDEO, late), { format: "mp4:x", durationMs: 2000 }).command?.outputs[0]?.tracks).toEqual([
-    "audio",
-  ]);
+  const kinds = (format: string) =>
+    plan(probeOf(VIDEO, late), { format, durationMs: 2000 }).command?.outputs[0]?.tracks.map(({ kind }) => kind);
+  expect(kinds("mp4")).toEqual(["video"]);
+  expect(kinds("mp4:x")).toEqual(["audio"]);
 });
 
 test.each([
@@ -237,7 +245,7 @@ test("without a length images are a second apart, and no length of videos is exp
   expect(command).toMatchObject({
     expectedFrames: null,
     durationMs: null,
-    outputs: [{ expectedDurationMs: null }, {}],
+    outputs: [{ tracks: [{ endMs: null }] }, {}],
   });
 });
 

@@ -7,7 +7,7 @@ import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { fileArguments, fileName, strictArguments } from "./command/muxers.ts";
 import { seconds } from "./command/opening-arguments.ts";
 import type { CommandPart } from "./command/planned-run.ts";
-import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
+import { audioArguments, type EncodedAudio, WITHOUT_TIMES } from "./encoders/audio-encoders.ts";
 import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { fourCharacterCode } from "./encoders/video-encoders.ts";
@@ -16,7 +16,7 @@ import { growingFile } from "./growing-file.ts";
 import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
-import { isExact, lastEnd, lengthOf } from "./source/output-length.ts";
+import { lastEnd, leastEnd, type PlannedTrack } from "./source/output-length.ts";
 import {
   audioTrack,
   isUndecodableAudio,
@@ -26,7 +26,6 @@ import {
 } from "./source/output-tracks.ts";
 import { sourceFailure } from "./source/source-failures.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "./source/source-tracks.ts";
-import type { Track } from "./source/track-length.ts";
 import { type Trim, trimArguments, trimOf } from "./source/trim.ts";
 
 /**
@@ -157,17 +156,34 @@ function assemble(
 function plannedOutput(spec: VideoOutput, trim: Trim, planned: FileTracks, source: SourceTracks): PlannedOutput {
   const { video, audio, plannedVideo, plannedAudio } = planned;
   const encoded = plannedVideo?.encoded ?? null;
-  // Theora has no packets for frames that repeat, so its length is not reliable.
-  const measured: Track[] = [...(video && spec.video?.codec !== "theora" ? [video] : []), ...(audio ? [audio] : [])];
   return {
     output: spec.index,
     files: [fileName(spec.index, spec.container)],
-    expectedDurationMs: lengthOf(trim, measured.filter(isExact)),
-    tracks: [...(video ? ["video" as const] : []), ...(audio ? ["audio" as const] : [])],
+    tracks: [
+      ...(video ? [plannedVideoTrack(spec, trim, video)] : []),
+      ...(audio ? [plannedAudioTrack(spec, trim, audio)] : []),
+    ],
     ...noteOf(spec, source),
     encoder: encoded?.encoder ?? (video ? "copy" : (plannedAudio?.encoder ?? "copy")),
     ...(encoded?.device ? { inHardware: true } : {}),
   };
+}
+
+/** Theora has no packets for frames that repeat, so its end is not certain. */
+const plannedVideoTrack = ({ video }: VideoOutput, trim: Trim, track: VideoTrack): PlannedTrack => ({
+  kind: "video",
+  endMs: video?.codec === "theora" ? null : leastEnd(trim, track),
+});
+
+/**
+ * In containers without timestamps audio that begins late begins at 0, and the gaps of copied audio are lost. A
+ * truncated source still lacks the missing part.
+ */
+function plannedAudioTrack({ audio, container }: VideoOutput, trim: Trim, track: AudioTrack): PlannedTrack {
+  const endMs = leastEnd(trim, track);
+  if (endMs === null || !WITHOUT_TIMES.has(container)) return { kind: "audio", endMs };
+  const isCertain = audio?.codec !== "copy" || track.lengthFrom !== "packets";
+  return { kind: "audio", endMs: isCertain ? endMs - Math.max(0, Math.round(track.startMs - trim.startMs)) : null };
 }
 
 /** Whether the output is trimmed by packets: copied video begins at a keyframe. */

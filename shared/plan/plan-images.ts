@@ -129,8 +129,7 @@ function plannedFiles(
     output: index,
     files: text === null ? files : [...files, vtt],
     ...(text === null ? {} : { texts: [{ file: vtt, text }] }),
-    expectedDurationMs: null,
-    tracks: ["video"],
+    tracks: [{ kind: "video", endMs: null }],
     sourceNeededUntilMs: isCertain ? lastTimestamp(intervals) : null,
   };
 }

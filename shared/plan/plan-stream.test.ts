@@ -159,8 +159,10 @@ test("the whole command: each track encoded once, written for both packages by t
   expect(output).toEqual({
     output: 0,
     files: [],
-    expectedDurationMs: 60_000,
-    tracks: ["video", "audio"],
+    tracks: [
+      { kind: "video", endMs: 60_000 },
+      { kind: "audio", endMs: 60_000 },
+    ],
     encoder: "libx264, libx265",
     stream: {
       tracks: [

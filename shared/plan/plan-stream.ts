@@ -5,7 +5,7 @@ import { ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { OutputPlan } from "./output-plan.ts";
 import { planStreamParts, type StreamParts } from "./plan-stream-tracks.ts";
-import { isExact, lastEnd, lengthOf } from "./source/output-length.ts";
+import { lastEnd, leastEnd } from "./source/output-length.ts";
 import { undecodableAudioNote } from "./source/output-tracks.ts";
 import type { SourceTracks } from "./source/source-tracks.ts";
 import { NO_TRIM } from "./source/trim.ts";
@@ -25,7 +25,10 @@ export function planStream(
 function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTracks, parts: StreamParts): OutputPlan {
   const { videos, audios, thumbnails } = parts;
   const kinds = [...(videos.length > 0 ? ["video" as const] : []), ...(audios.length > 0 ? ["audio" as const] : [])];
-  const tracks = kinds.flatMap((kind) => source[kind] ?? []);
+  const tracks = kinds.flatMap((kind) => {
+    const track = source[kind];
+    return track ? [{ kind, track }] : [];
+  });
   const device = videos.find((part) => part.device !== null)?.device;
   const encoders = (videos.length > 0 ? videos : audios).map(({ encoder }) => encoder);
   const undecodable = source.video ? source.audio?.undecodable : null;
@@ -37,13 +40,15 @@ function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTrack
     branches: [...videos, ...(thumbnails ? [thumbnails] : [])].map(({ branch }) => branch),
     argv: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ argv }) => argv),
     expectedFrames: videos[0]?.expectedFrames ?? null,
-    endMs: lastEnd(NO_TRIM, tracks),
+    endMs: lastEnd(
+      NO_TRIM,
+      tracks.map(({ track }) => track),
+    ),
     needs: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ needs }) => needs),
     planned: {
       output: index,
       files: [],
-      expectedDurationMs: lengthOf(NO_TRIM, tracks.filter(isExact)),
-      tracks: kinds,
+      tracks: tracks.map(({ kind, track }) => ({ kind, endMs: leastEnd(NO_TRIM, track) })),
       ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
       encoder: [...new Set(encoders)].join(", "),
       ...(device ? { inHardware: true } : {}),

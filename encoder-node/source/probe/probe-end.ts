@@ -1,9 +1,9 @@
-// Finds the real end of the packets of a file, whatever its header declares.
+// Finds the real ends of the tracks of a file, whatever its header declares.
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 
-/** Packets of all streams of a file, or of one. Timestamps in ms on the file's own timeline. */
-export type PacketRange = { readonly fromMs: number; readonly toMs?: number; readonly streamIndex?: number };
+/** Times in ms on the file's own timeline; left out: all packets. */
+export type PacketRange = { readonly fromMs?: number; readonly toMs?: number };
 
 /**
  * After the end of any file. Without an end ffprobe reads uninitialized memory, and may stop at the first packet,
@@ -12,36 +12,33 @@ export type PacketRange = { readonly fromMs: number; readonly toMs?: number; rea
 export const ALL_MS = 1e11;
 
 /**
- * Returns the end of the last packet in a range of a local file, in ms; null without readable packets. AVI has no
- * presentation timestamps. The duration of an MP4 file is too short when the last frame comes long after its
- * predecessors: it adds up decoding timestamps, which trail behind with B-frames. Throws as `runPacketListing` does.
+ * Returns the end of the last packet of each stream, by index, in ms on the file's own timeline. Streams without
+ * readable packets in the range are left out. AVI has no presentation timestamps. The duration of an MP4 file is too
+ * short when the last frame comes long after its predecessors: it adds up decoding timestamps, which trail behind with
+ * B-frames. Throws as `runPacketListing` does.
  */
-export async function lastPacketEndMs(
+export async function packetEndsMs(
   ffprobe: Tool,
   path: string,
-  { fromMs, toMs, streamIndex }: PacketRange,
+  { fromMs, toMs = ALL_MS }: PacketRange,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<ReadonlyMap<number, number>> {
   const argv = [
-    ...(streamIndex === undefined ? [] : ["-select_streams", String(streamIndex)]),
-    ...["-read_intervals", `${fromMs / 1000}%${(toMs ?? ALL_MS) / 1000}`],
-    ...["-show_entries", "packet=pts_time,dts_time,duration_time", "-of", "compact"],
+    ...(fromMs === undefined ? [] : ["-read_intervals", `${fromMs / 1000}%${toMs / 1000}`]),
+    ...["-show_entries", "packet=stream_index,pts_time,dts_time,duration_time", "-of", "compact"],
   ];
-  // MPEG timestamps may all be negative.
-  let last = Number.NEGATIVE_INFINITY;
+  const ends = new Map<number, number>();
   // A file of many hours has millions of packets: none is kept. If one cannot be read, those before it count.
   await runPacketListingByLine({ ffprobe, source: { path }, argv }, signal, (line) => {
-    last = Math.max(last, endOf(line) ?? last);
+    const [, stream, pts, dts, duration] = PACKET.exec(line) ?? [];
+    const start = [pts, dts].map(Number).find(Number.isFinite);
+    if (start === undefined) return true;
+    const endMs = (start + (Number(duration) || 0)) * 1000;
+    // MPEG timestamps may all be negative.
+    ends.set(Number(stream), Math.max(endMs, ends.get(Number(stream)) ?? endMs));
     return true;
   });
-  return last === Number.NEGATIVE_INFINITY ? null : last * 1000;
+  return ends;
 }
 
-const PACKET = /^packet\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)/;
-
-/** In seconds; null for a line that is not a packet with a timestamp. */
-function endOf(line: string): number | null {
-  const [, pts, dts, duration] = PACKET.exec(line) ?? [];
-  const start = [pts, dts].map(Number).find(Number.isFinite);
-  return start === undefined ? null : start + (Number(duration) || 0);
-}
+const PACKET = /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)/;

@@ -6,27 +6,20 @@ import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { microseconds } from "#shared/media/timeline-start.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
-import { toleranceMs } from "#shared/plan/source/output-length.ts";
+import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
-import { chooseTracks, type TrackKind } from "#shared/plan/source/source-tracks.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
-import { lastPacketEndMs } from "../../source/probe/probe-end.ts";
+import { packetEndsMs } from "../../source/probe/probe-end.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import type { EarlyUpload } from "../../upload/early-upload.ts";
-import {
-  isLongEnough,
-  type MadeFile,
-  madeFile,
-  missingTrack,
-  probeResult,
-  tooShort,
-  uploadable,
-} from "../../upload/made-file.ts";
+import { type MadeFile, madeFile, missingTrack, probeResult, uploadable } from "../../upload/made-file.ts";
+import { checkTrackEnds } from "./track-ends.ts";
 
 export type MadeOutput = {
   output: number;
@@ -91,7 +84,7 @@ export async function checkOutput(
     if (!first) throw new AppError("encoding_failed", "The encoder made no file");
     const probe = await probeResult(first.path, deps);
     checkTracks(planned.tracks, probe);
-    await checkEnd(planned.expectedDurationMs, probe, first.path, deps);
+    await checkTrackEnds(planned.tracks, { path: first.path, probe }, deps);
     const videos = madeVideos(planned, folder);
     if (!growing) return { output, files, probe, videos };
     const file = await uploadable(first, growing.indexAtEnd, early);
@@ -116,11 +109,11 @@ function ofSize(probe: MediaProbe, sizeBytes: number): MediaProbe {
   return { ...probe, format: { ...format, size: String(sizeBytes), bit_rate: bitRate } };
 }
 
-function checkTracks(holds: readonly TrackKind[], { streams }: MediaProbe): void {
-  const missing = holds.find(
-    (kind) => !streams.some(({ codec_type, nb_frames }) => codec_type === kind && nb_frames !== "0"),
+function checkTracks(planned: readonly PlannedTrack[], { streams }: MediaProbe): void {
+  const missing = planned.find(
+    ({ kind }) => !streams.some(({ codec_type, nb_frames }) => codec_type === kind && nb_frames !== "0"),
   );
-  if (missing) throw missingTrack(missing);
+  if (missing) throw missingTrack(missing.kind);
 }
 
 /**
@@ -141,25 +134,9 @@ async function checkSource(
   const neededMs = untilMs - toleranceMs(untilMs) + startUs / 1000;
   // The frame after one with a long duration is far away, and some formats do not store durations.
   for (const range of [{ fromMs: neededMs, toMs: neededMs + LOOK_AHEAD_MS }, { fromMs: neededMs }]) {
-    const endMs = await lastPacketEndMs(ffprobe, source, { ...range, streamIndex }, signal);
-    if (endMs !== null && endMs >= neededMs) return;
+    const endMs = (await packetEndsMs(ffprobe, source, range, signal)).get(streamIndex);
+    if (endMs !== undefined && endMs >= neededMs) return;
   }
   const ends = `The input's video ends before ${(untilMs / 1000).toFixed(2)} s, the timestamp of an image`;
   throw new AppError("encoding_failed", `${ends}; it may be damaged or truncated`);
-}
-
-/**
- * Throws when the result is too short. The end counts, not the duration: the only track of a file may start late, as it
- * did in the source.
- */
-async function checkEnd(
-  expectedMs: number | null,
-  { format }: MediaProbe,
-  path: string,
-  { ffprobe, signal }: TaskDeps,
-): Promise<void> {
-  const endMs = (Number(format.start_time ?? 0) + Number(format.duration)) * 1000;
-  if (expectedMs === null || !Number.isFinite(endMs) || isLongEnough(endMs, expectedMs)) return;
-  const lastMs = (await lastPacketEndMs(ffprobe, path, { fromMs: endMs }, signal)) ?? endMs;
-  if (!isLongEnough(lastMs, expectedMs)) throw tooShort(lastMs, expectedMs);
 }

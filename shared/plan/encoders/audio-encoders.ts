@@ -115,7 +115,7 @@ function panOf(has: number, wanted: number): string {
 }
 
 /** Containers in which audio has no timestamps: gaps must become silence, or everything after them would play early. */
-const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
+export const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
 
 /** What to do about gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
 type Gaps = "kept" | "filled" | "filled from 0";

@@ -1,6 +1,10 @@
 // The expected length of outputs.
+import type { TrackKind } from "./source-tracks.ts";
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
+
+/** `endMs`: where the track ends at least, in ms of the output; null for images, and if the end is not certain. */
+export type PlannedTrack = { readonly kind: TrackKind; readonly endMs: number | null };
 
 /** Whether the length was measured or stated for this very track, so that it can be relied on. */
 export const isExact = ({ lengthFrom }: Pick<Track, "lengthFrom">): boolean =>
@@ -16,10 +20,16 @@ export function lastEnd({ endMs }: Trim, tracks: readonly Track[]): number | nul
   return last === null || endMs === null ? last : Math.min(last, endMs);
 }
 
-/** The least length of an output of these tracks, in ms; null if unknown. */
-export function lengthOf(trim: Trim, tracks: readonly Track[]): number | null {
-  const endMs = lastEnd(trim, tracks);
+/** Where a track of an output ends at least, in ms of the output; null if the end of the source is not certain. */
+export function leastEnd(trim: Trim, track: Track): number | null {
+  const endMs = isExact(track) ? lastEnd(trim, [track]) : null;
   return endMs === null ? null : Math.round(endMs - trim.startMs);
+}
+
+/** Where the longest track of an output ends at least, in ms; null if no end is certain. */
+export function longestEnd(tracks: readonly { readonly endMs: number | null }[]): number | null {
+  const ends = tracks.flatMap(({ endMs }) => endMs ?? []);
+  return ends.length === 0 ? null : Math.max(...ends);
 }
 
 const TOLERANCE_MS = 500;

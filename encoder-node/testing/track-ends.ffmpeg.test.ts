@@ -1,0 +1,48 @@
+// Processes sources whose tracks end or begin at different times, or are lost in part.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { processSource } from "./process-source.ts";
+import { closeServers } from "./range-server.ts";
+import { openWorkshop } from "./source-workshop.ts";
+import { trackSeconds } from "./track-seconds.ts";
+import { lateAudio, shortAudio, TRACK_STREAM, videoLost } from "./track-sources.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-track-ends-"));
+});
+afterAll(async () => {
+  closeServers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const formats = (...names: readonly string[]): OutputOptions[] => names.map((format) => ({ format }));
+
+it("makes a stream with a variant of audio alone of a video whose audio ends early", async () => {
+  const { outputs } = await processSource(await shortAudio(openWorkshop(folder), "mp4"), [
+    TRACK_STREAM,
+    ...formats("mp4", "mp3"),
+  ]);
+  expect(outputs).toMatchObject([{ ok: true }, { ok: true }, { ok: true }]);
+  const [stream, file, audio] = outputs.map((output) => (output.ok ? (output.files[0] ?? "") : ""));
+  for (const path of [stream, file]) expect(await trackSeconds(path ?? "")).toEqual({ video: 3, audio: 1.5 });
+  expect(await trackSeconds(audio ?? "")).toEqual({ audio: 1.5 });
+});
+
+it("fails outputs whose video is lost half-way, and makes those of its audio", async () => {
+  const path = await videoLost(openWorkshop(folder), "mp4");
+  const { outputs } = await processSource(path, [TRACK_STREAM, ...formats("mp4", "mpegts", "mp4::x", "mp3", "m4a")]);
+  const message =
+    /^The video of the result ends at 1\.\d\d s instead of 3\.00 s; the source may be damaged or truncated$/;
+  const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringMatching(message) } };
+  expect(outputs).toMatchObject([failed, failed, failed, failed, { ok: true }, { ok: true }]);
+});
+
+it("makes audio files without timestamps of a video whose audio begins late", async () => {
+  const path = await lateAudio(openWorkshop(folder), "mkv");
+  const { outputs } = await processSource(path, formats("mp3", "aac", "wav", "flac", "m4a", "mp4"));
+  for (const output of outputs) expect(output).toMatchObject({ ok: true });
+});

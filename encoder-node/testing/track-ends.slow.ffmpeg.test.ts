@@ -1,0 +1,56 @@
+// Processes sources whose tracks end or begin at different times, in all containers, as outputs of all containers.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { processSource } from "./process-source.ts";
+import { closeServers } from "./range-server.ts";
+import { openWorkshop } from "./source-workshop.ts";
+import {
+  lateAudio,
+  lateVideo,
+  shortAudio,
+  shortVideo,
+  TRACK_STREAM,
+  type TrackSource,
+  videoLost,
+} from "./track-sources.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-track-ends-"));
+});
+afterAll(async () => {
+  closeServers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const UNEVEN = Object.entries({ shortAudio, shortVideo, lateAudio, lateVideo });
+const SOURCES = ["mp4", "mkv", "webm", "mov", "ts", "mpg", "avi", "flv", "ogv"].flatMap((extension) =>
+  UNEVEN.map(([name, make]): [string, string, TrackSource] => [name, extension, make]),
+);
+const FORMATS = [
+  ...["mp4", "webm", "mkv", "mov", "mpegts", "avi", "flv", "ogv", "asf", "3gp", "mp4::x", "mp4:x", "mpegts:x"],
+  ...["mp3", "aac", "wav", "flac", "m4a", "ogg", "opus", "mkv:copy:copy", "jpg"],
+];
+const OUTPUTS = [TRACK_STREAM, ...FORMATS.map((format) => ({ format }))];
+
+it.each(SOURCES)("makes all outputs of %s.%s", async (_, extension, make) => {
+  const { outputs } = await processSource(await make(openWorkshop(folder), extension), OUTPUTS);
+  const failures = outputs.map((output, at) => (output.ok ? null : [OUTPUTS[at]?.format, output.failure.message]));
+  expect(failures.filter((failure) => failure !== null)).toEqual([]);
+});
+
+it.each(["mp4", "mkv", "mov", "flv"])("fails all outputs whose video is lost half-way: %s", async (extension) => {
+  const path = await videoLost(openWorkshop(folder), extension);
+  const formats = FORMATS.filter((format) => /^(mp4|webm|mkv|mov|mpegts|avi|flv|asf|3gp|mp4::x)$/.test(format));
+  const { outputs } = await processSource(
+    path,
+    formats.map((format) => ({ format })),
+  );
+  for (const [at, output] of outputs.entries()) {
+    expect(output, formats[at]).toMatchObject({
+      failure: { message: expect.stringMatching(/^The video of the result/) },
+    });
+  }
+});
