@@ -34,12 +34,10 @@ const vttPaths = (text: string): string[] => text.split(/\r?\n/).filter((line) =
 
 /** Files of a static manifest with numbered segments, as Copra makes them (encoder-node/package/dash/). */
 function dashPaths(text: string): string[] {
-  const sets = text.match(/<AdaptationSet[\s>][\s\S]*?<\/AdaptationSet>/g) ?? [];
-  return sets.flatMap((set) => {
-    const representations =
-      set.match(/<Representation\s[^>]*?\/>|<Representation[\s>][\s\S]*?<\/Representation>/g) ?? [];
-    const shared = templateOf(representations.reduce((rest, one) => rest.replace(one, ""), set));
-    return representations.flatMap((representation) => {
+  return elementsOf(text, "AdaptationSet").found.flatMap((set) => {
+    const { found, rest } = elementsOf(set, "Representation");
+    const shared = templateOf(rest);
+    return found.flatMap((representation) => {
       const [, base] = /<BaseURL>([^<]*)<\/BaseURL>/.exec(representation) ?? [];
       if (base !== undefined) return [unescaped(base)];
       const template = templateOf(representation) ?? shared;
@@ -48,8 +46,29 @@ function dashPaths(text: string): string[] {
   });
 }
 
-function templateOf(xml: string): string | null {
-  return /<SegmentTemplate\s[^>]*?\/>|<SegmentTemplate[\s>][\s\S]*?<\/SegmentTemplate>/.exec(xml)?.[0] ?? null;
+const templateOf = (xml: string): string | null => elementsOf(xml, "SegmentTemplate").found[0] ?? null;
+
+/** The elements of a name, which do not contain each other, and the text without them. Linear in the text's length. */
+function elementsOf(xml: string, name: string): { readonly found: readonly string[]; readonly rest: string } {
+  const [start, close] = [`<${name}`, `</${name}>`];
+  const found: string[] = [];
+  let rest = "";
+  let at = 0;
+  for (let from = xml.indexOf(start); from >= 0; from = xml.indexOf(start, from)) {
+    if (!/[\s/>]/.test(xml.charAt(from + start.length))) {
+      from += start.length;
+      continue;
+    }
+    const tagEnd = xml.indexOf(">", from);
+    const isEmpty = xml.charAt(tagEnd - 1) === "/";
+    const closedAt = tagEnd < 0 || isEmpty ? tagEnd : xml.indexOf(close, tagEnd);
+    if (closedAt < 0) break;
+    const end = closedAt + (isEmpty ? 1 : close.length);
+    found.push(xml.slice(from, end));
+    rest += xml.slice(at, from);
+    from = at = end;
+  }
+  return { found, rest: rest + xml.slice(at) };
 }
 
 /** More segments than a week of video has: a broken manifest must not fill the memory. */
@@ -58,7 +77,7 @@ const MAX_SEGMENTS = 400_000;
 function filesOf(template: string, id: string): string[] {
   const first = Number(attribute(template, "startNumber") || 1);
   const last = attribute(template, "endNumber");
-  const runs = template.match(/<S\s[^>]*>/g) ?? [];
+  const runs = template.match(/<S\s[^<>]*>/g) ?? [];
   const counted = runs.reduce((sum, run) => sum + Number(attribute(run, "r") || 0) + 1, 0);
   const count = Math.min(MAX_SEGMENTS, last === "" ? counted : Number(last) - first + 1);
   const initialization = attribute(template, "initialization");
@@ -67,11 +86,16 @@ function filesOf(template: string, id: string): string[] {
   return [...(initialization === "" ? [] : [fill(initialization, id, 0)]), ...segments];
 }
 
+/** More than a segment's number has: a wider one would fill the memory. */
+const MAX_DIGITS = 20;
+
 /** ISO 23009-1 §5.3.9.4.4. */
 const fill = (template: string, id: string, number: number): string =>
   template
     .replaceAll("$RepresentationID$", id)
-    .replaceAll(/\$Number(?:%0(\d+)d)?\$/g, (_, digits = "1") => String(number).padStart(Number(digits), "0"));
+    .replaceAll(/\$Number(?:%0(\d{1,2})d)?\$/g, (_, digits = "1") =>
+      String(number).padStart(Math.min(MAX_DIGITS, Number(digits)), "0"),
+    );
 
 const attribute = (xml: string, name: string): string =>
   unescaped(new RegExp(`^<[^>]*?\\s${name}="([^"]*)"`).exec(xml)?.[1] ?? "");

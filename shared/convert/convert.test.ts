@@ -273,3 +273,7 @@ it.each(OLD_SERVICES)("converts anything as %s without an exception", (service) 
     expect(typeof convertText(text, service).ok).toBe("boolean");
   }
 });
+
+it("looks for a configuration in 1 MiB of line ends in linear time", () => {
+  expect(detectService("\n".repeat(2 ** 20))).toBeNull();
+});

@@ -44,7 +44,7 @@ function bodyOf(text: string): unknown {
 
 /** Whose request it is, by the members that only one service has; null if it is of none. */
 export function detectService(body: unknown): OldService | null {
-  if (typeof body === "string") return /^\s*(?:set|var|->)\s/m.test(body) ? "coconut-v1" : null;
+  if (typeof body === "string") return /^[ \t]*(?:set|var|->)\s/m.test(body) ? "coconut-v1" : null;
   if (!isObject(body)) return null;
   const has = (...names: readonly string[]): boolean => names.some((name) => Object.hasOwn(body, name));
   const settings = isObject(body.Settings) ? body.Settings : body;

@@ -2,16 +2,20 @@
 import { jsonError } from "./json-error.ts";
 
 /** Lines of an API v1 configuration: `var s3 = …`, `set source = …`, `-> mp4 = …`. */
-const V1_CONFIG = /^\s*(?:(?:var|set)\s+\w+\s*=|->\s*\w+)/m;
+const V1_CONFIG = /^[ \t]*(?:(?:var|set)[ \t]+\w+[ \t]*=|->[ \t]*\w)/m;
 /** Form fields as browsers and `curl -d name=value` send them: URL-encoded or multipart. */
-const FORM = /^\s*(?:[\w.%+[\]-]+=|--[\w'()+,./:=?-]+\r?\nContent-Disposition:)/i;
+const FORM = /^(?:[\w.%+[\]-]+=|--[\w'()+,./:=?-]+\r?\nContent-Disposition:)/i;
+
+/** Where a text of another kind shows what it is: no more of it is searched. */
+const HEAD_CHARS = 4096;
 
 /** One sentence, with the position if there is one. `text` is null for a body that is not UTF-8. */
 export function bodyError(text: string | null): string {
   if (text === null) return "The body is not valid UTF-8; send JSON";
   if (text.trim() === "") return "The body is empty; send JSON";
-  if (V1_CONFIG.test(text)) return "The body is an API v1 configuration; this API accepts JSON, see /docs";
-  if (FORM.test(text)) return "The body is a form; this API accepts JSON, see /docs";
+  const head = text.trimStart().slice(0, HEAD_CHARS);
+  if (V1_CONFIG.test(head)) return "The body is an API v1 configuration; this API accepts JSON, see /docs";
+  if (FORM.test(head)) return "The body is a form; this API accepts JSON, see /docs";
   const found = jsonError(text);
   if (!found) return "The body is not valid JSON";
   return `The body is not valid JSON: ${found.message} (line ${found.line}, column ${found.column})`;

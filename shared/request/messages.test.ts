@@ -521,6 +521,17 @@ it.each<[text: string | null, message: string]>([
   expect(bodyError(text)).toBe(message);
 });
 
+it.each([
+  ["line ends", "\n"],
+  ["spaces", " "],
+  ["words", "set a "],
+  ["opening brackets", "["],
+])("explains a body of 1 MiB of %s in linear time", (_, piece) => {
+  const text = `${piece.repeat(2 ** 20 / piece.length)}x`;
+  // A quadratic search takes hours for it.
+  expect(bodyError(text)).toMatch(/^The body is not valid JSON: /);
+});
+
 it.each<[changes: object]>([
   [{ outputs: { mp4: { path: "a", offset: "2", duration: "1.5", transpose: "1", vflip: "true", hflip: "0" } } }],
   [{ outputs: { mp4: { path: "a", offset: 2, duration: 1.5, transpose: 1, vflip: true, hflip: false } } }],

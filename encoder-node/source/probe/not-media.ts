@@ -4,10 +4,10 @@ import { AppError } from "#shared/errors.ts";
 
 const HEAD_BYTES = 1024;
 
-/** By the start of the text, after a byte order mark and spaces. */
+/** By the start of the text, after what `contentOf` skips. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b/is, "a web page (text/html)"],
-  [/^(?:<\?xml.*?>\s*)?<error\b/is, "an error in XML"],
+  [/^<(?:!doctype html|html|head|body)\b/i, "a web page (text/html)"],
+  [/^<error\b/i, "an error in XML"],
   [/^\{\s*"/, "JSON"],
 ];
 
@@ -24,7 +24,25 @@ export async function explainNotMedia(error: unknown, path: string): Promise<unk
 
 /** What a text is that hosts send in place of a file; null for anything else. */
 export const kindOf = (text: string): string | null =>
-  KINDS.find(([pattern]) => pattern.test(text.replace(/^\ufeff?\s*/, "")))?.[1] ?? null;
+  KINDS.find(([pattern]) => pattern.test(contentOf(text)))?.[1] ?? null;
+
+/** What is skipped before the content: comments and the XML declaration. */
+const SKIPPED = [
+  { start: "<!--", end: "-->" },
+  { start: "<?xml", end: ">" },
+];
+
+/** The text after its byte order mark, spaces, comments and XML declaration. */
+function contentOf(text: string): string {
+  // `trimStart` removes the byte order mark, too.
+  let rest = text.trimStart();
+  for (;;) {
+    const skipped = SKIPPED.find(({ start }) => rest.startsWith(start));
+    const end = skipped ? rest.indexOf(skipped.end, skipped.start.length) : -1;
+    if (!skipped || end < 0) return rest;
+    rest = rest.slice(end + skipped.end.length).trimStart();
+  }
+}
 
 async function readHead(path: string): Promise<string> {
   try {
