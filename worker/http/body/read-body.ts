@@ -9,12 +9,12 @@ import { nonUnicodeField, UNICODE_RULE } from "#shared/request/unicode.ts";
 import { readLimited } from "../../http-client/read-limited.ts";
 
 export const MAX_BODY_BYTES = 2 ** 20;
-
-/** The body as JSON. Throws AppError(body_too_large | json_not_valid). */
-export const readJson = async (request: HonoRequest): Promise<unknown> => parseJson(await readBytes(request));
+/** The same before the sender has proved who it is: a one-time link has 60 characters. */
+export const MAX_UNKNOWN_BODY_BYTES = 4096;
 
 /** The bytes of the body. Throws AppError(body_too_large). */
-export const readBytes = (request: HonoRequest): Promise<Uint8Array> => readLimited(request.raw.body, MAX_BODY_BYTES);
+export const readBytes = (request: HonoRequest, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array> =>
+  readLimited(request.raw.body, maxBytes);
 
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decoded(bytes);
@@ -34,12 +34,13 @@ function decoded(bytes: Uint8Array): string | null {
   }
 }
 
-/** The body, parsed with a schema. Throws AppError(code), whose message names the field. */
+/** The body, parsed with a schema. Throws AppError(code | body_too_large | json_not_valid); it names the field. */
 export const readBody = async <Value>(
   request: HonoRequest,
   schema: z.ZodType<Value>,
   code: ErrorCode,
-): Promise<Value> => parseBody(await readJson(request), schema, code);
+  maxBytes = MAX_BODY_BYTES,
+): Promise<Value> => parseBody(parseJson(await readBytes(request, maxBytes)), schema, code);
 
 /** The same for requests that need no body: none means an empty object. */
 export async function readOptionalBody<Value>(

@@ -248,3 +248,11 @@ it.each(["x", "s1.t1.AAAA", "s1.gone.AAAA", "", "x".repeat(5000)])(
     expect(response.status).toBe(401);
   },
 );
+
+it("parses no more than 4 kB of a body without credentials", async () => {
+  const link = JSON.stringify({ once: "a".repeat(40) });
+  const [fits, tooLarge] = [link.padEnd(4096), link.padEnd(4097)];
+  expect(await send("/v2/session", { method: "POST", headers: SAME, raw: fits })).toMatchObject({ status: 401 });
+  const refused = await send("/v2/session", { method: "POST", headers: SAME, raw: tooLarge });
+  expect(refused).toMatchObject({ status: 413, body: { error_code: "body_too_large" } });
+});

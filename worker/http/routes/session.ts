@@ -15,7 +15,7 @@ import { findCredential } from "../auth/failed-attempts.ts";
 import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-origin.ts";
 import { readSession, removeSession, writeSession } from "../auth/session-cookie.ts";
 import { findLink, storeLink, takeLink } from "../auth/session-links.ts";
-import { readBody, readOptionalBody } from "../body/read-body.ts";
+import { MAX_UNKNOWN_BODY_BYTES, readBody, readOptionalBody } from "../body/read-body.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
 /** How long a session lasts. */
@@ -35,7 +35,7 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     // Another site must not sign a person in, as somebody else.
     if (requestOrigin(context) === "other") requireSameOrigin(context);
     const hasHeader = context.req.header("authorization") !== undefined;
-    const link = hasHeader ? null : await readBody(context.req, OnceBody, "request_not_valid");
+    const link = hasHeader ? null : await readOnce(context);
     if (link?.preview) return jsonResponse(context, await previewOf(context, link.once));
     const begun = link ? await fromLink(context, link.once, takeLink) : await fromCredential(context);
     const before = await readSession(context);
@@ -61,6 +61,10 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     if (account !== undefined && account !== current.account) await requireAccount(context, account, view.isOperator);
     return jsonResponse(context, await newLink(context, { ...current, account: account ?? null }));
   });
+
+/** The body of a sign-in by link. Nobody has proved anything yet, so that it must be small. */
+const readOnce = (context: AnyContext): Promise<z.infer<typeof OnceBody>> =>
+  readBody(context.req, OnceBody, "request_not_valid", MAX_UNKNOWN_BODY_BYTES);
 
 /** What a session may do now: its credentials are looked up each time. */
 type Rights = { readonly account: Account | null; readonly isOperator: boolean };
