@@ -42,6 +42,13 @@ it("reads the same however the text is split", () => {
   expect(readAll(...text)).toEqual(readAll(text));
 });
 
+it("keeps a bounded rest of output without line ends, and reads on after it", () => {
+  const piece = "x".repeat(65_536);
+  const flooded = Array.from({ length: 50 }, () => piece).reduce(readProgress, INITIAL_PROGRESS);
+  expect(flooded.rest.length).toBeLessThanOrEqual(4096);
+  expect(readProgress(flooded, `\n${block("3", "120000")}`).progress).toMatchObject({ frame: 3 });
+});
+
 test.each([
   ["frames are preferred", { frame: 30, outTimeMs: 9000 }, { expectedFrames: 60, durationMs: 10_000 }, 0.5],
   [

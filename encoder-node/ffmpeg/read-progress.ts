@@ -16,6 +16,9 @@ export type Progress = {
 /** Parser state: the last complete block, the next block so far, and the rest of an incomplete line. */
 export type ProgressReading = { readonly progress: Progress; readonly building: Progress; readonly rest: string };
 
+/** ffmpeg's lines are short. Of a longer one, this much of its end is kept, so that no output grows without a bound. */
+const MAX_LINE_CHARS = 4096;
+
 const NOTHING_YET: Progress = { frame: 0, outTimeMs: 0, ended: false, fps: null, speed: null };
 export const INITIAL_PROGRESS: ProgressReading = { progress: NOTHING_YET, building: NOTHING_YET, rest: "" };
 
@@ -31,7 +34,7 @@ export function readProgress(reading: ProgressReading, text: string): ProgressRe
     building = takeLine(building, line);
     if (line.startsWith("progress=")) progress = building;
   }
-  return { progress, building, rest };
+  return { progress, building, rest: rest.slice(-MAX_LINE_CHARS) };
 }
 
 function takeLine(building: Progress, line: string): Progress {

@@ -136,3 +136,10 @@ describe("a format with discontinuities", () => {
     expect(check(rows, {}, undefined, other)).toBeInstanceOf(Array);
   });
 });
+
+it("stops a listing without line ends once its line is longer than ffprobe's are", () => {
+  const onText = splitLines(() => true);
+  const piece = "x".repeat(1000);
+  const taken = Array.from({ length: 1000 }, () => piece).findIndex((text) => !onText(text));
+  expect(taken).toBe(65);
+});

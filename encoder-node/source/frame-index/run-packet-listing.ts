@@ -111,13 +111,19 @@ export function runPacketListingByLine(
   return runPacketListing(listing, signal, splitLines(onLine));
 }
 
-/** Collects text that arrives in pieces into lines. The result returns false once `onLine` has returned false. */
+/** Far above the lines of ffprobe. A longer one is not its output, and is not collected. */
+const MAX_LINE_CHARS = 65_536;
+
+/**
+ * Collects text that arrives in pieces into lines. The result returns false once `onLine` has returned false, and when
+ * a line is longer than 65,536 characters.
+ */
 export function splitLines(onLine: (line: string) => boolean): (text: string) => boolean {
   let rest = "";
   return (text) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    return lines.every(onLine);
+    return lines.every(onLine) && rest.length <= MAX_LINE_CHARS;
   };
 }
 
