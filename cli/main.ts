@@ -3,7 +3,7 @@ import { VERSION } from "#shared/version.ts";
 import { EXIT, endOf, Interrupted } from "./exit.ts";
 import { parseCommandLine, withDefaultVerb } from "./program.ts";
 import { Output } from "./terminal/output.ts";
-import { printable } from "./terminal/table.ts";
+import { printable } from "./terminal/printable.ts";
 
 /** Signals closer together than this count as one: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
 const SAME_REQUEST_MS = 500;

@@ -6,6 +6,7 @@ import { OLD_SERVICES, type OldService, SERVICE_NAMES } from "#shared/convert/se
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
+import { printableJson } from "../terminal/printable.ts";
 
 /** The request goes to standard output; what was not carried over, and what is to be filled in, to standard error. */
 export const convert: Run = async ({ output }, [file = "-"], options) => {
@@ -13,7 +14,7 @@ export const convert: Run = async ({ output }, [file = "-"], options) => {
   const result = convertText(textOf(file), isService(from) ? from : undefined);
   if (!result.ok) throw usageError(`${file}: ${result.error}`);
   const { request, notes } = result.converted;
-  output.data({ service: result.service, request, notes }, () => JSON.stringify(request, null, 2));
+  output.data({ service: result.service, request, notes }, () => printableJson(request, 2));
   if (!output.json) output.words(wordsOf(notes, result.service));
   return EXIT.done;
 };

@@ -2,7 +2,7 @@
 import type { Job } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { EXIT, Interrupted, TimedOut } from "../exit.ts";
-import { printable } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
 
 /** After Ctrl-C or a time limit: how to look at the job again. */
 export function hintToFollow({ output }: Context, id: string, error: unknown): void {

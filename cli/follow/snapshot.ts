@@ -1,7 +1,7 @@
 // What the progress view shows of a job.
 import type { Job, TaskView } from "../../client/index.ts";
+import { printable } from "../terminal/printable.ts";
 import type { Line, Snapshot } from "../terminal/progress-view.ts";
-import { printable } from "../terminal/table.ts";
 
 /** What the progress view shows of a job. */
 export function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {

@@ -5,7 +5,8 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Context, Options } from "../context.ts";
 import { CommandError, EXIT, exitCodeOfStatus, usageError } from "../exit.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { filterOf } from "./list.ts";
 
 /** The most jobs that the service changes in a request. */

@@ -5,7 +5,8 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable, printableJson } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { durationText } from "../terminal/values.ts";
 
 export const jobTasks: Run = async (context, [id = ""]) => {
@@ -87,7 +88,7 @@ export const jobRequest: Run = async (context, [id = ""]) => {
   const { output, signal } = context;
   const { copra } = await clientOf(context);
   const found = await copra.jobs.request(id, { signal });
-  output.data(found, () => JSON.stringify(found.request, null, 2));
+  output.data(found, () => printableJson(found.request, 2));
   if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
   return EXIT.done;
 };
@@ -96,6 +97,6 @@ export const jobMetadata: Run = async (context, [id = ""]) => {
   const { output, signal } = context;
   const { copra } = await clientOf(context);
   const found = await copra.jobs.metadata(id, undefined, { signal });
-  output.data(found, () => JSON.stringify(found.metadata, null, 2));
+  output.data(found, () => printableJson(found.metadata, 2));
   return EXIT.done;
 };

@@ -6,7 +6,8 @@ import type { Options } from "../context.ts";
 import { numberOption, textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { agoText, parseTime } from "../terminal/values.ts";
 
 const DEFAULT_LIMIT = 20;

@@ -8,7 +8,8 @@ import { outputUrls } from "../follow/report.ts";
 import type { Colors } from "../terminal/colors.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { openUrl } from "../terminal/open-url.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { apiTime, durationText } from "../terminal/values.ts";
 
 export const showJob: Run = async (context, [id = ""]) => {

@@ -3,7 +3,8 @@ import type { UploadSummary } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { bytesText } from "../terminal/values.ts";
 
 export const listUploads: Run = async (context) => {

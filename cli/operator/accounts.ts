@@ -2,7 +2,8 @@
 import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT, usageError } from "../exit.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 
 export const listAccounts: Run = async (context) => {
   const { output, signal } = context;

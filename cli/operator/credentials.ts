@@ -3,7 +3,8 @@ import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { listOption, textOption } from "../context.ts";
 import { EXIT } from "../exit.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 
 const valid = (revokedAt: string | null): string => (revokedAt === null ? "valid" : `revoked ${revokedAt}`);
 

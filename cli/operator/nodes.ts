@@ -4,7 +4,8 @@ import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
 import { type Colors, statusColor } from "../terminal/colors.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
 
 export const listNodes: Run = async (context) => {

@@ -1,7 +1,8 @@
 // copra doctor: what this machine has and lacks, and whether the service is reachable.
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 import { machineChecks } from "./machine-checks.ts";
 import { serviceChecks } from "./service-checks.ts";
 

@@ -1,7 +1,7 @@
 // The checks of `doctor` that an operator's token allows: the nodes, and the work that waits for them.
 import type { CopraAdmin } from "../../client/admin.ts";
 import type { Autoscale, NodeList } from "../../client/index.ts";
-import { printable } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
 import type { Check } from "./check.ts";
 

@@ -1,5 +1,6 @@
 // Where a command writes: data to standard output, words to standard error.
 import { type Colors, colors, wantsColor } from "./colors.ts";
+import { printableColored, printableJson } from "./printable.ts";
 
 /** What of a stream is used; tests give their own. */
 export type TextStream = {
@@ -39,12 +40,12 @@ export class Output {
 
   /** The result of the command: one JSON document, or the text for people. */
   data(document: unknown, text: () => string): void {
-    this.#stdout.write(`${this.json ? JSON.stringify(document, null, 2) : text()}\n`);
+    this.#stdout.write(`${this.json ? printableJson(document, 2) : printableColored(text())}\n`);
   }
 
   /** One of many results: a line of JSON, or the text for people. */
   line(document: unknown, text: () => string): void {
-    this.#stdout.write(`${this.json ? JSON.stringify(document) : text()}\n`);
+    this.#stdout.write(`${this.json ? printableJson(document) : printableColored(text())}\n`);
   }
 
   /** Text that is the result itself, also with `--json`: a completion script. */
@@ -54,11 +55,11 @@ export class Output {
 
   /** A message about what happens. `--quiet` hides it. */
   words(text: string): void {
-    if (!this.quiet) this.stderr.write(`${text}\n`);
+    if (!this.quiet) this.warn(text);
   }
 
   /** A message that must be read. */
   warn(text: string): void {
-    this.stderr.write(`${text}\n`);
+    this.stderr.write(`${printableColored(text)}\n`);
   }
 }

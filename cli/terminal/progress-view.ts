@@ -1,6 +1,7 @@
 // Shows the progress of a job: bars that are redrawn on a terminal, lines elsewhere.
 import { type Colors, statusColor } from "./colors.ts";
 import type { TextStream } from "./output.ts";
+import { printableColored } from "./printable.ts";
 import { shortened, table } from "./table.ts";
 import { durationText } from "./values.ts";
 
@@ -98,7 +99,7 @@ export class ProgressView {
         ({ name, state, progress }) => `${name} ${state}${progress ? ` ${percent(progress)}` : ""}`,
       );
       const facts = [percent(snapshot.progress), snapshot.state, ...parts, snapshot.detail ?? "", rest];
-      this.#out.write(`${facts.filter((fact) => fact !== "").join(" · ")}\n`);
+      this.#out.write(`${printableColored(facts.filter((fact) => fact !== "").join(" · "))}\n`);
       return;
     }
     const width = (this.#out.columns || 80) - 1;
@@ -117,7 +118,7 @@ export class ProgressView {
       snapshot.detail ?? "",
       rest,
     ];
-    const lines = table([...rows, total]).split("\n");
+    const lines = printableColored(table([...rows, total])).split("\n");
     // A line that wraps could not be redrawn.
     const fitting = lines.map((line) => shortened(line, width));
     const up = this.#drawnLines > 0 ? `\u001b[${this.#drawnLines}A` : "";

@@ -1,7 +1,5 @@
 // Text in columns.
-
-const ESCAPE = "\u001b";
-const COLOR = new RegExp(`${ESCAPE}\\[\\d+m`, "g");
+import { COLOR } from "./printable.ts";
 
 /** The width of a text on the screen, without its color codes. */
 export const widthOf = (text: string): number => [...text.replaceAll(COLOR, "")].length;
@@ -29,8 +27,3 @@ export function shortened(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `${[...text.replaceAll(COLOR, "")].slice(0, Math.max(0, width - 1)).join("")}…`;
 }
-
-/** What a service sent, without control characters: those could move the cursor or change the terminal. */
-export const printable = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
-  text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�");

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { shellQuote } from "#shared/shell-quote.ts";
 import { colors, statusColor } from "./colors.ts";
 import { openerOf } from "./open-url.ts";
+import { Output } from "./output.ts";
 import { Eta, ProgressView, type Snapshot } from "./progress-view.ts";
-import { printable, shortened, table } from "./table.ts";
+import { shortened, table } from "./table.ts";
 import { agoText, bytesText, durationText, parseDuration, parseTime } from "./values.ts";
 
 const NOW = Date.parse("2026-11-22T10:00:00Z");
@@ -60,7 +61,45 @@ it("aligns columns by what is visible", () => {
     ]),
   ).toBe(`a     ${red("bb")}  c\nlong  b   d`);
   expect(shortened("abcdef", 4)).toBe("abc…");
-  expect(printable("a\u001b[2Jb\u009bc\nd")).toBe("a�[2Jb�c\nd");
+});
+
+describe("text of others", () => {
+  const HOSTILE = "a\u001b[2Jb\u001b]0;title\u0007\u009b31mc\u2028d\ne";
+  const hasControl = (text: string): boolean =>
+    [...text].some((c) => (c < " " && c !== "\n") || (c >= "\u007f" && c <= "\u009f") || c === "\u2028");
+
+  /** What a command writes, in the order of its writes. */
+  function written(options: { json: boolean; noColor: boolean }, write: (output: Output) => void): string {
+    const texts: string[] = [];
+    const stream = { isTTY: true, write: (text: string) => texts.push(text) };
+    write(new Output({ stdout: stream, stderr: stream, env: {}, quiet: false, ...options }));
+    return texts.join("");
+  }
+
+  it.each<[string, (output: Output) => void]>([
+    ["data", (output) => output.data({}, () => HOSTILE)],
+    ["a line", (output) => output.line({}, () => HOSTILE)],
+    ["a message", (output) => output.words(HOSTILE)],
+    ["a warning", (output) => output.warn(HOSTILE)],
+    ["progress", (output) => progressOf(output).show({ progress: 0, state: HOSTILE, lines: [] })],
+  ])("loses its control characters in %s", (_name, write) => {
+    const text = written({ json: false, noColor: true }, write);
+    expect(hasControl(text.replaceAll("\r\u001b[2K", "").replaceAll("\u001b[J", ""))).toBe(false);
+  });
+
+  it("keeps the colors that this program adds", () => {
+    const text = written({ json: false, noColor: false }, (output) => output.warn(output.wordColors.red(HOSTILE)));
+    expect(text).toBe("\u001b[31ma�[2Jb�]0;title��31mc�d\ne\u001b[39m\n");
+  });
+
+  it("is escaped in JSON, which stays the same document", () => {
+    const text = written({ json: true, noColor: false }, (output) => output.data({ tag: HOSTILE }, () => ""));
+    expect(hasControl(text)).toBe(false);
+    expect(JSON.parse(text)).toEqual({ tag: HOSTILE });
+  });
+
+  const progressOf = ({ stderr, colors }: Output): ProgressView =>
+    new ProgressView({ out: stderr, colors, now: () => 0, hidden: false });
 });
 
 it("does not rely on colors alone", () => {

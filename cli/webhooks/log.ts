@@ -5,7 +5,8 @@ import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
 import { CommandError, EXIT } from "../exit.ts";
 import { type Colors, statusColor } from "../terminal/colors.ts";
-import { printable, table } from "../terminal/table.ts";
+import { printable } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
 
 export const listNotifications: Run = async (context, [job = ""]) => {
   const { output, signal } = context;
