@@ -106,7 +106,15 @@ describe("a job", () => {
     writeFileSync(file ?? "", JSON.stringify({ outputs: { mp3: { path: "a.mp3" } }, settings: { priority: 3 } }));
     writeFileSync(storage ?? "", JSON.stringify({ service: "s3", bucket: "mine" }));
     const { sections, prefix } = job(
-      { file, storage, to: ["mp4"], ultrafast: true, notify: "https://example.com/hook" },
+      {
+        file,
+        storage,
+        to: ["mp4"],
+        ultrafast: true,
+        queue: "gpu",
+        require: ["region:eu"],
+        notify: "https://example.com/hook",
+      },
       LOCAL,
     );
     expect([prefix, sections]).toEqual([
@@ -115,7 +123,7 @@ describe("a job", () => {
         storage: { service: "s3", bucket: "mine" },
         outputs: { mp3: { path: "a.mp3" }, mp4: { path: "video.mp4" } },
         notification: { type: "http", url: "https://example.com/hook" },
-        settings: { priority: 3, ultrafast: true },
+        settings: { priority: 3, ultrafast: true, queue: "gpu", require: ["region:eu"] },
       },
     ]);
   });

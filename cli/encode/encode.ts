@@ -11,7 +11,7 @@ import { saveResults } from "../results/save-results.ts";
 import type { Target } from "../target/target.ts";
 import { ProgressView } from "../terminal/progress-view.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
-import { buildJob, newFolder, withInput } from "./job-request.ts";
+import { type BuiltJob, buildJob, newFolder, UPLOADED_LATER, withInput } from "./job-request.ts";
 import { nameOf, type Source, sourceOf } from "./source.ts";
 import { uploadFile } from "./upload.ts";
 
@@ -44,7 +44,8 @@ async function encodeOne(context: Context, given: string | undefined, options: O
   const { copra, target } = await clientOf(context, RETRIES);
   const name = given === undefined ? "output" : nameOf(given);
   const built = buildJob({ options, name, local: target.local, folder: newFolder(now()) });
-  const input = source === null ? built.sections.input : await inputOf(context, source, { copra, target, upload });
+  const input =
+    source === null ? built.sections.input : await inputOf(context, source, { copra, target, built, upload });
   if (!input) throw usageError("Name a source: a file, a URL or s3://bucket/key");
   const idempotencyKey = textOption(options, "idempotencyKey");
   const job = await copra.jobs.create(withInput(built, input), {
@@ -88,12 +89,19 @@ async function cancel({ output }: Context, copra: Copra, id: string): Promise<vo
   }
 }
 
-type Sending = { readonly copra: Copra; readonly target: Target; readonly upload: UploadView };
+type Sending = {
+  readonly copra: Copra;
+  readonly target: Target;
+  readonly built: BuiltJob;
+  readonly upload: UploadView;
+};
 
-/** The `input` of the request; uploads a file. */
-async function inputOf(context: Context, source: Source, { copra, target, upload }: Sending): Promise<object> {
+/** The `input` of the request; uploads a file, if the service accepts the rest of the request. */
+async function inputOf(context: Context, source: Source, { copra, target, built, upload }: Sending): Promise<object> {
   if (source.kind === "remote") return source.input;
   const { env, now, signal, output } = context;
+  // The service refuses a wrong request before hours of uploading, not after them.
+  await copra.jobs.plan(withInput(built, UPLOADED_LATER), {}, { signal });
   try {
     const id = await uploadFile(source, { copra, target, env, signal, now, ...upload });
     upload.end();

@@ -83,9 +83,15 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
 
 /** The settings of the file, and those of options; undefined if there are none. */
 function settingsOf(options: Options, { settings }: JobFile): JobFile["settings"] {
+  const queue = textOption(options, "queue");
+  const priority = textOption(options, "priority");
+  const require = listOption(options, "require");
   const chosen = {
     ...(options.ultrafast === true ? { ultrafast: true } : {}),
     ...(options.qualityReport === true ? { quality_report: true } : {}),
+    ...(queue === undefined ? {} : { queue }),
+    ...(require.length === 0 ? {} : { require }),
+    ...(priority === undefined ? {} : { priority }),
   };
   return Object.keys(chosen).length > 0 ? { ...settings, ...chosen } : settings;
 }
@@ -102,6 +108,9 @@ const localStorage = ({ s3 }: LocalStack): Record<string, unknown> => ({
 
 /** The whole request. The service checks what the type does not: people wrote parts of it. */
 export const withInput = ({ sections }: BuiltJob, input: object): JobRequest => ({ ...sections, input }) as JobRequest;
+
+/** The `input` of a file that is not uploaded yet: plans do not depend on where the source is. */
+export const UPLOADED_LATER = { url: "https://source.example.com/source" };
 
 /** `copra-20261122T101500-k3f9/`. */
 export const newFolder = (nowMs: number, random: () => number = Math.random): string =>

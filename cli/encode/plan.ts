@@ -6,7 +6,7 @@ import type { Run } from "../command-spec.ts";
 import type { Context, Options } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
 import { table } from "../terminal/table.ts";
-import { buildJob, newFolder, withInput } from "./job-request.ts";
+import { buildJob, newFolder, UPLOADED_LATER, withInput } from "./job-request.ts";
 import { probeFile } from "./probe.ts";
 import { nameOf, sourceOf } from "./source.ts";
 
@@ -19,7 +19,7 @@ export async function showPlan(context: Context, given: string | undefined, opti
   const source = given === undefined ? null : sourceOf(given, env);
   const name = given === undefined ? "output" : nameOf(given);
   const job = buildJob({ options, name, local: target.local, folder: newFolder(now()) });
-  const input = source?.kind === "remote" ? source.input : (job.sections.input ?? (source && PLACEHOLDER));
+  const input = source?.kind === "remote" ? source.input : (job.sections.input ?? (source && UPLOADED_LATER));
   if (!input) throw usageError("Name a source: a file, a URL or s3://bucket/key");
   const probed = source?.kind === "file" ? await probeFile(source.path, env) : null;
   const found = await copra.jobs.plan(withInput(job, input), probed ?? {}, { signal });
@@ -28,9 +28,6 @@ export async function showPlan(context: Context, given: string | undefined, opti
   if (probed === null) output.words(assumption(found.assumed_source));
   return failures.length > 0 ? EXIT.failed : EXIT.done;
 }
-
-/** A local file is uploaded only for a real job; the plan does not depend on where the source is. */
-const PLACEHOLDER = { url: "https://source.example.com/source" };
 
 const assumption = ({ width, height, fps, duration, audio }: DryRunPlan["assumed_source"]): string =>
   `The source was not read. Assumed: ${width}x${height}, ${fps} fps, ${duration} s, ${audio ? "with" : "without"} audio`;

@@ -34,6 +34,9 @@ const REQUEST: readonly OptionSpec[] = [
   },
   { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
+  { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },
+  { flags: "--require <label>", description: "Label that nodes must have, such as gpu or region:eu", repeat: true },
+  { flags: "--priority <number>", description: "From -50 to 50: jobs with higher numbers start first" },
 ];
 
 export const ENCODE_COMMANDS: readonly CommandSpec[] = [
