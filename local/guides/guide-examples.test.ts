@@ -1,8 +1,10 @@
-// Pages of docs/ against the code: recipes are valid requests, and troubleshooting has all error codes.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+// Pages of docs/ against the code: recipes are valid requests, formats exist, and troubleshooting has all error codes.
+import { globSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { expect, it } from "vitest";
 import { ERRORS } from "#shared/errors.ts";
+import { CONTAINERS_BY_NAME } from "#shared/format/containers.ts";
+import { parseFormat } from "#shared/format/parse-format.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ROOT } from "../home/constants.ts";
 
@@ -30,6 +32,33 @@ it.each(RECIPES)("the recipe %s is valid", (_title, text) => {
 });
 
 it("recipes are found", () => expect(RECIPES.length).toBeGreaterThan(6));
+
+const PAGES = ["README.md", "client/README.md", ...globSync("docs/{,migrating/}*.md", { cwd: ROOT })];
+const read = (page: string): string => readFileSync(join(ROOT, page), "utf8");
+
+it("formats in the text of all pages are valid", () => {
+  const formats = PAGES.flatMap((page) =>
+    [...read(page).matchAll(/`(([a-z0-9_]+):[^`\s…<>{}"]*)`/g)].flatMap(([, format = "", container = ""]) =>
+      CONTAINERS_BY_NAME.has(container) ? [{ page, format, parsed: parseFormat(format) }] : [],
+    ),
+  );
+  expect(formats.length).toBeGreaterThan(20);
+  expect(formats.filter(({ parsed }) => !parsed.ok)).toEqual([]);
+});
+
+it("links lead from the README to every page", () => {
+  const reached = new Set<string>();
+  const follow = (page: string): void => {
+    if (reached.has(page)) return;
+    reached.add(page);
+    for (const [, link = ""] of read(page).matchAll(/\]\(([^)\s#]+\.md)(?:#[^)]*)?\)/g)) {
+      const target = posix.join(posix.dirname(page), link);
+      if (PAGES.includes(target)) follow(target);
+    }
+  };
+  follow("README.md");
+  expect(PAGES.filter((page) => !reached.has(page))).toEqual([]);
+});
 
 it("troubleshooting has all error codes", () => {
   const page = readFileSync(join(ROOT, "docs", "troubleshooting.md"), "utf8");
