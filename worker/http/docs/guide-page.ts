@@ -27,9 +27,9 @@ export const guidePage = async (entry: GuideEntry, body: string, index: GuideInd
 <link rel="icon" href="${ICON}">
 <link rel="alternate" type="text/markdown" href="/docs/${entry.page}.md">
 <style>${STYLE}</style>${entry.hasCalculator ? raw('<script defer src="/guides/calculator.js"></script>') : ""}</head>
-<body><a class="skip" href="#content">Skip to the content</a>
+<body><a class="skip" href="#content">Skip to the content</a><a class="menu" href="#pages">All pages</a>
 <header><h1>${entry.title}</h1></header>
-<nav aria-label="Guides"><ul><li><a href="/docs">API reference</a></li>${guideLinks(index, entry.page)}</ul></nav>
+<nav id="pages" aria-label="Guides"><ul><li><a href="/docs">API reference</a></li>${guideLinks(index, entry.page)}</ul></nav>
 <main id="content" tabindex="-1">${raw(body)}</main></body></html>
 `,
   );

@@ -45,10 +45,10 @@ export const docsPage = async (document: OpenApiDocument, origin: string, guides
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${ICON}">
 <style>${STYLE}</style></head>
-<body><a class="skip" href="#content">Skip to the content</a>
+<body><a class="skip" href="#content">Skip to the content</a><a class="menu" href="#pages">Contents</a>
 <header><h1>${document.info.title} <small>API version ${document.info.version}</small></h1>
 <p>${document.info.description}</p></header>
-<nav aria-label="Contents"><ul>${Object.entries(CONTENTS).map(
+<nav id="pages" aria-label="Contents"><ul>${Object.entries(CONTENTS).map(
       ([id, title]) => html`<li><a href="#${id}">${title}</a></li>`,
     )}${guideLinks(guides, null)}</ul></nav>
 <main id="content" tabindex="-1">${sections(document, origin)}</main></body></html>

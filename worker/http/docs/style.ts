@@ -76,10 +76,12 @@ border-radius:.3rem;padding:.35rem .5rem;width:100%}
 #calculator tr:nth-last-child(-n+2) :is(th,td){font-weight:600}
 .skip{position:absolute;left:-999rem}
 .skip:focus{left:1rem;top:1rem;background:var(--bg);padding:.5rem}
-@media (max-width:56rem){body{display:block;padding:0 1rem 3rem}
-header{padding-top:1.5rem}
-nav{position:static;max-height:none;padding:1rem 0 0}
-nav ul{columns:2;column-gap:1.5rem}
+.menu{display:none}
+@media (max-width:56rem){body{display:flex;flex-direction:column;padding:0 1rem 3rem}
+header{padding-top:1rem}
+main{width:100%}
+.menu{display:block;padding:.75rem 0 0}
+nav{order:1;position:static;max-height:none;margin-top:2.5rem;padding:1rem 0 0;border-top:1px solid var(--line)}
 nav a{padding:.3rem 0}
 h2{margin-top:2.25rem}
 table{font-size:.875rem}}
