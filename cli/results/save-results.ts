@@ -64,7 +64,7 @@ function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[])
   const named = new Set(job.outputs.flatMap(outputUrls));
   const shown = sorted.filter(({ url }) => named.has(url));
   output.line({ ...job, files: sorted }, () => shown.map(({ path }) => relative(".", path) || path).join("\n"));
-  output.words(`${files.length} files, ${bytesText(total)}`);
+  output.words(`${files.length} ${files.length === 1 ? "file" : "files"}, ${bytesText(total)}`);
 }
 
 type Params = Readonly<Record<string, unknown>>;

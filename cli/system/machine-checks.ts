@@ -31,9 +31,9 @@ export async function machineChecks(env: Env, signal: AbortSignal): Promise<Chec
   ]);
   return [
     nodeCheck(process.versions.node),
-    toolCheck("ffmpeg", ffmpeg),
-    toolCheck("ffprobe", ffprobe),
-    gpu ? ok("GPU", gpu.trim().split("\n").join(", ")) : missing("GPU", "no NVIDIA GPU", "Nodes encode on the CPU"),
+    toolCheck("ffmpeg", ffmpeg, hasBundledTools()),
+    toolCheck("ffprobe", ffprobe, hasBundledTools()),
+    ok("GPU", gpu ? gpu.trim().split("\n").join(", ") : "no NVIDIA GPU; nodes encode on the CPU"),
     sandboxCheck(unshare !== null),
     await diskCheck(),
     ...configCheck(configPath(env)),
@@ -56,14 +56,14 @@ export function nodeCheck(version: string): Check {
       );
 }
 
-/** `version` is what the tool prints; null if it does not run. */
-export function toolCheck(name: string, version: string | null): Check {
+/** True if npm installs ffmpeg and ffprobe together with Copra. */
+const hasBundledTools = (): boolean => process.platform === "linux" && process.arch === "x64";
+
+/** `version` is the output of the tool; null if the tool is not in PATH. */
+export function toolCheck(name: string, version: string | null, isBundled: boolean): Check {
   if (version === null) {
-    return missing(
-      name,
-      "not found in PATH",
-      `Nodes on this machine use npm's on Linux x64; elsewhere install ${name} ${OLDEST_FFMPEG} or newer`,
-    );
+    if (isBundled) return ok(name, "nodes on this machine use npm's");
+    return missing(name, "not found in PATH", `Nodes need it: install ${name} ${OLDEST_FFMPEG} or newer`);
   }
   const [, text = "unknown", major] = /^\S+ version n?((\d+)?\S*)/.exec(version) ?? [];
   if (major !== undefined && Number(major) < OLDEST_FFMPEG) {

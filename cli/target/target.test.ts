@@ -81,14 +81,14 @@ it.each<[string, TargetOptions, object, { profile?: true; local?: true }, object
     { url: "https://option.example.com", key: "k-env" },
   ],
   [
-    "the environment, with a key of the options",
+    "the environment, with a key of the command line",
     { key: "k-option" },
     { ...VARIABLES, COPRA_ADMIN_TOKEN: "a-env" },
     {},
     { url: "https://env.example.com", key: "k-option", adminToken: "a-env" },
   ],
   [
-    "a named profile, with a key of the options",
+    "a named profile, with a key of the command line",
     { profile: "eu", key: "k-option" },
     { ...VARIABLES, COPRA_ADMIN_TOKEN: "a-env" },
     { profile: true },

@@ -91,7 +91,7 @@ function explicitTarget(options: TargetOptions, env: Env): Target | null {
     url: serviceUrl(url),
     key,
     adminToken,
-    source: fromOptions ? "the options" : "the environment",
+    source: fromOptions ? "the command line" : "the environment",
     local: null,
   };
 }
