@@ -9,7 +9,7 @@ import { probeCapabilities } from "./ffmpeg/build/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/build/locate.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
 import { serveHealth, writeHeartbeats } from "./health.ts";
-import { type EncoderNode, type NodeIdentity, startNode } from "./node.ts";
+import { type EncoderNode, type Machine, type NodeIdentity, startNode } from "./node.ts";
 import { lockFolder } from "./task/folder-lock.ts";
 import { takeToken } from "./token.ts";
 
@@ -93,28 +93,18 @@ async function openWorkFolder(config: NodeConfig): Promise<NodeIdentity> {
 async function main(config: NodeConfig): Promise<void> {
   const identity = await openWorkFolder(config);
   const nodeLog = log.child({ node: identity.nodeId });
-  const tools = await locateFfmpeg(process.env, nodeLog);
-  const isolation = await checkIsolation({
-    choice: config.isolation,
-    tools: [tools.ffmpeg, tools.ffprobe],
-    log: nodeLog,
-    rootFolder: join(config.workFolder, "root"),
-  });
-  const capabilities = await probeCapabilities({
-    ...tools,
-    hw: config.hw,
-    log: nodeLog,
-    cacheFile: join(config.workFolder, "encoders.json"),
-  });
-  const node = await startNode({
-    config,
-    identity,
-    tools,
-    log: nodeLog,
-    capabilities: { ...capabilities, isolation },
-  });
+  const probe = (): Promise<Machine> => probeMachine(config, nodeLog);
+  const node = await startNode({ config, identity, probe, log: nodeLog });
   stopOnSignals(node, config, nodeLog);
   await showHealth(node, config, nodeLog);
+}
+
+async function probeMachine({ isolation: choice, workFolder, hw }: NodeConfig, log: Logger): Promise<Machine> {
+  const tools = await locateFfmpeg(process.env, log);
+  const rootFolder = join(workFolder, "root");
+  const isolation = await checkIsolation({ choice, tools: [tools.ffmpeg, tools.ffprobe], log, rootFolder });
+  const capabilities = await probeCapabilities({ ...tools, hw, log, cacheFile: join(workFolder, "encoders.json") });
+  return { tools, capabilities: { ...capabilities, isolation } };
 }
 
 /** Throws a message for people when the port is taken. */

@@ -77,6 +77,15 @@ async function startControlPlane() {
   return { origin, completed: completed.promise, close };
 }
 
+const capabilities = {
+  ffmpegVersion: "7",
+  encoders: ["libx264" as const],
+  cpus: 1,
+  filters: [],
+  muxers: [],
+  hardware: null,
+};
+
 /** The log lines of a node at this level, which exports spans to the endpoint. */
 async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
   const lines: string[] = [];
@@ -109,8 +118,7 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
       }),
     },
     identity: { nodeId: "n", session: "s" },
-    capabilities: { ffmpegVersion: "7", encoders: ["libx264"], cpus: 1, filters: [], muxers: [], hardware: null },
-    tools,
+    probe: async () => ({ tools, capabilities }),
     log: createLogger({ write: (line) => lines.push(line), now: Date.now, level }),
   });
   expect(JSON.parse(await controlPlane.completed)).toMatchObject({ result: { outputs: [{ status: "made" }] } });

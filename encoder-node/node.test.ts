@@ -5,10 +5,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocketServer } from "ws";
+import type { LeaseId } from "#shared/ids.ts";
 import { decodeNodeFrame, type HubFrame, type NodeFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { NodeConfig } from "./config.ts";
+import { writeLeaseFile } from "./link/lease-files.ts";
 import { type EncoderNode, startNode } from "./node.ts";
 import { silentLog } from "./testing/silent-log.ts";
 
@@ -30,13 +33,21 @@ const capabilities = { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], m
 
 type ScriptedHub = { readonly node: EncoderNode; readonly frames: NodeFrame[]; send(frame: HubFrame): void };
 
-/** A node that is connected to a hub. */
-async function connect(config: Partial<NodeConfig>): Promise<ScriptedHub> {
-  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
-  await once(server, "listening");
+/** A node that is connected to a hub. `events` gets its reports as they are answered, and its connections. */
+async function connect(config: Partial<NodeConfig>, events: string[] = []): Promise<ScriptedHub> {
+  const http = createServer(async (request, response) => {
+    request.resume();
+    // Time for a node that does not wait for the answer.
+    await sleep(300);
+    events.push(`answered ${request.url}`);
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+  });
+  http.on("upgrade", () => events.push("connected")).listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const server = new WebSocketServer({ server: http });
   onTestFinished(() => {
     for (const client of server.clients) client.terminate();
-    server.close();
+    http.close();
   });
   const frames: NodeFrame[] = [];
   const send = (frame: HubFrame): void => {
@@ -51,7 +62,7 @@ async function connect(config: Partial<NodeConfig>): Promise<ScriptedHub> {
   });
   const node = await startNode({
     config: {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
       ...{ token: "n-1", workFolder: folder, name: null, allowPrivate: "loopback", slots: { inspect: 1, encode: 1 } },
       ...{ hw: "off", split: "off", isolation: "best-effort", logLevel: "info", maxSourceBytes: 1e9, drainMs: 0 },
       ...{
@@ -66,8 +77,7 @@ async function connect(config: Partial<NodeConfig>): Promise<ScriptedHub> {
       ...config,
     },
     identity: { nodeId: "n", session: "s" },
-    tools: { ffmpeg: tool, ffprobe: tool },
-    capabilities,
+    probe: async () => ({ tools: { ffmpeg: tool, ffprobe: tool }, capabilities }),
     log: silentLog,
   });
   onTestFinished(() => node.drain());
@@ -112,4 +122,16 @@ it("ends after it has been idle for the time that it was given, and not while it
   await vi.waitFor(() => expect(stopped).toHaveBeenCalled(), { timeout: 5000 });
   expect(frames.at(-1)).toEqual({ type: "bye" });
   expect(frames.at(-2)).toMatchObject({ type: "slots", released: [lease], disk: { free: expect.any(Number) } });
+});
+
+it("delivers the reports of its earlier process before it connects: a new session ends the old leases", async () => {
+  const workFolder = join(folder, "restarted");
+  const lease = "AAAAAAAAAAAAAA.encode.1" as LeaseId;
+  const failed = { status: "failed", output: 0, failure: { code: "node_failed", message: "Failed" } };
+  const body = { token: "t", result: { kind: "encode", outputs: [failed] } };
+  await writeLeaseFile(join(workFolder, "spool"), lease, { lease, verb: "complete", body });
+  await writeLeaseFile(join(workFolder, "leases"), lease, { lease, token: "t" });
+  const events: string[] = [];
+  await connect({ workFolder }, events);
+  expect(events).toEqual([`answered /v2/nodes/leases/${lease}/complete`, "connected"]);
 });

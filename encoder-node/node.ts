@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, messageOf } from "#shared/log.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { Limiter } from "./async/in-parallel.ts";
@@ -10,7 +11,7 @@ import type { Tool } from "./ffmpeg/build/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { freeBytes, machineShare } from "./ffmpeg/machine.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
-import { controlPlaneAt } from "./link/control-plane.ts";
+import { type ControlPlane, controlPlaneAt } from "./link/control-plane.ts";
 import { HeldLeases } from "./link/held-leases.ts";
 import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
@@ -35,13 +36,19 @@ const UPLOAD_SLOTS = 8;
 const UPLOAD_DISK_BYTES = 4 * DISK_RESERVE_BYTES;
 /** Sources that are probed at the same time, by one ffprobe process each. */
 const PROBES = 4;
+/**
+ * How long the node waits for its earlier process's reports before it connects: as long as a job waits for the node of
+ * a lost connection, at least (worker/job/decide/lost-leases.ts).
+ */
+const RESUME_LIMIT_MS = 10_000;
 
 export type NodeIdentity = { nodeId: string; session: string };
+export type Machine = { capabilities: Capabilities; tools: { ffmpeg: Tool; ffprobe: Tool } };
 export type NodeSetup = {
   config: NodeConfig;
   identity: NodeIdentity;
-  capabilities: Capabilities;
-  tools: { ffmpeg: Tool; ffprobe: Tool };
+  /** Finds the tools and what they can do: seconds. */
+  probe(): Promise<Machine>;
   log: Logger;
 };
 
@@ -61,15 +68,15 @@ export interface EncoderNode {
 
 /** Starts a node that works until it is drained. */
 export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
-  const { config, identity, capabilities, log } = setup;
+  const { config, identity, log } = setup;
   const controlPlane = controlPlaneAt(config.url, config.token);
   const reports = openReports(join(config.workFolder, "spool"), controlPlane, log, (report, slot) =>
     link.report(report, slot),
   );
   const held = new HeldLeases(join(config.workFolder, "leases"), log);
-  // Read before there are new ones.
-  const leftOver = await held.leftOver();
-  const deps = await nodeDeps(setup);
+  const earlier = await resumeEarlierProcess(setup, controlPlane, held);
+  const machine = await setup.probe();
+  const deps = await nodeDeps(setup, machine);
   const tracer = tracerOf(setup);
   const slots = createSlots(config.slots);
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
@@ -118,15 +125,14 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     isStopping = true;
     return stopped.promise;
   };
-  const logError = (message: string) => (error: unknown) => log.error(message, { error: messageOf(error) });
-
+  await Promise.race([earlier.resumed, sleep(RESUME_LIMIT_MS, undefined, { ref: false })]);
   const link = new NodeLink(
     { url: config.url, token: config.token, log },
     {
       hello: () => ({
         ...identity,
         ...nodeFacts(config),
-        capabilities,
+        capabilities: machine.capabilities,
         slots: slots.free(),
         running: leases.running(),
       }),
@@ -141,20 +147,41 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       pace: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
-  let isResumed = false;
-  void reports
-    .resume(leftOver, (lease) => void held.remove(lease))
-    .catch(logError("Spooled reports not sent"))
-    .finally(() => {
-      isResumed = true;
-    });
   const notReady = (): readonly string[] => [
     ...(link.isOpen ? [] : ["not connected to the control plane"]),
     ...(isStopping ? ["draining"] : []),
   ];
-  const isIdle = (): boolean => link.isOpen && isResumed && leases.running().length === 0;
+  const isIdle = (): boolean => link.isOpen && earlier.isResumed() && leases.running().length === 0;
   const endWatch = watchIdle(config.exitWhenIdleMs, isIdle, drain, log);
   return { drain, stopped: stopped.promise, handBack: () => leases.handBack(), notReady };
+}
+
+type EarlierProcess = {
+  /** Resolves when all reports are delivered. */
+  readonly resumed: Promise<void>;
+  isResumed(): boolean;
+};
+
+/**
+ * Starts to deliver what the node's earlier process left. Before ffmpeg is probed, since the jobs of a lost connection
+ * wait ten seconds, and before the node connects, since a new session ends the leases of the old one.
+ */
+async function resumeEarlierProcess(
+  { config, log }: NodeSetup,
+  controlPlane: ControlPlane,
+  held: HeldLeases,
+): Promise<EarlierProcess> {
+  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log);
+  // Read before there are new ones.
+  const leftOver = await held.leftOver();
+  let isResumed = false;
+  const resumed = reports
+    .resume(leftOver, (lease) => void held.remove(lease))
+    .catch((error: unknown) => log.error("Spooled reports not sent", { error: messageOf(error) }))
+    .finally(() => {
+      isResumed = true;
+    });
+  return { resumed, isResumed: () => isResumed };
 }
 
 /** Drains the node when it has been idle for long. Returns a function that ends the watch. */
@@ -181,7 +208,7 @@ function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
 }
 
 /** What the tasks share. Removes the files of an earlier process; its spooled reports stay. */
-async function nodeDeps({ config, tools, capabilities, log }: NodeSetup): Promise<NodeDeps> {
+async function nodeDeps({ config, log }: NodeSetup, { tools, capabilities }: Machine): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
   const [sources, tasks, ranged] = [join(workFolder, "sources"), join(workFolder, "tasks"), join(workFolder, "ranged")];
   for (const folder of [sources, tasks, ranged]) await rm(folder, { recursive: true, force: true });
