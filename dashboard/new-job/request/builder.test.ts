@@ -137,11 +137,10 @@ const chosen = (services: typeof STORAGES, member: string): fc.Arbitrary<Json> =
     sectionOf(fields, name === "url" ? {} : { [member]: name }),
   );
 
-/** Quality is measured of videos only: of files or streams that are not audio. */
+/** Quality is measured of encoded videos only. */
 function withoutEmptyReport({ settings, ...request }: { readonly [member: string]: Json }): Json {
-  const formats = isObject(request.outputs) ? Object.keys(request.outputs) : [];
-  if (!isObject(settings) || formats.some((format) => /^(?:mp4|webm|httpstream)/.test(format)))
-    return { ...request, settings };
+  const isMeasured = ({ format }: Output): boolean => ["video", "stream"].includes(kindOf(format));
+  if (!isObject(settings) || outputList(request.outputs).some(isMeasured)) return { ...request, settings };
   const { quality_report: _report, ...others } = settings;
   return { ...request, settings: others };
 }
