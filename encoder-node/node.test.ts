@@ -33,8 +33,14 @@ const capabilities = { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], m
 
 type ScriptedHub = { readonly node: EncoderNode; readonly frames: NodeFrame[]; send(frame: HubFrame): void };
 
-/** A node that is connected to a hub. `events` gets its reports as they are answered, and its connections. */
-async function connect(config: Partial<NodeConfig>, events: string[] = []): Promise<ScriptedHub> {
+/**
+ * A node that is connected to a hub, which sends it `first` after the welcome. `events` gets its reports as they are
+ * answered, and its connections.
+ */
+async function connect(
+  config: Partial<NodeConfig>,
+  { events = [], first = [] }: { events?: string[]; first?: readonly HubFrame[] } = {},
+): Promise<ScriptedHub> {
   const http = createServer(async (request, response) => {
     request.resume();
     // Time for a node that does not wait for the answer.
@@ -58,7 +64,9 @@ async function connect(config: Partial<NodeConfig>, events: string[] = []): Prom
       const decoded = decodeNodeFrame(data.toString());
       if (decoded.ok) frames.push(decoded.value);
     });
-    send({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 });
+    for (const frame of [{ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 } as const, ...first]) {
+      send(frame);
+    }
   });
   const node = await startNode({
     config: {
@@ -81,7 +89,7 @@ async function connect(config: Partial<NodeConfig>, events: string[] = []): Prom
     log: silentLog,
   });
   onTestFinished(() => node.drain());
-  await vi.waitFor(() => expect(frames[0]?.type).toBe("hello"), { timeout: 5000 });
+  await vi.waitFor(() => expect(frames[0]?.type).toBe("hello"));
   return { node, frames, send };
 }
 
@@ -108,18 +116,18 @@ it("states how long its machine still exists", async () => {
 });
 
 it("ends after it has been idle for the time that it was given, and not while it works", async () => {
-  const { node, frames, send } = await connect({ exitWhenIdleMs: 300 });
   const lease = "AAAAAAAAAAAAAA.inspect.1" as never;
   const sourceUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
   const task = { kind: "inspect", sourceUrl, chunking: null } as const;
   const assigned = { kind: "inspect", slotClass: "inspect", round: 0, jobId: "AAAAAAAAAAAAAA" as never } as const;
+  const assign: HubFrame = { type: "assign", assignment: { lease, token: "t", ...assigned, task } };
+  const { node, frames, send } = await connect({ exitWhenIdleMs: 300 }, { first: [assign] });
   const stopped = vi.fn();
   void node.stopped.then(stopped);
-  send({ type: "assign", assignment: { lease, token: "t", ...assigned, task } });
   await new Promise((resolve) => setTimeout(resolve, 1000));
   expect(stopped).not.toHaveBeenCalled();
   send({ type: "cancel", lease });
-  await vi.waitFor(() => expect(stopped).toHaveBeenCalled(), { timeout: 5000 });
+  await vi.waitFor(() => expect(stopped).toHaveBeenCalled());
   expect(frames.at(-1)).toEqual({ type: "bye" });
   expect(frames.at(-2)).toMatchObject({ type: "slots", released: [lease], disk: { free: expect.any(Number) } });
 });
@@ -132,6 +140,6 @@ it("delivers the reports of its earlier process before it connects: a new sessio
   await writeLeaseFile(join(workFolder, "spool"), lease, { lease, verb: "complete", body });
   await writeLeaseFile(join(workFolder, "leases"), lease, { lease, token: "t" });
   const events: string[] = [];
-  await connect({ workFolder }, events);
+  await connect({ workFolder }, { events });
   expect(events).toEqual([`answered /v2/nodes/leases/${lease}/complete`, "connected"]);
 });

@@ -291,10 +291,10 @@ describe("a job that its client cancels", () => {
       execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
         .split("\n")
         .filter((line) => line.includes(`/sources/${id}`));
-    await expect.poll(encoders, { timeout: 20_000 }).not.toEqual([]);
+    await expect.poll(encoders).not.toEqual([]);
     const { status, body } = await stack.request("DELETE", `/jobs/${id}`);
     expect([status, body]).toMatchObject([200, { status: "job.aborted", outputs: [{ status: "video.aborted" }] }]);
-    await expect.poll(encoders, { timeout: 5000 }).toEqual([]);
+    await expect.poll(encoders).toEqual([]);
     await expect.poll(() => readdirSync(join(stack.home, "nodes", "1", "tasks"))).toEqual([]);
     expect((await fetch(`${stack.s3.endpoint}/${stack.s3.bucket}/cancelled.mp4`)).status).toBe(404);
     expect(await stack.waitForJob(id)).toMatchObject({ status: "job.aborted", progress: "100%" });

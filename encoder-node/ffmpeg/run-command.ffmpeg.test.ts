@@ -26,11 +26,6 @@ const encode = (...output: string[]): Command => ({
 });
 const shell = (script: string): Command => ({ path: "/bin/sh", argv: ["-c", script], cwd, stallMs: 10_000 });
 
-async function timed<T>(work: Promise<T>): Promise<{ value: T; tookMs: number }> {
-  const start = performance.now();
-  return { value: await work, tookMs: performance.now() - start };
-}
-
 /** Whether any process has this text in its command line. */
 async function isAlive(marker: string): Promise<boolean> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "args"]);
@@ -78,9 +73,8 @@ it("settles when the program cannot be started or dies of a signal", async () =>
 it("stops an encode when it is aborted", async () => {
   const controller = new AbortController();
   const command = { ...encode("-c:v", "libx264", "-f", "null", "-"), signal: controller.signal };
-  const { value, tookMs } = await timed(runCommand({ ...command, onProgress: () => controller.abort() }));
+  const value = await runCommand({ ...command, onProgress: () => controller.abort() });
   expect(value).toMatchObject({ ok: false, reason: "aborted" });
-  expect(tookMs).toBeLessThan(3000);
   expect(await runCommand(command)).toMatchObject({ ok: false, reason: "aborted" });
 });
 
@@ -90,25 +84,24 @@ it("kills all processes of a command at once, even if they ignore SIGTERM", asyn
   const stubborn = shell(
     `trap '' TERM; (trap '' TERM; sleep ${marker}) & echo frame=1; echo progress=continue; wait; sleep ${marker}`,
   );
-  const run = runCommand({ ...stubborn, signal: controller.signal, onProgress: () => controller.abort() });
-  const { value, tookMs } = await timed(run);
+  const value = await runCommand({ ...stubborn, signal: controller.signal, onProgress: () => controller.abort() });
   expect(value).toMatchObject({ ok: false, reason: "aborted", exitCode: null });
-  expect(tookMs).toBeLessThan(2000);
   expect(await isAlive(marker)).toBe(false);
 });
 
 it("leaves no process behind when a command ends while its children hold the pipes", async () => {
   const marker = `398.${process.pid}`;
-  const { value, tookMs } = await timed(runCommand(shell(`sleep ${marker} & exit 0`)));
+  const value = await runCommand(shell(`sleep ${marker} & exit 0`));
   expect(value).toEqual({ ok: true });
-  expect(tookMs).toBeLessThan(1000);
   expect(await isAlive(marker)).toBe(false);
 });
 
 it("settles when a child that left the group holds the pipes", async () => {
-  const { value, tookMs } = await timed(runCommand(shell("setsid sleep 4 & sleep 0.2; exit 3")));
+  const marker = `399.${process.pid}`;
+  const value = await runCommand(shell(`setsid sleep ${marker} & sleep 0.2; exit 3`));
   expect(value).toMatchObject({ ok: false, reason: "exit", exitCode: 3 });
-  expect(tookMs).toBeLessThan(2500);
+  expect(await isAlive(marker)).toBe(true);
+  await promisify(execFile)("pkill", ["-f", `sleep ${marker}`]);
 });
 
 it("stops a command that makes no progress, but not one that progresses slowly", async () => {
@@ -136,8 +129,8 @@ it.each(ends)("kills running commands when its own process ends by %s", async (e
     stdio: ["pipe", "ignore", "ignore"],
   });
   // The programs that wrap it, which name it among their arguments, are not yet set to end with their parent.
-  await expect.poll(() => isAlive(`\n/bin/sleep ${marker}`), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isAlive(`\n/bin/sleep ${marker}`)).toBe(true);
   child.stdin.write("end");
   await once(child, "exit");
-  await expect.poll(() => isAlive(marker), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(marker)).toBe(false);
 });

@@ -66,7 +66,7 @@ function open(url: string, linkHandlers: LinkHandlers): NodeLink {
 }
 
 const connection = async ({ connections }: Awaited<ReturnType<typeof hub>>, number: number) => {
-  await vi.waitFor(() => expect(connections[number - 1]?.received[0]).toBeDefined(), { timeout: 5000 });
+  await vi.waitFor(() => expect(connections[number - 1]?.received[0]).toBeDefined());
   const found = connections[number - 1];
   if (!found) throw new Error("No connection");
   return found;

@@ -183,7 +183,7 @@ it("hands back at once what cannot end before its machine is taken away, and fin
   expect(leases.running()).toMatchObject([{ lease: assignment("B").lease }]);
   // It turns out to be slow: work that falls behind is handed back later.
   given[1]?.progress("encoding", 0.01);
-  await vi.waitFor(() => expect(reported).toHaveLength(2), { timeout: 5000 });
+  await vi.waitFor(() => expect(reported).toHaveLength(2));
   expect(reported[1]).toMatchObject({ lease: assignment("B").lease, ...lost });
   await draining;
 });

@@ -13,12 +13,16 @@ const SPAN: Span = {
   attributes: { text: "a", whole: 3, part: 0.5, yes: true, missing: undefined },
 };
 
-async function open(respond?: () => number | null) {
+async function open(respond?: () => number | null, timeoutMs = 10_000) {
   const collector = await startTraceCollector(respond);
   onTestFinished(() => collector.close());
   const lines: string[] = [];
   const log = createLogger({ write: (line) => lines.push(JSON.parse(line).message), now: Date.now, level: "info" });
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_EXPORTER_OTLP_HEADERS: "api-key=1" };
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: "api-key=1",
+    OTEL_EXPORTER_OTLP_TIMEOUT: String(timeoutMs),
+  };
   const to = readTraceExport(env);
   if (!to) throw new Error("No export");
   return { collector, lines, exporter: new SpanExporter(to, { "service.name": "copra-node" }, log) };
@@ -42,7 +46,7 @@ it("sends spans in the JSON of OTLP, with the headers that were set", async () =
 it("sends batches, keeps a limited number of spans, and reports once that more were dropped", async () => {
   const { collector, lines, exporter } = await open();
   for (let at = 0; at < 5000; at++) exporter.add(SPAN);
-  await vi.waitFor(() => expect(collector.spans.length).toBeGreaterThanOrEqual(2048), { timeout: 5000 });
+  await vi.waitFor(() => expect(collector.spans.length).toBeGreaterThanOrEqual(2048));
   await exporter.close();
   // 512 were on their way while 2048 waited.
   expect([collector.spans.length, collector.headers.length]).toEqual([2560, 5]);
@@ -53,7 +57,7 @@ it("drops what the collector does not take, reports it once, and goes on when it
   let status = 503;
   const { collector, lines, exporter } = await open(() => status);
   for (let at = 0; at < 1024; at++) exporter.add(SPAN);
-  await vi.waitFor(() => expect(collector.headers).toHaveLength(2), { timeout: 5000 });
+  await vi.waitFor(() => expect(collector.headers).toHaveLength(2));
   await exporter.close();
   status = 200;
   exporter.add(SPAN);
@@ -62,12 +66,11 @@ it("drops what the collector does not take, reports it once, and goes on when it
   expect(lines).toEqual(["Spans dropped, the collector does not take them", "Spans exported again"]);
 });
 
-it("holds up the end of a node for two seconds at most", async () => {
-  const { lines, exporter } = await open(() => null);
+it("does not hold up the end of a node while the collector is silent", async () => {
+  // A request without an answer would otherwise last longer than this test may.
+  const { lines, exporter } = await open(() => null, 60_000);
   for (let at = 0; at < 600; at++) exporter.add(SPAN);
-  const startedAt = Date.now();
   await exporter.close();
-  expect(Date.now() - startedAt).toBeLessThan(4000);
   expect(lines).toEqual(["Spans dropped, the collector does not take them"]);
 });
 

@@ -107,12 +107,12 @@ async function finished(upload: EarlyUpload, content?: Content, onProgress: (byt
 it("sends parts as soon as all their bytes are written, and the first one, which changes, last", async () => {
   const upload = start();
   await appendFile(path, bytesOf(3 * PART + END));
-  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]));
   await appendFile(path, bytesOf(4 * PART + END - 1).subarray(3 * PART + END));
   await new Promise((waited) => setTimeout(waited, 100));
   expect(sent.length).toBe(2);
   await appendFile(path, Buffer.alloc(1, 5));
-  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2, 3]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2, 3]));
   await appendFile(path, "end");
   const file = await open(path, "r+");
   await file.write("front", 0);
@@ -136,7 +136,7 @@ it("has the bytes of the disk after those that are reserved", async () => {
   const upload = start({ reservedBytes: 1000 });
   const fileBytes = 2 * PART + END;
   await appendFile(path, bytesOf(fileBytes));
-  await vi.waitFor(() => expect(sent).toEqual([1]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent).toEqual([1]));
   const head = Buffer.alloc(1010, "i");
   const content = headedContent(head, rangeContent(path, 10, fileBytes - 10));
   expect(await finished(upload, content)).toMatchObject({ sizeBytes: fileBytes + 1000 });
@@ -150,14 +150,14 @@ it("is expected to have its reserved bytes once, whatever is written", async () 
   await new Promise((waited) => setTimeout(waited, 100));
   expect(requested).toEqual([]);
   await appendFile(path, "1");
-  await vi.waitFor(() => expect(requested[0]?.early?.expectedBytes).toBe(14 * PART), { timeout: 5000 });
+  await vi.waitFor(() => expect(requested[0]?.early?.expectedBytes).toBe(14 * PART));
   expect(upload.halt()).toBe(true);
 });
 
 it("sends a part again that had bytes after the end, such as those of an index", async () => {
   const upload = start();
   await appendFile(path, bytesOf(3 * PART + END));
-  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]));
   const content = rangeContent(path, 0, 3 * PART - 7);
   expect((await finished(upload, content))?.etags.length).toBe(3);
   expect(sent.toSorted()).toEqual([0, 1, 2, 2]);
@@ -167,10 +167,10 @@ it("sends a part again that had bytes after the end, such as those of an index",
 it("gets new signatures when they have expired, at any time", async () => {
   const upload = start();
   await appendFile(path, bytesOf(2 * PART + END));
-  await vi.waitFor(() => expect(sent).toEqual([1]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent).toEqual([1]));
   word = "second";
   await appendFile(path, bytesOf(PART));
-  await vi.waitFor(() => expect(sent).toEqual([1, 2]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent).toEqual([1, 2]));
   expect((await finished(upload))?.sizeBytes).toBe(3 * PART + END);
   expect(sent.length).toBe(4);
 });
@@ -205,7 +205,7 @@ it.each<[string, RequestUploads]>([
   const requests = vi.fn(requestUploads);
   const upload = start({ requestUploads: requests });
   await appendFile(path, bytesOf(3 * PART + END));
-  await vi.waitFor(() => expect(requests).toHaveBeenCalledTimes(1), { timeout: 5000 });
+  await vi.waitFor(() => expect(requests).toHaveBeenCalledTimes(1));
   expect(await upload.finish(await fileContent(path), ignore)).toBeNull();
   expect(upload.halt()).toBe(false);
   expect([sent, requests.mock.calls.length]).toEqual([[], 1]);
@@ -214,7 +214,7 @@ it.each<[string, RequestUploads]>([
 it("leaves the whole file to the usual upload when the storage has lost the upload", async () => {
   const upload = start();
   await appendFile(path, bytesOf(3 * PART + END));
-  await vi.waitFor(() => expect(sent.length).toBe(2), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent.length).toBe(2));
   respond = (request, response) =>
     void request.resume().on("end", () => response.writeHead(404).end("<Error><Code>NoSuchUpload</Code></Error>"));
   expect(await finished(upload)).toBeNull();
@@ -226,12 +226,12 @@ it("waits while other files of the task send as many parts as may be sent", asyn
   const holding = limiter.run(() => isHeld);
   const upload = start({ limiter });
   await appendFile(path, bytesOf(3 * PART + END));
-  await vi.waitFor(() => expect(requested.length).toBe(1), { timeout: 5000 });
+  await vi.waitFor(() => expect(requested.length).toBe(1));
   await new Promise((waited) => setTimeout(waited, 100));
   expect(sent).toEqual([]);
   release();
   await holding;
-  await vi.waitFor(() => expect(sent).toEqual([1, 2]), { timeout: 5000 });
+  await vi.waitFor(() => expect(sent).toEqual([1, 2]));
   expect((await finished(upload))?.etags.length).toBe(4);
 });
 
@@ -244,7 +244,7 @@ it("ends its requests when it is stopped", async () => {
   };
   const upload = start();
   await appendFile(path, bytesOf(3 * PART + END));
-  await vi.waitFor(() => expect(open).toBe(2), { timeout: 5000 });
+  await vi.waitFor(() => expect(open).toBe(2));
   await upload.stop();
   await vi.waitFor(() => expect(open).toBe(0));
   await expect(upload.finish(await fileContent(path), ignore)).rejects.toThrow("stopped");

@@ -34,7 +34,7 @@ it("is restarted when it is killed, with a message", async () => {
   watch();
   const first = pid();
   process.kill(first, "SIGKILL");
-  await expect.poll(pid, { timeout: 10_000 }).not.toBe(first);
+  await expect.poll(pid).not.toBe(first);
   expect(messages).toEqual([expect.stringMatching(/^The program was killed with SIGKILL; restarting it\./)]);
 });
 
@@ -43,10 +43,10 @@ it("finishes its work before a restart, which is no failure", async () => {
   const started = start(RUNS_ON + program);
   started.watch();
   const first = started.pid();
-  await expect.poll(() => readFileSync(started.plan.logFile ?? "", "utf8"), { timeout: 10_000 }).toBe("ready\n");
+  await expect.poll(() => readFileSync(started.plan.logFile ?? "", "utf8")).toBe("ready\n");
   started.restart(5000);
   started.restart(5000);
-  await expect.poll(started.pid, { timeout: 10_000 }).not.toBe(first);
+  await expect.poll(started.pid).not.toBe(first);
   expect(messages).toEqual([]);
 });
 

@@ -230,7 +230,7 @@ describe("the list of jobs", () => {
   it("shows jobs that were created while it was loaded, before events arrived", async () => {
     await open("/");
     jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
-    await expect.poll(() => rows().first().getAttribute("data-id"), { timeout: 8000 }).toBe("new00000000001");
+    await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
   it("is used by keyboard: search, move, select, open, and back to the same job", async () => {

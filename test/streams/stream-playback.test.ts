@@ -95,7 +95,7 @@ const misplaced = (frames: readonly Frame[], shift: number): Frame[] =>
   frames.filter(({ time, code }) => !(Math.abs(time - (code ?? Number.NaN) - shift) <= 0.003));
 
 const shows = (player: Playback, text: string): Promise<void> =>
-  vi.waitFor(async () => expect(await player.cues()).toMatchObject([{ text }]), { timeout: 20_000 });
+  vi.waitFor(async () => expect(await player.cues()).toMatchObject([{ text }]));
 
 // Side by side: they wait for the players.
 it.concurrent.each([

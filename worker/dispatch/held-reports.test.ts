@@ -12,7 +12,6 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const SOON = { timeout: 10_000 };
 const SECONDS = 240;
 
 it("holds a report that may wait if another one of its job came shortly before, until one of them is due", () => {
@@ -87,7 +86,7 @@ describe("results of chunks", () => {
     await settle();
     expect(turn).toHaveBeenCalledTimes(1);
     two[0].say({ type: "due", id: 3 });
-    await vi.waitFor(() => expect(turn).toHaveBeenCalledTimes(2), SOON);
+    await vi.waitFor(() => expect(turn).toHaveBeenCalledTimes(2));
     const [{ done, want } = { done: [], want: [] }] = turn.mock.calls[1] ?? [];
     expect([done?.length, want.reduce((sum, { max }) => sum + max, 0)]).toEqual([2, 2]);
     for (const [node, id] of [[two[0], 3] as const, [one[0], 4] as const]) {

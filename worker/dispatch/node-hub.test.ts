@@ -35,7 +35,7 @@ describe("the hub", () => {
     await jobOf(env, spec.id).complete(given?.lease as never, {
       ...{ token: given?.token ?? "", result: { kind: "inspect", probe: PROBE } },
     });
-    await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(3), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(3));
     reader.say({ type: "bye" });
     await settle();
     expect(await hubOf(env).capacity()).toBe(1);

@@ -317,7 +317,7 @@ describe("multipart uploads", () => {
     const files = [{ ...LARGE[0], etags }];
     const report = { kind: "encode", outputs: [{ status: "made", output: 0, files, probe: PROBE }] } as unknown;
     await stubOf(spec).complete(encode.lease, { token: encode.token, result: report as typeof result });
-    await vi.waitFor(async () => expect((await stateOf(spec))?.status).toBe("job.completed"), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await stateOf(spec))?.status).toBe("job.completed"));
     const stored = await fetch(`${endpoint}/copra/out/a%20b.mp4`);
     expect([stored.status, stored.headers.get("content-type")]).toEqual([200, "video/mp4"]);
     expect((await stored.arrayBuffer()).byteLength).toBe(20 * 2 ** 20);

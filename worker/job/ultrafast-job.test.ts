@@ -139,7 +139,7 @@ beforeAll(async () => {
   };
   webSocket?.accept();
   webSocket?.send(JSON.stringify(hello));
-  await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2));
 });
 
 /** The result of a chunk of a video and of a stream with one rendition. */

@@ -10,7 +10,6 @@ import { endpointOf } from "./sns.ts";
 const { endpoint, region, accessKeyId, secretAccessKey } = inject("sns");
 
 /** Alarms ring when the machine finds the time. */
-const WAIT = { timeout: 10_000 };
 const topic = (name: string): string => `arn:aws:sns:${region}:123456789012:${name}`;
 const notification = (name: string, changes: Record<string, unknown> = {}) => ({
   type: "sns",
@@ -32,7 +31,7 @@ describe("a job that notifies a topic", () => {
       const answer = await job.notifications();
       return answer.ok ? answer.value : [];
     };
-    await vi.waitFor(async () => expect((await log())[0]?.status).toBe("delivered"), WAIT);
+    await vi.waitFor(async () => expect((await log())[0]?.status).toBe("delivered"));
     const [message, ...others] = await publishedTo("jobs.fifo");
     expect(others).toEqual([]);
     expect(message).toEqual({
@@ -54,7 +53,7 @@ describe("a job that notifies a topic", () => {
     });
     expect(JSON.parse(message?.Message ?? "")).toMatchObject({ job_id: spec.id, event: "job.aborted" });
     await job.replay(`msg_${spec.id}_1`);
-    await vi.waitFor(async () => expect(await publishedTo("jobs.fifo")).toHaveLength(2), WAIT);
+    await vi.waitFor(async () => expect(await publishedTo("jobs.fifo")).toHaveLength(2));
     expect((await log())[0]).toMatchObject({ status: "delivered", attempts: 2, last_result: "HTTP 200" });
     expect(JSON.stringify(await log()) + JSON.stringify(spec)).not.toContain(secretAccessKey);
   });

@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 
 /** Objects do some of their work when the machine finds the time. */
-const WAIT = { timeout: 10_000 };
 const VIDEO = { outputs: { "mp4:240p": { path: "a.mp4" } } };
 const newJob = async (): Promise<string> =>
   (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: own })).body.id;
@@ -68,9 +67,8 @@ describe("GET /v2/jobs/:id/events", () => {
       { event: "end", job: { status: "job.aborted" } },
       null,
     ]);
-    await vi.waitFor(
-      async () => expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(id),
-      WAIT,
+    await vi.waitFor(async () =>
+      expect((await send("/v2/jobs?status=job.aborted", { headers: own })).body.jobs[0]?.id).toBe(id),
     );
     await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAll());
     await evictDurableObject(jobOf(env, id));
@@ -104,7 +102,7 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(await refused.json()).toMatchObject({ error_code: "rate_limited", status: "error" });
     await streams[0]?.close();
     await jobOf(env, id).progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
-    await vi.waitFor(async () => expect((await request(id)).status).toBe(200), WAIT);
+    await vi.waitFor(async () => expect((await request(id)).status).toBe(200));
     await Promise.all(streams.map(({ close }) => close()));
     await cancel(id);
   });

@@ -110,7 +110,7 @@ it("the token of an earlier attempt is invalid after another node has the task",
     send(`/v2/nodes/leases/${lease}/fail`, { method: "POST", body: { token, ...body }, headers: node });
   const { job } = parts(first.lease);
   await fail(first);
-  const second = await vi.waitFor(() => claim(job, "inspect"), { timeout: 10_000 });
+  const second = await vi.waitFor(() => claim(job, "inspect"));
   expect((await fail(first)).status).toBe(409);
   // It is also invalid for the new attempt.
   expect((await fail({ lease: second.lease, token: first.token })).status).toBe(409);

@@ -82,7 +82,7 @@ it("stores parts while the size is unknown, and is completed with the size that 
   const etags = [(await put(front, 0)).headers.get("etag") ?? "", etag, (await put(last, 2)).headers.get("etag") ?? ""];
   expect((await fetch(`${s3.endpoint}/copra/early/a.mp4`)).status).toBe(404);
   await complete(spec, lease, end, etags);
-  await vi.waitFor(async () => expect((await stateOf(spec))?.outputs[0]?.phase).toBe("done"), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await stateOf(spec))?.outputs[0]?.phase).toBe("done"));
   const stored = new Uint8Array(await (await fetch(`${s3.endpoint}/copra/early/a.mp4`)).arrayBuffer());
   expect([stored.length, stored[5 * MIB - 1], stored[5 * MIB], stored[10 * MIB]]).toEqual([end, 0, 1, 2]);
 });

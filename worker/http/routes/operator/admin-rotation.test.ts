@@ -45,7 +45,7 @@ describe("a webhook secret that is rotated", () => {
       previous_until: expect.stringMatching(/ \+0000$/),
     });
     await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers });
-    await vi.waitFor(() => expect(sent).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(sent).toHaveLength(1));
     const [request] = sent;
     if (!request) throw new Error("Nothing was sent");
     const at = Number(request.headers.get("webhook-timestamp")) * 1000;
