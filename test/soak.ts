@@ -18,6 +18,7 @@ const PARTS: Readonly<Record<string, readonly Run[]>> = {
     env: { COPRA_FAULTS: `${at + 1}/${SHARES}` },
     argv: [...VITEST, "worker/testing/faults"],
   })),
+  properties: [soak("--project", "pure", "shared", "dashboard"), soak("worker/http/fuzz")],
   kills: [{ env: {}, argv: ["test/faults/kill-nodes.ts"] }],
 };
 
