@@ -5,10 +5,17 @@ import FileOrder from "./test/file-order.ts";
 
 /** For every project: projects do not inherit options. */
 const COMMON = {
-  retry: Number(process.env.COPRA_TEST_RETRIES ?? 0),
-  // Instead of one second, which a busy machine exceeds.
-  expect: { poll: { timeout: 20_000 } },
+  // Instead of one second, which a busy machine exceeds. Only a test that hangs waits so long.
+  expect: { poll: { timeout: 45_000 } },
 };
+
+/** Test files that run in Node itself. */
+const IN_NODE = ["./test/patience.ts", "./test/processor-time.ts"];
+
+/** The cases of all properties; null: new ones each time. COPRA_SEED repeats those of a failed run. */
+const PROPERTY_SEED =
+  process.env.COPRA_SEED !== undefined ? Number(process.env.COPRA_SEED) : process.env.COPRA_SOAK === "1" ? null : 1;
+const PROPERTIES = { provide: { propertySeed: PROPERTY_SEED } };
 
 /** Files share a process: one of its own costs a file of `worker` 2 s of processor time, and one of `pure` 0.2 s. */
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
@@ -88,8 +95,9 @@ const workerProject = (test: {
   ],
   test: {
     ...COMMON,
+    ...PROPERTIES,
     ...test,
-    setupFiles: ["./test/patience.ts", "./worker/testing/setup.ts"],
+    setupFiles: ["./test/patience.ts", "./test/property-seed.ts", "./worker/testing/setup.ts"],
     // Bundles these, so that workerd loads few files instead of hundreds.
     deps: {
       optimizer: {
@@ -127,8 +135,9 @@ export default defineConfig({
         test: {
           name: "pure",
           ...COMMON,
+          ...PROPERTIES,
           ...SHARED_PROCESS,
-          setupFiles: ["./test/patience.ts"],
+          setupFiles: [...IN_NODE, "./test/property-seed.ts"],
           include: files("{shared,encoder-node,local,client,cli,dashboard}/**/*.test.ts", "test/reporter/*.test.ts"),
           exclude: left("**/*.ffmpeg.test.ts"),
           globalSetup: ["./test/services/client-service.ts"],
@@ -156,7 +165,7 @@ export default defineConfig({
         test: {
           name: "ffmpeg",
           ...COMMON,
-          setupFiles: ["./test/patience.ts"],
+          setupFiles: IN_NODE,
           include: files("{shared,encoder-node,local}/**/*.ffmpeg.test.ts"),
           exclude: left(),
           sequence: { groupOrder: 1 },
@@ -168,7 +177,7 @@ export default defineConfig({
         test: {
           name: "stack",
           ...COMMON,
-          setupFiles: ["./test/patience.ts"],
+          setupFiles: IN_NODE,
           include: files("test/**/*.test.ts"),
           exclude: left("test/reporter/*.test.ts"),
           globalSetup: ["./test/services/shared-stack.ts"],
@@ -182,7 +191,7 @@ export default defineConfig({
         test: {
           name: "served",
           ...COMMON,
-          setupFiles: ["./test/patience.ts"],
+          setupFiles: IN_NODE,
           include: WITH_SERVED ? ["test/faults/{killed-nodes,control-plane.slow,broken-work.slow}.test.ts"] : [],
           env: { COPRA_TEST_STACK: "serve" },
           sequence: { groupOrder: 3 },

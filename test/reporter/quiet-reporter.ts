@@ -1,5 +1,5 @@
 // vitest's default reporter with less to read: one line a file, nothing of what passing tests log, and a summary at
-// the end that names each failed test and each that passed only when it was retried.
+// the end with the slowest files and each failed test.
 import { Console } from "node:console";
 import { writeFileSync } from "node:fs";
 import type { SerializedError } from "vitest";
@@ -7,13 +7,13 @@ import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason,
 
 /** Below this the durations of single tests are not printed. */
 const SLOW_TEST_MS = 20_000;
+/** How many files are listed at the end of a run. */
+const SLOWEST = 10;
 
 /** What `.ci/run` reads: $COPRA_TEST_REPORT names the file. */
 export type RunReport = {
   readonly passed: number;
   readonly failed: readonly string[];
-  /** Tests that failed, were retried and then passed. */
-  readonly flaky: readonly string[];
 };
 
 export default class QuietReporter extends DefaultReporter {
@@ -44,7 +44,7 @@ export default class QuietReporter extends DefaultReporter {
   ): void {
     super.onTestRunEnd(testModules, unhandledErrors, reason);
     const report = reportOf(testModules, unhandledErrors);
-    for (const name of report.flaky) this.log(`FLAKY  ${name}`);
+    if (testModules.length > SLOWEST) for (const line of slowestFiles(testModules)) this.log(line);
     for (const name of report.failed) this.log(`FAILED ${name}`);
     const path = process.env.COPRA_TEST_REPORT;
     if (path) writeFileSync(path, JSON.stringify(report));
@@ -95,8 +95,21 @@ export function reportOf(
       ...broken.map((testModule) => `${testModule.relativeModuleId}: the file`),
       ...unhandledErrors.map(({ message }) => `an error outside the tests: ${message}`),
     ],
-    flaky: tests.filter((test) => test.diagnostic()?.flaky).map(nameOf),
   };
 }
 
 const nameOf = (test: TestCase): string => `${test.module.relativeModuleId} > ${test.fullName}`;
+
+/** A line for each of the slowest files: seconds that it took, and of the processor where it is known. */
+function slowestFiles(testModules: readonly TestModule[]): string[] {
+  const secondsOf = (testModule: TestModule): number => {
+    const { setupDuration, collectDuration, duration } = testModule.diagnostic();
+    return (setupDuration + collectDuration + duration) / 1000;
+  };
+  const slowest = testModules.toSorted((one, other) => secondsOf(other) - secondsOf(one)).slice(0, SLOWEST);
+  return slowest.map((testModule) => {
+    const { processorSeconds } = testModule.meta();
+    const processor = processorSeconds === undefined ? "" : `, ${processorSeconds.toFixed(1)} s CPU`;
+    return `SLOW   ${secondsOf(testModule).toFixed(1)} s${processor}  ${testModule.relativeModuleId}`;
+  });
+}
