@@ -68,9 +68,9 @@ it("uploads a file, encodes it, follows it, verifies its webhooks and reads all 
   for await (const { id } of copra.jobs.list({ q: job.id })) expect(id).toBe(job.id);
   expect((await copra.jobs.counts({ q: job.id })).counts).toMatchObject({ "job.completed": 1 });
 
-  await expect.poll(() => webhooks.received.length).toBe(4);
+  await expect.poll(() => webhooks.events().length).toBe(4);
   const verified: NotificationPayload["event"][] = [];
-  for (const { headers, raw } of webhooks.received) {
+  for (const { headers, raw } of webhooks.events()) {
     verified.push((await verifyWebhook({ headers, body: raw }, stack.webhookSecret)).event);
     expect(new Webhook(stack.webhookSecret).verify(raw, headers as Record<string, string>)).toMatchObject({
       job_id: job.id,

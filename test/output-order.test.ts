@@ -50,7 +50,7 @@ it("images are stored and announced before the videos, and a dead storage delays
   expect(stack.log("node-1")).not.toContain(`${dead.id}.encode`);
 
   await webhooks.waitFor(({ body }) => body?.event === "job.completed");
-  const sent = webhooks.received.map(({ body, at }) => ({ event: body?.event, data: Object(body?.data), at }));
+  const sent = webhooks.events().map(({ body, at }) => ({ event: body?.event, data: Object(body?.data), at }));
   const ended = sent.filter(({ event }) => event === "output.completed");
   expect(ended.map(({ data }) => data.progress)).toEqual(["33%", "66%", "100%"]);
   expect(ended[0]?.data.key).toBe("jpg:160x");

@@ -22,6 +22,8 @@ export type WebhookReceiver = {
   readonly url: string;
   /** All that came, the refused ones too, in their order. */
   readonly received: readonly ReceivedWebhook[];
+  /** Those that were accepted, each once, in their order: webhooks are delivered at least once. */
+  events(): readonly ReceivedWebhook[];
   /** Refuses the next `times` with `status`. */
   failNext(times: number, status?: number): void;
   /** Waits for one that was accepted and that `fits`, also when it is here already. */
@@ -51,6 +53,10 @@ export async function startWebhookReceiver(options: { failFirst?: number } = {})
   return {
     url: `${server.origin}/webhook`,
     received,
+    events() {
+      const accepted = received.filter(({ status }) => status === 200);
+      return [...new Map(accepted.map((webhook) => [webhook.headers["webhook-id"], webhook])).values()];
+    },
     failNext(times, status = 503) {
       refusing.times = times;
       refusing.status = status;
