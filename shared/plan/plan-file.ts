@@ -7,7 +7,8 @@ import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import { fileArguments, fileName, strictArguments } from "./command/muxers.ts";
 import { seconds } from "./command/opening-arguments.ts";
 import type { CommandPart } from "./command/planned-run.ts";
-import { audioArguments, type EncodedAudio, WITHOUT_TIMES } from "./encoders/audio-encoders.ts";
+import { audioArguments, type EncodedAudio } from "./encoders/audio-encoders.ts";
+import { WITHOUT_TIMES } from "./encoders/audio-filters.ts";
 import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders/choose-encoder.ts";
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { fourCharacterCode } from "./encoders/video-encoders.ts";
@@ -49,7 +50,7 @@ export function planFile(
   if (untrimmable) return err(untrimmable);
   const audio = audioTrack(spec, trim, source);
   const plannedVideo = video ? videoOf(spec, video, trim, capabilities) : null;
-  const plannedAudio = audio ? planAudioTrack(spec, audio, capabilities) : null;
+  const plannedAudio = audio ? planAudioTrack(spec, audio, capabilities, trim.seekMs) : null;
   if (plannedVideo?.ok === false || plannedAudio?.ok === false) {
     return err(decisiveFailure([plannedVideo, plannedAudio]));
   }
@@ -88,11 +89,12 @@ function videoOf(
   return ok({ encoded: null, argv: ["-c:v", "copy", ...tag] });
 }
 
-/** Plans the audio of an output that requests audio. */
+/** Plans the audio of an output that requests audio. `seekMs`: where reading of the source begins. */
 export function planAudioTrack(
   { audio: spec, container }: VideoOutput,
   track: AudioTrack,
   capabilities: FfmpegCapabilities,
+  seekMs = 0,
 ): Result<FileAudio> {
   if (!spec) throw new Error("No audio is requested");
   if (!isEncodedAudio(spec)) {
@@ -102,7 +104,10 @@ export function planAudioTrack(
   }
   const encoder = chooseAudioEncoder(spec.codec, capabilities);
   if (!encoder) return err(encoderFailure(spec.codec));
-  const argv = [...audioArguments(encoder, { spec, container, track }), ...strictArguments(container, spec.codec)];
+  const argv = [
+    ...audioArguments(encoder, { spec, container, track, seekMs }),
+    ...strictArguments(container, spec.codec),
+  ];
   return ok({ encoder, argv, needs: [audioEncoderNeed(spec.codec)] });
 }
 

@@ -1,10 +1,10 @@
 // Writes filters as text. Parts of this text come from probes, which other nodes made, so nothing in it may act as a
 // filter.
 
-/** All filters that plans use, except those that join branches. None of them opens a file or a connection. */
+/** All filters that plans use, except those that join branches of video. None of them opens a file or a connection. */
 const ALLOWED_FILTERS: ReadonlySet<string> = new Set(
   (
-    "aformat alimiter aresample bwdif crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
+    "aformat alimiter aresample asetpts asplit atrim bwdif concat crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
     "premultiply scale select setparams setpts setsar settb tile tonemap tpad transpose trim unpremultiply vflip yadif " +
     "zscale"
   ).split(" "),

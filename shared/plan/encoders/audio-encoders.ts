@@ -3,10 +3,9 @@ import type { AudioCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { AudioTrackSpec } from "../../format/format-spec.ts";
 import { sampleRates } from "../../format/resolve-audio.ts";
-import { chainText } from "../command/filter-text.ts";
-import { COUNTING_CONTAINERS } from "../filters/frame-timing.ts";
 import { channelsOf, layoutFor, type SpeakerLayout, sourceLayout } from "../source/channel-layouts.ts";
 import type { AudioTrack } from "../source/source-tracks.ts";
+import { audioFilters, type Gaps, gapsIn } from "./audio-filters.ts";
 import type { AudioEncoder } from "./choose-encoder.ts";
 
 /** An audio track that is encoded, not copied. */
@@ -19,17 +18,19 @@ export type AudioEncodeOptions = {
   readonly track: AudioTrack;
   /** What to do about gaps; by default what the container needs. */
   readonly gaps?: Gaps;
+  /** Where reading of the source begins, in ms; 0 if left out. */
+  readonly seekMs?: number;
 };
 
 /** ffmpeg's options for the audio, from filters to bitrate. */
 export function audioArguments(encoder: AudioEncoder, options: AudioEncodeOptions): string[] {
-  const { spec, container, track, gaps = gapsIn(container) } = options;
+  const { spec, container, track, gaps = gapsIn(container), seekMs = 0 } = options;
   const layout = outputLayout(spec, container, track);
   const sampleRateHz = spec.sampleRateHz ?? nearestRate(sampleRates(container, spec.codec), track.sampleRateHz);
-  const filters = [...mixFilters(layout, track), ...GAP_FILTERS[gaps]];
+  const filters = audioFilters(layout, track, { gaps, seekMs });
   return [
     ...["-c:a", encoder],
-    ...(filters.length === 0 ? [] : ["-af", chainText(filters)]),
+    ...(filters === "" ? [] : ["-af", filters]),
     ...bitrateArguments(spec, sampleRateHz ?? track.sampleRateHz ?? 48_000, channelsOf(layout)),
     ...(sampleRateHz === null ? [] : ["-ar", String(sampleRateHz)]),
   ];
@@ -84,53 +85,6 @@ function outputLayout({ codec, channels }: EncodedAudio, container: TrackContain
   const wanted = channels === "stereo" ? "stereo" : (source ?? "stereo");
   return layoutFor(wanted, LAYOUTS_IN[container]?.[codec] ?? LAYOUTS[codec]);
 }
-
-/**
- * Limits peaks to −0.5 dB, because a mix of channels may exceed full scale. ffmpeg mixes by ITU-R BS.775 (center and
- * surround at −3 dB, no LFE). It scales the mix down only for integer samples, by up to 7.7 dB, which makes dialogue
- * hard to hear. So channels are mixed in floating point, without scaling, and peaks are limited.
- */
-const LIMITER = "alimiter=limit=0.944:level=0";
-
-function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
-  const source = sourceLayout(track.layout, track.channels);
-  const wanted = channelsOf(layout);
-  const has = track.channels ?? wanted;
-  if (source === null && has > 2) return [panOf(has, wanted), LIMITER];
-  // If the number of channels is unknown, ffmpeg converts whatever it finds.
-  if (source === layout) return track.layout === layout ? [] : [`aformat=channel_layouts=${layout}`];
-  // ffmpeg's matrix would reduce each side by 3 dB.
-  if (source === "mono" && layout === "stereo") return ["pan=stereo|c0=c0|c1=c0"];
-  const mixes = source !== null && channelsOf(source) > wanted;
-  return mixes
-    ? ["aformat=sample_fmts=fltp", `aformat=channel_layouts=${layout}`, LIMITER]
-    : [`aformat=channel_layouts=${layout}`];
-}
-
-/** Channels of unknown layout count as pairs of left and right, as recorders order them. `<` normalizes the sum. */
-function panOf(has: number, wanted: number): string {
-  const from = (start: number, step: number): string =>
-    Array.from({ length: Math.ceil((has - start) / step) }, (_, at) => `c${start + at * step}`).join("+");
-  return wanted === 1 ? `pan=mono|c0<${from(0, 1)}` : `pan=stereo|c0<${from(0, 2)}|c1<${from(1, 2)}`;
-}
-
-/** Containers in which audio has no timestamps: gaps must become silence, or everything after them would play early. */
-export const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
-
-/** What to do about gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
-type Gaps = "kept" | "filled" | "filled from 0";
-
-function gapsIn(container: TrackContainer): Gaps {
-  // Next to video a late start matters as well. Ogg has timestamps, but ffmpeg's demuxer and players ignore the first.
-  if (COUNTING_CONTAINERS.has(container)) return "filled from 0";
-  return WITHOUT_TIMES.has(container) ? "filled" : "kept";
-}
-
-const GAP_FILTERS: Readonly<Record<Gaps, readonly string[]>> = {
-  kept: [],
-  filled: ["aresample=async=1"],
-  "filled from 0": ["aresample=async=1:first_pts=0"],
-};
 
 /** Null if the source's own rate is one of them, or unknown. Otherwise the next one up, so that nothing is lost. */
 function nearestRate(rates: readonly number[], sourceHz: number | null): number | null {

@@ -32,12 +32,31 @@ const BY_COUNT: readonly SpeakerLayout[] = ["mono", "stereo", "3.0", "4.0", "5.0
 export const channelsOf = (layout: SpeakerLayout): number => SPEAKERS[layout].split(" ").length;
 
 /**
- * The layout that a probe names, or that the number of channels suggests; null if there is no layout for that number.
+ * The layout that a probe names, or that the number of channels suggests; null if there is no layout for that number,
+ * or if the name excludes it.
  */
 export function sourceLayout(name: string | undefined, channels: number | null): SpeakerLayout | null {
   if (name !== undefined && isLayout(name)) return name;
-  return (channels && BY_COUNT[channels - 1]) || null;
+  return isMixable(name) ? (channels && BY_COUNT[channels - 1]) || null : null;
 }
+
+/** Speakers of which ffmpeg mixes both or neither (`sane_layout` in libswresample/rematrix.c). */
+const PAIRS = ["FL FR", "SL SR", "BL BR", "FLC FRC"].map((pair) => pair.split(" "));
+
+/**
+ * Whether ffmpeg mixes a layout to others: each one with a name of its own, and a list of speakers that has one in
+ * front and no half of a pair. Ambisonic components are no speakers.
+ */
+export function isMixable(name = ""): boolean {
+  if (name.startsWith("ambisonic")) return false;
+  const speakers = speakersOf(name);
+  const isWhole = PAIRS.every((pair) => pair.filter((speaker) => speakers.includes(speaker)).length !== 1);
+  return speakers.length === 0 || (isWhole && ["FL", "FC"].some((speaker) => speakers.includes(speaker)));
+}
+
+/** The speakers that a name lists (`3 channels (FL+FR+BL)`), which is how ffprobe prints a layout without a name. */
+export const speakersOf = (name: string): string[] =>
+  /\(([A-Z\d]+(?:[+|][A-Z\d]+)*)\)$/.exec(name)?.[1]?.split(/[+|]/) ?? [];
 
 /** The smallest of an encoder's layouts that has all loudspeakers of the source, or else its largest. */
 export function layoutFor(source: SpeakerLayout, offered: readonly SpeakerLayout[]): SpeakerLayout {

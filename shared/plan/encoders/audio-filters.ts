@@ -1,0 +1,111 @@
+// The filters of audio: the mix of channels, and silence for gaps. ffmpeg builds them again whenever the sample rate or
+// the channels of the source change, so none of them may rely on being at the start of the source.
+import type { TrackContainer } from "../../format/containers.ts";
+import { chainText, quoted } from "../command/filter-text.ts";
+import { COUNTING_CONTAINERS } from "../filters/frame-timing.ts";
+import { channelsOf, isMixable, type SpeakerLayout, sourceLayout, speakersOf } from "../source/channel-layouts.ts";
+import type { AudioTrack } from "../source/source-tracks.ts";
+
+/** Containers in which audio has no timestamps: gaps must become silence, or everything after them would play early. */
+export const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
+
+/** What to do about gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
+export type Gaps = "kept" | "filled" | "filled from 0";
+
+export function gapsIn(container: TrackContainer): Gaps {
+  // Next to video a late start matters as well. Ogg has timestamps, but ffmpeg's demuxer and players ignore the first.
+  if (COUNTING_CONTAINERS.has(container)) return "filled from 0";
+  return WITHOUT_TIMES.has(container) ? "filled" : "kept";
+}
+
+type GapOptions = {
+  readonly gaps: Gaps;
+  /** Where reading of the source begins, in ms: the filters count from there. */
+  readonly seekMs: number;
+};
+
+/** The value of `-af` that gives a track this layout; empty if it needs no filter. */
+export function audioFilters(layout: SpeakerLayout, track: AudioTrack, { gaps, seekMs }: GapOptions): string {
+  const mix = mixFilters(layout, track);
+  if (gaps === "kept") return chainText(mix);
+  const lateMs = gaps === "filled from 0" ? track.lateMs - seekMs : 0;
+  return lateMs > 0 ? filledFromZero(mix, lateMs) : chainText([...mix, FILL_GAPS]);
+}
+
+const FILL_GAPS = "aresample=async=1";
+
+/** How much later than stated audio may start: an encoder's padding is dropped, and a decoder may skip a frame. */
+const LATE_TOLERANCE_MS = 100;
+
+/**
+ * Fills gaps, and the time from 0 to the start of the track. Only the first build of these filters gets audio from
+ * before `limit`: its first sample, with silence before it (`first_pts`), is followed by the other samples. Later
+ * builds add nothing to their own audio.
+ */
+function filledFromZero(mix: readonly string[], lateMs: number): string {
+  const limit = String(Number(((lateMs + LATE_TOLERANCE_MS) / 1000).toFixed(6)));
+  const first = [`atrim=end=${limit}`, "atrim=end_sample=1", `${FILL_GAPS}:first_pts=0`];
+  // `concat` adds the length of the first part to the times of the second.
+  const others = ["atrim=start_sample=1", `asetpts=${quoted(`PTS-if(lt(STARTT,${limit}),STARTPTS,0)`)}`];
+  return [
+    `${chainText([...mix, "asplit"])}[start][rest]`,
+    `[start]${chainText(first)}[lead]`,
+    `[rest]${chainText(others)}[main]`,
+    `[lead][main]${chainText(["concat=v=0:a=1", FILL_GAPS])}`,
+  ].join(";");
+}
+
+/**
+ * Limits peaks to −0.5 dB, because a mix of channels may exceed full scale. ffmpeg mixes by ITU-R BS.775 (center and
+ * surround at −3 dB, no LFE). It scales the mix down only for integer samples, by up to 7.7 dB, which makes dialogue
+ * hard to hear. So channels are mixed in floating point, without scaling, and peaks are limited.
+ */
+const LIMITER = "alimiter=limit=0.944:level=0";
+
+/** No layout, or how ffprobe prints that channels have none. */
+const UNNAMED = /^(?:\d+ channels)?$/;
+
+function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
+  const source = sourceLayout(track.layout, track.channels);
+  const wanted = channelsOf(layout);
+  const has = track.channels ?? wanted;
+  const isUnknown = source === null && has > 2 && UNNAMED.test(track.layout ?? "");
+  if (isUnknown || !isMixable(track.layout)) return [panOf(track.layout ?? "", has, wanted), LIMITER];
+  // If the number of channels is unknown, ffmpeg converts whatever it finds.
+  if (source === layout) return track.layout === layout ? [] : [`aformat=channel_layouts=${layout}`];
+  // ffmpeg's matrix would reduce each side by 3 dB. FL and FR are for a source that becomes stereo later.
+  if (source === "mono" && layout === "stereo") return ["pan=stereo|FL=FC+FL|FR=FC+FR"];
+  return (source === null ? has : channelsOf(source)) > wanted
+    ? ["aformat=sample_fmts=fltp", `aformat=channel_layouts=${layout}`, LIMITER]
+    : [`aformat=channel_layouts=${layout}`];
+}
+
+/** A mix that ffmpeg has no matrix for. `<` normalizes the sum. */
+function panOf(name: string, has: number, wanted: number): string {
+  if (name.startsWith("ambisonic")) return ambisonicPan(name, has, wanted);
+  const [left, right] = sides(name, has);
+  const sum = (channels: readonly number[]): string => channels.map((channel) => `c${channel}`).join("+");
+  if (wanted === 1) return `pan=mono|c0<${sum([...new Set([...left, ...right])].toSorted((a, b) => a - b))}`;
+  return `pan=stereo|c0<${sum(left)}|c1<${sum(right)}`;
+}
+
+/**
+ * Two virtual microphones, 90° to the left and right, of the sphere's first two components (W and Y in the order ACN).
+ * A stereo pair that is not part of the sphere follows its components.
+ */
+function ambisonicPan(name: string, has: number, wanted: number): string {
+  const pair = name.endsWith("+stereo") ? [`+c${has - 2}`, `+c${has - 1}`] : ["", ""];
+  if (wanted === 1) return `pan=mono|c0=c0${pair.map((channel) => channel.replace("+", "+0.5*")).join("")}`;
+  return `pan=stereo|c0=0.7*c0+0.7*c1${pair[0]}|c1=0.7*c0-0.7*c1${pair[1]}`;
+}
+
+/** The channels of each side. Channels of unknown place count as pairs of left and right, as recorders order them. */
+function sides(name: string, has: number): readonly [readonly number[], readonly number[]] {
+  const channels = Array.from({ length: has }, (_, at) => at);
+  const speakers = speakersOf(name);
+  const left = channels.filter((at) => !/R|LFE/.test(speakers[at] ?? "R"));
+  const right = channels.filter((at) => !/L/.test(speakers[at] ?? "L"));
+  if (left.length > 0 && right.length > 0) return [left, right];
+  if (has === 1) return [channels, channels];
+  return [channels.filter((at) => at % 2 === 0), channels.filter((at) => at % 2 === 1)];
+}
