@@ -28,6 +28,26 @@ const rows: [name: string, streams: ProbedStream[], video: number | undefined, a
   ["the first audio", [audio(2), audio(6)], undefined, 0],
   ["the default audio", [audio(6), audio(2, marked)], undefined, 1],
   ["of default ones that with most channels", [audio(1, marked), audio(2, marked), audio(2, marked)], undefined, 1],
+  [
+    "the audio of the video's program",
+    [audio(2, { ...marked, programs: [1] }), video(64, 36, { programs: [2] }), audio(1, { programs: [1, 2] })],
+    1,
+    2,
+  ],
+  [
+    "audio of no program rather than that of another channel that cannot be decoded",
+    [audio(2, { programs: [1], codec_tag_string: "enca" }), video(64, 36, { programs: [2] }), audio(1)],
+    1,
+    2,
+  ],
+  ...["visual_impaired", "hearing_impaired", "descriptions", "comment"].map((kind): (typeof rows)[number] => [
+    `the main audio rather than one that is ${kind}`,
+    [audio(6, { disposition: { [kind]: 1, default: 1 } }), audio(2)],
+    undefined,
+    1,
+  ]),
+  ["the original rather than a dub", [audio(2, { disposition: { dub: 1 } }), audio(2)], undefined, 1],
+  ["a default dub", [audio(2), audio(2, { disposition: { dub: 1, default: 1 } })], undefined, 1],
   ["an audio that can be decoded", [audio(6, { ...marked, codec_tag_string: "enca" }), audio(2)], undefined, 1],
 ];
 

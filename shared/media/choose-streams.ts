@@ -23,13 +23,25 @@ export const chosenVideo = (streams: readonly ProbedStream[]): ProbedStream | un
 
 /**
  * The audio stream with the disposition `default`, else the first; of several default ones, the one with the most
- * channels.
+ * channels. Audio of the chosen video's program takes precedence over all other audio, and the main audio over audio
+ * for a part of the audience.
  */
-export const chosenAudio = (streams: readonly ProbedStream[]): ProbedStream | undefined =>
-  best(
+export function chosenAudio(streams: readonly ProbedStream[]): ProbedStream | undefined {
+  const programs = chosenVideo(streams)?.programs ?? [];
+  return best(
     streams.filter(({ codec_type }) => codec_type === "audio"),
-    (stream) => [rank(undecodable(stream) === null), isDefault(stream) ? 1 + (stream.channels ?? 0) : 0],
+    (stream) => [
+      rank(stream.programs?.some((program) => programs.includes(program)) ?? false),
+      rank(undecodable(stream) === null),
+      rank(!SPECIAL_AUDIO.some((disposition) => stream.disposition?.[disposition] === 1)),
+      isDefault(stream) ? 1 + (stream.channels ?? 0) : 0,
+      rank(stream.disposition?.dub !== 1),
+    ],
   );
+}
+
+/** Dispositions of audio that describes the video, comments on it, or lacks voices. */
+const SPECIAL_AUDIO = "visual_impaired hearing_impaired descriptions comment clean_effects karaoke".split(" ");
 
 const isDefault = ({ disposition }: ProbedStream): boolean => disposition?.default === 1;
 const rank = (holds: boolean): number => (holds ? 1 : 0);

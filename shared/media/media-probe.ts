@@ -69,6 +69,11 @@ export const ProbedStream = z
       .array(z.object({ rotation: Rotation.optional() }).catchall(ShownValue))
       .max(MAX_SIDE_DATA)
       .optional(),
+    programs: z
+      .array(Count)
+      .max(MAX_STREAMS)
+      .exactOptional()
+      .describe("The programs that contain the stream, if the input has several (MPEG-TS with several channels)"),
     packets: PacketTimes.exactOptional().describe(
       "Read by the node from the packets of a used stream of the input, in seconds on the file's clock; not from ffprobe",
     ),

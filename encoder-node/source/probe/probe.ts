@@ -1,5 +1,6 @@
 // Probes a media file with ffprobe.
 import { basename } from "node:path";
+import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
@@ -17,7 +18,7 @@ export async function probeFile(
   demuxer?: string,
 ): Promise<MediaProbe> {
   const format = demuxer === undefined ? [] : ["-f", demuxer];
-  const options = [...format, "-show_format", "-show_streams"];
+  const options = [...format, "-show_format", "-show_streams", ...SHOW_PROGRAMS];
   const { stdout, stderr } = await runFfprobe({ ffprobe, path, options, signal });
   const probe = parseProbe(stdout);
   if (!probe?.streams.some(isPlayable)) {
@@ -29,7 +30,8 @@ export async function probeFile(
     throw new AppError("input_not_media", message);
   }
   // Without the folder, which is internal: clients can read the probe.
-  return { streams: probe.streams.map(shortened), format: { ...shortened(probe.format), filename: basename(path) } };
+  const streams = withPrograms(probe.streams.map(shortened), JSON.parse(stdout));
+  return { streams, format: { ...shortened(probe.format), filename: basename(path) } };
 }
 
 /** Reports that contain the probe have a size limit, and files may have megabytes of text in their tags. */
@@ -42,6 +44,23 @@ function shortened<Tagged extends { tags?: Record<string, string> | undefined }>
   const tags = Object.entries(part.tags).slice(0, MAX_TAGS);
   const short = tags.map(([name, value]) => [name.slice(0, MAX_TAG_CHARS), value.slice(0, MAX_TAG_CHARS)]);
   return { ...part, tags: Object.fromEntries(short) };
+}
+
+const SHOW_PROGRAMS = ["-show_entries", "program=program_id:program_stream=index"];
+const Programs = z.object({
+  programs: z.array(
+    z.object({ program_id: z.int().min(0), streams: z.array(z.object({ index: z.int() })).default([]) }),
+  ),
+});
+
+/** Adds to each stream of a file with several programs the numbers of those that contain it. */
+function withPrograms(streams: readonly ProbedStream[], output: unknown): ProbedStream[] {
+  const programs = Programs.safeParse(output).data?.programs ?? [];
+  if (programs.length < 2) return [...streams];
+  return streams.map((stream) => {
+    const own = programs.filter((program) => program.streams.some(({ index }) => index === stream.index));
+    return own.length === 0 ? stream : { ...stream, programs: own.map(({ program_id }) => program_id) };
+  });
 }
 
 function isPlayable(stream: ProbedStream): boolean {
