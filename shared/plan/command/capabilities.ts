@@ -6,13 +6,12 @@ import type { Need } from "../../protocol/needs.ts";
 export type FfmpegCapabilities = Readonly<Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware">>;
 
 /**
- * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `format` and `split`:
- * without these nothing works.
+ * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `pad`, `format` and
+ * `split`: without these nothing works.
  */
 export const OPTIONAL_FILTERS = [
   "fps",
   "crop",
-  "pad",
   "tpad",
   "transpose",
   "hflip",

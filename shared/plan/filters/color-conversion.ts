@@ -1,8 +1,7 @@
 // The filters that convert the colors of the source to those of the target.
 
-import type { Size } from "../source/frame-size.ts";
 import { type ColorTags, type SourceColor, scaleMatrix } from "../source/source-color.ts";
-import { scaleTo } from "./frame-geometry.ts";
+import { type Scaled, scaleFilters } from "./frame-geometry.ts";
 import { toneMapFilters } from "./tone-map.ts";
 
 /** The frames that an encoder takes. */
@@ -32,7 +31,7 @@ type Coding = "video" | "jpeg" | "rgb";
 type Conversion = {
   readonly source: SourceColor;
   readonly target: TargetFormat;
-  readonly size: Size;
+  readonly scaled: Scaled;
   readonly toneMaps: boolean;
   readonly hasAlpha: boolean;
   /** Filters that come first. */
@@ -41,8 +40,8 @@ type Conversion = {
 
 const BT709: ColorTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
 
-/** Converts a source's colors to a target's, around the scaling to `size`. */
-export function colorSteps(source: SourceColor, target: TargetFormat, size: Size): ColorSteps {
+/** Converts a source's colors to a target's, around the scaling. */
+export function colorSteps(source: SourceColor, target: TargetFormat, scaled: Scaled): ColorSteps {
   const hasAlpha = /^(yuva|rgba|bgra|argb|abgr|gbrap)/.test(target.pixelFormat);
   const isDeep = /(10|12|14|16)(le|be)$/.test(target.pixelFormat);
   const isVideo = codingOf(target) === "video";
@@ -52,9 +51,13 @@ export function colorSteps(source: SourceColor, target: TargetFormat, size: Size
     ...(source.hasAlpha && !hasAlpha ? flattenFilters(source) : []),
   ];
   const toneMaps = source.dynamics !== "standard" && !keepsDynamics;
-  const conversion = { source, target, size, toneMaps, hasAlpha, before };
+  const conversion = { source, target, scaled, toneMaps, hasAlpha, before };
   return isVideo ? videoSteps(conversion) : rgbSteps(conversion);
 }
+
+/** Whether pixels are weighted by their alpha, by a filter that keeps the size that frames have at first. */
+export const premultiplies = ({ hasAlpha }: SourceColor, { pixelFormat }: TargetFormat): boolean =>
+  hasAlpha && !pixelFormat.startsWith("yuva");
 
 function codingOf({ pixelFormat }: TargetFormat): Coding {
   if (pixelFormat.startsWith("yuvj")) return "jpeg";
@@ -68,7 +71,7 @@ const flattenFilters = ({ isDeep }: SourceColor): string[] => [
   `format=${isDeep ? "gbrp12le" : "gbrp"}`,
 ];
 
-function videoSteps({ source, target, size, toneMaps, before }: Conversion): ColorSteps {
+function videoSteps({ source, target, scaled, toneMaps, before }: Conversion): ColorSteps {
   const { pixelFormat, onlyBt709 = false } = target;
   const kept = onlyBt709 ? BT709 : source.tags;
   const fromRgb = source.isRgb || before.some((filter) => filter.startsWith("premultiply"));
@@ -77,23 +80,23 @@ function videoSteps({ source, target, size, toneMaps, before }: Conversion): Col
     ...(converts ? [`out_color_matrix=${scaleMatrix(kept.matrix)}`] : []),
     ...(fromRgb || source.isFullRange ? ["out_range=tv"] : []),
   ];
-  const scale = [scaleTo(size), ...(toneMaps ? [] : options)].join(":");
+  const scale = scaleFilters(scaled, toneMaps ? [] : options);
   const mapped = toneMaps ? toneMapFilters(source, "bt709") : [];
   // ffmpeg 5.1 does not tag what it made of RGB; 7.0 forgets the matrix of sources with full range.
   const tagged = options.length > 0 && !toneMaps ? [`setparams=range=tv:colorspace=${kept.matrix}`] : [];
   return {
-    toWorking: [...before, scale, ...mapped, `format=${pixelFormat}`, ...tagged],
+    toWorking: [...before, ...scale, ...mapped, `format=${pixelFormat}`, ...tagged],
     working: { pixelFormat, tags: toneMaps ? BT709 : kept },
     toTarget: [],
   };
 }
 
-function rgbSteps({ source, target, size, toneMaps, hasAlpha, before }: Conversion): ColorSteps {
+function rgbSteps({ source, target, scaled, toneMaps, hasAlpha, before }: Conversion): ColorSteps {
   const working = hasAlpha ? "gbrap" : "gbrp";
   // Pixels are weighted by their alpha, or the color of transparent pixels would show at the edges.
   const scale = hasAlpha
-    ? ["format=gbrap", "premultiply=inplace=1", scaleTo(size), "unpremultiply=inplace=1"]
-    : [scaleTo(size)];
+    ? ["format=gbrap", "premultiply=inplace=1", ...scaleFilters(scaled, []), "unpremultiply=inplace=1"]
+    : scaleFilters(scaled, []);
   // RGB comes first: `zscale` does not take chroma planes of half the size if a side is odd.
   const mapped = toneMaps ? ["format=gbrp12le", ...toneMapFilters(source, "gbr")] : [];
   return {

@@ -1,5 +1,6 @@
 // Filters that rotate, flip, crop, scale and pad frames.
 import type { FrameSize } from "../../format/format-spec.ts";
+import { quoted } from "../command/filter-text.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { type Fit, type FittedFrame, fitFrame, type Ratio, squareSide } from "./fit-frame.ts";
@@ -37,20 +38,72 @@ export function geometryFilters(options: GeometryOptions, { crop }: FittedFrame)
   ];
 }
 
-/** Scales to square pixels. Further options of `scale` may follow. */
+/** Scales to square pixels, whatever the shape of the frames. Further options of `scale` may follow. */
 export const scaleTo = ({ width, height }: Size): string => `scale=${width}:${height}:flags=bicubic`;
+
+/** The frames that a filter scales. */
+export type Scaled = {
+  readonly size: Size;
+  /** The shape of the source's frames; null: all frames have the same shape. */
+  readonly shape: Shape | null;
+  /** 2 if sides must be even, else 1. */
+  readonly step: 1 | 2;
+};
+
+/**
+ * Scales to square pixels. Frames whose shape is not that of the source, because the shape changes within it, are
+ * scaled to fit and get black bars. For all other frames this does the same as `scaleTo`.
+ */
+export function scaleFilters({ size, shape, step }: Scaled, options: readonly string[]): string[] {
+  if (shape === null) return [[scaleTo(size), ...options].join(":")];
+  return fitFilters(size, { shape, step, pixelRatio: 1 }, ["flags=bicubic", ...options]);
+}
+
+/** How frames are displayed: width by height, and the share by which other frames of this shape differ from it. */
+export type Shape = { readonly ratio: number; readonly tolerance: number };
+
+/** 1080 lines may be stored as 1088. */
+const SAME_SHAPE = 0.01;
+
+/** The shape of the source's frames. */
+export function shapeOf({ facts }: VideoTrack): Shape {
+  const { displayWidth, displayHeight } = facts;
+  const rounding = 1 / Math.min(displayWidth, displayHeight);
+  return { ratio: displayWidth / displayHeight, tolerance: Math.max(SAME_SHAPE, rounding) };
+}
+
+type Fitting = Pick<Scaled, "step"> & { readonly shape: Shape; readonly pixelRatio: number };
+
+/** `pixelRatio`: width by height of the pixels afterwards. */
+function fitFilters(
+  { width, height }: Size,
+  { shape, step, pixelRatio }: Fitting,
+  options: readonly string[],
+): string[] {
+  const { ratio, tolerance } = shape;
+  const same = `between(dar,${decimal(ratio * (1 - tolerance))},${decimal(ratio * (1 + tolerance))})`;
+  const own = pixelRatio === 1 ? "dar" : `(dar/${decimal(pixelRatio)})`;
+  const side = (full: number, fitted: string): string =>
+    quoted(`if(${same},${full},clip(${step}*round(${fitted}/${step}),${step},${full}))`);
+  const sides = [`w=${side(width, `${height}*${own}`)}`, `h=${side(height, `${width}/${own}`)}`];
+  return [`scale=${[...sides, "eval=frame", ...options].join(":")}`, `pad=${width}:${height}:-1:-1:eval=frame`];
+}
+
+const decimal = (value: number): string => String(Number(value.toFixed(6)));
 
 /** Pads the active area with black. */
 export const padFilters = ({ frame, pad }: FittedFrame): string[] =>
   pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
 
 /**
- * Scales frames to the size that the source states, for filters whose input must not change its size: cropping and
- * rotating would read beyond the edge of a smaller frame. Costs nothing as long as frames have this size.
+ * Gives all frames the size that the source states, for filters whose input must not change its size: cropping and
+ * rotating would read beyond the edge of a smaller frame.
  */
-export function fixedSizeFilter({ facts }: VideoTrack): string {
-  const { codedWidth, codedHeight } = facts;
-  return facts.rotation % 180 === 0 ? `scale=${codedWidth}:${codedHeight}` : `scale=${codedHeight}:${codedWidth}`;
+export function fixedSizeFilters(track: VideoTrack): string[] {
+  const { codedWidth, codedHeight, rotation } = track.facts;
+  const [width, height] = rotation % 180 === 0 ? [codedWidth, codedHeight] : [codedHeight, codedWidth];
+  const shape = shapeOf(track);
+  return fitFilters({ width, height }, { shape, step: 1, pixelRatio: (shape.ratio * height) / width }, []);
 }
 
 /** A share of the decoded frame rather than a number of pixels, because the source's pixels need not be square. */

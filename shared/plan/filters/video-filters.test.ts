@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { ProbedStream } from "../../media/media-probe.ts";
-import { branchGraph } from "../command/filter-graph.ts";
+import { withoutFitting } from "../../testing/plan-text.ts";
+import { branchGraph, type Filter } from "../command/filter-graph.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { chooseTracks } from "../source/source-tracks.ts";
+import { chooseTracks, type VideoTrack } from "../source/source-tracks.ts";
 import type { TargetFormat } from "./color-conversion.ts";
 import { filterFailure, filterNeeds } from "./filter-needs.ts";
 import { planVideoFilters, type VideoFilterOptions } from "./video-filters.ts";
@@ -54,7 +55,7 @@ function graph(
   const lacking = filterFailure(filterNeeds(planned.value.filters), { ...ALL_SOFTWARE, filters });
   if (lacking) return lacking;
   const branch = { label: "v", filters: planned.value.filters };
-  return branchGraph("[0:0]", branch, new Map([[watermark.url, 1]]));
+  return withoutFitting(branchGraph("[0:0]", branch, new Map([[watermark.url, 1]])));
 }
 
 const WATERMARK =
@@ -65,6 +66,29 @@ const toneMap = (peak: number, end: string): string =>
   `zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,tonemap=mobius:desat=0:peak=${peak},zscale=t=bt709:${end}`;
 
 type Row = [name: string, source: object, spec: Partial<VideoFilterOptions>, target: TargetFormat, graph: string];
+
+const filtersOf = (spec: VideoFilterOptions, video: VideoTrack): readonly Filter[] => {
+  const planned = planVideoFilters(spec, video, VIDEO);
+  return planned.ok ? planned.value.filters : [];
+};
+
+test("frames whose shape changes are scaled to fit, in the size of all others", () => {
+  const probe = { streams: [{ ...HD, sample_aspect_ratio: "4:3", width: 720, height: 540, index: 0 }], format: {} };
+  const { video } = chooseTracks(probe);
+  if (!video) throw new Error("The source has no video");
+  const [scale, pad] = filtersOf(PLAIN, video);
+  expect(scale).toBe(
+    "scale=w='if(between(dar,1.76,1.795556),426,clip(2*round(240*dar/2),2,426))':" +
+      "h='if(between(dar,1.76,1.795556),240,clip(2*round(426/dar/2),2,240))':eval=frame:flags=bicubic",
+  );
+  expect(pad).toBe("pad=426:240:-1:-1:eval=frame");
+  const [fixed, fixedPad] = filtersOf({ ...PLAIN, hflip: true }, video);
+  expect(fixed).toBe(
+    "scale=w='if(between(dar,1.76,1.795556),720,clip(1*round(540*(dar/1.333333)/1),1,720))':" +
+      "h='if(between(dar,1.76,1.795556),540,clip(1*round(720/(dar/1.333333)/1),1,540))':eval=frame",
+  );
+  expect(fixedPad).toBe("pad=720:540:-1:-1:eval=frame");
+});
 
 test.each<Row>([
   ["scaled only", {}, {}, VIDEO, "scale=426:240:flags=bicubic,format=yuv420p,setsar=1"],
@@ -145,7 +169,7 @@ test.each<Row>([
     { ...UNTAGGED, pix_fmt: "rgba" },
     {},
     VIDEO,
-    "setparams=color_primaries=bt709:color_trc=bt709,format=gbrap,premultiply=inplace=1,format=gbrp," +
+    "scale=1920:1080,setparams=color_primaries=bt709:color_trc=bt709,format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt709,setsar=1",
   ],
   [
@@ -153,7 +177,7 @@ test.each<Row>([
     { pix_fmt: "yuva420p", color_space: "bt470bg", color_primaries: "bt470bg", color_transfer: "smpte170m" },
     {},
     VIDEO,
-    "format=gbrap,premultiply=inplace=1,format=gbrp," +
+    "scale=1920:1080,format=gbrap,premultiply=inplace=1,format=gbrp," +
       "scale=426:240:flags=bicubic:out_color_matrix=bt470:out_range=tv,format=yuv420p,setparams=range=tv:colorspace=bt470bg,setsar=1",
   ],
   [

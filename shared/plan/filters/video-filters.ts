@@ -4,10 +4,17 @@ import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
-import { colorSteps, drawingFormat, type TargetFormat } from "./color-conversion.ts";
+import { colorSteps, drawingFormat, premultiplies, type TargetFormat } from "./color-conversion.ts";
 import { DEINTERLACERS } from "./filter-needs.ts";
 import type { FittedFrame } from "./fit-frame.ts";
-import { fitGeometry, fixedSizeFilter, type GeometryOptions, geometryFilters, padFilters } from "./frame-geometry.ts";
+import {
+  fitGeometry,
+  fixedSizeFilters,
+  type GeometryOptions,
+  geometryFilters,
+  padFilters,
+  shapeOf,
+} from "./frame-geometry.ts";
 import { type Watermark, watermarkOverlay } from "./watermark.ts";
 
 export type VideoFilterOptions = GeometryOptions & {
@@ -57,13 +64,16 @@ function filtersTo(
   const { frame, activeArea } = fitted;
   const isDrawnOn = options.watermark !== null || (options.blur ?? null) !== null;
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
-  const color = colorSteps(track.color, working, activeArea);
+  const geometry = geometryFilters(options, fitted);
+  const isFixed = geometry.length > 0 || premultiplies(track.color, working);
+  const scaled = { size: activeArea, shape: isFixed ? null : shapeOf(track), step: target.step };
+  const color = colorSteps(track.color, working, scaled);
   const overlay = options.watermark && watermarkOverlay(options.watermark, { size: activeArea, ...color.working });
   const failure = frameSizeFailure(track, frame);
   if (failure) return err(failure);
-  const geometry = geometryFilters(options, fitted);
   const filters: Filter[] = [
-    ...(geometry.length === 0 ? [] : [fixedSizeFilter(track), ...geometry]),
+    ...(isFixed ? fixedSizeFilters(track) : []),
+    ...geometry,
     ...color.toWorking,
     ...blurFilters(options.blur ?? null, activeArea),
     ...(overlay ? [overlay] : []),
@@ -81,7 +91,7 @@ function filtersTo(
  */
 export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCapabilities, "filters">): string[] {
   const name = DEINTERLACERS.find((deinterlacer) => filters.includes(deinterlacer)) ?? DEINTERLACERS[0];
-  return [fixedSizeFilter(track), `${name}=mode=send_frame:deint=interlaced`];
+  return [...fixedSizeFilters(track), `${name}=mode=send_frame:deint=interlaced`];
 }
 
 /**
