@@ -94,9 +94,10 @@ export async function decode(file: string, filters: string, pixelFormat: string)
   return stdout;
 }
 
-/** The first audio channel of a file at 48 kHz, from time 0 on. */
-export async function decodeAudio(file: string): Promise<Int16Array> {
-  const argv = ["-v", "error", "-i", file, "-vn", "-af", "aresample=async=1:first_pts=0"];
+/** The audio of a file, mixed to one channel at 48 kHz, from time 0 on. `filters` come first. */
+export async function decodeAudio(file: string, ...filters: readonly string[]): Promise<Int16Array> {
+  const chain = [...filters, "aresample=async=1:first_pts=0"].join(",");
+  const argv = ["-v", "error", "-i", file, "-vn", "-af", chain];
   const raw = ["-ac", "1", "-ar", "48000", "-f", "s16le", "-"];
   const { stdout } = await run(REFERENCE_FFMPEG, [...argv, ...raw], options);
   return new Int16Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + (stdout.length & ~1)));

@@ -3,6 +3,7 @@ import { ALLOWED_DECODERS } from "../media/decoders.ts";
 import { ALLOWED_DEMUXERS } from "../media/demuxers.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
+import { withoutFitting } from "../testing/plan-text.ts";
 import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
 import { planEncode } from "./plan-encode.ts";
 
@@ -39,8 +40,7 @@ function lines(probe: MediaProbe, ...outputs: OutputOptions[]): string[] {
   return commands
     .flatMap(({ runs }) => runs)
     .map(({ argv }) =>
-      argv
-        .join(" ")
+      withoutFitting(argv.join(" "))
         .replace(head, "")
         .replaceAll(opening, "")
         .replaceAll("-reinit_filter:v 0 -max_pixels:v 40000000 -i file:/in", "IN"),

@@ -1,0 +1,62 @@
+// Sources that change midway, or whose audio is unusual. Each is generated within seconds.
+import { readFile } from "node:fs/promises";
+import type { RealWorldSource } from "./real-world-sources.ts";
+import type { SourceWorkshop } from "./source-workshop.ts";
+
+const WHITE = (size: string) => `-f lavfi -i color=white:s=${size}:r=25:d=1`;
+const TONE = "-f lavfi -i sine=r=48000:d=1";
+const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
+
+/**
+ * Parts of a second each, one after the other in one MPEG-TS, as a broadcast changes. `options` are those of a part.
+ */
+async function broadcast({ make, edit }: SourceWorkshop, name: string, options: readonly string[]): Promise<string> {
+  const parts: string[] = [];
+  for (const [at, option] of options.entries()) {
+    const times = `-muxdelay 0 -muxpreload 0 -output_ts_offset ${10 + at}`;
+    parts.push(await make(`${at}-${name}`, `${option} ${times} -mpegts_flags initial_discontinuity`));
+  }
+  const bytes = await Promise.all(parts.map((part) => readFile(part)));
+  return edit(`0-${name}`, name, () => Buffer.concat(bytes));
+}
+
+/** Landscape, portrait, landscape: a phone that is turned during a call. */
+export const turnedPhone: RealWorldSource = (workshop) =>
+  broadcast(
+    workshop,
+    "turned.ts",
+    ["64x48", "48x64", "64x48"].map((size) => `${WHITE(size)} ${TONE} ${X264} -c:a mp2`),
+  );
+
+/** 4:3, then 16:9. */
+export const wideFromTheMiddle: RealWorldSource = (workshop) =>
+  broadcast(
+    workshop,
+    "wide.ts",
+    ["64x48", "128x72", "64x48"].map((size) => `${WHITE(size)} ${TONE} -c:v mpeg2video -q:v 2 -c:a mp2`),
+  );
+
+/** Mono, stereo with another sample rate, mono; `lateSeconds` after the video. */
+export const changingAudio =
+  (lateSeconds: number): RealWorldSource =>
+  async (workshop) => {
+    const part = (channels: number, hz: number) => `${TONE} -c:a mp2 -ac ${channels} -ar ${hz}`;
+    const name = `changing-${lateSeconds}`;
+    await broadcast(workshop, `${name}-audio.ts`, [part(1, 48_000), part(2, 44_100), part(1, 48_000)]);
+    await workshop.make(`${name}-video.mp4`, `-f lavfi -i color=white:s=64x48:r=25:d=${3 + lateSeconds} ${X264}`);
+    const inputs = `-i ${name}-video.mp4 -itsoffset ${lateSeconds} -i ${name}-audio.ts`;
+    return workshop.make(`${name}.ts`, `${inputs} -map 0:v -map 1:a -c copy -muxdelay 0 -muxpreload 0`);
+  };
+
+/** The sphere of a camera that records in all directions: a tone from the left. */
+export const ambisonicAudio: RealWorldSource = ({ make }) => {
+  const sphere = "-af pan=ambisonic\\ 1|c0=c0|c1=c0|c2=0*c0|c3=0*c0 -c:a libopus -mapping_family 2";
+  return make("ambisonic.mkv", `${WHITE("64x48")} ${TONE} ${X264} ${sphere}`);
+};
+
+/** Two channels of a multiplex. The video of the second is larger, its audio is louder. */
+export const multiplex: RealWorldSource = ({ make }) => {
+  const inputs = `${WHITE("64x48")} ${WHITE("96x64")} ${TONE}`;
+  const maps = "-map 0 -map 2 -map 1 -map 2 -filter:a:0 volume=-20dB -program st=0:st=1 -program st=2:st=3";
+  return make("multiplex.ts", `${inputs} ${maps} ${X264} -c:a mp2`);
+};
