@@ -2136,6 +2136,8 @@ export type StreamMetadata = {
         [name: string]: unknown;
       }[]
     | undefined;
+  /** The programs that contain the stream, if the input has several (MPEG-TS with several channels) */
+  programs?: number[] | undefined;
   /**
    * Read by the node from the packets of a used stream of the input, in seconds on the file's clock;
    * not from ffprobe
