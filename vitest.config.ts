@@ -7,6 +7,8 @@ import FileOrder from "./test/file-order.ts";
 const COMMON = {
   // Instead of one second, which a busy machine exceeds. Only a test that hangs waits so long.
   expect: { poll: { timeout: 45_000 } },
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
 };
 
 /** Test files that run in Node itself. */
@@ -115,8 +117,6 @@ const workerProject = (test: {
         },
       },
     },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
   },
 });
 
@@ -142,8 +142,6 @@ export default defineConfig({
           exclude: left("**/*.ffmpeg.test.ts"),
           globalSetup: ["./test/services/client-service.ts"],
           maxWorkers: FAST_WORKERS,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       workerProject({
@@ -169,8 +167,6 @@ export default defineConfig({
           include: files("{shared,encoder-node,local}/**/*.ffmpeg.test.ts"),
           exclude: left(),
           sequence: { groupOrder: 1 },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -183,8 +179,6 @@ export default defineConfig({
           globalSetup: ["./test/services/shared-stack.ts"],
           sequence: { groupOrder: 2 },
           maxWorkers: STACK_WORKERS,
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
         },
       },
       {
@@ -196,8 +190,6 @@ export default defineConfig({
           env: { COPRA_TEST_STACK: "serve" },
           sequence: { groupOrder: 3 },
           maxWorkers: STACK_WORKERS,
-          testTimeout: 240_000,
-          hookTimeout: 240_000,
         },
       },
     ],

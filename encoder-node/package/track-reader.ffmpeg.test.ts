@@ -69,7 +69,7 @@ beforeAll(async () => {
     const words = argv.split(" ");
     await makeClip(clips, words.at(-1) ?? "", words.slice(0, -1).join(" "));
   }
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const kindOf = (name: string): TrackKind => CLIPS[name]?.kind ?? "video";

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const encode = "-t 8 -c:v libx264 -preset ultrafast -bf 2 -g 50 -sc_threshold 0";
   await makeClip(folder, "clip.mp4", `-f lavfi -i testsrc2=s=128x72:r=25,${hard} -f lavfi -i sine ${encode} -c:a aac`);
   for (const name of ["clip.ts", "clip.mkv"]) await makeClip(folder, name, "-i clip.mp4 -c copy");
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const deps = { ffprobe: tested.ffprobe, log: silentLog, signal: new AbortController().signal };

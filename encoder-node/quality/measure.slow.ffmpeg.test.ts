@@ -39,7 +39,7 @@ let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "quality-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const deps = {

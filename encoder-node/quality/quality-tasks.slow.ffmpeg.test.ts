@@ -15,7 +15,7 @@ import { tools } from "../testing/task-deps.ts";
 let testBed: ChunkTestBed;
 beforeAll(async () => {
   testBed = await openChunkTestBed(["ntsc.mp4"]);
-}, 120_000);
+});
 afterAll(() => testBed.close());
 
 /** Debian builds ffmpeg without libvmaf. */

@@ -27,7 +27,7 @@ let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "search-"));
   for (const [name, argv] of Object.entries(CLIPS)) await makeClip(folder, name, argv);
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function videoOf(format: string): SearchedVideo {
@@ -81,13 +81,13 @@ test("gives up where a maximum bitrate leaves nothing to gain", async () => {
   const [report] = await search("ntsc.mp4", "mp4:::quality=vmaf97,maxrate=150k");
   expect(["no_gain", "best", "limit"]).toContain(report?.stopped);
   expect(report?.tried.length).toBeLessThan(5);
-}, 120_000);
+});
 
 test("begins the next rendition where the one before ended", async () => {
   const [first, second] = await search("ntsc.mp4", "mp4:::quality=vmaf90", "mp4:160x::quality=vmaf90");
   expect(first?.stopped).toBe("met");
   expect(second?.tried[0]?.rateFactor).toBe(first?.rateFactor);
-}, 120_000);
+});
 
 const SAMPLED = "-f lavfi -i testsrc2=s=64x64:r=25:d=12 -bf 0";
 test.each([

@@ -107,7 +107,7 @@ export async function startFaultWorld({
 }
 
 const LOOK_EVERY_MS = 50;
-const BEGIN_LIMIT_MS = 30_000;
+const BEGIN_LIMIT_MS = 60_000;
 
 /** By what the nodes have logged of the job, or, before anything is, by who has begun to fetch its source. */
 async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultNode> {

@@ -23,7 +23,7 @@ export type Expected = {
   readonly objects?: readonly string[];
 };
 
-const SETTLED_MS = 30_000;
+const SETTLED_MS = 60_000;
 
 /**
  * The job has ended, once, as expected; its files are whole and nothing else is there; every event is recorded once

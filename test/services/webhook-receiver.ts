@@ -31,7 +31,7 @@ export type WebhookReceiver = {
   close(): Promise<void>;
 };
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 
 /** Listens on a free loopback port. */

@@ -38,7 +38,7 @@ let folder = "";
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "image-runs-"));
   for (const [name, options] of Object.entries(CLIPS)) await makeClip(folder, name, options);
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Made = {

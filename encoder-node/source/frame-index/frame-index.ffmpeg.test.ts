@@ -60,7 +60,7 @@ type Clip = keyof typeof CLIPS;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "copra-frames-"));
   for (const [name, arguments_] of Object.entries(CLIPS)) await makeClip(folder, name, arguments_);
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const read = (name: string, streamIndex: number): Promise<FrameIndexReading> =>

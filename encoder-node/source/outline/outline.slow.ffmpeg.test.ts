@@ -54,7 +54,7 @@ beforeAll(async () => {
     sendRange(await readFile(join(folder, request.url ?? "")), request, response),
   );
   origin = server.origin;
-}, 120_000);
+});
 afterAll(async () => {
   closeServers();
   await rm(folder, { recursive: true, force: true });

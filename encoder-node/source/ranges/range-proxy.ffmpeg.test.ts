@@ -39,7 +39,7 @@ beforeAll(async () => {
   await makeClip(folder, "first.mp4", "-i last.mp4 -c copy -movflags +faststart");
   await makeClip(folder, "clip.mkv", "-i last.mp4 -c copy");
   await makeClip(folder, "clip.ts", "-i last.mp4 -c copy");
-}, 60_000);
+});
 afterEach(async () => {
   await Promise.all(caches.splice(0).map((cache) => cache.close()));
   closeServers();

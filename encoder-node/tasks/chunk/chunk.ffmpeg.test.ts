@@ -29,7 +29,7 @@ beforeAll(async () => {
   await withoutSandbox();
   testBed = await openChunkTestBed(["ntsc.mp4"]);
   ({ job, ranged, chunks } = await chunkTasks(testBed, "ntsc.mp4", ONE));
-}, 120_000);
+});
 afterAll(() => testBed.close());
 
 const scripted = async (name: string, script: string): Promise<TaskDeps["ffmpeg"]> => {

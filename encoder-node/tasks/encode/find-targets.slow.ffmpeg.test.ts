@@ -20,7 +20,7 @@ beforeAll(async () => {
   source = path.join(folder, "clip.mp4");
   const clip = "-f lavfi -i testsrc2=s=320x180:r=25:d=8,noise=alls=6:allf=t -c:v libx264 -preset ultrafast -qp 0";
   await makeClip(folder, "clip.mp4", clip);
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Where runs begin to read their source, in seconds. */
@@ -58,7 +58,7 @@ it("takes its samples of a scene that is hard, except in chunks", async () => {
   const outputs = { "mp4:::quality=vmaf80": { path: "/a.mp4" } };
   expect((await foundFor(outputs, scenes)).beginsAt).toEqual([6.02]);
   expect((await foundFor(outputs, scenes, { fromMs: 0, toMs: 12_000 })).beginsAt).toEqual([5.25]);
-}, 120_000);
+});
 
 it("searches each video once, and those without a VMAF not", async () => {
   const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];
@@ -81,7 +81,7 @@ it("searches each video once, and those without a VMAF not", async () => {
   ]);
   const encoded = { output: 0, files: [], probe: null };
   expect(found.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
-}, 120_000);
+});
 
 it("finds variants that save few bits, of streams that are to do without them", async () => {
   const variants = [320, 304, 160].map((width) => `mp4:${width}x::quality=vmaf85`);
@@ -96,4 +96,4 @@ it("finds variants that save few bits, of streams that are to do without them", 
     spec.type === "httpstream" ? spec.dropped?.map(({ track, width, above }) => [track, width, above.track]) : null,
   );
   expect(dropped).toEqual([undefined, [["172p", 304, "180p"]]]);
-}, 240_000);
+});

@@ -104,7 +104,7 @@ async function inspectedAndEncoded(job: string) {
   return found.probe;
 }
 
-it("is encoded while it arrives, with the same result as from the disk", { timeout: 240_000 }, async () => {
+it("is encoded while it arrives, with the same result as from the disk", async () => {
   const probe = await inspectedAndEncoded("AAAAAAAAAAAAAA");
   const files = await framesOf(stored);
   await node.close();
@@ -146,7 +146,7 @@ const fetching = ({ sources }: TaskDeps): TaskDeps["sources"] => ({
   clear: () => sources.clear(),
 });
 
-it("stores nothing when it breaks off for good", { timeout: 240_000 }, async () => {
+it("stores nothing when it breaks off for good", async () => {
   endsAt = Math.round(clip.length * 0.7);
   await expect(inspectedAndEncoded("CCCCCCCCCCCCCC")).rejects.toMatchObject({ code: "input_unreachable" });
   expect(stored).toEqual([]);

@@ -22,7 +22,7 @@ import { splitEncode } from "./split-encode.ts";
 let testBed: ChunkTestBed;
 beforeAll(async () => {
   testBed = await openChunkTestBed(["ntsc.mp4", "clip.ts"]);
-}, 120_000);
+});
 afterAll(() => testBed.close());
 
 /** Many runs at a time compete with other tests for the cores. */
