@@ -98,7 +98,9 @@ it("leaves no process behind when a command ends while its children hold the pip
 
 it("settles when a child that left the group holds the pipes", async () => {
   const marker = `399.${process.pid}`;
-  const value = await runCommand(shell(`setsid sleep ${marker} & sleep 0.2; exit 3`));
+  const left = `left.${process.pid}`;
+  const child = `setsid sh -c 'touch ${left}; exec sleep ${marker}'`;
+  const value = await runCommand(shell(`${child} & until [ -e ${left} ]; do sleep 0.02; done; exit 3`));
   expect(value).toMatchObject({ ok: false, reason: "exit", exitCode: 3 });
   expect(await isAlive(marker)).toBe(true);
   await promisify(execFile)("pkill", ["-f", `sleep ${marker}`]);
@@ -106,9 +108,9 @@ it("settles when a child that left the group holds the pipes", async () => {
 
 it("stops a command that makes no progress, but not one that progresses slowly", async () => {
   const block = "echo frame=$i; echo progress=continue";
-  const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 800 };
+  const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 3000 };
   expect(await runCommand(stuck)).toMatchObject({ ok: false, reason: "stalled" });
-  const slow = { ...shell(`for i in 1 2 3 4 5 6 7 8 9; do ${block}; sleep 0.15; done`), stallMs: 800 };
+  const slow = { ...shell(`for i in 1 2 3 4 5 6 7 8 9; do ${block}; sleep 0.5; done`), stallMs: 3000 };
   expect(await runCommand(slow)).toEqual({ ok: true });
 });
 
