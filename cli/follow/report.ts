@@ -22,7 +22,10 @@ export function reportFailures({ output }: Pick<Context, "output">, job: Job): n
   const { red, green } = output.wordColors;
   const failures = [
     ...(job.input.error ? [`input: ${job.input.error}`] : []),
-    ...(job.input.error ? [] : job.outputs.flatMap(({ key, error }) => (error ? [`${key}: ${error}`] : []))),
+    // Outputs without input fail for the same reason.
+    ...job.outputs.flatMap(({ key, error, error_code }) =>
+      error && error_code !== job.input.error_code ? [`${key}: ${error}`] : [],
+    ),
   ];
   for (const failure of failures) output.warn(red(printable(failure)));
   const completed = job.status === "job.completed";

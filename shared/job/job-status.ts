@@ -19,7 +19,8 @@ export type InputMove = "transfer" | "transferred" | "fail" | "retry";
 export const INPUT_TABLE = {
   "input.starting": { transfer: "input.transferring", transferred: "input.transferred", fail: "input.failed" },
   "input.transferring": { transferred: "input.transferred", fail: "input.failed", retry: "input.starting" },
-  "input.transferred": { retry: "input.starting" },
+  // Encodes may read the source while it arrives, or from another node.
+  "input.transferred": { fail: "input.failed", retry: "input.starting" },
   "input.failed": { retry: "input.starting" },
 } as const satisfies Record<InputStatus, Partial<Record<InputMove, InputStatus>>>;
 

@@ -11,7 +11,7 @@ it("allows only the transitions of the table for an input", () => {
     [
       "input.starting: input.transferring input.transferred input.failed -",
       "input.transferring: - input.transferred input.failed input.starting",
-      "input.transferred: - - - input.starting",
+      "input.transferred: - - input.failed input.starting",
       "input.failed: - - - input.starting",
     ]
   `);

@@ -11,7 +11,9 @@ function failuresOf({ input, outputs }: Job): Failure[] {
     ...own,
     ...outputs.flatMap(({ key, error, error_code }) =>
       // Outputs without input fail for the same reason.
-      error === undefined || (own.length > 0 && error === input.error) ? [] : [{ what: key, error, code: error_code }],
+      error === undefined || (own.length > 0 && error_code === input.error_code)
+        ? []
+        : [{ what: key, error, code: error_code }],
     ),
   ];
 }

@@ -13,7 +13,7 @@ export const INPUT_STATUS_DESCRIPTIONS: Readonly<Record<InputStatus, string>> = 
   "input.starting": "The input waits for a node.",
   "input.transferring": "A node fetches the input.",
   "input.transferred": "The input was fetched and probed.",
-  "input.failed": "The input could not be fetched, or is not a media file.",
+  "input.failed": "The input could not be fetched, also after it was transferred, or is not a media file.",
 };
 
 const WAITING = "Waits for the input.";

@@ -7,7 +7,10 @@ import { schemaRef } from "./json-schema.ts";
 
 export const EVENT_DESCRIPTIONS: Readonly<Record<NotificationEvent, { payload: PayloadName; summary: string }>> = {
   "input.transferred": { payload: "InputPayload", summary: "The input was fetched and probed" },
-  "input.failed": { payload: "InputPayload", summary: "The input could not be fetched, or is not a media file" },
+  "input.failed": {
+    payload: "InputPayload",
+    summary: "The input could not be fetched or read, or is not a media file",
+  },
   "output.completed": { payload: "OutputPayload", summary: "An output was created and uploaded" },
   "output.failed": { payload: "OutputPayload", summary: "An output could not be created or uploaded" },
   "job.completed": { payload: "JobPayload", summary: "All outputs were created or skipped" },

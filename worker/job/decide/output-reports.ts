@@ -12,6 +12,7 @@ import type { JobState, OutputState } from "../state/job-state.ts";
 import { type MadeReport, madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { type TaskState, uploadKey } from "../state/task-state.ts";
 import { requiredFiles } from "../uploads/job-files.ts";
+import { failInput, isSourceFailure } from "./input-failure.ts";
 import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 import { joinFailedReason, mayRetry, retryTask } from "./task-ends.ts";
 
@@ -95,16 +96,19 @@ const NOT_STORED: Failure = {
 function settle(state: JobState, taskId: string, now: number): JobState {
   const task = taskOf(state, taskId);
   let next = state;
+  let broken: Failure | null = null;
   const left: OutputReport[] = [];
   for (const report of task.reports) {
     if (report.status === "failed") {
       // Whether outputs whose chunks cannot be joined are encoded in one piece is decided at the end of the task.
       if (mayRetry(task, report.failure) || task.kind === "join") left.push(report);
+      else if (isSourceFailure(report.failure)) broken ??= report.failure;
       else next = failOutput(next, report.output, report.failure, now);
     } else if (hasMultipartUpload(task, report)) left.push(report);
     else next = finishOutput(next, report, now);
   }
   next = patchTask(next, taskId, { reports: left });
+  if (broken) return endIfDone(bumpVersion(failInput(next, broken, now)), now);
   const isOver = task.phase === "completing" && madeReports({ reports: left }).length === 0;
   return isOver ? endTask(next, taskId, now) : endIfDone(next, now);
 }
@@ -114,14 +118,18 @@ function endTask(state: JobState, taskId: string, now: number): JobState {
   const task = taskOf(state, taskId);
   const again: number[] = [];
   let notJoined: Failure | null = null;
+  let broken: Failure | null = null;
   let next = state;
   for (const index of remainingOutputs(state, task)) {
     const report = task.reports.find(({ output }) => output === index);
     const failure = report?.status === "failed" ? report.failure : NOT_STORED;
-    if (mayRetry(task, failure)) again.push(index);
+    // A failed input is not read again.
+    if (mayRetry(task, failure) && !state.input.failure) again.push(index);
+    else if (isSourceFailure(failure)) broken = failure;
     else if (task.kind === "join" && errorTraits(failure.code).blame === "node") notJoined = failure;
     else next = failOutput(next, index, failure, now);
   }
+  if (broken) return endIfDone(bumpVersion(failInput(next, broken, now)), now);
   next =
     again.length > 0
       ? retryTask(next, { taskId, outputs: again, failure: null }, now)

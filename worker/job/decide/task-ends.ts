@@ -8,7 +8,6 @@ import { endAttempt } from "../state/attempt-log.ts";
 import {
   bumpVersion,
   dropTask,
-  moveInputTo,
   moveOutputs,
   moveTaskTo,
   orphanUploads,
@@ -20,7 +19,8 @@ import {
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { MAX_FAILURES, MAX_LOSSES, type TaskState } from "../state/task-state.ts";
-import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
+import { failInput } from "./input-failure.ts";
+import { endIfDone, failOutput } from "./job-ending.ts";
 
 /** How long a task waits after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
@@ -208,15 +208,7 @@ export function abandonTask(state: JobState, taskId: string, failure: Failure, n
   const reports = madeReports(task);
   const move = reports.length > 0 ? "complete" : "abandon";
   let next = moveTaskTo(orphanUploads(state, taskId), taskId, move, { reports });
-  if (task.kind === "inspect") return failInput(next, failure, now);
+  if (task.kind === "inspect" || failure.code.startsWith("input_")) return failInput(next, failure, now);
   for (const index of remainingOutputs(state, task)) next = failOutput(next, index, failure, now);
   return next;
-}
-
-/** The input failed: all outputs fail for that reason, without events of their own. */
-function failInput(state: JobState, failure: Failure, now: number): JobState {
-  const next = moveInputTo({ ...state, input: { ...state.input, failure } }, "fail");
-  const all = state.spec.outputs.map(({ index }) => index);
-  const own: Failure = { code: failure.code, message: `The input failed: ${failure.message}` };
-  return recordEvent(moveOutputs(next, all, "fail", { failure: own }), "input.failed", null, now);
 }

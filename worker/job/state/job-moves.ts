@@ -108,13 +108,19 @@ export function orphanUploads(state: JobState, taskId: string): JobState {
   return patchTask({ ...state, orphans: [...state.orphans, ...orphans] }, taskId, { uploads });
 }
 
-/** Ends all tasks, with their uploads and leases. The work on chunks ends too: a retry of the job plans it again. */
-export function abandonTasks(state: JobState): JobState {
+/**
+ * Ends all tasks, with their uploads and leases. The work on chunks ends too: a retry of the job plans it again. With
+ * `keepMade` outputs whose uploads only wait to be completed are still completed.
+ */
+export function abandonTasks(state: JobState, { keepMade = false } = {}): JobState {
   let next = state;
   for (const task of state.tasks) {
     if (!moveTask(task.phase, "abandon")) continue;
-    next = orphanUploads(patchTask(next, task.id, { reports: [] }), task.id);
-    next = revokeLease(moveTaskTo(next, task.id, "abandon"), task);
+    const reports = keepMade ? madeReports(task) : [];
+    next = orphanUploads(patchTask(next, task.id, { reports }), task.id);
+    if (reports.length === 0) next = moveTaskTo(next, task.id, "abandon");
+    else if (task.phase !== "completing") next = moveTaskTo(next, task.id, "complete");
+    next = revokeLease(next, task);
   }
   return next.chunks ? { ...next, chunks: { ...next.chunks, isActive: false } } : next;
 }

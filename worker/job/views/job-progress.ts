@@ -19,7 +19,8 @@ const ENCODING_SHARE = 0.95;
 
 /** 0 to 1: the work that is done, outputs weighted by their pixels. */
 export function jobFraction(state: JobState): number {
-  if (state.input.status !== "input.transferred") {
+  // After a late failure of the input, outputs may wait for their uploads to be completed.
+  if (state.input.status !== "input.transferred" && state.input.status !== "input.failed") {
     const inspect = state.tasks.find((task) => task.kind === "inspect");
     return INPUT_SHARE * (inspect?.fraction ?? 0);
   }

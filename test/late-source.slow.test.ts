@@ -1,0 +1,167 @@
+// Sources that can no longer be read while their outputs are made: the input fails, although it was transferred.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { TaskList } from "#shared/api/task-responses.ts";
+import { parseRange } from "#shared/network/http-headers.ts";
+import type { JobView } from "../local/demo/api-client.ts";
+import { type LoopbackServer, serveLoopback } from "../local/demo/loopback-server.ts";
+import { makeGenerated } from "./clip-cache.ts";
+import { look } from "./look.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-receiver.ts";
+import { startTestStack, type TestStack } from "./stack.ts";
+
+const BYTES_PER_SECOND = 3_000_000;
+const SLICE_BYTES = 40_000;
+
+let folder: string;
+let clip: Buffer;
+let stack: TestStack;
+let webhooks: WebhookReceiver;
+const servers: LoopbackServer[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "copra-late-source-"));
+  const video = "testsrc2=s=640x360:r=30:d=8,noise=alls=30:allf=t";
+  const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "27", "-movflags", "+faststart"];
+  await makeGenerated(["-f", "lavfi", "-i", video, ...coded], join(folder, "clip.mp4"));
+  clip = readFileSync(join(folder, "clip.mp4"));
+  webhooks = await startWebhookReceiver();
+  stack = await startTestStack({ nodes: 2 });
+});
+afterAll(async () => {
+  await stack?.stop();
+  await webhooks?.close();
+  await Promise.all(servers.map(({ close }) => close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function serve(handler: (incoming: IncomingMessage, response: ServerResponse) => unknown): Promise<string> {
+  const server = await serveLoopback((incoming, response) => void handler(incoming, response));
+  servers.push(server);
+  return server.origin;
+}
+
+/**
+ * Serves the clip so slowly that it is read while it is encoded. The bytes from `endsAt` on are denied; with `broken`
+ * connections wait there for it, and from then on the host accepts none.
+ */
+const slowHost = (endsAt: number, broken: Promise<void> | null = null): Promise<string> => {
+  let isBroken = false;
+  void broken?.then(() => {
+    isBroken = true;
+  });
+  return serve(async ({ headers }, response) => {
+    response.on("error", () => undefined);
+    const range = parseRange(headers.range, clip.length);
+    const { start, end } = range && range !== "beyond" ? range : { start: 0, end: clip.length - 1 };
+    if (isBroken) return response.destroy();
+    if (start >= endsAt && !broken) return response.writeHead(403).end();
+    const part = range ? { "content-range": `bytes ${start}-${end}/${clip.length}` } : {};
+    const length = { "accept-ranges": "bytes", "content-length": end + 1 - start };
+    response.writeHead(range ? 206 : 200, { etag: '"clip"', ...length, ...part });
+    for (let at = start; at <= end && !response.destroyed; at += SLICE_BYTES) {
+      if (at >= endsAt) await broken;
+      if (at >= endsAt) return response.destroy();
+      response.write(clip.subarray(at, Math.min(at + SLICE_BYTES, end + 1)));
+      await sleep((SLICE_BYTES / BYTES_PER_SECOND) * 1000);
+    }
+    return response.end();
+  });
+};
+
+/** Serves the clip once, as a URL does that is valid for one request. */
+const hostOfOneRequest = (): Promise<string> => {
+  let requests = 0;
+  return serve((_, response) => {
+    requests += 1;
+    if (requests > 1) return response.writeHead(403).end();
+    return response.writeHead(200, { "content-length": clip.length }).end(clip);
+  });
+};
+
+/** A way to the storage whose requests wait for `open`: nothing is encoded before the storage was checked. */
+const storageBehind = (open: Promise<void>): Promise<string> =>
+  serve(async (incoming, response) => {
+    await open;
+    const { method, url, headers } = incoming;
+    const { port } = new URL(stack.s3.endpoint);
+    const passed = request({ method, path: url, headers, port, host: "127.0.0.1" }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(passed.on("error", () => response.destroy()));
+  });
+
+async function submit(name: string, url: string, more: object = {}): Promise<string> {
+  const outputs = {
+    "mp4:240p::quality=3": { path: `late/${name}.mp4` },
+    "jpg:160x": { path: `late/${name}.jpg`, offsets: [0] },
+  };
+  const notification = { type: "http", url: webhooks.url, events: true };
+  const { id } = await stack.submit({ input: { url: `${url}/clip.mp4` }, outputs, notification, ...more });
+  return id;
+}
+
+const viewOf = async (id: string): Promise<unknown> => (await stack.request("GET", `/jobs/${id}`)).body;
+
+/** The job and its events, once it has ended. */
+async function endOf(id: string): Promise<{ job: JobView; events: unknown[] }> {
+  const job = await stack.waitForJob(id);
+  await webhooks.waitFor(({ body }) => body?.job_id === id && body.event === "job.failed");
+  const own = webhooks.events().filter(({ body }) => body?.job_id === id);
+  return { job, events: own.map(({ body }) => body?.event) };
+}
+
+const FAILED = {
+  status: "job.failed",
+  progress: "100%",
+  input: { status: "input.failed", error_code: expect.stringMatching(/^input_/), error: expect.any(String) },
+};
+
+it("fails the input when its host serves the header and the first frames, and then 403 for ever", async () => {
+  const id = await submit("denied", await slowHost(clip.length * 0.6));
+  const { job, events } = await endOf(id);
+  expect(job).toMatchObject(FAILED);
+  expect(job.outputs[0]).toMatchObject({ status: "video.failed", error_code: job.input.error_code });
+  expect(events.filter((event) => String(event).startsWith("input."))).toEqual(["input.transferred", "input.failed"]);
+  expect(events.at(-1)).toBe("job.failed");
+});
+
+it("keeps an output that was stored before the host broke off", async () => {
+  const broken = Promise.withResolvers<void>();
+  const id = await submit("broken", await slowHost(clip.length * 0.9, broken.promise));
+  await expect
+    .poll(() => viewOf(id), { timeout: 60_000 })
+    .toMatchObject({ outputs: [{}, { status: "image.created" }] });
+  broken.resolve();
+  const { job, events } = await endOf(id);
+  expect(job).toMatchObject({ ...FAILED, outputs: [{ status: "video.failed" }, { status: "image.created" }] });
+  expect((await look(String(job.outputs[1]?.urls?.[0]))).video).toMatchObject({ width: 160, height: 90 });
+  expect(events).toEqual([...["input.transferred", "output.completed", "input.failed", "output.failed", "job.failed"]]);
+});
+
+it("fails the input when its URL is valid for the first node only, and restarts it when the job is retried", async () => {
+  const checked = Promise.withResolvers<void>();
+  const endpoint = await storageBehind(checked.promise);
+  const id = await submit("once", await hostOfOneRequest(), { storage: { ...stack.storage, endpoint } });
+  await expect.poll(() => viewOf(id), { timeout: 60_000 }).toMatchObject({ input: { status: "input.transferred" } });
+  const { tasks } = TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
+  const node = tasks.find(({ kind }) => kind === "inspect")?.node;
+  const admin = { authorization: `Bearer ${stack.adminToken}` };
+  const cordon = (how: string) => stack.request("POST", `/admin/nodes/${node}/${how}`, undefined, admin);
+  expect((await cordon("cordon")).status).toBe(200);
+  checked.resolve();
+  const { job, events } = await endOf(id);
+  await cordon("uncordon");
+  expect(job).toMatchObject({
+    ...{ ...FAILED, input: { status: "input.failed", error_code: "input_http_403" } },
+    outputs: [{ error_code: "input_http_403" }, { error_code: "input_http_403" }],
+  });
+  expect(events).toEqual([...["input.transferred", "input.failed", "output.failed", "output.failed", "job.failed"]]);
+  const { body } = await stack.request("POST", `/jobs/${id}/retry`);
+  expect(body).toMatchObject({ status: "job.starting", input: { status: "input.starting" } });
+});

@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { ErrorCode, Failure } from "#shared/errors.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { JobSpec } from "../../rpc/job-spec.ts";
+import {
+  claim,
+  encoding,
+  madeImages,
+  madeVideo,
+  NOW,
+  recordUploads,
+  UPLOADS,
+  upload,
+} from "../../testing/job-steps.ts";
+import { newSpec } from "../../testing/jobs.ts";
+import type { JobState } from "../state/job-state.ts";
+import { viewJob } from "../views/job-view.ts";
+import { retryJob } from "./client-moves.ts";
+import { acceptOutputs, settleUploads } from "./output-reports.ts";
+import { completeTask } from "./reports.ts";
+import { failTask } from "./task-ends.ts";
+
+let spec: JobSpec;
+beforeAll(async () => {
+  const notification = { type: "http", url: "http://127.0.0.1:9/", events: true };
+  spec = await newSpec({ notification });
+});
+
+const denied: Failure = { code: "input_http_403", message: "The host denies access" };
+const failed = (output: number, code: ErrorCode = denied.code): OutputReport => ({
+  ...{ status: "failed", output, failure: { code, message: denied.message } },
+});
+const take = (state: JobState, ...reports: OutputReport[]): JobState => acceptOutputs(state, "encode", reports, NOW);
+const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>
+  completeTask(state, "encode", { kind: "encode", outputs }, NOW);
+/** A job whose video and images are encoded; with `videoUpload`, the video is uploaded in parts. */
+const started = (videoUpload: string | null = null): JobState =>
+  recordUploads(encoding(spec), "encode", { ...UPLOADS, "0/1": upload(videoUpload) });
+const events = (state: JobState): string[] => state.outbox.map(({ event }) => event);
+const FAILED_INPUT = { status: "input.failed", error: denied.message, error_code: denied.code };
+
+describe("a source that can no longer be read while outputs are made", () => {
+  it.each<[string, (state: JobState) => JobState]>([
+    ["fails its task", (state) => failTask(state, "encode", denied, NOW)],
+    ["fails an output of its task", (state) => take(state, failed(1))],
+    ["fails all outputs of its task", (state) => complete(state, failed(0), failed(1))],
+  ])("fails the input once when it %s, and all outputs with it", (_, fail) => {
+    const state = fail(started());
+    expect(viewJob(state)).toMatchObject({
+      ...{ status: "job.failed", progress: "100%", input: FAILED_INPUT },
+      outputs: [
+        { status: "video.failed", error_code: denied.code },
+        { status: "image.failed", error_code: denied.code },
+      ],
+    });
+    expect(events(state)).toEqual([
+      ...["input.transferred", "input.failed", "output.failed", "output.failed", "job.failed"],
+    ]);
+  });
+
+  it("leaves finished outputs their URLs", () => {
+    for (const state of [
+      failTask(take(started(), madeImages), "encode", denied, NOW),
+      complete(started(), failed(0), madeImages),
+    ]) {
+      expect(viewJob(state)).toMatchObject({
+        ...{ status: "job.failed", input: FAILED_INPUT },
+        outputs: [{ status: "video.failed", error_code: denied.code }, { status: "image.created" }],
+      });
+      expect(viewJob(state).outputs[1]?.urls).toHaveLength(2);
+      expect(events(state).filter((event) => event === "input.failed")).toHaveLength(1);
+    }
+  });
+
+  it.each<[ErrorCode | null, string]>([
+    [null, "video.encoded"],
+    ["node_failed", "video.failed"],
+  ])("waits for the storage to complete the upload of an output (%s), which is then %s", (code, status) => {
+    const waiting = failTask(take(started("u-0"), madeVideo), "encode", denied, NOW);
+    expect(viewJob(waiting)).toMatchObject({
+      status: "job.starting",
+      input: FAILED_INPUT,
+      outputs: [{}, { status: "image.failed" }],
+    });
+    expect(waiting.orphans).toEqual([]);
+    const [report] = waiting.tasks[1]?.reports ?? [];
+    if (report?.status !== "made") throw new Error("The video does not wait");
+    const failure = code && { code, message: "It broke" };
+    const ended = settleUploads(waiting, { taskId: "encode", report, failure }, NOW);
+    expect(viewJob(ended)).toMatchObject({ status: "job.failed", input: FAILED_INPUT, outputs: [{ status }, {}] });
+    expect(events(ended).filter((event) => event === "input.failed")).toHaveLength(1);
+  });
+
+  it("is read again from the start when the job is retried", () => {
+    const again = retryJob(failTask(take(started(), madeImages), "encode", denied, NOW), NOW);
+    expect(again && viewJob(again)).toMatchObject({
+      status: "job.starting",
+      input: { status: "input.starting" },
+      outputs: [{ status: "video.waiting" }, { status: "image.created" }],
+    });
+    expect(again && viewJob(again).input).not.toHaveProperty("error");
+    expect(again && claim(again, "t9", NOW, "node-b", "inspect").assignments).toHaveLength(1);
+  });
+});
+
+it.each<ErrorCode>(["input_has_no_video", "input_has_no_audio", "input_codec_not_supported", "input_encrypted"])(
+  "fails only the output that %s concerns",
+  (code) => {
+    const state = complete(started(), failed(0, code), madeImages);
+    expect(viewJob(state)).toMatchObject({
+      ...{ status: "job.failed", input: { status: "input.transferred" } },
+      outputs: [{ error_code: code }, { status: "image.created" }],
+    });
+    expect(events(state)).not.toContain("input.failed");
+  },
+);

@@ -1,0 +1,41 @@
+// The failure of a job's source, at its inspection or while its outputs are made. Pure: (state, failure, now) → next
+// state.
+import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
+import { moveInput } from "#shared/job/job-status.ts";
+import { isTerminalOutput } from "#shared/job/output-status.ts";
+import { abandonTasks, moveInputTo, moveOutputs } from "../state/job-moves.ts";
+import type { JobState } from "../state/job-state.ts";
+import { madeReports } from "../state/remaining-outputs.ts";
+import { failOutput, recordEvent } from "./job-ending.ts";
+
+/** Codes of outputs that need a track which the source lacks, or which cannot be decoded: others can be made of it. */
+const OF_ONE_OUTPUT: ReadonlySet<ErrorCode> = new Set([
+  "input_has_no_video",
+  "input_has_no_audio",
+  "input_codec_not_supported",
+  "input_encrypted",
+]);
+
+/** Whether an output failed because the source can no longer be read, so that no other output can be made either. */
+export const isSourceFailure = ({ code }: Failure): boolean =>
+  code.startsWith("input_") && errorTraits(code).blame === "source" && !OF_ONE_OUTPUT.has(code);
+
+/**
+ * Fails the input, and each output that is not finished and does not only wait for the storage. Outputs have events of
+ * their own only if the source was transferred before: clients wait for these since `input.transferred`.
+ */
+export function failInput(state: JobState, failure: Failure, now: number): JobState {
+  const isEarly = state.input.status === "input.starting" || state.input.status === "input.transferring";
+  const made = new Set(state.tasks.flatMap(madeReports).map(({ output }) => output));
+  const unfinished = [...state.outputs.keys()].filter((index) => !made.has(index));
+  const own: Failure = { code: failure.code, message: `The input failed: ${failure.message}` };
+  let next = abandonTasks(state, { keepMade: true });
+  if (moveInput(state.input.status, "fail")) {
+    next = recordEvent(moveInputTo({ ...next, input: { ...next.input, failure } }, "fail"), "input.failed", null, now);
+  }
+  if (isEarly) return moveOutputs(next, unfinished, "fail", { failure: own });
+  for (const index of unfinished) {
+    if (!isTerminalOutput(next.outputs[index]?.phase ?? "waiting")) next = failOutput(next, index, own, now);
+  }
+  return next;
+}
