@@ -26,6 +26,7 @@ describe("--to", () => {
     [["mp4:x:64k"], { "mp4:x:64k": { path: "v-64k.mp4" } }],
     [["jpg:320x:number=5"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
     [["jpg:320x"], { "jpg:320x": { path: "v-320x.jpg" } }],
+    [["jpg:320x::quality=4"], { "jpg:320x::quality=4": { path: "v-320x-quality-4.jpg" } }],
     [["gif:320x:number=5"], { "gif:320x": { number: 5, path: "v-320x.gif" } }],
     [["mp4:720p:path=a/b.mp4,duration=10"], { "mp4:720p": { path: "a/b.mp4", duration: 10 } }],
     [["mp4:2pass", "mp4:2pass"], { "mp4:2pass": [{ path: "v-2pass.mp4" }, { path: "v-2pass-2.mp4" }] }],

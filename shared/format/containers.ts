@@ -126,16 +126,20 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
   opus: { video: [], audio: ["opus"], fragments: false, mediaTypes: one("audio/ogg") },
 };
 
-export type ImageContainerTraits = { readonly mediaType: string; readonly animated: boolean };
+export type ImageContainerTraits = {
+  readonly mediaType: string;
+  readonly animated: boolean;
+  readonly lossless: boolean;
+};
 
 /** `animated`: one file that shows scenes of the source, as opposed to still images. */
 export const IMAGE_CONTAINER_TRAITS: Readonly<Record<ImageContainer, ImageContainerTraits>> = {
-  jpg: { mediaType: "image/jpeg", animated: false },
-  png: { mediaType: "image/png", animated: false },
-  webp: { mediaType: "image/webp", animated: false },
-  gif: { mediaType: "image/gif", animated: true },
-  webp_anim: { mediaType: "image/webp", animated: true },
-  avif: { mediaType: "image/avif", animated: false },
+  jpg: { mediaType: "image/jpeg", animated: false, lossless: false },
+  png: { mediaType: "image/png", animated: false, lossless: true },
+  webp: { mediaType: "image/webp", animated: false, lossless: false },
+  gif: { mediaType: "image/gif", animated: true, lossless: false },
+  webp_anim: { mediaType: "image/webp", animated: true, lossless: false },
+  avif: { mediaType: "image/avif", animated: false, lossless: false },
 };
 
 export const isImageContainer = (container: Container): container is ImageContainer =>

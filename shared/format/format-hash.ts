@@ -25,7 +25,9 @@ export const FormatHash = strictObject({
   audio_bitrate: numberOrText.describe("kbit/s, up to 512: 128k or 128"),
   sample_rate: numberOrText.describe(`Hz: ${SAMPLE_RATES_HZ.join(", ")}`),
   audio_channel: numberOrText.describe("mono (or 1), stereo (or 2), multi (all channels of the source)"),
-  quality: numberOrText.describe(`1 to 5 (best), or a VMAF: vmaf${MIN_VMAF} to vmaf${MAX_VMAF}; replaces the bitrate`),
+  quality: numberOrText.describe(
+    `1 to 5 (best), or a VMAF: vmaf${MIN_VMAF} to vmaf${MAX_VMAF}; replaces the bitrate. Images: 1 to 5`,
+  ),
   maxrate: numberOrText.describe("Maximum bitrate in kbit/s, with a quality or a bitrate: 3000k or 3000"),
   pix_fmt: text.describe(`Pixel format: ${PIXEL_FORMATS.join(", ")}`),
   "2pass": flag.describe("Encode in two passes; not allowed with quality"),

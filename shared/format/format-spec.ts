@@ -74,6 +74,8 @@ export const ImageFormat = z.object({
   type: z.literal("image"),
   container: z.enum(IMAGE_CONTAINERS),
   size: FrameSize,
+  /** A quality step, 1 to 4; absent: 5, the best. */
+  quality: z.int().exactOptional(),
 });
 export type ImageFormat = z.infer<typeof ImageFormat>;
 

@@ -117,6 +117,11 @@ describe("parseFormat", () => {
     ["jpg:480p", "jpg:0x480"],
     ["webp_anim:500x500", "webp_anim:500x500"],
     ["avif", "avif"],
+    ["jpg:::quality=4", "jpg:::quality=4"],
+    ["jpg:320x::quality=4", "jpg:320x0::quality=4"],
+    ["webp_anim:::quality=1", "webp_anim:::quality=1"],
+    ["gif:100x::quality=2", "gif:100x0::quality=2"],
+    ["avif:::quality=5", "avif"],
   ])("reads %s as %s", (text, canonical) => {
     const result = parseFormat(text);
     expect(result.ok ? printFormat(result.value) : null).toBe(canonical);
@@ -194,7 +199,13 @@ describe("parseFormat", () => {
     ["mp4:::vprofile=high,pix_fmt=yuv422p", /`high` supports yuv420p.*yuv422p/],
     ["mp4:::pix_fmt=yuva444p10le", /`pix_fmt=yuva444p10le`.*h264 supports: yuv420p, yuv422p/],
     ["jpg:300", /`300`.*<width>x<height>/],
-    ["jpg:300x200:64k", /`64k` is one segment too many/],
+    ["jpg:300x200:64k", /`64k` is not allowed here: images have no audio/],
+    ["jpg:300x::quality=4:x", /`x` is one segment too many.*`jpg:<size>::<options>`/],
+    ["jpg:quality=4", /is an option and belongs in the fourth segment: `jpg:::quality=4`/],
+    ["jpg:::quality=6", /`quality=6`.*1, 2, 3, 4, 5/],
+    ["jpg:::quality=vmaf93", /`quality=vmaf93`.*1, 2, 3, 4, 5/],
+    ["jpg:::maxrate=500k", /`maxrate=500k`.*only a `resolution` and a `quality`/],
+    ["png:::quality=4", /`quality=4`.*png is lossless/],
     ["jpg:x", /`x`/],
     ["gif:501x", /width of gif must be at most 500 pixels/],
     [`mp4:${"720p_".repeat(50)}`, /at most 200 characters/],

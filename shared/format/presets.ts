@@ -63,3 +63,6 @@ export const DEFAULT_LADDER: readonly string[] = [
   "mp4:1080p::quality=4,maxrate=4000k,vprofile=high",
   "mp4:2160p::quality=4,maxrate=8000k,vprofile=high",
 ];
+
+/** The best step of `quality`, and that of images by default. */
+export const BEST_QUALITY = 5;

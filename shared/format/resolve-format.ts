@@ -8,7 +8,7 @@ import {
   type TrackContainer,
 } from "./containers.ts";
 import type { FormatSpec, ImageFormat, VideoFormat } from "./format-spec.ts";
-import { readResolution, readSwitch } from "./grammar/read-specs.ts";
+import { readQualityStep, readResolution, readSwitch } from "./grammar/read-specs.ts";
 import {
   AUDIO_SPECS,
   FILE_SPECS,
@@ -19,7 +19,7 @@ import {
   VIDEO_SPECS,
 } from "./grammar/requested-specs.ts";
 import type { SplitFormat } from "./grammar/split-format.ts";
-import { AUTOMATIC_RESOLUTION, MAX_ANIMATED_WIDTH } from "./presets.ts";
+import { AUTOMATIC_RESOLUTION, BEST_QUALITY, MAX_ANIMATED_WIDTH } from "./presets.ts";
 import { resolveAudio } from "./resolve-audio.ts";
 import { resolveVideo } from "./resolve-video.ts";
 
@@ -28,10 +28,13 @@ export function resolveFormat({ container, requested }: SplitFormat): FormatSpec
   return isImageContainer(container) ? resolveImage(container, requested) : resolveTracks(container, requested);
 }
 
-const TRACK_SPECS = [...VIDEO_SPECS, ...AUDIO_SPECS, ...FILE_SPECS].filter((spec) => spec !== "resolution");
+const TRACK_SPECS = [...VIDEO_SPECS, ...AUDIO_SPECS, ...FILE_SPECS].filter(
+  (spec) => spec !== "resolution" && spec !== "quality",
+);
 
 function resolveImage(container: ImageFormat["container"], requested: RequestedSpecs): ImageFormat {
-  rejectSpecs(requested, TRACK_SPECS, "an image format has only a `resolution`");
+  rejectSpecs(requested, TRACK_SPECS, "an image format has only a `resolution` and a `quality`");
+  if (IMAGE_CONTAINER_TRAITS[container].lossless) rejectSpecs(requested, ["quality"], `${container} is lossless`);
   const { size } = read(requested, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
   if (IMAGE_CONTAINER_TRAITS[container].animated && (size.width ?? 0) > MAX_ANIMATED_WIDTH) {
     throw new FormatError(
@@ -39,7 +42,8 @@ function resolveImage(container: ImageFormat["container"], requested: RequestedS
       `The width of ${container} must be at most ${MAX_ANIMATED_WIDTH} pixels, not ${size.width}`,
     );
   }
-  return { type: "image", container, size };
+  const quality = read(requested, "quality", readQualityStep) ?? BEST_QUALITY;
+  return { type: "image", container, size, ...(quality === BEST_QUALITY ? {} : { quality }) };
 }
 
 function resolveTracks(container: TrackContainer, requested: RequestedSpecs): VideoFormat {

@@ -97,7 +97,7 @@ test.each<[name: string, probe: MediaProbe, output: OutputOptions, lines: string
           (at) =>
             `-filter_complex [${at}:0]${selects("gt(T-0.000437,0)", 1)}${scaled("320:180")},` +
             `scale=out_color_matrix=bt601:out_range=pc,format=yuv420p[v0at${at}] -map [v0at${at}] -frames:v 1 ` +
-            `${STILLS} libaom-av1 -usage allintra -cpu-used 6 -crf 24 -g 0 -f image2 ` +
+            `${STILLS} libaom-av1 -usage allintra -cpu-used 6 -g 0 -crf 24 -f image2 ` +
             `-start_number ${at + 1} 0-%05d.avif`,
         )
         .join(" ")}`,

@@ -6,7 +6,7 @@ import type { ImageOutput } from "../job/output-spec.ts";
 import { undecodableFailure } from "../media/choose-streams.ts";
 import { err, ok, type Result } from "../result.ts";
 import type { FfmpegCapabilities } from "./command/capabilities.ts";
-import { IMAGE_ENCODINGS, imageEncoderFailure, imageNeeds } from "./encoders/image-encoders.ts";
+import { IMAGE_ENCODINGS, imageEncoderFailure, imageEncoding, imageNeeds } from "./encoders/image-encoders.ts";
 import { filterFailure, filterNeeds } from "./filters/filter-needs.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
 import { planVideoFilters } from "./filters/video-filters.ts";
@@ -66,7 +66,7 @@ export function planImages(
   const tooLarge = layout && sheetFailure(spec.container, layout);
   if (tooLarge) return err(tooLarge);
   const { container } = spec;
-  const encoding = IMAGE_ENCODINGS[container];
+  const encoding = imageEncoding(spec);
   const encoderFormat = (working === WITH_ALPHA ? encoding.alphaFilters : null) ?? encoding.filters;
   const images: SelectedImages = {
     intervals,

@@ -13,6 +13,7 @@ import {
 } from "../format/codecs.ts";
 import {
   CONTAINERS_BY_NAME,
+  IMAGE_CONTAINER_TRAITS,
   IMAGE_CONTAINERS,
   TRACK_CONTAINER_TRAITS,
   TRACK_CONTAINERS,
@@ -169,7 +170,16 @@ function tracksOf(container: VideoFormat["container"]): fc.Arbitrary<VideoFormat
 export const formatSpecs: fc.Arbitrary<FormatSpec> = fc.oneof(
   {
     weight: 1,
-    arbitrary: fc.record({ type: fc.constant("image" as const), container: among(IMAGE_CONTAINERS), size }),
+    arbitrary: fc
+      .record({
+        type: fc.constant("image" as const),
+        container: among(IMAGE_CONTAINERS),
+        size,
+        quality: fc.integer({ min: 1, max: 5 }),
+      })
+      .map(({ quality, ...format }) =>
+        quality === 5 || IMAGE_CONTAINER_TRAITS[format.container].lossless ? format : { ...format, quality },
+      ),
   },
   { weight: 9, arbitrary: among(TRACK_CONTAINERS).chain(tracksOf) },
 );

@@ -24,6 +24,8 @@ it.each<[string, Slot, string, string]>([
   ["mov:720p_2000k", "codec", "prores_ks", "mov:720p_prores-ks"],
   ["mp3:128k", "channels", "mono", "mp3:128k_mono"],
   ["jpg", "size", "320x", "jpg:320x"],
+  ["jpg:320x", "rate", "quality=3", "jpg:320x::quality=3"],
+  ["jpg:::quality=3", "size", "320x", "jpg:320x::quality=3"],
 ])("changes %s: %s to %j", (format, slot, text, changed) => {
   expect(withSlot(format, slot, text)).toBe(changed);
 });
@@ -36,6 +38,8 @@ it.each([
   ["mp4:720p:stereo_128k", "mp3", "mp3:stereo_128k"],
   ["mp4:720p:96k", "jpg", "jpg:720p"],
   ["jpg:640x", "gif", "gif"],
+  ["mp4:720p:96k:quality=4", "jpg", "jpg:720p::quality=4"],
+  ["jpg:320x::quality=4", "png", "png:320x"],
   ["jpg:320x", "mp4", "mp4:320x"],
 ])("moves %s to %s", (format, container, changed) => {
   expect(withContainer(format, container)).toBe(changed);

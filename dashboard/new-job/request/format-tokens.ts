@@ -58,8 +58,10 @@ export function choicesOf(format: string): Choices {
   const container = CONTAINERS_BY_NAME.get(containerOf(format).toLowerCase());
   if (container === undefined) return {};
   if (isImageContainer(container)) {
+    const { animated, lossless } = IMAGE_CONTAINER_TRAITS[container];
     return {
-      size: IMAGE_CONTAINER_TRAITS[container].animated ? ["160x", "320x", "480x"] : ["160x", "320x", "640x", "1280x"],
+      size: animated ? ["160x", "320x", "480x"] : ["160x", "320x", "640x", "1280x"],
+      ...(lossless ? {} : { rate: QUALITIES }),
     };
   }
   const parts = partsOf(format);
@@ -82,7 +84,7 @@ export function choicesOf(format: string): Choices {
     size: [...PRESETS.keys()],
     codec: [...video, "copy", "x"],
     rate: [
-      ...[1, 2, 3, 4, 5].map((step) => `quality=${step}`),
+      ...QUALITIES,
       ...(VMAF_CODECS.includes(codec) ? VMAFS.map((vmaf) => `quality=vmaf${vmaf}`) : []),
       ...(hasBitrate ? ["1000k", "2000k", "4000k", "8000k"] : []),
     ],
@@ -91,6 +93,7 @@ export function choicesOf(format: string): Choices {
   };
 }
 
+const QUALITIES = [1, 2, 3, 4, 5].map((step) => `quality=${step}`);
 /** From what is good on small screens to what looks like the source. */
 const VMAFS = [80, 85, 90, 93, 95, 97];
 const AUDIO_KBPS = [12, 32, 64, 96, 128, 160, 192, 256, 320];

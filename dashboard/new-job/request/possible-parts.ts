@@ -24,12 +24,13 @@ export function fitted(parts: Parts, kept: "video" | "audio", isOther = false): 
   if (container === undefined) return textOf(parts);
   if (isImageContainer(container)) {
     const isWide = (token: string): boolean => Number.parseInt(token, 10) > MAX_ANIMATED_WIDTH;
-    const { animated } = IMAGE_CONTAINER_TRAITS[container];
+    const { animated, lossless } = IMAGE_CONTAINER_TRAITS[container];
     const sizes = parts.video.filter(
       (token) =>
         TOKENS.size.test(token) && !(animated && /^\d+(?:p|x)/.test(token) && (PRESETS.has(token) || isWide(token))),
     );
-    return textOf({ name, video: sizes, audio: [], options: [] });
+    const options = parts.options.filter((token) => !lossless && /^quality=[1-5]$/i.test(token));
+    return textOf({ name, video: sizes, audio: [], options });
   }
   const video = possibleVideo(parts, container);
   const audio = possibleAudio(parts, container);

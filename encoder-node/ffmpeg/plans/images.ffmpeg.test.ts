@@ -226,6 +226,23 @@ describe("every format", () => {
     expect(10 * Math.log10(255 ** 2 / Math.max(1e-9, squares / source.length))).toBeGreaterThan(36);
   });
 
+  test.each([
+    ["jpg", { number: 1 }],
+    ["webp", { number: 1 }],
+    ["avif", { number: 1 }],
+    ["gif", { scene: { duration: 0.5 } }],
+    ["webp_anim", { scene: { duration: 0.5 } }],
+  ])("%s is smaller with each lower quality, and 5 is the default", async (format, params) => {
+    const bytesOf = async (quality: string): Promise<number> => {
+      const { files } = await make("colors.mp4", { format: `${format}:320x${quality}`, params });
+      return (await readFile(files[0]?.[0] ?? "")).length;
+    };
+    const sizes: number[] = [];
+    for (const quality of [1, 2, 3, 4, 5]) sizes.push(await bytesOf(`::quality=${quality}`));
+    expect(sizes).toEqual(sizes.toSorted((one, other) => one - other));
+    expect([new Set(sizes).size, sizes.at(-1)]).toEqual([5, await bytesOf("")]);
+  });
+
   test("a blur level looks the same at every size", async () => {
     const sharpness = async (format: string): Promise<number> => {
       const { files } = await make("colors.mp4", { format, params: { blur: 3 } });

@@ -114,6 +114,13 @@ export function readQuality(text: string): { readonly quality: number } | { read
   const fits = (meant: string): boolean => /^(?:[1-5]|vmaf\d\d)$/.test(meant);
   throw unknown("quality", text, `1, 2, 3, 4, 5, or vmaf${MIN_VMAF} to vmaf${MAX_VMAF}`, { known: [], fits });
 }
+
+/** A step, 1 to 5 (best). */
+export function readQualityStep(text: string): number {
+  if (/^[1-5]$/.test(text)) return Number(text);
+  throw unknown("quality", text, "1, 2, 3, 4, 5 (best)");
+}
+
 export const readPixelFormat = (text: string): PixelFormat => oneOf("pix_fmt", text, PIXEL_FORMATS);
 export const readProfile = (text: string): Profile => oneOf("vprofile", text, PROFILES);
 

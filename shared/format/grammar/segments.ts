@@ -5,10 +5,11 @@ import { type Container, isImageContainer, TRACK_CONTAINER_TRAITS } from "../con
 import { FRAME_RATES, PRESETS } from "../presets.ts";
 import { OPTIONS, type SpecName } from "./requested-specs.ts";
 
-export type Segment = "video" | "audio" | "options" | "size";
+/** `none`: always empty, so that options are in the same segment as those of videos. */
+export type Segment = "video" | "audio" | "options" | "size" | "none";
 
 export function segmentsOf(container: Container): readonly Segment[] {
-  if (isImageContainer(container)) return ["size"];
+  if (isImageContainer(container)) return ["size", "none", "options"];
   return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? ["video", "audio", "options"] : ["audio", "options"];
 }
 
@@ -31,6 +32,7 @@ const RATES = `${[...FRAME_RATES.keys()].join(", ")} + fps`;
 /** The tokens of the segments whose specs have no names. `x` disables a track. */
 export const TOKENS: Readonly<Record<Exclude<Segment, "options">, Tokens>> = {
   size: { shapes: [RESOLUTION], allowed: SIZES, known: [...PRESETS.keys()] },
+  none: { shapes: [], allowed: "nothing", known: [] },
   video: {
     shapes: [
       RESOLUTION,

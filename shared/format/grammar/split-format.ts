@@ -20,7 +20,7 @@ export function splitFormat(text: string): SplitFormat {
   const kinds = segmentsOf(container);
   const rest = segments.slice(kinds.length);
   if (rest.some((segment) => segment !== "")) {
-    const form = [name, ...kinds.map((kind) => `<${kind}>`)].join(":");
+    const form = [name, ...kinds.map((kind) => (kind === "none" ? "" : `<${kind}>`))].join(":");
     throw new FormatError(
       null,
       `\`${rest.join(":")}\` is one segment too many; the form of this container is \`${form}\``,

@@ -52,7 +52,7 @@ const AUDIO_MISTAKES: Mistakes = [
   [/^(\d{2,3})$/, "$1k"],
 ];
 
-const MISTAKES = { video: VIDEO_MISTAKES, audio: AUDIO_MISTAKES, size: VIDEO_MISTAKES, options: [] } as const;
+const MISTAKES = { video: VIDEO_MISTAKES, audio: AUDIO_MISTAKES, size: VIDEO_MISTAKES, none: [], options: [] } as const;
 
 /** Tokens to compare a misspelled one with, and whether a token is valid; there are more valid ones than `known`. */
 export type Vocabulary = { readonly known: readonly string[]; readonly fits: (word: string) => boolean };

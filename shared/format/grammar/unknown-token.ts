@@ -30,6 +30,7 @@ const NAMES: Readonly<Record<Segment, string>> = {
   audio: "an audio specification",
   options: "an option",
   size: "a size",
+  none: "nothing",
 };
 
 /** The message for an unknown token in a segment. */
@@ -43,6 +44,7 @@ export function unknownToken(unknown: Unknown): string {
     const ordinal = ORDINALS[kinds.indexOf(owner) + 1];
     return `\`${written}\` is ${NAMES[owner]} and belongs in the ${ordinal} segment: \`${moved(unknown, owner)}\``;
   }
+  if (kind === "none") return `\`${written}\` is not allowed here: images have no audio`;
   const meant = kind === "options" ? suggestOption(token) : suggestToken(kind, token, vocabularyOf(kind));
   const hint = meant === null ? "allowed" : `did you mean ${meant}? Allowed`;
   return `Unknown ${what} \`${written}\`; ${hint}: ${allowedIn(kind)}`;

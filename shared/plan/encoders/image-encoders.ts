@@ -1,6 +1,8 @@
 // The encoder of each image format, and its options.
 import type { Failure } from "../../errors.ts";
 import type { ImageContainer } from "../../format/containers.ts";
+import type { ImageFormat } from "../../format/format-spec.ts";
+import { BEST_QUALITY } from "../../format/presets.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
@@ -14,6 +16,8 @@ export type ImageEncoding = {
   /** The same from RGB with alpha; left out if the format or its encoder has no alpha. */
   readonly alphaFilters?: readonly Filter[];
   readonly argv: readonly string[];
+  /** The option for the quality, and its values for the steps 1 to 5; left out if the quality is no option. */
+  readonly quality?: { readonly option: string; readonly steps: readonly [number, number, number, number, number] };
 };
 
 /** Frames per second of animated images: whole in gif's hundredths of a second, and enough for a preview. */
@@ -33,22 +37,27 @@ const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
  * again, in a fixed pattern: static areas do not flicker, and the file stays small. `palettegen` counts each frame when
  * the next one comes, so one more frame at the end makes it count the last one.
  */
-const OWN_PALETTE: Filter = {
-  paletteFilters: ["tpad=stop=1", "palettegen=stats_mode=diff"],
+const ownPalette = (colors: string): Filter => ({
+  paletteFilters: ["tpad=stop=1", `palettegen=${colors}stats_mode=diff`],
   use: "paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle",
-};
+});
+const OWN_PALETTE = ownPalette("");
+
+/** Colors of a gif's palette for the quality steps 1 to 5. */
+const GIF_COLORS = [16, 32, 64, 128, 256] as const;
 
 /**
- * Qualities: jpg has its best quantizer (of 2 to 31). The others are well above what is usual on the web, for half of
- * jpg's bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k, 29.6; avif
- * 24 181 k, 30.5.
+ * Qualities: jpg has its best quantizer (of 2 to 31) in step 5. The others are well above what is usual on the web, for
+ * half of jpg's bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k,
+ * 29.6; avif 24 181 k, 30.5. Lower steps are 2 to 3 dB apart (docs/images.md).
  */
 export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = {
   jpg: {
     encoder: "mjpeg",
     extension: "jpg",
     filters: toYuv("pc", "yuvj420p"),
-    argv: ["-q:v", "2"],
+    argv: [],
+    quality: { option: "-q:v", steps: [22, 12, 8, 4, 2] },
   },
   png: { encoder: "png", extension: "png", filters: ["format=rgb24"], alphaFilters: ["format=rgba"], argv: [] },
   webp: {
@@ -56,14 +65,16 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     extension: "webp",
     filters: toYuv("tv", "yuv420p"),
     alphaFilters: toYuv("tv", "yuva420p"),
-    argv: ["-quality", "80"],
+    argv: [],
+    quality: { option: "-quality", steps: [15, 30, 50, 65, 80] },
   },
   avif: {
     encoder: "libaom-av1",
     extension: "avif",
     filters: toYuv("pc", "yuv420p"),
     // Images that follow each other are unrelated, so all are keyframes: here `-g 0` means that.
-    argv: ["-usage", "allintra", "-cpu-used", "6", "-crf", "24", "-g", "0"],
+    argv: ["-usage", "allintra", "-cpu-used", "6", "-g", "0"],
+    quality: { option: "-crf", steps: [48, 42, 36, 30, 24] },
   },
   gif: {
     encoder: "gif",
@@ -77,9 +88,21 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     extension: "webp",
     filters: toYuv("tv", "yuv420p"),
     alphaFilters: toYuv("tv", "yuva420p"),
-    argv: ["-loop", "0", "-quality", "75"],
+    argv: ["-loop", "0"],
+    quality: { option: "-quality", steps: [15, 30, 50, 65, 75] },
   },
 };
+
+/** How images of a format are encoded: their filters, and the arguments of their encoder. */
+export function imageEncoding({ container, quality = BEST_QUALITY }: Pick<ImageFormat, "container" | "quality">) {
+  const encoding = IMAGE_ENCODINGS[container];
+  const { option, steps } = encoding.quality ?? {};
+  const value = steps?.[quality - 1];
+  const argv = option && value !== undefined ? [...encoding.argv, option, String(value)] : encoding.argv;
+  if (container !== "gif" || quality === BEST_QUALITY) return { ...encoding, argv };
+  const palette = [ownPalette(`max_colors=${GIF_COLORS[quality - 1]}:`)];
+  return { ...encoding, argv, filters: palette, alphaFilters: palette };
+}
 
 /** The encoder of such images, and the muxer that some builds lack. */
 export const imageNeeds = (container: ImageContainer): Need[] => [
