@@ -7,6 +7,8 @@ const outputBase = {
   /** Position in the request, from 0: identifies the output in its job. */
   index: z.int(),
   key: z.string(),
+  /** A second key that names the output in requests: `<format>:1` of a single object without a `key`. */
+  alias: z.string().exactOptional(),
   /** The format in responses: as in the request, or in canonical form if the request has a hash. */
   format: z.string(),
   /** The output is created only if this condition (`if`) is true for the input; null: always. */

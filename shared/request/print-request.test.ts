@@ -22,7 +22,9 @@ function meaningOf(body: unknown): Requested {
   const { secrets: _, storage, ...rest }: JobRequest = parsed.value;
   const stored = storage.kind === "builtin" ? { ...storage, origin: "https://copra.example.com" } : storage;
   if (stored.kind === "backblaze") throw new Error("Only the service knows its buckets");
-  return JSON.parse(JSON.stringify({ ...rest, storage: stored }));
+  // A format with a hash is printed as a name, and so the default key as a `key`, which has no alias.
+  const outputs = rest.outputs.map(({ alias: _alias, ...output }) => output);
+  return JSON.parse(JSON.stringify({ ...rest, outputs, storage: stored }));
 }
 
 /** The printed body with credentials, where the original has some. */

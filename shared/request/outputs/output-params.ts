@@ -73,7 +73,9 @@ const key = z
 
 /** Parameters of all outputs. */
 export const commonParams = {
-  key: key.describe("Identifies the output in responses, unique in the job; the format by default"),
+  key: key.describe(
+    "Identifies the output in responses, unique in the job; the format by default, in an array with its index from 1",
+  ),
   if: z
     .string("must be a string with a condition")
     .optional()

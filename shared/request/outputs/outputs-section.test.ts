@@ -9,11 +9,13 @@ import { ImageParams } from "./image-params.ts";
 import { parseOutputs } from "./outputs-section.ts";
 import { VideoParams } from "./video-params.ts";
 
-const parse = (outputs: unknown): OutputSpec[] => {
+const parseAll = (outputs: unknown): OutputSpec[] => {
   const parsed = parseOutputs(outputs, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value;
 };
+/** Without the aliases of default keys, which have a test of their own. */
+const parse = (outputs: unknown) => parseAll(outputs).map(({ alias: _, ...spec }) => spec);
 const formatOf = (text: string) => {
   const parsed = parseFormat(text);
   return parsed.ok ? parsed.value : null;
@@ -388,12 +390,35 @@ describe("parseOutputs", () => {
     ["output_param_not_valid", { mp4: { path: "a\\b" } }, /`outputs.mp4.path` must not contain backslashes/],
     ["output_param_not_valid", { mp4: { path: "a\u0000" } }, /`outputs.mp4.path` must not contain control characters/],
     ["output_key_not_unique", { mp4: { path: "a", key: "k" }, mp3: { path: "b", key: "k" } }, /the key `k`/],
+    ["output_key_not_unique", { mp4: { path: "a" }, mp3: { path: "b", key: "mp4:1" } }, /the key `mp4:1`/],
+    [
+      "output_key_not_unique",
+      { mp3: { path: "b", key: "httpstream:1" }, ...stream({ hls: { path: "h" } }) },
+      /stream:1`/,
+    ],
   ])("reports %s for %j", (code, outputs, message) => {
     expect(parseOutputs(outputs, "none")).toEqual({
       ok: false,
       error: { code, message: expect.stringMatching(message) },
     });
   });
+});
+
+it("gives a single object without a key the alias `<format>:1`, and no other output", () => {
+  const keys = parseAll({
+    mp4: { path: "a", format: { resolution: "720p" } },
+    "jpg:64x": { path: "b", key: "k" },
+    "mp4:240p": [{ path: "c" }],
+    ...stream({ hls: { path: "h" } }),
+  }).map(({ key, alias }) => [key, alias]);
+  expect(keys).toEqual([
+    ["mp4", "mp4:1"],
+    ["k", undefined],
+    ["mp4:240p:1", undefined],
+    ["httpstream", "httpstream:1"],
+  ]);
+  // Keys that only look like an alias are free.
+  expect(parseAll({ mp4: { path: "a", key: "k" }, mp3: { path: "b", key: "mp4:1" } })).toHaveLength(2);
 });
 
 describe("objects that two outputs would write", () => {

@@ -21,6 +21,9 @@ import { parseVideo } from "./video-params.ts";
 /** Maximum outputs of a job (api-v2 §2, outputs_out_of_range). */
 export const MAX_OUTPUTS = 30;
 
+/** `alias`: the second key of a single object. */
+type Requested = { format: string; name: string; alias?: string; params: unknown };
+
 /** Parses the `outputs` section into complete specifications, in the order of the request. */
 export function parseOutputs(value: unknown, allow: AllowPrivate): Result<OutputSpec[]> {
   if (!isObject(value)) {
@@ -29,10 +32,10 @@ export function parseOutputs(value: unknown, allow: AllowPrivate): Result<Output
     const rule = 'an object whose property names are formats, such as `{"mp4:720p":{"path":"720p.mp4"}}`';
     return invalid("outputs_not_valid", `\`outputs\` ${verb} ${rule}`);
   }
-  const requested = Object.entries(value).flatMap(([format, entry]) =>
+  const requested = Object.entries(value).flatMap(([format, entry]): Requested[] =>
     Array.isArray(entry)
       ? entry.map((params: unknown, at) => ({ format, name: `${format}:${at + 1}`, params }))
-      : [{ format, name: format, params: entry }],
+      : [{ format, name: format, alias: `${format}:1`, params: entry }],
   );
   if (requested.length === 0) return invalid("outputs_not_valid", "`outputs` must contain at least one output");
   if (requested.length > MAX_OUTPUTS) {
@@ -42,10 +45,11 @@ export function parseOutputs(value: unknown, allow: AllowPrivate): Result<Output
     );
   }
   const outputs: OutputSpec[] = [];
-  for (const [index, { params, ...named }] of requested.entries()) {
+  for (const [index, { params, alias, ...named }] of requested.entries()) {
     const output = parseOutput({ index, ...named }, params, allow);
     if (!output.ok) return output;
-    outputs.push(output.value);
+    const hasOwnKey = isObject(params) && params.key !== undefined;
+    outputs.push(alias === undefined || hasOwnKey ? output.value : { ...output.value, alias });
   }
   return checkUnique(outputs);
 }

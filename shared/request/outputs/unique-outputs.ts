@@ -12,7 +12,7 @@ import { commonObject, type WrittenObjects, writtenBy } from "./output-objects.t
  * (`pathConflicts`).
  */
 export function checkUnique(outputs: OutputSpec[]): Result<OutputSpec[]> {
-  const keys = new Set<string>();
+  const keys = new Set(outputs.flatMap(({ alias = [] }) => alias));
   const earlier: Places[] = [];
   for (const output of outputs) {
     const { key } = output;

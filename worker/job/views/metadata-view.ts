@@ -58,7 +58,7 @@ export function metadataBody(
   generatedKeys: ReadonlyMap<number, string>,
 ): Result<string> {
   const outputs = state.spec.outputs.flatMap((spec, index) => {
-    const metadata = key === null || key === spec.key ? outputMetadata(state, index) : null;
+    const metadata = key === null || key === spec.key || key === spec.alias ? outputMetadata(state, index) : null;
     return metadata ? [{ key: spec.key, metadata: withKey(metadata, spec, generatedKeys.get(index)) }] : [];
   });
   const id = state.spec.id;
