@@ -124,7 +124,9 @@ describe("a video of 29.97 frames per second with audio", () => {
     const { metadata } = body as {
       metadata: { input: object; outputs: Record<string, { format: object; streams: object[] }>[] };
     };
-    expect(metadata.outputs.map((entry) => Object.keys(entry)[0])).toEqual(["mp4:240p", "big", "mp4:x180:x:quality=2"]);
+    expect(metadata.outputs.map((entry) => Object.keys(entry)[0])).toEqual([
+      ...["mp4:240p", "big", "mp4:x180:x:quality=2", "jpg:160x90:1", "jpg:160x90:2"],
+    ]);
     expect(metadata.input).toMatchObject({
       format: { filename: sources.urlOf("ntsc.mp4"), nb_streams: 2, probe_score: 100 },
     });

@@ -660,7 +660,10 @@ export type StorageUrl = {
 export type VideoParams = {
   /** The path of the file in the storage */
   path: string;
-  /** Identifies the output in responses, unique in the job; the format by default */
+  /**
+   * Identifies the output in responses, unique in the job; the format by default, in an array with its
+   * index from 1
+   */
   key?: string | undefined;
   /** The output is created only if this condition is true, such as `{{ input.width }} >= 1280` */
   if?: string | undefined;
@@ -704,7 +707,10 @@ export type ImageParams = {
    * file
    */
   path: string;
-  /** Identifies the output in responses, unique in the job; the format by default */
+  /**
+   * Identifies the output in responses, unique in the job; the format by default, in an array with its
+   * index from 1
+   */
   key?: string | undefined;
   /** The output is created only if this condition is true, such as `{{ input.width }} >= 1280` */
   if?: string | undefined;
@@ -769,7 +775,10 @@ export type ImageParams = {
 
 /** HLS, DASH or both: at least one of `hls` and `dash` is required, and `encryption` requires `hls` */
 export type HttpStreamParams = {
-  /** Identifies the output in responses, unique in the job; the format by default */
+  /**
+   * Identifies the output in responses, unique in the job; the format by default, in an array with its
+   * index from 1
+   */
   key?: string | undefined;
   /** The output is created only if this condition is true, such as `{{ input.width }} >= 1280` */
   if?: string | undefined;
@@ -877,7 +886,7 @@ export type FormatHash = {
   sample_rate?: number | string | undefined;
   /** mono (or 1), stereo (or 2), multi (all channels of the source) */
   audio_channel?: number | string | undefined;
-  /** 1 to 5 (best), or a VMAF: vmaf70 to vmaf98; replaces the bitrate */
+  /** 1 to 5 (best), or a VMAF: vmaf70 to vmaf98; replaces the bitrate. Images: 1 to 5 */
   quality?: number | string | undefined;
   /** Maximum bitrate in kbit/s, with a quality or a bitrate: 3000k or 3000 */
   maxrate?: number | string | undefined;
@@ -1306,6 +1315,7 @@ export type DryRunPlan = {
     };
     url?: string | undefined;
     urls?: string[] | PlaylistUrl[] | undefined;
+    vtt_url?: string | undefined;
     /** The renditions of an HTTP stream, in the order of its playlists */
     renditions?:
       | {
@@ -2046,6 +2056,8 @@ export type Output = {
    * stream
    */
   urls?: string[] | PlaylistUrl[] | undefined;
+  /** The URL of the WebVTT file of images; also the last one of `urls` */
+  vtt_url?: string | undefined;
   /** Where an HTTP stream with `live_playlist` can be played while it is encoded */
   live?:
     | {
@@ -2074,6 +2086,8 @@ export type Output = {
 export type PlaylistUrl = {
   format: "hls" | "dash";
   url: string;
+  /** The segments: MPEG-TS or fragmented MP4. Absent in jobs from before this field */
+  segments?: "mpegts" | "fmp4" | undefined;
 };
 
 export type MediaMetadata = {
@@ -2393,6 +2407,8 @@ export type OutputPayload = {
      * stream
      */
     urls?: string[] | PlaylistUrl[] | undefined;
+    /** The URL of the WebVTT file of images; also the last one of `urls` */
+    vtt_url?: string | undefined;
     /** Where an HTTP stream with `live_playlist` can be played while it is encoded */
     live?:
       | {
@@ -2480,6 +2496,8 @@ export type JobPayload = {
        * HTTP stream
        */
       urls?: string[] | PlaylistUrl[] | undefined;
+      /** The URL of the WebVTT file of images; also the last one of `urls` */
+      vtt_url?: string | undefined;
       /** Where an HTTP stream with `live_playlist` can be played while it is encoded */
       live?:
         | {

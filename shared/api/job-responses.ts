@@ -69,6 +69,7 @@ export const DryRunPlan = z
         spec: z.looseObject({}).describe("The complete specification from format and parameters; null means automatic"),
         url: z.string().exactOptional(),
         urls: z.union([z.array(z.string()), z.array(PlaylistUrl)]).exactOptional(),
+        vtt_url: z.string().exactOptional(),
         renditions: z
           .array(Rendition)
           .exactOptional()

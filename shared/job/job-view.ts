@@ -1,6 +1,7 @@
 // The representation of a job in responses (contract, "Resources and their fields"), with additional fields.
 import * as z from "zod";
 import { INPUT_STATUSES, JOB_STATUSES } from "./job-status.ts";
+import { SegmentFormat } from "./output-spec.ts";
 import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
 
 /** Every status that an output of any type can have. */
@@ -19,7 +20,13 @@ export const ContractDate = z
   .describe("YYYY-MM-DD HH:MM:SS +0000");
 
 export const PlaylistUrl = z
-  .object({ format: z.enum(["hls", "dash"]), url: z.string() })
+  .object({
+    format: z.enum(["hls", "dash"]),
+    url: z.string(),
+    segments: SegmentFormat.exactOptional().describe(
+      "The segments: MPEG-TS or fragmented MP4. Absent in jobs from before this field",
+    ),
+  })
   .describe("A playlist (HLS) or manifest (DASH)");
 export type PlaylistUrl = z.infer<typeof PlaylistUrl>;
 
@@ -46,6 +53,7 @@ export const OutputView = z
       .describe(
         "The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream",
       ),
+    vtt_url: z.string().exactOptional().describe("The URL of the WebVTT file of images; also the last one of `urls`"),
     live: LiveView.exactOptional(),
     encoder: z
       .string()

@@ -1,7 +1,7 @@
 // The files of an output, as far as its specification determines them.
 import { assertNever } from "../errors.ts";
 import { joinPath } from "./object-name.ts";
-import type { FrameSelection, HttpStreamOutput, ImageOutput } from "./output-spec.ts";
+import type { FrameSelection, HttpStreamOutput, ImageOutput, SegmentFormat } from "./output-spec.ts";
 
 /** Number of frames taken from the source; null if it depends on the length of the source. */
 export function frameCount(selection: FrameSelection): number | null {
@@ -29,7 +29,7 @@ export function imageFileCount({ selection, sprite }: Pick<ImageOutput, "selecti
 
 /** A file of a stream with a fixed path: its name in uploads (protocol/uploads.ts), and the path of the object. */
 export type EntryFile = { readonly file: string; readonly path: string };
-export type Playlist = EntryFile & { readonly format: "hls" | "dash" };
+export type Playlist = EntryFile & { readonly format: "hls" | "dash"; readonly segments: SegmentFormat };
 
 type Packages = Pick<HttpStreamOutput, "hls" | "dash" | "playlistName">;
 
@@ -37,9 +37,11 @@ type Packages = Pick<HttpStreamOutput, "hls" | "dash" | "playlistName">;
 export function playlistsOf(stream: Packages): Playlist[] {
   const { hls, dash } = stream;
   return [
-    ...(hls ? [{ format: "hls" as const, ...entryOf(stream, "hls", "m3u8") }] : []),
-    ...(dash ? [{ format: "dash" as const, ...entryOf(stream, "dash", "mpd") }] : []),
-    ...(dash?.hlsFmp4 ? [{ format: "hls" as const, ...entryOf(stream, "dash", "m3u8") }] : []),
+    ...(hls ? [{ format: "hls" as const, segments: hls.segments, ...entryOf(stream, "hls", "m3u8") }] : []),
+    ...(dash ? [{ format: "dash" as const, segments: "fmp4" as const, ...entryOf(stream, "dash", "mpd") }] : []),
+    ...(dash?.hlsFmp4
+      ? [{ format: "hls" as const, segments: "fmp4" as const, ...entryOf(stream, "dash", "m3u8") }]
+      : []),
   ];
 }
 

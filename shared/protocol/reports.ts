@@ -22,7 +22,7 @@ export const OutputReport = z.discriminatedUnion("status", [
     output: OutputIndex,
     /** For a stream, only the playlists that players open; they are stored last. */
     files: z.array(UploadedFile).min(1).max(MAX_FILE_NUMBER),
-    /** Null for images, which have no metadata, and for streams, which have one per package. */
+    /** Of images their first file, null if it cannot be read. Null for streams, which have one per package. */
     probe: MediaProbe.nullable(),
     packages: StreamProbes.exactOptional(),
     /** ffmpeg's name of the video encoder, or of the audio encoder without video; or `copy`. Absent for images. */

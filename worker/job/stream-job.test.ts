@@ -295,9 +295,9 @@ describe("a stream", () => {
       {
         ...{ key: "httpstream", type: "httpstream", format: "httpstream", status: "httpstream.packaged" },
         urls: [
-          { format: "hls", url: `${at}/hls/master.m3u8` },
-          { format: "dash", url: `${at}/dash/master.mpd` },
-          { format: "hls", url: `${at}/dash/master.m3u8` },
+          { format: "hls", url: `${at}/hls/master.m3u8`, segments: "mpegts" },
+          { format: "dash", url: `${at}/dash/master.mpd`, segments: "fmp4" },
+          { format: "hls", url: `${at}/dash/master.m3u8`, segments: "fmp4" },
         ],
         encoder: "libx264",
       },

@@ -1,5 +1,5 @@
 // Probes a media file with ffprobe.
-import { basename } from "node:path";
+import { basename, extname } from "node:path";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
@@ -29,10 +29,40 @@ export async function probeFile(
     const message = `The input has ${probe.streams.length} streams; at most ${MAX_STREAMS} are allowed.`;
     throw new AppError("input_not_media", message);
   }
-  // Without the folder, which is internal: clients can read the probe.
-  const streams = withPrograms(probe.streams.map(shortened), JSON.parse(stdout));
-  return { streams, format: { ...shortened(probe.format), filename: basename(path) } };
+  const shown = shownProbe(probe, path);
+  return { ...shown, streams: withPrograms(shown.streams, JSON.parse(stdout)) };
 }
+
+/** By extension: ffprobe takes larger images for sequences (`image2`), which are not allowed. */
+const DEMUXERS: ReadonlyMap<string, string> = new Map([
+  [".jpg", "jpeg_pipe"],
+  [".png", "png_pipe"],
+  [".webp", "webp_pipe"],
+  [".gif", "gif"],
+]);
+
+/**
+ * Probes an image that ffmpeg made. Returns null if ffprobe cannot read it: before version 8 it knows no size of an
+ * animated WebP. Rejects only when aborted.
+ */
+export async function probeImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<MediaProbe | null> {
+  const demuxer = DEMUXERS.get(extname(path)) ?? "mov";
+  try {
+    const options = ["-f", demuxer, "-show_format", "-show_streams"];
+    const { stdout } = await runFfprobe({ ffprobe, path, options, signal });
+    const probe = parseProbe(stdout);
+    return probe && shownProbe(probe, path);
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
+}
+
+/** Without the folder, which is internal: clients can read the probe. */
+const shownProbe = ({ streams, format }: MediaProbe, path: string): MediaProbe => ({
+  streams: streams.map(shortened),
+  format: { ...shortened(format), filename: basename(path) },
+});
 
 /** Reports that contain the probe have a size limit, and files may have megabytes of text in their tags. */
 const MAX_STREAMS = 64;

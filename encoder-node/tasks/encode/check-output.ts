@@ -15,6 +15,7 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
+import { probeImage } from "../../source/probe/probe.ts";
 import { packetEndsMs } from "../../source/probe/probe-end.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import type { EarlyUpload } from "../../upload/early-upload.ts";
@@ -75,12 +76,13 @@ export async function checkOutput(
       return { ...made, ...droppedIn(task.outputs.find(({ index }) => index === output)) };
     }
     const files = await Promise.all(planned.files.map((name) => madeFile(join(folder, name))));
+    const [first] = files;
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
       await checkSource(planned.sourceNeededUntilMs ?? null, source, task.probe, deps);
-      return { output, files, probe: null };
+      const probe = first ? await probeImage(deps.ffprobe, first.path, deps.signal) : null;
+      return { output, files, probe };
     }
-    const [first] = files;
     if (!first) throw new AppError("encoding_failed", "The encoder made no file");
     const probe = await probeResult(first.path, deps);
     checkTracks(planned.tracks, probe);

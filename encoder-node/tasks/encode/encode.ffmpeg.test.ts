@@ -131,7 +131,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     trace: NO_TRACE,
     capabilities: {
       ffmpegVersion: "7",
-      encoders: ["libx264", "aac", "mjpeg"],
+      encoders: ["libx264", "aac", "mjpeg", "libwebp_anim"],
       cpus: 1,
       filters: [...OPTIONAL_FILTERS],
       muxers: [],
@@ -169,6 +169,21 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     requestScratch: () => Promise.reject(new Error("no scratch storage")),
   };
 }
+
+it("probes the first file of images, also of an animation whose size ffprobe does not know", async () => {
+  const images: OutputOptions = { format: "jpg", params: { offsets: [3, 1], path: "%d.jpg", vtt: true } };
+  const animation: OutputOptions = { format: "webp_anim:64x36", params: { scene: { duration: 0.2 } } };
+  const [still, moving] = await reports("clip.mp4", [images, animation]);
+  expect(still).toMatchObject({
+    status: "made",
+    files: [{ file: 1 }, { file: 2 }, { file: 3 }],
+    probe: {
+      streams: [{ codec_name: "mjpeg", codec_type: "video", width: 320, height: 180 }],
+      format: { format_name: "jpeg_pipe", filename: "0-00002.jpg" },
+    },
+  });
+  expect(moving).toMatchObject({ status: "made", probe: { streams: [{ codec_name: "webp" }] } });
+});
 
 it("fails only the outputs whose watermark cannot be fetched", async () => {
   const port = (storage.address() as AddressInfo).port;
@@ -313,17 +328,17 @@ it("fails a result that is too short", async () => {
 });
 
 const imagesTo = (last: number): OutputOptions => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
-it.each<[string, OutputOptions[], "nothing" | RegExp]>([
-  ["long.mp4", [imagesTo(99.9)], "nothing"],
-  ["short-video.mp4", [imagesTo(3.8), { format: "jpg", number: 9 }], "nothing"],
+it.each<[string, OutputOptions[], "made" | RegExp]>([
+  ["long.mp4", [imagesTo(99.9)], "made"],
+  ["short-video.mp4", [imagesTo(3.8), { format: "jpg", number: 9 }], "made"],
   // By seeking, and by decoding everything.
   ["long-truncated.mp4", [imagesTo(95)], /(video ends before 95\.00 s|fewer files)/],
   ["long-truncated.mkv", [imagesTo(95)], /video ends before 95\.00 s/],
   ["long-truncated.mp4", [{ format: "jpg", number: 30 }], /video ends before 98\.33 s/],
-  ["long-truncated.mp4", [imagesTo(30)], "nothing"],
+  ["long-truncated.mp4", [imagesTo(30)], "made"],
 ])("makes images of %s only where it has video: %j", async (source, requests, expected) => {
   for (const outcome of await outcomes(source, requests)) {
-    if (expected === "nothing") expect(outcome).toBe("nothing");
+    if (expected === "made") expect(outcome).toBe("mjpeg");
     else expect(outcome).toMatchObject({ code: "encoding_failed", message: expect.stringMatching(expected) });
   }
 });

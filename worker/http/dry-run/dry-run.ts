@@ -108,10 +108,17 @@ function urlsOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
     case "image": {
       const images = countImageFiles(output, probe)?.files ?? 0;
       const urls = Array.from({ length: images }, (_, index) => at(output.path, index + 1));
-      return { urls: [...urls, ...(output.vtt ? [at(output.vtt.path)] : [])] };
+      const vtt = output.vtt && at(output.vtt.path);
+      return vtt === null ? { urls } : { urls: [...urls, vtt], vtt_url: vtt };
     }
     case "httpstream":
-      return { urls: playlistsOf(output).map(({ format, path }) => ({ format, url: publicObjectUrl(storage, path) })) };
+      return {
+        urls: playlistsOf(output).map(({ format, path, segments }) => ({
+          format,
+          url: publicObjectUrl(storage, path),
+          segments,
+        })),
+      };
     default:
       return assertNever(output);
   }

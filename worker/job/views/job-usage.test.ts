@@ -34,7 +34,11 @@ it.each<[string, Partial<OutputState>, object]>([
     { probe: { ...AUDIO_PROBE, streams: [...AUDIO_PROBE.streams, COVER] } },
     { audioMs: 10_010 },
   ],
-  ["images as their bytes", { files: [{ sizeBytes: 5 }, { sizeBytes: 6 }] }, { storedBytes: 11 }],
+  [
+    "images as their bytes",
+    { images: { frames: 2, files: 2 }, files: [{ sizeBytes: 5 }, { sizeBytes: 6 }], probe: video(1280, 720) },
+    { storedBytes: 11 },
+  ],
   [
     "each rendition of a stream once, and all its bytes",
     {

@@ -9,7 +9,8 @@ import { roundMs } from "../state/used.ts";
 export function usageOf(state: JobState, now: number): JobUsage {
   const { status, used } = state;
   const done = state.outputs.filter(({ phase }) => phase === "done");
-  const lengths = done.flatMap(lengthsOf);
+  // ffprobe states a length of images, too.
+  const lengths = done.flatMap((output) => (output.images === null ? lengthsOf(output) : []));
   const lengthOf = (tier: Tier): number =>
     lengths.reduce((sum, length) => sum + (length.tier === tier ? length.ms : 0), 0);
   return {

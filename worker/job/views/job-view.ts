@@ -90,16 +90,25 @@ export const fileUrl = (state: JobState, output: number, file: FileName): string
   publicUrlOf(state.spec, objectOf(state, { output, file }));
 
 /** The URLs of a finished output's files. */
-function urlsOf(state: JobState, index: number): Pick<OutputView, "url" | "urls"> {
+function urlsOf(state: JobState, index: number): Pick<OutputView, "url" | "urls" | "vtt_url"> {
   const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
   if (!spec || !output) throw new Error(`The job has no output ${index}`);
   switch (spec.type) {
     case "video":
       return { url: fileUrl(state, index, 1) };
     case "image":
-      return { urls: output.files.map((_, at) => fileUrl(state, index, at + 1)) };
+      return {
+        urls: output.files.map((_, at) => fileUrl(state, index, at + 1)),
+        ...(spec.vtt ? { vtt_url: fileUrl(state, index, output.files.length) } : {}),
+      };
     case "httpstream":
-      return { urls: playlistsOf(spec).map(({ format, file }) => ({ format, url: fileUrl(state, index, file) })) };
+      return {
+        urls: playlistsOf(spec).map(({ format, file, segments }) => ({
+          format,
+          url: fileUrl(state, index, file),
+          segments,
+        })),
+      };
     default:
       return assertNever(spec);
   }

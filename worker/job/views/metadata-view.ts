@@ -90,8 +90,9 @@ function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undef
   return { ...metadata, hls: { ...metadata.hls, encryption } };
 }
 
-/** The metadata of an output that payloads carry: without long lists. */
+/** The metadata of an output that payloads carry: none of images, and without long lists. */
 export function payloadOutputMetadata(state: JobState, index: number): OutputMetadata | null {
+  if (state.spec.outputs[index]?.type === "image") return null;
   const metadata = outputMetadata(state, index);
   return metadata?.quality ? { ...metadata, quality: withoutSeries(metadata.quality) } : metadata;
 }

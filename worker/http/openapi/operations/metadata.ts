@@ -12,7 +12,8 @@ export const METADATA_OPERATIONS: readonly Operation[] = [
     path: "/v2/metadata/jobs/:id",
     id: "getJobMetadata",
     summary: "Read all metadata of a job",
-    description: "The metadata known so far, empty at first. Images, failed outputs and skipped outputs have none.",
+    description:
+      "The metadata known so far, empty at first. Failed outputs and skipped outputs have none. Kept as long as the job: the operator's `LIST_DAYS` (30 by default) after its end.",
     parameters: [ID],
     responses: [
       {
@@ -29,7 +30,14 @@ export const METADATA_OPERATIONS: readonly Operation[] = [
     path: "/v2/metadata/jobs/:id/:key",
     id: "getKeyMetadata",
     summary: "Read the metadata of the input or of one output",
-    parameters: [ID, pathParameter("key", "The key of an output, or `input` or `source`", "mp4:240p")],
+    parameters: [
+      ID,
+      pathParameter(
+        "key",
+        "The key of an output, or `input` or `source`; `<format>:1` also names a single output without a `key`",
+        "mp4:240p",
+      ),
+    ],
     responses: [
       {
         status: 200,
