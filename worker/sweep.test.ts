@@ -15,7 +15,7 @@ import type { JobState } from "./job/state/job-state.ts";
 import { jobOf } from "./rpc/job.ts";
 import { sweep as round } from "./sweep.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, send } from "./testing/jobs.ts";
-import { purgedJobResponses } from "./testing/purged-job-responses.ts";
+import { deletedMetadataResponses, purgedJobResponses } from "./testing/purged-job-responses.ts";
 import { loadState, rewriteState } from "./testing/stored-state.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -143,7 +143,10 @@ describe("a job that was never begun", () => {
     expect((await ask("GET", "/v2/jobs?status=job.failed")).body.jobs).toEqual([body]);
     const followed = new Request(`https://copra.test/v2/jobs/${id}/events`, { headers: basic(account.key) });
     expect(await (await exports.default.fetch(followed)).text()).toContain("event: end");
-    for (const [method, path, code, errorCode, message] of purgedJobResponses(id)) {
+    for (const [method, path, code, errorCode, message] of [
+      ...purgedJobResponses(id),
+      ...deletedMetadataResponses(id),
+    ]) {
       const refused = await ask(method, `/v2${path}`);
       expect([refused.status, refused.body.error_code], path).toEqual([code, errorCode]);
       expect(refused.body.message).toMatch(message);

@@ -2,6 +2,9 @@
 // CompressionStream takes no dictionary, without which a short text hardly gets shorter.
 declare module "node:zlib" {
   type Options = { dictionary: Uint8Array };
-  export function deflateRawSync(text: string, options: Options): { toString(encoding: "base64"): string };
-  export function inflateRawSync(packed: Uint8Array, options: Options): Uint8Array;
+  export function deflateRawSync(
+    text: string,
+    options?: Options,
+  ): Uint8Array & { toString(encoding: "base64"): string };
+  export function inflateRawSync(packed: Uint8Array, options?: Options): Uint8Array;
 }

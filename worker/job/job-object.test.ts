@@ -14,6 +14,7 @@ import { HubTurns } from "./hub-turns.ts";
 import type { JobObject } from "./job-object.ts";
 import { JobMemory } from "./persistence/job-memory.ts";
 import { JobStore } from "./persistence/job-store.ts";
+import { type KeptMetadata, unpackMetadata } from "./persistence/kept-metadata.ts";
 import type { JobState } from "./state/job-state.ts";
 
 const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
@@ -409,7 +410,9 @@ describe("secrets", () => {
       outbox: state.outbox.map((delivery) => ({ ...delivery, state: "delivered" as const })),
     }));
     await runDurableObjectAlarm(stubOf(spec));
-    await vi.waitFor(async () => expect(await dump()).toBe("[]"));
+    await vi.waitFor(async () => expect(await dump()).toMatch(/^\[\["kept-metadata",\{[^[]*\}\]\]$/));
+    const kept = await runInDurableObject(stubOf(spec), (_, { storage }) => [...storage.kv.list<KeptMetadata>()][0]);
+    expect(kept && JSON.stringify(unpackMetadata(kept[1]))).not.toMatch(new RegExp(`${SECRET_KEY}|s1\\.t1\\.`));
     expect(await stubOf(spec).view()).toMatchObject({ ok: false, error: { code: "job_not_found" } });
   });
 });

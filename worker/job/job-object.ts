@@ -31,12 +31,13 @@ import { JobEvents } from "./events/job-events.ts";
 import { Followers } from "./followers.ts";
 import { LeaseRequests } from "./lease-requests.ts";
 import { JobMemory } from "./persistence/job-memory.ts";
+import { unpackMetadata } from "./persistence/kept-metadata.ts";
 import { resealJobSecrets } from "./secrets/job-secrets.ts";
 import { generatedKeys } from "./secrets/task-secrets.ts";
 import { type JobState, newJob } from "./state/job-state.ts";
 import { viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
-import { metadataBody } from "./views/metadata-view.ts";
+import { knownMetadata, metadataBody } from "./views/metadata-view.ts";
 import { viewTasks } from "./views/tasks-view.ts";
 
 const NOTIFICATION_NOT_FOUND: Failure = {
@@ -147,9 +148,13 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async metadata(key: string | null): Promise<JobResult<string>> {
-    const { state } = this.#memory;
-    if (!state) return err(JOB_NOT_FOUND);
-    return returningErrors(async () => metadataBody(state, key, await generatedKeys(state.spec, settingsOf(this.env))));
+    const { state, keptMetadata } = this.#memory;
+    const id = this.ctx.id.name ?? "";
+    if (!state) return keptMetadata ? metadataBody(id, unpackMetadata(keptMetadata), key) : err(JOB_NOT_FOUND);
+    return returningErrors(async () => {
+      const keys = await generatedKeys(state.spec, settingsOf(this.env));
+      return metadataBody(id, knownMetadata(state, keys), key);
+    });
   }
 
   async fact(fact: JobFact): Promise<JobResult<string>> {

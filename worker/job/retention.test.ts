@@ -6,10 +6,11 @@ import type { Delivery } from "../notify/delivery.ts";
 import { jobOf } from "../rpc/job.ts";
 import { settingsOf } from "../settings.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
-import { purgedJobResponses } from "../testing/purged-job-responses.ts";
+import { deletedMetadataResponses, purgedJobResponses } from "../testing/purged-job-responses.ts";
 import { rewriteState } from "../testing/stored-state.ts";
 import { CHECK_AFTER_MS, nextCheckAt, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
+import { type KeptMetadata, keptMetadata, unpackMetadata } from "./persistence/kept-metadata.ts";
 import type { JobState } from "./state/job-state.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -77,30 +78,33 @@ describe("a job whose retention is over", () => {
   const bucket = env.STORAGE as R2Bucket;
   const input = { url: `https://user:${SECRET_KEY}@media.example.com/video.mp4?signature=${SECRET_KEY}` };
 
-  /** A job that failed and, seven days later, was forgotten; with what it answered just before. */
-  async function forgotten() {
+  /** A job that was aborted and, so many days later, was forgotten; with what it answered just before. */
+  async function forgotten({ days = 7, inspected = false } = {}) {
     const notification = { type: "http", url: `http://127.0.0.1:9/?token=${SECRET_KEY}`, events: true };
     const outputs = { "mp4:240p": { path: "a.mp4" } };
     const storage = { service: "coconut" };
     const { body } = await ask("POST", "/v2/jobs", jobBody({ input, outputs, storage, notification }));
     const id: string = body.id;
     const job = jobOf(env, id);
-    const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
-    if (!inspect) throw new Error("Nothing to inspect");
-    await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+    if (inspected) {
+      const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
+      if (!inspect) throw new Error("Nothing to inspect");
+      await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
+    }
     await ask("DELETE", `/v2/jobs/${id}`);
     await vi.waitFor(async () => expect((await findJob(env.DB, account.id, id))?.status).toBe("job.aborted"));
     await bucket.put(`${id}/a.mp4`, "x");
     const { body: last } = await ask("GET", `/v2/jobs/${id}`);
+    const { body: metadata } = await ask("GET", `/v2/metadata/jobs/${id}`);
     await runInDurableObject(job, (_, { storage: disk }) => {
-      rewriteState(disk, (state) => ({ ...state, completedAt: Date.now() - 7 * DAY_MS }));
+      rewriteState(disk, (state) => ({ ...state, completedAt: Date.now() - days * DAY_MS }));
     });
     await evictDurableObject(job);
     await runDurableObjectAlarm(job);
-    return { id, last };
+    return { id, last, metadata };
   }
 
-  it("leaves its row and nothing else", async () => {
+  it("leaves its row and nothing else, without metadata", async () => {
     const { id } = await forgotten();
     const left = await runInDurableObject(jobOf(env, id), async (_, { storage }) => [
       [...storage.kv.list()].length,
@@ -119,10 +123,62 @@ describe("a job whose retention is over", () => {
     expect((await ask("GET", "/v2/jobs?limit=1")).body.jobs).toEqual([last]);
     const followed = new Request(`https://copra.test/v2/jobs/${id}/events`, { headers: basic(account.key) });
     expect(await (await exports.default.fetch(followed)).text()).toContain("event: end");
-    for (const [method, path, code, errorCode, message] of purgedJobResponses(id)) {
+    for (const [method, path, code, errorCode, message] of [
+      ...purgedJobResponses(id),
+      ...deletedMetadataResponses(id),
+    ]) {
       const { status, body } = await ask(method, `/v2${path}`);
       expect([status, body.error_code], path).toEqual([code, errorCode]);
       expect(body.message).toMatch(message);
     }
+  });
+
+  it("keeps its metadata in one entry as long as its row, and no secrets", async () => {
+    const { id, metadata } = await forgotten({ inspected: true });
+    expect(metadata.metadata.input.streams).toHaveLength(2);
+    expect(await ask("GET", `/v2/metadata/jobs/${id}`)).toMatchObject({ status: 200, body: metadata });
+    const { input: source } = metadata.metadata;
+    expect((await ask("GET", `/v2/metadata/jobs/${id}/source`)).body).toEqual({ job_id: id, metadata: { source } });
+    expect((await ask("GET", `/v2/metadata/jobs/${id}/mp4:240p`)).body.error_code).toBe("metadata_not_found");
+    for (const [method, path, code] of purgedJobResponses(id))
+      expect((await ask(method, `/v2${path}`)).status).toBe(code);
+    const [entries, alarm, text] = await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
+      const [[, kept] = []] = [...storage.kv.list<KeptMetadata>()];
+      const json = kept ? JSON.stringify(unpackMetadata(kept)) : "";
+      return [[...storage.kv.list()].length, await storage.getAlarm(), json] as const;
+    });
+    expect([entries, text.includes(SECRET_KEY)]).toEqual([1, false]);
+    const until = (alarm ?? 0) - Date.now();
+    expect([until > 22 * DAY_MS, until < 23.1 * DAY_MS]).toEqual([true, true]);
+  });
+
+  it("forgets its metadata when its row is deleted", async () => {
+    const { id } = await forgotten({ inspected: true });
+    await runInDurableObject(jobOf(env, id), (_, { storage }) => {
+      const [[name, kept] = []] = [...storage.kv.list<KeptMetadata>()];
+      if (name && kept) storage.kv.put(name, { ...kept, until: Date.now() - 1 });
+    });
+    await runDurableObjectAlarm(jobOf(env, id));
+    const left = await runInDurableObject(jobOf(env, id), async (_, { storage }) => [
+      [...storage.kv.list()].length,
+      await storage.getAlarm(),
+    ]);
+    expect(left).toEqual([0, null]);
+    expect((await forgotten({ days: 31, inspected: true })).metadata.metadata.input.streams).toHaveLength(2);
+  });
+
+  it("keeps metadata of thirty outputs in a few kilobytes", async () => {
+    const outputs = { "mp4:240p": Array.from({ length: 30 }, (_, at) => ({ path: `${at}.mp4` })) };
+    const spec = await newSpec({ outputs });
+    const made = { ...checkedJob(spec).outputs[0], phase: "done", probe: PROBE } as JobState["outputs"][number];
+    const ended: JobState = {
+      ...checkedJob(spec),
+      ...{ status: "job.completed", completedAt: 0, outputs: spec.outputs.map(() => made) },
+      input: { status: "input.transferred", failure: null, probe: PROBE },
+    };
+    const kept = keptMetadata(ended, DAY_MS, 0);
+    expect(kept?.packed.byteLength).toBeLessThan(4096);
+    expect(kept && unpackMetadata(kept).outputs).toHaveLength(30);
+    expect(keptMetadata(ended, DAY_MS, DAY_MS)).toBeNull();
   });
 });

@@ -9,6 +9,10 @@ export const purgedJobResponses = (id: string): readonly [string, string, number
   ["GET", `/jobs/${id}/tasks`, 409, "job_state_conflict", /tasks .* deleted/],
   ["GET", `/jobs/${id}/commands`, 409, "job_state_conflict", /commands .* deleted/],
   ["GET", `/jobs/${id}/request`, 409, "job_state_conflict", /request .* deleted/],
+];
+
+/** The same for the metadata, which some jobs keep longer than their state. */
+export const deletedMetadataResponses = (id: string): ReturnType<typeof purgedJobResponses> => [
   ["GET", `/metadata/jobs/${id}`, 404, "metadata_not_found", /deleted/],
   ["GET", `/metadata/jobs/${id}/input`, 404, "metadata_not_found", /deleted/],
 ];

@@ -67,12 +67,14 @@ export class EffectRunner {
       if (this.#memory.isUnreadable) return await this.#handleUnreadable();
       const { state } = this.#memory;
       const now = Date.now();
-      const next = state && endOverdue(startSpeculations(expireLeases(state, now), now), now);
-      if (next && next !== state) this.#memory.save(next);
+      if (!state) return await this.#endMetadata(now);
+      const next = endOverdue(startSpeculations(expireLeases(state, now), now), now);
+      if (next !== state) this.#memory.save(next);
       // As in `start`. An alarm that only looks at leases sets the next one below, and costs one row instead of two.
       const due = this.#due(new Set(), () => true);
       if (!due.every(mayBeRepeated)) this.#setAlarm(now + RESTART_MS);
       await this.#runDue(() => true);
+      if (!this.#memory.state) return;
       // The object may be evicted before the next alarm: it must not repeat these effects then.
       this.#memory.flushEffects();
     } catch (error) {
@@ -91,6 +93,13 @@ export class EffectRunner {
     if (reason !== null) log.error("job state not readable", { job: this.#ctx.id.name, reason, waitMs });
     if (waitMs !== null) this.#setAlarm(Date.now() + waitMs);
     else this.#arm(0);
+  }
+
+  /** Deletes the metadata of a job that was forgotten, once its time is over. */
+  async #endMetadata(now: number): Promise<void> {
+    const until = this.#memory.keptMetadata?.until ?? null;
+    if (until !== null && until > now) this.#setAlarm(until);
+    else if (until !== null) await this.#memory.forget();
   }
 
   #retention(): number {
@@ -130,7 +139,10 @@ export class EffectRunner {
         apply: (change) => memory.save(change(memory.live())),
         note: (change) => memory.note(change(memory.live())),
         now: Date.now,
-        purge: () => memory.forget(),
+        purge: async (kept) => {
+          await memory.forget(kept);
+          if (kept) this.#setAlarm(kept.until);
+        },
       });
       if (memory.state?.retries[name]) memory.save(effectDone(memory.state, name));
       jobLog.debug("effect ended");

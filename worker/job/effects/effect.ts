@@ -3,6 +3,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Env } from "../../bindings.ts";
 import type { Delivery } from "../../notify/delivery.ts";
+import type { KeptMetadata } from "../persistence/kept-metadata.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import type { MadeReport } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
@@ -45,5 +46,6 @@ export interface EffectDeps {
   /** The same for a change that may be lost with the object: the effect is then only repeated. */
   note(change: (state: JobState) => JobState): void;
   now(): number;
-  purge(): Promise<void>;
+  /** Deletes the state, except the metadata to keep. */
+  purge(kept: KeptMetadata | null): Promise<void>;
 }

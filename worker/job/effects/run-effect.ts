@@ -10,6 +10,7 @@ import { openStore } from "../../storage/open-store.ts";
 import { openScratch } from "../../storage/s3/scratch.ts";
 import { isUploadLost } from "../../storage/storage-errors.ts";
 import { settleUploads } from "../decide/output-reports.ts";
+import { keptMetadata } from "../persistence/kept-metadata.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import { uploadKey } from "../state/task-state.ts";
 import { fileToStore } from "../uploads/job-files.ts";
@@ -104,8 +105,9 @@ async function clearScratch(folder: number, deps: EffectDeps): Promise<void> {
 }
 
 async function purge(deps: EffectDeps): Promise<void> {
-  const { id } = deps.state().spec;
-  await deps.purge();
+  const state = deps.state();
+  const { id } = state.spec;
+  await deps.purge(keptMetadata(state, settingsOf(deps.env).listMs, deps.now()));
   // Last, and tried once: if it fails, the sweeper finds the object empty and updates the row.
   await scheduleChecks(deps.env.DB, [{ id, checkAt: null }]);
 }

@@ -8,10 +8,13 @@ import type { JobState } from "../state/job-state.ts";
 import { endedLeaseMs } from "../state/used.ts";
 import { jobPercent, viewJob } from "../views/job-view.ts";
 import { JobStore, unpacked } from "./job-store.ts";
+import type { KeptMetadata } from "./kept-metadata.ts";
 import { judgeUnreadable, UnreadableState } from "./unreadable.ts";
 
 /** The entry with the time since when the state cannot be read. */
 const UNREADABLE_SINCE = "unreadable-since";
+/** The only entry of a job that was forgotten. */
+const KEPT_METADATA = "kept-metadata";
 /** Reports that renew leases are written to disk only when a lease there expires sooner than this. */
 const SAVE_LEASE_BELOW_MS = LEASE_MS / 2;
 
@@ -136,10 +139,16 @@ export class JobMemory {
     return viewJob(this.#state ?? state);
   }
 
-  /** Forgets the job, its alarm included. */
-  async forget(): Promise<void> {
+  /** Forgets the job, its alarm included, except its metadata. */
+  async forget(kept: KeptMetadata | null = null): Promise<void> {
     await this.#store.forget();
+    if (kept) this.#storage.kv.put(KEPT_METADATA, kept);
     this.#set(null);
+  }
+
+  /** The metadata of a job that was forgotten. */
+  get keptMetadata(): KeptMetadata | null {
+    return this.#storage.kv.get<KeptMetadata>(KEPT_METADATA) ?? null;
   }
 
   #set(state: JobState | null): void {

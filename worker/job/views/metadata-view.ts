@@ -1,4 +1,5 @@
 // A job's metadata as its clients see it.
+import * as z from "zod";
 import type { Failure } from "#shared/errors.ts";
 import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_NAMES } from "#shared/job/metadata.ts";
 import type { PayloadMetadata } from "#shared/job/notification.ts";
@@ -47,41 +48,43 @@ function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: Stream
   return hls || dash ? { ...(hls ? { hls } : {}), ...(dash ? { dash } : {}) } : null;
 }
 
-/**
- * The body of the metadata response, in JSON. Without a key: the probes that are known so far, how outputs were made of
- * chunks, and the keys that the service generated for encrypted streams (`generatedKeys`, by the index of their
- * output), which key servers of players need. With a key: the metadata of the input or of one output.
- */
-export function metadataBody(
-  state: JobState,
-  key: string | null,
-  generatedKeys: ReadonlyMap<number, string>,
-): Result<string> {
+/** A job's metadata, as far as it is known. */
+export const KnownMetadata = z.object({
+  input: z.looseObject({}).nullable(),
+  outputs: z.array(z.object({ key: z.string(), alias: z.string().exactOptional(), metadata: z.looseObject({}) })),
+  /** How outputs were made of chunks. */
+  ultrafast: z.looseObject({}).exactOptional(),
+});
+export type KnownMetadata = z.infer<typeof KnownMetadata>;
+
+/** `generatedKeys`: by output, the keys that the service created for encrypted streams. Key servers need them. */
+export function knownMetadata(state: JobState, generatedKeys: ReadonlyMap<number, string> = new Map()): KnownMetadata {
   const outputs = state.spec.outputs.flatMap((spec, index) => {
-    const metadata = key === null || key === spec.key || key === spec.alias ? outputMetadata(state, index) : null;
-    return metadata ? [{ key: spec.key, metadata: withKey(metadata, spec, generatedKeys.get(index)) }] : [];
+    const { key, alias } = spec;
+    const metadata = outputMetadata(state, index);
+    if (!metadata) return [];
+    return [{ key, ...(alias ? { alias } : {}), metadata: withKey(metadata, spec, generatedKeys.get(index)) }];
   });
-  const id = state.spec.id;
-  if (key === null) return ok(bodyOf(id, completeMetadata(state, outputs)));
-  const found = SOURCE_NAMES.has(key) ? inputMetadata(state) : outputs[0]?.metadata;
-  return found ? ok(bodyOf(id, { [key]: found })) : err(noMetadataOf(key));
+  const ultrafast = ultrafastReceipt(state);
+  return { input: inputMetadata(state), outputs, ...(ultrafast ? { ultrafast } : {}) };
+}
+
+/** The body of the metadata response, in JSON: without a key all that is known, else the input or one output. */
+export function metadataBody(id: string, known: KnownMetadata, key: string | null): Result<string> {
+  const bodyOf = (metadata: object): Result<string> => ok(JSON.stringify({ job_id: id, metadata }));
+  if (key === null) {
+    const { input, outputs, ...rest } = known;
+    return bodyOf({ input: input ?? {}, outputs: outputs.map((one) => ({ [one.key]: one.metadata })), ...rest });
+  }
+  const output = known.outputs.find((one) => one.key === key || one.alias === key);
+  const found = SOURCE_NAMES.has(key) ? known.input : output?.metadata;
+  return found ? bodyOf({ [key]: found }) : err(noMetadataOf(key));
 }
 
 const noMetadataOf = (key: string): Failure => ({
   code: "metadata_not_found",
   message: `The job has no metadata for \`${key}\`: no such key, not finished yet, or of a type without metadata`,
 });
-
-const bodyOf = (id: string, metadata: object): string => JSON.stringify({ job_id: id, metadata });
-
-function completeMetadata(state: JobState, outputs: readonly { key: string; metadata: OutputMetadata }[]): object {
-  const known = {
-    input: inputMetadata(state) ?? {},
-    outputs: outputs.map(({ key, metadata }) => ({ [key]: metadata })),
-  };
-  const ultrafast = ultrafastReceipt(state);
-  return ultrafast ? { ...known, ultrafast } : known;
-}
 
 /** A stream's metadata with the generated key of its encrypted package, if it has one. */
 function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undefined): OutputMetadata {
