@@ -1,4 +1,4 @@
-// The rows of the contract: tables, endpoints and events in docs/contract.txt and docs/api-v2.md.
+// The rows of the contract: tables, endpoints, events and sentences in docs/contract.txt and docs/api-v2.md.
 import { readFileSync } from "node:fs";
 
 export type Row = {
@@ -17,7 +17,13 @@ const read = (name: string): string[] =>
 export function promisedRows(): Row[] {
   const contract = read("contract.txt");
   const api = read("api-v2.md");
-  return [...tableRows(contract), ...endpointRows(contract), ...errorRows(api), ...eventRows(api)];
+  return [
+    ...tableRows(contract),
+    ...endpointRows(contract),
+    ...errorRows(api),
+    ...eventRows(api),
+    ...sentenceRows(contract),
+  ];
 }
 
 const row = (heading: string, name: string, cells: Record<string, string> = {}): Row => ({
@@ -75,4 +81,18 @@ const errorRows = (lines: readonly string[]): Row[] =>
 function eventRows(lines: readonly string[]): Row[] {
   const text = lines.find((line) => line.startsWith("Events: ")) ?? "";
   return [...text.matchAll(/`((?:job|input|output)\.\w+)`/g)].map(([, event = ""]) => row("9. Notification", event));
+}
+
+/** Headings of rows that are sentences begin with this. */
+export const PROSE = "Text of ";
+
+/** The sentences of the contract's text, without those that only say what it does not show. */
+function sentenceRows(lines: readonly string[]): Row[] {
+  let heading = "";
+  return lines.flatMap((line) => {
+    if (line.startsWith("#")) heading = line.replace(/^#+ /, "");
+    if (line === "" || line.startsWith("#") || line.startsWith("|")) return [];
+    const sentences = line.replace(/^(?:- |\d\. )/, "").split(/(?<=\.) (?=[A-Z`])/);
+    return sentences.filter((text) => !text.endsWith(": not shown.")).map((text) => row(`${PROSE}${heading}`, text));
+  });
 }

@@ -15,12 +15,16 @@ export type Evidence = {
   /** The response to the creation of a job, and the job after its end. */
   readonly created: Answer;
   readonly done: Json;
+  /** The response with `done`. */
+  readonly read: Answer;
   /** A job whose input does not exist, and a job whose storage denied the upload. */
   readonly inputFailed: Json;
   readonly outputFailed: Json;
   readonly metadata: Answer;
   readonly inputMetadata: Answer;
   readonly outputMetadata: Answer;
+  /** Of the single output `mp4:240p`, by the key with an index. */
+  readonly indexedMetadata: Answer;
   /** The content of the URLs of the finished stream, in their order. */
   readonly playlists: readonly string[];
   /** All statuses that a client saw while following the jobs. */
@@ -39,8 +43,9 @@ const NEVER = "{{ input.width }} > 10000";
 const OUTPUTS = {
   "mp4:240p": { path: "/all/240p.mp4" },
   "mp4:x120::quality=3": [{ key: "trailer:short", path: "all/trailer.mp4", duration: 1 }],
-  "mp4:1080p": { path: "all/1080p.mp4", if: NEVER },
+  "mp4:hevc_1080p": { path: "all/1080p.mp4", if: NEVER },
   "jpg:160x": { path: "all/%02d.jpg", number: 3 },
+  "jpg:::quality=2": { path: "all/small.jpg" },
   "jpg:x100": [
     { path: "all/square.jpg", square: true },
     { path: "all/never.jpg", if: NEVER },
@@ -58,7 +63,7 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
   const seen = new Set<string>();
   const url = sources.urlOf(await tagged(await makeClip("ntsc.mp4", folder), join(folder, "tagged.mp4")));
   const notification = { type: "http", url: webhooks.url, events: true, metadata: true };
-  const run = async (job: object, act?: (id: string) => Promise<unknown>): Promise<[Answer, Json]> => {
+  const run = async (job: object, act?: (id: string) => Promise<unknown>): Promise<[Answer, Answer]> => {
     const settings = { ultrafast: true };
     const created = await stack.request("POST", "/jobs", { storage: stack.storage, notification, settings, ...job });
     const { id } = JobView.parse(created.body);
@@ -66,14 +71,19 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     await act?.(id);
     await stack.waitForJob(id);
     await followed;
-    return [created, (await stack.request("GET", `/jobs/${id}`)).body];
+    return [created, await stack.request("GET", `/jobs/${id}`)];
   };
   // Slow enough for the client to see the transfer.
   sources.delay(1500);
-  const [created, done] = await run({ input: { url }, outputs: OUTPUTS });
+  const [created, read] = await run({ input: { url }, outputs: OUTPUTS });
+  const done: Json = read.body;
   sources.delay(0);
-  const [, inputFailed] = await run({ input: { url: sources.urlOf("missing.mp4") }, outputs: OUTPUTS });
-  const [, outputFailed] = await run({ input: { url }, outputs: OUTPUTS, storage: deniedStorage(stack.storage) });
+  const [, { body: inputFailed }] = await run({ input: { url: sources.urlOf("missing.mp4") }, outputs: OUTPUTS });
+  const [, { body: outputFailed }] = await run({
+    input: { url },
+    outputs: OUTPUTS,
+    storage: deniedStorage(stack.storage),
+  });
   await run({ input: { url }, outputs: OUTPUTS }, (id) => stack.request("DELETE", `/jobs/${id}`));
   const errors = new Map<string, Answer>();
   for (const [code, send] of ERROR_REQUESTS) errors.set(code, await send(stack, done.id));
@@ -82,11 +92,13 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     stack,
     created,
     done,
+    read,
     inputFailed,
     outputFailed,
     metadata: await stack.request("GET", `/metadata/jobs/${done.id}`),
     inputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/input`),
     outputMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/trailer:short`),
+    indexedMetadata: await stack.request("GET", `/metadata/jobs/${done.id}/mp4:240p:1`),
     playlists: await playlistsOf(done),
     seen,
     events: new Map(webhooks.received.map(({ body }) => [String(body?.event), body])),
