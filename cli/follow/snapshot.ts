@@ -8,7 +8,7 @@ export function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
   const running = tasks.filter(({ status }) => status === "running");
   return {
     progress: fraction(job.progress) ?? 0,
-    state: job.input.status === "input.transferred" ? stateOf(job.status) : stateOf(job.input.status),
+    state: workOf(job),
     detail: [
       job.waiting_for === undefined ? "" : `waits for ${printable(job.waiting_for)}`,
       ...taskFacts(tasks, running),
@@ -47,6 +47,12 @@ function speedOf(tasks: readonly TaskView[]): string {
   ]
     .filter((fact) => fact !== "")
     .join(" ");
+}
+
+/** A job that waits is `queued`, a job whose source arrives `transferring`. */
+function workOf({ status, state, input }: Job): string {
+  if (state === "running" && input.status === "input.transferring") return stateOf(input.status);
+  return state ?? stateOf(status);
 }
 
 const stateOf = (status: string): string => status.slice(status.indexOf(".") + 1);

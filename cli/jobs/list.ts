@@ -70,8 +70,9 @@ function listText(
 ): string {
   const rows = jobs.map((job) => [
     job.id,
-    statusColor(job.status, colors),
-    job.progress,
+    statusColor(job.state ?? job.status, colors),
+    // Lists know the progress of the last change of status.
+    job.state === "running" ? "" : job.progress,
     agoText(job.created_at, nowMs),
     printable(fileName(job)).slice(0, 40),
     printable(job.outputs.map(({ key }) => key).join(" ")).slice(0, 60),

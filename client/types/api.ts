@@ -1080,6 +1080,13 @@ export type Job = {
   /** When the job ended; null until then */
   completed_at: string | null;
   status: "job.starting" | "job.completed" | "job.failed" | "job.aborted";
+  /**
+   * The work of a job that has not ended: `queued` while it waits for a node, `running` while a node
+   * inspects or encodes, `storing` while only uploads are left
+   */
+  state?: "queued" | "running" | "storing" | undefined;
+  /** When a node began to work on it; absent before that */
+  started_at?: string | undefined;
   /** Progress of the job in percent; never decreases, and is 100% only at the end */
   progress: string;
   input: Input;
@@ -2449,6 +2456,13 @@ export type JobPayload = {
     /** When the job ended; null until then */
     completed_at: string | null;
     status: "job.starting" | "job.completed" | "job.failed" | "job.aborted";
+    /**
+     * The work of a job that has not ended: `queued` while it waits for a node, `running` while a node
+     * inspects or encodes, `storing` while only uploads are left
+     */
+    state?: "queued" | "running" | "storing" | undefined;
+    /** When a node began to work on it; absent before that */
+    started_at?: string | undefined;
     /** Progress of the job in percent; never decreases, and is 100% only at the end */
     progress: string;
     input: {

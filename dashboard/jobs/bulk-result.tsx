@@ -5,7 +5,6 @@ import { Dialog } from "../parts/overlays/dialog.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Status } from "../parts/status.tsx";
 import { bulk, closeBulk, stopChange } from "./bulk.ts";
-import { STATUS_WORDS } from "./filter.ts";
 
 /** Rows at most: the dialog is to be read. */
 const SHOWN = 200;
@@ -43,7 +42,7 @@ export function BulkResult() {
                       <Link to={`/jobs/${job.id}`}>{job.id}</Link>
                     </td>
                     <td>
-                      {job.status && <Status status={job.status} word={STATUS_WORDS[job.status]} />}
+                      {job.status && <Status status={job.status} />}
                       {job.error && <span class="remark bad">✕ {job.error.message}</span>}
                     </td>
                   </tr>

@@ -8,9 +8,9 @@ export const STATUSES = [
   "job.aborted",
 ] as const satisfies readonly JobStatus[];
 
-/** As people call them. */
+/** As people call them. `job.starting` is the status of jobs that wait, too. */
 export const STATUS_WORDS = {
-  "job.starting": "running",
+  "job.starting": "active",
   "job.completed": "completed",
   "job.failed": "failed",
   "job.aborted": "canceled",

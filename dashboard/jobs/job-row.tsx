@@ -8,8 +8,7 @@ import { Link } from "../parts/link.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
-import { STATUS_WORDS } from "./filter.ts";
-import { errorOf, fractionOf, isEnded, nameOf, outputsOf, secondsOf, thumbnailOf } from "./rows.ts";
+import { errorOf, fractionOf, isEnded, nameOf, outputsOf, secondsOf, shownStatus, thumbnailOf } from "./rows.ts";
 
 type RowProps = {
   readonly job: Job;
@@ -47,8 +46,8 @@ export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
         <Remark job={job} />
       </td>
       <td class="state">
-        {isEnded(job) || job.progress === "0%" ? (
-          <Status status={job.status} word={STATUS_WORDS[job.status]} />
+        {isEnded(job) || job.state === "queued" || job.progress === "0%" ? (
+          <Status status={shownStatus(job)} />
         ) : (
           <Progress value={fractionOf(job)} label={`Progress of ${name}`} />
         )}
@@ -57,14 +56,18 @@ export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
       <td class="number created">
         <Time at={job.created_at} />
       </td>
-      <td class="number took">{isEnded(job) ? duration(secondsOf(job, 0)) : <Running job={job} />}</td>
+      <td class="number took">
+        <Took job={job} />
+      </td>
     </tr>
   );
 });
 
-/** Of its own, because it changes each second. */
-function Running({ job }: { readonly job: Job }) {
-  return <>{duration(Math.max(1, Math.floor(secondsOf(job, now.value))))}</>;
+/** A component of its own, because it changes each second. */
+function Took({ job }: { readonly job: Job }) {
+  const seconds = secondsOf(job, isEnded(job) ? 0 : now.value);
+  if (seconds === null) return null;
+  return <>{duration(isEnded(job) ? seconds : Math.max(1, Math.floor(seconds)))}</>;
 }
 
 /** Why it failed, or what it waits for. */

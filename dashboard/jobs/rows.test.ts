@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Job, Output } from "../../client/index.ts";
-import { errorOf, mergedRows, nameOf, outputsOf, secondsOf, thumbnailOf, withEvent } from "./rows.ts";
+import { errorOf, mergedRows, nameOf, outputsOf, secondsOf, shownStatus, thumbnailOf, withEvent } from "./rows.ts";
 
 const job = (changes: Partial<Job> = {}): Job => ({
   ...{ id: "3clA7G2GY8bXR5", created_at: "2026-11-21 05:23:27 +0000", completed_at: null },
@@ -51,10 +51,17 @@ describe("a row", () => {
     ).toBeUndefined();
   });
 
-  it("takes until its end, or until now", () => {
+  it("takes from the start of its work until its end, or until now", () => {
     const now = Date.parse("2026-11-21T05:24:27Z");
-    expect(secondsOf(job(), now)).toBe(60);
-    expect(secondsOf(job({ completed_at: "2026-11-21 05:23:30 +0000" }), now)).toBe(3);
+    const started_at = "2026-11-21 05:23:47 +0000";
+    expect(secondsOf(job(), now)).toBeNull();
+    expect(secondsOf(job({ started_at }), now)).toBe(40);
+    expect(secondsOf(job({ started_at, completed_at: "2026-11-21 05:23:50 +0000" }), now)).toBe(3);
+  });
+
+  it("is queued while it waits, and has its status after its end", () => {
+    expect(shownStatus(job({ state: "queued" }))).toBe("queued");
+    expect(shownStatus(job({ status: "job.failed" }))).toBe("job.failed");
   });
 });
 
@@ -79,6 +86,7 @@ describe("rows", () => {
     const rows = [job()];
     expect(withEvent(rows, { ...event, progress: "10%" })).toBe(rows);
     expect(withEvent(rows, { ...event, status: "job.completed", progress: "100%" })?.[0]?.status).toBe("job.completed");
+    expect(withEvent([job({ state: "running" })], { ...event, completed_at: "" })?.[0]).not.toHaveProperty("state");
     expect(withEvent(rows, { ...event, id: "other" })).toBeNull();
   });
 });

@@ -9,9 +9,14 @@ export const isEnded = ({ status }: Pick<Job, "status">): boolean => status !== 
 /** The progress of a job, 0 to 1. */
 export const fractionOf = ({ progress }: Pick<Job, "progress">): number => Number.parseFloat(progress) / 100 || 0;
 
-/** How long it has taken so far, or until its end, in seconds. */
-export const secondsOf = ({ created_at, completed_at }: Job, now: number): number =>
-  Math.max(0, (completed_at === null ? now : timeOf(completed_at)) - timeOf(created_at)) / 1000;
+/** The status of an ended job; the state of one that waits, is worked on or is stored. */
+export const shownStatus = ({ status, state }: Pick<Job, "status" | "state">): string => state ?? status;
+
+/** The seconds since a node began to work on a job, or until its end; null while it waits for the first one. */
+export function secondsOf({ started_at, completed_at }: Job, now: number): number | null {
+  if (started_at === undefined) return null;
+  return Math.max(0, (completed_at === null ? now : timeOf(completed_at)) - timeOf(started_at)) / 1000;
+}
 
 /** The name of a job: that of its source's file, and where that is. The id where the source is not known. */
 export function nameOf({ id, input }: Pick<Job, "id" | "input">): { readonly name: string; readonly place: string } {
@@ -88,5 +93,7 @@ export function withEvent(rows: readonly Job[], event: JobEvent): readonly Job[]
   if (!row) return null;
   const { status, progress, completed_at } = event;
   const isOlder = row.status === status && fractionOf(row) > fractionOf(event);
-  return isOlder ? rows : rows.with(at, { ...row, status, progress, completed_at });
+  if (isOlder) return rows;
+  const { state: _, ...ended } = row;
+  return rows.with(at, { ...(completed_at === null ? row : ended), status, progress, completed_at });
 }

@@ -18,8 +18,7 @@ const KINDS: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
   cordoned: ["‖", "warn"],
 };
 
-/** Words that say more than the status's own: a job is "starting" until its end. */
-const WORDS: Readonly<Record<string, string>> = { "job.starting": "running", "job.aborted": "canceled" };
+const WORDS: Readonly<Record<string, string>> = { "job.aborted": "canceled" };
 
 /** A status such as `job.completed` as a chip: sign, color and word. `word`: another word than the status's last. */
 export function Status({ status, word }: { readonly status: string; readonly word?: string }) {

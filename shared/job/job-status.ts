@@ -12,6 +12,10 @@ export const JOB_TABLE = {
   "job.aborted": { retry: "job.starting" },
 } as const satisfies Record<JobStatus, Partial<Record<JobMove, JobStatus>>>;
 
+/** The work of a job whose status is `job.starting`. The contract has one status for all of them. */
+export const WORK_STATES = ["queued", "running", "storing"] as const;
+export type WorkState = (typeof WORK_STATES)[number];
+
 export const INPUT_STATUSES = ["input.starting", "input.transferring", "input.transferred", "input.failed"] as const;
 export type InputStatus = (typeof INPUT_STATUSES)[number];
 export type InputMove = "transfer" | "transferred" | "fail" | "retry";

@@ -1,6 +1,6 @@
 // The representation of a job in responses (contract, "Resources and their fields"), with additional fields.
 import * as z from "zod";
-import { INPUT_STATUSES, JOB_STATUSES } from "./job-status.ts";
+import { INPUT_STATUSES, JOB_STATUSES, WORK_STATES } from "./job-status.ts";
 import { SegmentFormat } from "./output-spec.ts";
 import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
 
@@ -95,6 +95,14 @@ export const JobView = z
     created_at: ContractDate,
     completed_at: ContractDate.nullable().describe("When the job ended; null until then"),
     status: z.enum(JOB_STATUSES),
+    state: z
+      .enum(WORK_STATES)
+      .exactOptional()
+      .describe(
+        "The work of a job that has not ended: `queued` while it waits for a node, `running` while a node inspects or " +
+          "encodes, `storing` while only uploads are left",
+      ),
+    started_at: ContractDate.exactOptional().describe("When a node began to work on it; absent before that"),
     progress: percent.describe("Progress of the job in percent; never decreases, and is 100% only at the end"),
     input: InputView,
     outputs: z.array(OutputView).describe("The outputs in the order of the request"),

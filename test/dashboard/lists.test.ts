@@ -291,7 +291,7 @@ describe("the list of jobs", () => {
     await dialog.locator("text=1 job retried, 1 not.").waitFor();
     expect(await dialog.locator("tbody tr").allTextContents()).toEqual([
       `${idOf(1)}✕ The job has completed`,
-      `${idOf(15)}▶ running`,
+      `${idOf(15)}▶ starting`,
     ]);
     await press("Escape");
     await expect.poll(() => dialog.count()).toBe(0);

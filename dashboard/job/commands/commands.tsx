@@ -14,14 +14,16 @@ import type { Resource } from "../../parts/use-resource.ts";
 /** More are shown on request: a job of many chunks has hundreds. */
 const SHOWN = 20;
 
-export function Commands({ list }: { readonly list: Resource<CommandList> }) {
+type Props = { readonly list: Resource<CommandList>; readonly isOver: boolean };
+
+export function Commands({ list, isOver }: Props) {
   const [all, showAll] = useState(false);
   if (list.value === undefined && list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   if (list.value === undefined) return <Loading what="the commands" />;
   const { commands, commands_dropped: dropped } = list.value;
   // Failed ones are why somebody looks.
   const sorted = [...commands].sort((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)));
-  if (commands.length === 0) return <Empty title="No commands yet">Nodes report them at the end of their tasks.</Empty>;
+  if (commands.length === 0) return <NoCommands isOver={isOver} />;
   return (
     <div class="stack">
       <p class="muted">
@@ -39,6 +41,13 @@ export function Commands({ list }: { readonly list: Resource<CommandList> }) {
     </div>
   );
 }
+
+const NoCommands = ({ isOver }: Pick<Props, "isOver">) =>
+  isOver ? (
+    <Empty title="No commands">No node ran ffmpeg for this job.</Empty>
+  ) : (
+    <Empty title="No commands yet">Nodes report them at the end of their tasks.</Empty>
+  );
 
 const hasFailed = ({ exit_code }: Command): boolean => exit_code !== 0;
 

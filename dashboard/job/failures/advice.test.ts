@@ -19,11 +19,16 @@ describe("advice about a failure", () => {
     ["input_http_404", "nothing at the URL", true],
     ["input_http_403", "denies access", true],
     ["input_http_503", "Try again later", true],
+    ["input_not_media", "Open the URL", false],
     ["offset_beyond_end", "less than the length", false],
     ["storage_denied", "credentials", true],
     ["a_code_of_tomorrow", "Start the job again later", true],
     [undefined, "Start the job again later", true],
   ])("%s: %s", (code, text, mayRetry) => {
     expect(adviceFor(code)).toMatchObject({ text: expect.stringContaining(text), mayRetry });
+  });
+
+  it("names no URL of a file that was uploaded", () => {
+    expect(adviceFor("input_not_media", true).text).not.toContain("URL");
   });
 });

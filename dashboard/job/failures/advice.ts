@@ -51,11 +51,29 @@ const BY_BLAME: Readonly<Record<Blame, string>> = {
   platform: "Start the job again later.",
 };
 
-export function adviceFor(code: string | undefined): Advice {
+/** Advice about a source that was uploaded: it has no URL that its owner knows. */
+const UPLOAD_ADVICE: Readonly<Record<string, string>> = {
+  input_not_media: "Play the file on your machine: it may be incomplete, or no video or audio.",
+};
+
+/** True if the source of a job was uploaded to the service. */
+export const isUploaded = ({ source = "" }: { readonly source?: string | undefined }): boolean => source.startsWith("upload:");
+
+export function adviceFor(code: string | undefined, ofUpload = false): Advice {
   if (code === undefined || !isErrorCode(code)) return { text: BY_BLAME.platform, mayRetry: true };
   const { blame, retryable } = errorTraits(code);
-  return { text: ADVICE[code] ?? httpAdvice(code) ?? BY_BLAME[blame], mayRetry: retryable || blame !== "client" };
+  const text = (ofUpload ? UPLOAD_ADVICE[code] : undefined) ?? ADVICE[code] ?? httpAdvice(code) ?? BY_BLAME[blame];
+  return { text, mayRetry: retryable || (blame !== "client" && !FINAL.has(code)) };
 }
+
+/** Failures that the same file and the same request give again. */
+const FINAL: ReadonlySet<string> = new Set([
+  "input_not_media",
+  "input_codec_not_supported",
+  "input_encrypted",
+  "input_has_no_video",
+  "input_has_no_audio",
+]);
 
 /** `input_http_404`: what the server of the source responded. */
 function httpAdvice(code: string): string | undefined {

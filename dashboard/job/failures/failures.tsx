@@ -1,7 +1,7 @@
 // Why a job, or outputs of it, failed, and what to do.
 import type { Job } from "../../../client/index.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { adviceFor } from "./advice.ts";
+import { adviceFor, isUploaded } from "./advice.ts";
 
 type Failure = { readonly what: string; readonly error: string; readonly code: string | undefined };
 
@@ -42,7 +42,7 @@ export function Failures({ job }: { readonly job: Job }) {
             <p>
               <strong>{whats.join(", ")}</strong>: {error}
             </p>
-            <p>{adviceFor(code).text}</p>
+            <p>{adviceFor(code, isUploaded(job.input)).text}</p>
             {code !== undefined && <p class="detail mono">{code}</p>}
           </div>
         </div>

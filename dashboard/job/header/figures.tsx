@@ -2,6 +2,7 @@
 import type { Job } from "../../../client/index.ts";
 import { count, duration, plural, short, timeOf } from "../../core/format.ts";
 import { now } from "../../core/time.ts";
+import { secondsOf } from "../../jobs/rows.ts";
 import { Time } from "../../parts/time.tsx";
 import { rateOf } from "../live/estimate.ts";
 import type { TaskBook } from "../live/task-book.ts";
@@ -18,11 +19,7 @@ export function Figures({ job, book, endsMs }: Props) {
       <Figure name="Created">
         <Time at={job.created_at} />
       </Figure>
-      {isOver ? (
-        <Figure name="Took">{duration((timeOf(job.completed_at ?? "") - timeOf(job.created_at)) / 1000)}</Figure>
-      ) : (
-        <Running job={job} endsMs={endsMs} />
-      )}
+      {isOver ? <Took job={job} /> : <Running job={job} endsMs={endsMs} />}
       {!isOver && rate.speed > 0 && (
         <Figure name="Speed">
           {short(rate.speed)}× <span class="muted">real time</span>
@@ -48,11 +45,19 @@ export function Figures({ job, book, endsMs }: Props) {
   );
 }
 
-/** What changes each second. */
+function Took({ job }: { readonly job: Job }) {
+  const seconds = secondsOf(job, 0);
+  return seconds === null ? null : <Figure name="Took">{duration(seconds)}</Figure>;
+}
+
+/** The figures that change each second. */
 function Running({ job, endsMs }: { readonly job: Job; readonly endsMs: number | null }) {
+  const runs = secondsOf(job, now.value);
+  if (runs === null)
+    return <Figure name="Waits for">{duration(Math.max(0, (now.value - timeOf(job.created_at)) / 1000))}</Figure>;
   return (
     <>
-      <Figure name="Runs for">{duration(Math.max(0, Math.floor((now.value - timeOf(job.created_at)) / 1000)))}</Figure>
+      <Figure name="Runs for">{duration(Math.floor(runs))}</Figure>
       <Figure name="Left">{endsMs === null ? "–" : `about ${duration(Math.ceil((endsMs - now.value) / 1000))}`}</Figure>
     </>
   );

@@ -3,7 +3,7 @@ import type { Job } from "../../../client/index.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { navigate } from "../../core/location.ts";
 import { copra } from "../../core/service.ts";
-import { fractionOf, nameOf } from "../../jobs/rows.ts";
+import { fractionOf, nameOf, shownStatus } from "../../jobs/rows.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -11,6 +11,7 @@ import { confirm } from "../../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../../parts/overlays/toasts.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
+import { adviceFor } from "../failures/advice.ts";
 import type { LiveJob, Tasks } from "../live/live-job.ts";
 import { Figures } from "./figures.tsx";
 import { FollowChip } from "./follow-chip.tsx";
@@ -32,14 +33,16 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
         <Actions live={live} job={job} />
       </div>
       <div class="row job-id">
-        <Status status={job.status} />
+        <Status status={shownStatus(job)} />
         <span class="mono">{job.id}</span>
         <CopyButton text={job.id} label="Copy the id" />
         {place !== "" && <span class="muted ellipsis">{place}</span>}
       </div>
-      <div class="job-progress">
-        <Progress value={fractionOf(job)} label="Progress of the job" />
-      </div>
+      {job.completed_at === null && (
+        <div class="job-progress">
+          <Progress value={fractionOf(job)} label="Progress of the job" />
+        </div>
+      )}
       {job.waiting_for !== undefined && (
         <div class="notice warn">
           <Icon name="warning" />
@@ -50,6 +53,10 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
     </header>
   );
 }
+
+/** True if the same job may end otherwise: after a cancellation, or a failure that may not last. */
+const mayHelp = ({ input, outputs }: Job): boolean =>
+  [input, ...outputs].every(({ error_code }) => error_code === undefined || adviceFor(error_code).mayRetry);
 
 function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   const isRunning = job.completed_at === null;
@@ -92,7 +99,7 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
         </button>
       )}
       {mayRetry && (
-        <button type="button" class="primary" onClick={retry}>
+        <button type="button" class={mayHelp(job) ? "primary" : undefined} onClick={retry}>
           <Icon name="retry" /> Retry
         </button>
       )}

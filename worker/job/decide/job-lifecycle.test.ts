@@ -64,6 +64,7 @@ describe("a job", () => {
       created_at: "2026-01-02 03:04:05 +0000",
       completed_at: null,
       status: "job.starting",
+      state: "queued",
       progress: "0%",
       input: { status: "input.starting", source: "https://media.example.com/video.mp4" },
       outputs: [

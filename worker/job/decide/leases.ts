@@ -13,6 +13,7 @@ import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTa
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
+import { bumpIfQueueingChanged } from "../state/work-state.ts";
 import { taskFor } from "./node-task.ts";
 import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
@@ -52,6 +53,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
   }
   if (assignments.length > 0) {
     next = { ...waitsNoLonger(next, claim.slotClass), runningSince: state.runningSince ?? now, workedAt: now };
+    next = bumpIfQueueingChanged(next);
   }
   return { state: next, assignments };
 }

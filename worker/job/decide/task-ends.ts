@@ -19,6 +19,7 @@ import {
 import type { JobState } from "../state/job-state.ts";
 import { madeReports, remainingOutputs } from "../state/remaining-outputs.ts";
 import { MAX_FAILURES, MAX_LOSSES, type TaskState } from "../state/task-state.ts";
+import { bumpIfQueueingChanged } from "../state/work-state.ts";
 import { failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 
@@ -175,7 +176,7 @@ function release(state: JobState, { id }: TaskState): JobState {
   const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null, live: [] });
   const task = taskOf(next, id);
   const waiting = isChunkedTask(task) ? countRetry(next) : moveOutputs(next, remainingOutputs(next, task), "requeue");
-  return requestAdvertising(waiting, slotClassOf(task));
+  return bumpIfQueueingChanged(requestAdvertising(waiting, slotClassOf(task)));
 }
 
 /** The nodes to avoid, with the node that has the task now. */

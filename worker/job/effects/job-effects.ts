@@ -15,6 +15,7 @@ import { limitOf } from "../decide/time-limits.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
+import { bumpIfQueueingChanged, isQueued } from "../state/work-state.ts";
 import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 
@@ -178,10 +179,12 @@ export const advertised = (state: JobState, slotClass: SlotClass, now: number): 
   advertisements: { ...state.advertisements, [slotClass]: (state.advertisements[slotClass] ?? 0) + 1 },
 });
 
-export const indexed = (state: JobState, version: number): JobState => ({
-  ...state,
-  indexedVersion: Math.max(state.indexedVersion, version),
-});
+/** The index has a row of the state `written`. A job that began or ceased to wait since then has changed again. */
+export function indexed(state: JobState, written: JobState): JobState {
+  const indexedVersion = Math.max(state.indexedVersion, written.version);
+  const next = { ...state, indexedVersion, isIndexedQueued: isQueued(written) };
+  return isTerminalJob(state.status) ? next : bumpIfQueueingChanged(next);
+}
 
 export const revoked = (state: JobState, leases: readonly LeaseId[]): JobState => ({
   ...state,

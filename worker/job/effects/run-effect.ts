@@ -88,11 +88,11 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     completedAt: state.completedAt,
     view: JSON.stringify(viewJob(state)),
     // Computed for the state after this effect, on which the purge depends.
-    checkAt: rowCheckAt(indexed(state, state.version), deps.now(), settingsOf(deps.env).retentionMs),
+    checkAt: rowCheckAt(indexed(state, state), deps.now(), settingsOf(deps.env).retentionMs),
     search: searchText(state.spec),
     usage: isTerminalJob(state.status) ? usageText(usageOf(state, deps.now())) : null,
   });
-  deps.note((before) => indexed(before, state.version));
+  deps.note((before) => indexed(before, state));
 }
 
 /** Removes a scratch folder, unless the operator has removed the bucket. */

@@ -69,6 +69,8 @@ export const JobState = z.object({
   /** Counts the changes that the index must have, and the last one that it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
+  /** Whether the index shows the job as waiting for a node. */
+  isIndexedQueued: z.boolean().default(true),
   /** The highest percentage that a client has seen: progress never decreases. */
   shownPercent: z.int(),
   input: z.object({ status: z.enum(INPUT_STATUSES), failure: StoredFailure.nullable(), probe: MediaProbe.nullable() }),
@@ -125,6 +127,7 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     round: 0,
     version: 1,
     indexedVersion: 1,
+    isIndexedQueued: true,
     shownPercent: 0,
     input: { status: "input.starting", failure: null, probe: null },
     outputs: spec.outputs.map(() => ({ phase: "waiting", failure: null, images: null, files: [], probe: null })),

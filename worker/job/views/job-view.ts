@@ -10,6 +10,7 @@ import type { FileName } from "#shared/protocol/uploads.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
+import { workStateOf } from "../state/work-state.ts";
 import { objectOf } from "../uploads/job-files.ts";
 import { viewUltrafast } from "./chunk-view.ts";
 import { jobFraction, outputFraction } from "./job-progress.ts";
@@ -22,6 +23,7 @@ export function viewJob(state: JobState): JobView {
     created_at: contractDate(spec.createdAt),
     completed_at: state.completedAt === null ? null : contractDate(state.completedAt),
     status: state.status,
+    ...workMembers(state),
     progress: `${jobPercent(state)}%`,
     input: {
       status: state.input.status,
@@ -31,6 +33,14 @@ export function viewJob(state: JobState): JobView {
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
     ...(ultrafast ? { ultrafast } : {}),
     ...waitingMembers(state),
+  };
+}
+
+function workMembers(state: JobState): Pick<JobView, "state" | "started_at"> {
+  const work = workStateOf(state);
+  return {
+    ...(work === null ? {} : { state: work }),
+    ...(state.runningSince === null ? {} : { started_at: contractDate(state.runningSince) }),
   };
 }
 
