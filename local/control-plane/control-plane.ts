@@ -68,7 +68,7 @@ async function startControlPlane(
   await miniflare.ready;
   const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
   const { bind: host, trustedProxies } = service;
-  return { miniflare, front: await startFront({ port, host, trustedProxies }, upstream) };
+  return { miniflare, front: await startFront({ port, host, trustedProxies, log }, upstream) };
 }
 
 const scratchOf = ({ s3Url }: ServiceSettings, s3Port: number, { s3 }: Secrets): Record<string, string> => ({

@@ -1,49 +1,80 @@
 // Forwards WebSocket handshakes; once the Worker accepts one, the two connections are joined.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
+import type { Logger } from "#shared/log.ts";
+import type { ClientShares } from "./client-shares.ts";
+import { causeOf, errorResponses, responseToFailure, sendErrorOnSocket } from "./error-responses.ts";
+import type { Upstream } from "./forward.ts";
 import { formatResponseHead, forwardedHeaders, requestHeadError } from "./request-head.ts";
-
-export type Upstream = {
-  /** Scheme, host and port of the Worker. */
-  readonly origin: string;
-  /** The value of FRONT_HEADER that the Worker requires. */
-  readonly secret: string;
-};
 
 export type Upgrade = {
   /** A request to upgrade its connection, and the bytes that followed its head. */
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** The client's address. */
+  /** The client's address, and who has the share that the handshake uses. */
   readonly client: string;
+  readonly network: string;
 };
 
+type Deps = { readonly upstream: Upstream; readonly requests: ClientShares; readonly log: Logger };
+
 /** Forwards a WebSocket handshake; responds 400 to other upgrades. */
-export function upgrade({ request, socket, head, client }: Upgrade, { origin, secret }: Upstream): void {
+export async function upgrade(given: Upgrade, { upstream, requests, log }: Deps): Promise<void> {
+  const { request, socket, client, network } = given;
   const { rawHeaders, url: target = "" } = request;
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return sendErrorOnSocket(socket, errorResponses.upgrade);
   const reason = requestHeadError({ target, rawHeaders });
   if (reason !== null) return sendErrorOnSocket(socket, { ...errorResponses.notHttp, message: reason });
-  const forwarded = forwardedHeaders({ target, rawHeaders }, client, secret);
-  const headers = [...forwarded, "connection", "upgrade", "upgrade", "websocket"];
-  const forwardedRequest = httpRequest(origin, { method: request.method, path: target, headers, agent: false });
-  socket.on("error", () => forwardedRequest.destroy());
-  forwardedRequest.on("error", () => sendErrorOnSocket(socket, errorResponses.unavailable));
-  forwardedRequest.on("response", (response) => {
+  const gone = new AbortController();
+  socket.once("close", () => gone.abort());
+  socket.on("error", () => socket.destroy());
+  if (!(await requests.enter(network, gone.signal))) return sendErrorOnSocket(socket, errorResponses.manyRequests);
+  try {
+    const headers = forwardedHeaders({ target, rawHeaders }, client, upstream.secret);
+    await handshake(given, upstream.origin, headers, gone.signal);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    log.warn("handshake with the Worker failed", { cause: causeOf(error) });
+    sendErrorOnSocket(socket, responseToFailure(error));
+  } finally {
+    // Sockets that the Worker accepted are of nodes, and their hub limits them.
+    requests.leave(network);
+  }
+}
+
+/** Sends a handshake; resolves when the connections are joined, or when the Worker has declined. */
+function handshake(
+  { request, socket, head }: Upgrade,
+  origin: string,
+  headers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const forwarded = httpRequest(origin, {
+    method: request.method,
+    path: request.url,
+    headers: [...headers, "connection", "upgrade", "upgrade", "websocket"],
+    agent: false,
+    signal,
+  });
+  forwarded.on("error", reject);
+  forwarded.on("response", (response) => {
     // The Worker declined: its response is forwarded, and the connection is closed.
     socket.write(formatResponseHead(response, { close: true }));
     response.pipe(socket);
+    response.once("close", resolve);
   });
-  forwardedRequest.on("upgrade", (response, upstream, first) => {
+  forwarded.on("upgrade", (response, upstream, first) => {
     socket.write(formatResponseHead(response, { close: false }));
     upstream.unshift(first);
     socket.unshift(head);
     join(socket, upstream);
     join(upstream, socket);
+    resolve();
   });
-  forwardedRequest.end();
+  forwarded.end();
+  return promise;
 }
 
 /** Pipes `from` into `to`; when either closes, the other is closed. */

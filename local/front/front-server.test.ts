@@ -1,29 +1,10 @@
 import { once } from "node:events";
-import { request as ask, createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { afterEach, expect, it } from "vitest";
+import { request as ask, type IncomingMessage, type RequestListener } from "node:http";
+import { connect } from "node:net";
+import { expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
-import { startFront } from "./front-server.ts";
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-/** A front server before a server with this listener. */
-async function frontOf(listener: RequestListener): Promise<{ port: number; origin: string; backend: Server }> {
-  const backend = createServer(listener).listen(0, "127.0.0.1");
-  await once(backend, "listening");
-  const front = await startFront({ port: 0 }, { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" });
-  servers.push(front, backend);
-  return { port: portOf(front), origin: `http://127.0.0.1:${portOf(front)}`, backend };
-}
+import { frontOf } from "./testing/front.ts";
 
 /** Sends `text` on a new connection; returns all that it receives until the connection is closed. */
 async function exchange(port: number, text: string): Promise<string> {
@@ -56,15 +37,13 @@ it("forwards requests with the client's real address, and bodies of any size", a
 
 it("takes the client's address from a trusted proxy's header only", async () => {
   const headers = { "x-forwarded-for": "9.9.9.9, 203.0.113.7" };
-  const { origin, backend } = await frontOf(echo);
+  const { origin } = await frontOf(echo);
   const seen = async (url: string) =>
     z.looseObject({ headers: z.record(z.string(), z.unknown()) }).parse(await (await fetch(url, { headers })).json())
       .headers["cf-connecting-ip"];
   expect(await seen(origin)).toBe("127.0.0.1");
-  const upstream = { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" };
-  const proxied = await startFront({ port: 0, trustedProxies: ["127.0.0.0/8"] }, upstream);
-  servers.push(proxied);
-  expect(await seen(`http://127.0.0.1:${portOf(proxied)}`)).toBe("203.0.113.7");
+  const proxied = await frontOf(echo, { trustedProxies: ["127.0.0.0/8"] });
+  expect(await seen(proxied.origin)).toBe("203.0.113.7");
 });
 
 const POST = "POST / HTTP/1.1\r\nHost: a\r\n";
@@ -147,10 +126,55 @@ it("forwards WebSockets, and responses that decline them", async () => {
 });
 
 it("responds 503 as the API does while the Worker is not running", async () => {
-  const { origin, backend } = await frontOf(echo);
+  const { origin, backend, logged } = await frontOf(echo);
   backend.close();
   backend.closeAllConnections();
   const answer = await fetch(`${origin}/v2/jobs`);
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
   expect(await answer.json()).toMatchObject({ error_code: "service_unavailable", status: "error" });
+  expect(logged.map((line) => JSON.parse(line).cause)).toEqual(["ECONNREFUSED"]);
 });
+
+/** Ends connections without a response: those that it had a request on before, or all of them. */
+const breaking = (isBroken: (requestsBefore: number) => boolean, seen: string[]): RequestListener => {
+  const counts = new WeakMap<object, number>();
+  return (request, response) => {
+    const before = counts.get(request.socket) ?? 0;
+    counts.set(request.socket, before + 1);
+    seen.push(`${request.method} ${request.url}`);
+    if (isBroken(before)) request.socket.destroy();
+    else request.resume().once("end", () => response.end("ok"));
+  };
+};
+
+it("survives connections that the Worker closes while they are kept", async () => {
+  const seen: string[] = [];
+  const { origin, logged } = await frontOf(breaking((before) => before > 0, seen));
+  const statuses: number[] = [];
+  for (const method of ["GET", "GET", "DELETE", "POST", "POST"]) {
+    statuses.push((await fetch(`${origin}/a`, { method, ...(method === "POST" ? { body: "{}" } : {}) })).status);
+  }
+  expect(statuses).toEqual([200, 200, 200, 200, 200]);
+  expect(seen.filter((line) => line === "POST /a").length).toBe(2);
+  expect(logged).toEqual([]);
+});
+
+it.each([
+  ["GET", 2],
+  ["POST", 1],
+])(
+  "sends a %s without a response %d times, then reports that its outcome is not known, and logs why",
+  async (method, times) => {
+    const seen: string[] = [];
+    const { origin, logged } = await frontOf(breaking(() => true, seen));
+    const answer = await fetch(`${origin}/a?key=secret`, { method });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      500,
+      { error_code: "internal_error", status: "error" },
+    ]);
+    expect(seen.length).toBe(times);
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { message: "request to the Worker failed", cause: "UND_ERR_SOCKET", method, path: "/a" },
+    ]);
+  },
+);

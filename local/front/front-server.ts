@@ -1,20 +1,17 @@
 // The server on the stack's port, through which all requests reach the local Worker. Miniflare listens behind it on
 // ports that change with each start, and the Worker rejects requests without the secret of this process.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { errors, Pool } from "undici";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Logger } from "#shared/log.ts";
+import { clientNetwork } from "#shared/network/client-network.ts";
 import { clientAddress, TrustedProxies } from "./client-address.ts";
-import { type ErrorResponse, errorResponses, sendErrorOnSocket } from "./error-responses.ts";
-import { type Upstream, upgrade } from "./forward-upgrade.ts";
-import { forwardedHeaders, requestHeadError, responseHeaders } from "./request-head.ts";
+import { ClientShares, type ShareLimits } from "./client-shares.ts";
+import { ConnectionTurns } from "./connection-turns.ts";
+import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
+import { Forwarder, type Upstream } from "./forward.ts";
+import { upgrade } from "./forward-upgrade.ts";
 
 const HEAD_LIMIT_MS = 15_000;
-/** workerd closes connections that are idle for 5 s (kj, HttpServerSettings.pipelineTimeout). */
-const IDLE_MS = 3000;
-const CONNECTIONS = 512;
-/** How long the front reads the rest of a body after an early response, so that its sender can read the response. */
-const LINGER_MS = 1000;
 
 export type FrontOptions = {
   readonly port: number;
@@ -22,30 +19,42 @@ export type FrontOptions = {
   readonly host?: string;
   /** Addresses and networks of proxies before this server; none by default. */
   readonly trustedProxies?: readonly string[];
+  readonly log: Logger;
+  /** Requests at a time: 512, 64 of one client. */
+  readonly requests?: ShareLimits;
+  /** Event streams at a time: 2048, 256 of one client. */
+  readonly streams?: ShareLimits;
+  /** How long a client may read nothing of what is written to it, in ms: 60 s. */
+  readonly stallMs?: number;
 };
+
+const REQUESTS = { total: 512, perClient: 64 };
+const STREAMS = { total: 2048, perClient: 256 };
+const STALL_MS = 60_000;
 
 /** Rejects when the port is taken. */
 export async function startFront(
-  { port, host = "127.0.0.1", trustedProxies = [] }: FrontOptions,
+  { port, host = "127.0.0.1", trustedProxies = [], log, ...limits }: FrontOptions,
   upstream: Upstream,
 ): Promise<Server> {
+  const { requests = REQUESTS, streams = STREAMS, stallMs = STALL_MS } = limits;
   const trusted = new TrustedProxies(trustedProxies);
-  const pool = new Pool(upstream.origin, {
-    connections: CONNECTIONS,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    // Event streams and large uploads take as long as they take.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const shares = { requests: new ClientShares(requests), streams: new ClientShares(streams) };
+  const forwarder = new Forwarder(upstream, shares, log);
+  const turns = new ConnectionTurns();
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
-  server.on("request", (request, response) => {
-    const client = clientOf(request, trusted);
-    void forward(request, response, { pool, client, secret: upstream.secret });
-  });
-  server.on("upgrade", (request, socket, head) =>
-    upgrade({ request, socket, head, client: clientOf(request, trusted) }, upstream),
+  server.on("request", (request, response) =>
+    turns.take(request.socket, response, () => forwarder.forward(request, response, clientOf(request, trusted))),
   );
+  server.on("upgrade", (request, socket, head) => {
+    // Responses to requests before it would be written into the WebSocket.
+    if (turns.isBusy(socket)) return socket.destroy();
+    request.socket.setTimeout(stallMs, () => endIfStalled(socket));
+    void upgrade(
+      { request, socket, head, ...clientOf(request, trusted) },
+      { upstream, requests: shares.requests, log },
+    );
+  });
   server.on("connect", (_, socket) => sendErrorOnSocket(socket, errorResponses.connect));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
@@ -55,7 +64,9 @@ export async function startFront(
         error.code === "HPE_HEADER_OVERFLOW" ? errorResponses.largeHead : errorResponses.notHttp,
       );
   });
-  server.once("close", () => void pool.destroy());
+  // Without a listener Node closes each connection that is silent for so long, also while the Worker works.
+  server.setTimeout(stallMs, (socket) => (turns.isBusy(socket) ? endIfStalled(socket) : socket.destroy()));
+  server.once("close", () => void forwarder.close());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ port, host }, resolve);
@@ -63,58 +74,19 @@ export async function startFront(
   return server;
 }
 
-const clientOf = ({ socket, headers }: IncomingMessage, trusted: TrustedProxies): string =>
-  clientAddress(socket.remoteAddress ?? "", [headers["x-forwarded-for"] ?? []].flat().join(","), trusted);
-
-type Forwarding = { readonly pool: Pool; readonly client: string; readonly secret: string };
-
-/** Forwards one request and its response, both as streams. */
-async function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { pool, client, secret }: Forwarding,
-): Promise<void> {
-  const { rawHeaders, url: target = "" } = request;
-  const reason = requestHeadError({ target, rawHeaders });
-  if (reason !== null) return sendError(response, { ...errorResponses.notHttp, message: reason });
-  const clientGone = new AbortController();
-  response.once("close", () => clientGone.abort());
-  try {
-    const upstreamResponse = await pool.request({
-      method: request.method ?? "GET",
-      path: target,
-      headers: forwardedHeaders({ target, rawHeaders }, client, secret),
-      body: hasBody(request) ? request : null,
-      signal: clientGone.signal,
-    });
-    // The next request on this connection cannot be found before the end of this body.
-    if (!request.complete) response.shouldKeepAlive = false;
-    response.writeHead(upstreamResponse.statusCode, responseHeaders(upstreamResponse.headers));
-    response.flushHeaders();
-    await pipeline(upstreamResponse.body, response, { end: false });
-    if (!request.complete) await restOf(request);
-    response.end();
-  } catch (error) {
-    if (response.headersSent || clientGone.signal.aborted) response.destroy();
-    else
-      sendError(
-        response,
-        error instanceof errors.InvalidArgumentError ? errorResponses.notHttp : errorResponses.unavailable,
-      );
-  }
+/** Ends a connection whose time-out has passed while bytes wait to be read by the client. */
+function endIfStalled(socket: Duplex): void {
+  if (socket.writableLength > 0) socket.destroy();
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-
-async function restOf(request: IncomingMessage): Promise<void> {
-  const done = new AbortController();
-  request.resume().once("close", () => done.abort());
-  await sleep(LINGER_MS, undefined, { signal: done.signal, ref: false }).catch(() => {});
-}
-
-function sendError(response: ServerResponse, { status, code, message, headers }: ErrorResponse): void {
-  response.shouldKeepAlive = false;
-  response.writeHead(status, { ...headers, "content-type": "application/json; charset=utf-8" });
-  response.end(JSON.stringify({ message, error_code: code, status: "error" }));
+function clientOf(
+  { socket, headers }: IncomingMessage,
+  trusted: TrustedProxies,
+): { readonly client: string; readonly network: string } {
+  const client = clientAddress(
+    socket.remoteAddress ?? "",
+    [headers["x-forwarded-for"] ?? []].flat().join(","),
+    trusted,
+  );
+  return { client, network: clientNetwork(client) ?? client };
 }

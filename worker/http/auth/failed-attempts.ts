@@ -1,8 +1,8 @@
 // Limits for wrong credentials: a network that sends too many is blocked before any database access, and an unknown
 // credential is not looked up again for a short time.
 import type { HonoRequest } from "hono";
-import ipaddr from "ipaddr.js";
 import { AppError } from "#shared/errors.ts";
+import { clientNetwork } from "#shared/network/client-network.ts";
 import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
 import { ExpiringSet } from "./expiring-set.ts";
@@ -55,7 +55,7 @@ export async function checkAdminToken(context: AnyContext, compare: () => Promis
   const network = networkOf(context);
   if (network !== null && adminBlocked.has(network, now)) throw tooMany("admin tokens", ADMIN_BLOCK_SECONDS);
   if (await compare()) return true;
-  log.warn("Wrong admin token", { address: addressOf(context)?.toString() ?? null, path: context.req.path });
+  log.warn("Wrong admin token", { address: context.req.header("cf-connecting-ip") ?? null, path: context.req.path });
   if (network === null) return false;
   if (!(await context.env.ADMIN_REFUSED_RATE.limit({ key: network })).success) adminBlocked.add(network, now);
   return false;
@@ -66,18 +66,5 @@ const tooMany = (what: string, retryAfterSeconds: number): AppError =>
     retryAfterSeconds,
   });
 
-/**
- * The IP address of the client, set by Cloudflare or by the front server of the local system, whatever the client
- * sends.
- */
-function addressOf({ req }: AnyContext): ipaddr.IPv4 | ipaddr.IPv6 | null {
-  const header = req.header("cf-connecting-ip") ?? "";
-  return ipaddr.isValid(header) ? ipaddr.process(header) : null;
-}
-
-/** The IPv4 address of the client, or its /64 IPv6 network, in which a host can have any number of addresses. */
-export function networkOf(context: AnyContext): string | null {
-  const address = addressOf(context);
-  if (!(address instanceof ipaddr.IPv6)) return address?.toString() ?? null;
-  return `${ipaddr.fromByteArray([...address.toByteArray().slice(0, 8), 0, 0, 0, 0, 0, 0, 0, 0])}/64`;
-}
+/** The client's network: of the address that Cloudflare or the local front server set, whatever the client sends. */
+export const networkOf = ({ req }: AnyContext): string | null => clientNetwork(req.header("cf-connecting-ip") ?? "");

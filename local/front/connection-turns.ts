@@ -1,0 +1,40 @@
+// The order of the requests of each connection: Node's server emits pipelined requests at once, and keeps the responses
+// to later ones in memory until their turn (RFC 9112 §9.3.2).
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+
+/** Requests of a connection that may wait for the response before. Browsers and proxies do not pipeline. */
+const MAX_WAITING = 32;
+
+export class ConnectionTurns {
+  readonly #last = new WeakMap<Duplex, Promise<void>>();
+  readonly #unanswered = new WeakMap<Duplex, number>();
+
+  /** Whether a response of the connection has not been written yet. */
+  isBusy(socket: Duplex): boolean {
+    return (this.#unanswered.get(socket) ?? 0) > 0;
+  }
+
+  /** Calls `respond` when the responses before are written. A connection with too many requests is closed. */
+  take(socket: Duplex, response: ServerResponse, respond: () => Promise<void>): void {
+    const unanswered = this.#unanswered.get(socket) ?? 0;
+    if (unanswered > MAX_WAITING) return void socket.destroy();
+    this.#unanswered.set(socket, unanswered + 1);
+    this.#last.set(socket, this.#afterwards(this.#last.get(socket), socket, response, respond));
+  }
+
+  async #afterwards(
+    before: Promise<void> | undefined,
+    socket: Duplex,
+    response: ServerResponse,
+    respond: () => Promise<void>,
+  ): Promise<void> {
+    await before;
+    if (socket.destroyed) return;
+    const closed = once(response, "close");
+    await respond();
+    await closed;
+    this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1);
+  }
+}

@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { request as ask, type IncomingMessage, type RequestListener } from "node:http";
+import { expect, it, vi } from "vitest";
+import { connectTo, frontOf } from "./testing/front.ts";
+
+const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
+const LARGE = Buffer.alloc(8_000_000, "x");
+const WAIT = { timeout: 10_000 };
+
+/** A service with health, a large file, event streams, and requests that end when the test wants. */
+function service() {
+  const seen: string[] = [];
+  const streams = new Set<unknown>();
+  const held: (() => void)[] = [];
+  const listener: RequestListener = (request, response) => {
+    const path = request.url ?? "";
+    seen.push(path);
+    if (path === "/large") return response.end(LARGE);
+    if (path === "/held") return held.push(() => response.end("done"));
+    if (path !== "/events") return response.end("ok");
+    streams.add(response);
+    response.once("close", () => streams.delete(response));
+    return response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" }).write(": ping\n\n");
+  };
+  return { listener, seen, streams, held };
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+/** Requests a path as the client with this address; the body of an event stream stays open. */
+async function requestAs(port: number, address: string, path: string): Promise<IncomingMessage> {
+  const sent = ask({ port, host: "127.0.0.1", path, agent: false, headers: { "x-forwarded-for": address } });
+  sent.on("error", () => {});
+  sent.end();
+  return ((await once(sent, "response")) as [IncomingMessage])[0];
+}
+const statusAs = async (port: number, address: string, path: string): Promise<number | undefined> => {
+  const response = await requestAs(port, address, path);
+  response.resume();
+  return response.statusCode;
+};
+
+it("serves others while a connection pipelines requests and reads no response", async () => {
+  const { listener, seen } = service();
+  const { port } = await frontOf(listener, { requests: { total: 4, perClient: 4 } });
+  const attacker = connectTo(port).pause();
+  attacker.write(get("/large").repeat(20));
+  await vi.waitFor(() => expect(seen).toEqual(["/large"]), WAIT);
+  expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
+  expect(seen).toEqual(["/large", "/v2/health"]);
+});
+
+it("responds to pipelined requests one after another, and closes a connection with too many", async () => {
+  const { listener, seen, held } = service();
+  const { port } = await frontOf(listener);
+  const socket = connectTo(port);
+  socket.write(get("/held") + get("/b") + get("/c").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+  await vi.waitFor(() => expect(held.length).toBe(1), WAIT);
+  // Another connection is answered first, so that a request that did not wait would be seen.
+  expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
+  expect(seen).toEqual(["/held", "/v2/health"]);
+  held[0]?.();
+  const received = Buffer.concat(await socket.toArray()).toString();
+  expect(received.match(/HTTP\/1\.1 \d+|done|ok/g)).toEqual(
+    [200, 200, 200].flatMap((status, at) => [`HTTP/1.1 ${status}`, at === 0 ? "done" : "ok"]),
+  );
+  expect(seen.slice(2)).toEqual(["/b", "/c"]);
+  const flood = connectTo(port);
+  flood.write(get("/held").repeat(100));
+  await once(flood, "close");
+});
+
+it("ends a response whose client reads nothing for a while", async () => {
+  const { listener, streams } = service();
+  const { port } = await frontOf(
+    (request, response) => {
+      listener(request, response);
+      if (request.url !== "/events") return;
+      const timer = setInterval(() => response.write(LARGE), 10);
+      response.once("close", () => clearInterval(timer));
+    },
+    { stallMs: 100 },
+  );
+  connectTo(port).pause().write(get("/events"));
+  await vi.waitFor(() => expect(streams.size).toBe(1), WAIT);
+  await vi.waitFor(() => expect(streams.size).toBe(0), WAIT);
+});
+
+it("waits for a response of the Worker that takes longer than a client may read nothing", async () => {
+  const { listener, held } = service();
+  const { port } = await frontOf(listener, { stallMs: 50 });
+  const response = requestAs(port, "203.0.113.7", "/held");
+  await vi.waitFor(() => expect(held.length).toBe(1), WAIT);
+  setTimeout(() => held[0]?.(), 300);
+  expect((await response).statusCode).toBe(200);
+});
+
+it("lets the requests of a client beyond its share wait, and those of others not", async () => {
+  const { listener, seen, held } = service();
+  const { port } = await frontOf(listener, { ...BEHIND_PROXY, requests: { total: 4, perClient: 2 } });
+  const own = Array.from({ length: 5 }, () => statusAs(port, "2001:db8::1", "/held"));
+  await vi.waitFor(() => expect(held.length).toBe(2), WAIT);
+  // Another address of the same /64 network waits, too.
+  const same = statusAs(port, "2001:db8::2", "/held");
+  expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
+  expect(seen).toEqual(["/held", "/held", "/v2/health"]);
+  for (let at = 0; at < 6; at++) {
+    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), WAIT);
+    held.shift()?.();
+  }
+  expect(await Promise.all([...own, same])).toEqual([200, 200, 200, 200, 200, 200]);
+});
+
+it("keeps event streams apart from requests, and gives each client a share of them", async () => {
+  const { listener, streams } = service();
+  const limits = { requests: { total: 2, perClient: 2 }, streams: { total: 5, perClient: 4 } };
+  const { port } = await frontOf(listener, { ...BEHIND_PROXY, ...limits });
+  const open = await Promise.all(Array.from({ length: 4 }, () => requestAs(port, "203.0.113.7", "/events")));
+  expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+  expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
+  const refused = await requestAs(port, "203.0.113.7", "/events");
+  expect(refused.statusCode).toBe(429);
+  expect(JSON.parse(Buffer.concat(await refused.toArray()).toString())).toMatchObject({ error_code: "rate_limited" });
+  const other = await requestAs(port, "198.51.100.1", "/events");
+  expect(other.statusCode).toBe(200);
+  for (const response of [...open, other]) response.destroy();
+  await vi.waitFor(() => expect(streams.size).toBe(0), WAIT);
+  const again = await requestAs(port, "203.0.113.7", "/events");
+  expect(again.statusCode).toBe(200);
+  again.destroy();
+});

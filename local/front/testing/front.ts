@@ -1,0 +1,42 @@
+// A front server before a server of the test, as the Worker.
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import { createLogger } from "#shared/log.ts";
+import { type FrontOptions, startFront } from "../front-server.ts";
+
+export type TestFront = {
+  readonly port: number;
+  readonly origin: string;
+  readonly backend: Server;
+  /** The lines that the front server has logged. */
+  readonly logged: string[];
+};
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+/** Starts both for the current test. */
+export async function frontOf(listener: RequestListener, options: Partial<FrontOptions> = {}): Promise<TestFront> {
+  const backend = createServer(listener).listen(0, "127.0.0.1");
+  await once(backend, "listening");
+  const logged: string[] = [];
+  const log = createLogger({ write: (line) => logged.push(line), now: Date.now, level: "info" });
+  const upstream = { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" };
+  const front = await startFront({ port: 0, log, ...options }, upstream);
+  onTestFinished(() => {
+    for (const server of [front, backend]) {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+  return { port: portOf(front), origin: `http://127.0.0.1:${portOf(front)}`, backend, logged };
+}
+
+/** A connection that the test ends. */
+export function connectTo(port: number): Socket {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
