@@ -52,7 +52,7 @@ export async function credentialOfKey(context: AnyContext): Promise<{ account: A
   const digests = key !== null && isApiKey(key) ? await digestsOf(key, peppers) : null;
   if (digests !== null) await limitRate(context, digests[0]);
   const { DB } = context.env;
-  const found = digests === null ? null : await findCredential(context, digests[0], () => accountOfKey(DB, digests));
+  const found = digests === null ? null : await findCredential(context, digests, () => accountOfKey(DB, digests));
   if (!digests || !found) throw unauthorized(context, "Basic", apiKeyError(header));
   await updatePepper(DB, apiKeys, found.digest, { digest: digests[0], pepper: peppers[0].name });
   return { account: found.account, digest: digests[0] };
@@ -62,8 +62,8 @@ export async function credentialOfKey(context: AnyContext): Promise<{ account: A
 export async function accountOfSession(context: AnyContext, { key }: Session): Promise<Account | null> {
   if (key === null) return null;
   await limitRate(context, key);
-  const found = await findCredential(context, key, () => accountOfKey(context.env.DB, [key]));
-  return found?.account ?? null;
+  // The service sealed the digest: it is no guess.
+  return (await accountOfKey(context.env.DB, [key]))?.account ?? null;
 }
 
 async function accountOfOperator(context: AnyContext, session: Session | null, id: string): Promise<Account> {
@@ -88,7 +88,7 @@ export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const { peppers } = settingsOf(context.env);
   const digests = token !== null && isNodeToken(token) ? await digestsOf(token, peppers) : null;
   const { DB } = context.env;
-  const found = digests === null ? null : await findCredential(context, digests[0], () => nodeTokenOf(DB, digests));
+  const found = digests === null ? null : await findCredential(context, digests, () => nodeTokenOf(DB, digests));
   if (!digests || !found) {
     throw unauthorized(context, "Bearer", "The node token is missing or unknown");
   }

@@ -1,11 +1,12 @@
-// Limits for wrong credentials: a network that sends too many is blocked before any database access, and an unknown
-// credential is not looked up again for a short time.
+// Limits for wrong credentials: of a network that sends too many, only credentials that the database has are looked up,
+// and an unknown credential is not looked up again for a short time.
 import type { HonoRequest } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { clientNetwork } from "#shared/network/client-network.ts";
 import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
 import { ExpiringSet } from "./expiring-set.ts";
+import { KnownCredentials } from "./known-credentials.ts";
 
 type AnyContext = { readonly req: Pick<HonoRequest, "header" | "path">; readonly env: Env };
 
@@ -13,48 +14,46 @@ type AnyContext = { readonly req: Pick<HonoRequest, "header" | "path">; readonly
 const BLOCK_SECONDS = 10;
 const ADMIN_BLOCK_SECONDS = 60;
 const UNKNOWN_MS = 10_000;
-/** Networks may be shared: credentials that were valid within this time are still looked up. */
-const VALID_MS = 10 * 60_000;
-/** About 100 bytes an entry: 1 MB together. */
+/** About 100 bytes an entry: 0.5 MB each. */
 const MAX_ENTRIES = 5000;
 
 const blocked = new ExpiringSet(BLOCK_SECONDS * 1000, MAX_ENTRIES);
 const adminBlocked = new ExpiringSet(ADMIN_BLOCK_SECONDS * 1000, MAX_ENTRIES);
 const unknown = new ExpiringSet(UNKNOWN_MS, MAX_ENTRIES);
-const valid = new ExpiringSet(VALID_MS, MAX_ENTRIES);
+const known = new KnownCredentials();
 
 /**
- * What a credential belongs to; null if it is unknown. Calls `lookUp` (the database) at most once per ten seconds for
- * an unknown credential, and never for a blocked network. Throws AppError(rate_limited).
+ * What a credential belongs to; null if it is unknown. `digests` has one for each pepper, the newest first. Calls
+ * `lookUp` (the database) at most once per ten seconds for an unknown credential, and for a blocked network only with
+ * credentials that exist. Throws AppError(rate_limited).
  */
 export async function findCredential<Value>(
   context: AnyContext,
-  digest: string,
+  digests: readonly [string, ...string[]],
   lookUp: () => Promise<Value | null>,
 ): Promise<Value | null> {
   const now = Date.now();
   const network = networkOf(context);
-  if (network !== null && blocked.has(network, now) && !valid.has(digest, now)) {
+  if (network !== null && blocked.has(network, now) && !(await known.has(context.env.DB, digests, now))) {
     throw tooMany("API keys or node tokens", BLOCK_SECONDS);
   }
+  const [digest] = digests;
   const found = unknown.has(digest, now) ? null : await lookUp();
-  if (found !== null) {
-    valid.add(digest, now);
-    return found;
-  }
+  if (found !== null) return found;
   unknown.add(digest, now);
   if (network !== null && !(await context.env.REFUSED_RATE.limit({ key: network })).success) blocked.add(network, now);
   return null;
 }
 
 /**
- * Whether `compare` accepts the admin token. Throws AppError(rate_limited) for networks that sent too many wrong ones.
+ * Whether `compare` accepts the admin token, wherever it comes from: to compare it costs a hash, and nobody guesses it.
+ * The limit of wrong ones bounds the log. Throws AppError(rate_limited) for networks that sent too many.
  */
 export async function checkAdminToken(context: AnyContext, compare: () => Promise<boolean>): Promise<boolean> {
+  if (await compare()) return true;
   const now = Date.now();
   const network = networkOf(context);
   if (network !== null && adminBlocked.has(network, now)) throw tooMany("admin tokens", ADMIN_BLOCK_SECONDS);
-  if (await compare()) return true;
   log.warn("Wrong admin token", { address: context.req.header("cf-connecting-ip") ?? null, path: context.req.path });
   if (network === null) return false;
   if (!(await context.env.ADMIN_REFUSED_RATE.limit({ key: network })).success) adminBlocked.add(network, now);
@@ -67,4 +66,4 @@ const tooMany = (what: string, retryAfterSeconds: number): AppError =>
   });
 
 /** The client's network: of the address that Cloudflare or the local front server set, whatever the client sends. */
-export const networkOf = ({ req }: AnyContext): string | null => clientNetwork(req.header("cf-connecting-ip") ?? "");
+const networkOf = ({ req }: AnyContext): string | null => clientNetwork(req.header("cf-connecting-ip") ?? "");

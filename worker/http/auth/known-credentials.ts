@@ -1,0 +1,46 @@
+// Whether the database has a credential, for networks that send unknown ones: read at once for all credentials, so that
+// guesses cost few queries, and whoever has a valid one is not locked out by others at the same address.
+import { type SQL, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import * as z from "zod";
+import { runQuery } from "../../db/run-query.ts";
+import { apiKeys, nodeTokens, sessionLinks } from "../../db/schema.ts";
+
+/** The start of a digest: 64 bits. It only decides whether a credential is looked up. */
+const DIGEST_CHARS = 16;
+/** New credentials are known this soon, ms. */
+const REREAD_MS = 5000;
+/** About 100 bytes each: 10 MB. Of more, some are looked up only when their network is not blocked. */
+const MAX_READ = 100_000;
+
+const Rows = z.array(z.object({ start: z.string() }));
+
+export class KnownCredentials {
+  #starts: ReadonlySet<string> | null = null;
+  #readAt = 0;
+
+  /** Whether a credential with one of these digests may be valid. Throws AppError when the database is unavailable. */
+  async has(db: D1Database, digests: readonly string[], now: number): Promise<boolean> {
+    const isIn = (starts: ReadonlySet<string>): boolean =>
+      digests.some((digest) => starts.has(digest.slice(0, DIGEST_CHARS)));
+    if (this.#starts && isIn(this.#starts)) return true;
+    if (this.#starts && now < this.#readAt + REREAD_MS) return false;
+    this.#readAt = now;
+    this.#starts = await readStarts(db);
+    return isIn(this.#starts);
+  }
+}
+
+async function readStarts(db: D1Database): Promise<ReadonlySet<string>> {
+  const startOf = (table: SQL): SQL => sql`SELECT substr(digest, 1, ${DIGEST_CHARS}) AS start FROM ${table}`;
+  const valid = sql.join(
+    [
+      startOf(sql`${apiKeys} WHERE revoked_at IS NULL`),
+      startOf(sql`${nodeTokens} WHERE revoked_at IS NULL`),
+      startOf(sql`${sessionLinks}`),
+    ],
+    sql` UNION ALL `,
+  );
+  const rows = await runQuery(drizzle(db).all(sql`${valid} LIMIT ${MAX_READ}`));
+  return new Set(Rows.parse(rows).map(({ start }) => start));
+}
