@@ -28,7 +28,7 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
       },
       {
         flags: "--trusted-proxy <network>",
-        description: "Address or network whose X-Forwarded-For is right, such as 10.0.0.0/8 (COPRA_TRUSTED_PROXIES)",
+        description: "Proxy whose X-Forwarded-For is right, such as 10.0.0.0/8, or none (COPRA_TRUSTED_PROXIES)",
         repeat: true,
       },
       { flags: "--s3-url <url>", description: "URL of the S3 server for nodes on other machines (COPRA_S3_URL)" },

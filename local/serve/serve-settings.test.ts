@@ -21,9 +21,10 @@ it("passes on variables of the Worker, and runs no S3 server beside a bucket of 
   expect(Object.keys(service.variables)).toHaveLength(3);
 });
 
-const HTTPS = { COPRA_PUBLIC_URL: "https://encode.example.com/" };
+const PUBLIC = { COPRA_PUBLIC_URL: "https://encode.example.com/" };
+const HTTPS = { ...PUBLIC, COPRA_TRUSTED_PROXIES: "127.0.0.1" };
 it.each<[string, Record<string, string>]>([
-  ["behind a proxy with TLS", { COPRA_BIND: "0.0.0.0", COPRA_TRUSTED_PROXIES: "10.0.0.0/8, ::1", ...HTTPS }],
+  ["behind a proxy with TLS", { COPRA_BIND: "0.0.0.0", ...PUBLIC, COPRA_TRUSTED_PROXIES: "10.0.0.0/8, ::1" }],
   [
     "with its S3 server behind a proxy with TLS",
     { COPRA_BIND: "::", COPRA_S3_URL: "https://s3.example.com", ...HTTPS },
@@ -35,6 +36,11 @@ it.each<[string, Record<string, string>]>([
   ["for services of the machine, from the machine alone", { COPRA_ALLOW_PRIVATE: "loopback" }],
 ])("runs %s", (_, env) => expect(() => readServeSettings({ ...DATA, ...env })).not.toThrow());
 
+it("trusts no proxy when the operator states that there is none", () => {
+  const { service } = readServeSettings({ ...DATA, ...PUBLIC, COPRA_TRUSTED_PROXIES: "none" }).stack;
+  expect(service.trustedProxies).toEqual([]);
+});
+
 it.each<[Record<string, string>, string]>([
   [{ COPRA_HOME: "" }, "Choose the folder of all data: --data"],
   [{ COPRA_PORT: "http" }, "COPRA_PORT must be a port"],
@@ -43,6 +49,8 @@ it.each<[Record<string, string>, string]>([
   [{ COPRA_PUBLIC_URL: "https://example.com/copra" }, "--public-url (COPRA_PUBLIC_URL) must be a URL without a path"],
   [{ COPRA_TRUSTED_PROXIES: "proxy" }, '"proxy" is not an address or a network'],
   [{ COPRA_TRUSTED_PROXIES: "0.0.0.0/0" }, "must not be the whole internet"],
+  [PUBLIC, "Give its address by --trusted-proxy"],
+  [{ ...PUBLIC, COPRA_TRUSTED_PROXIES: "none, 10.0.0.1" }, '"none" is not an address or a network'],
   [{ COPRA_BIND: "0.0.0.0" }, "would cross the network unencrypted"],
   [{ COPRA_PUBLIC_URL: "http://encode.example.com" }, "would cross the network unencrypted"],
   [{ ...HTTPS, COPRA_BIND: "0.0.0.0", COPRA_S3_URL: "http://s3.lan:9000" }, "give its URL by --s3-url https://"],

@@ -80,7 +80,7 @@ export function readServeSettings(env: Env): ServeSettings {
   const service: ServiceSettings = {
     bind: chosen.COPRA_BIND,
     publicUrl: chosen.COPRA_PUBLIC_URL ?? null,
-    trustedProxies: chosen.COPRA_TRUSTED_PROXIES,
+    trustedProxies: proxiesOf(chosen),
     s3Url: chosen.COPRA_S3_URL ?? null,
     ownS3: chosen.COPRA_S3 === "on" && variables.SCRATCH_ENDPOINT === undefined,
     allowPrivate: chosen.COPRA_ALLOW_PRIVATE,
@@ -94,9 +94,16 @@ export function readServeSettings(env: Env): ServeSettings {
   };
 }
 
+/** In place of proxies: the operator says that none is there. */
+const NO_PROXY = "none";
+
+const proxiesOf = ({ COPRA_TRUSTED_PROXIES: given }: Environment): string[] =>
+  given.length === 1 && given[0] === NO_PROXY ? [] : given;
+
 /** Why the service would not be safe for others than whoever sits at this machine; null if it is. */
 function unsafeReason(chosen: Environment): string | null {
-  const { COPRA_BIND: bind, COPRA_PUBLIC_URL: publicUrl, COPRA_S3_URL: s3Url, COPRA_TRUSTED_PROXIES: proxies } = chosen;
+  const { COPRA_BIND: bind, COPRA_PUBLIC_URL: publicUrl, COPRA_S3_URL: s3Url } = chosen;
+  const proxies = proxiesOf(chosen);
   new TrustedProxies(proxies);
   if (proxies.some((proxy) => proxy.endsWith("/0"))) {
     return "--trusted-proxy must not be the whole internet: every client could then state any address as its own";
@@ -106,6 +113,12 @@ function unsafeReason(chosen: Environment): string | null {
     return (
       "API keys and sessions would cross the network unencrypted. Put a proxy with TLS in front and give its URL by " +
       "--public-url https://…; in a network that only you use, --insecure-http starts it anyway"
+    );
+  }
+  if (publicUrl?.startsWith("https:") && chosen.COPRA_TRUSTED_PROXIES.length === 0) {
+    return (
+      "The https URL belongs to a proxy. Give its address by --trusted-proxy, such as 127.0.0.1: without it all clients " +
+      "have the proxy's address, and share its limits. --trusted-proxy none: nothing in front sends X-Forwarded-For"
     );
   }
   const isS3Open = ANY.includes(bind) && s3Url !== undefined && chosen.COPRA_S3 === "on";
