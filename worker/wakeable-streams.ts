@@ -7,6 +7,12 @@ export type StreamStep = { readonly write: string } | { readonly waitMs: number 
 
 export class WakeableStreams {
   readonly #readers = new Set<Reader>();
+  readonly #onLeave: () => void;
+
+  /** `onLeave` is called when a stream has ended. */
+  constructor(onLeave: () => void = () => {}) {
+    this.#onLeave = onLeave;
+  }
 
   /** The number of open streams. */
   get size(): number {
@@ -19,7 +25,9 @@ export class WakeableStreams {
     this.#readers.add(reader);
     const leave = (): boolean => {
       reader.leave();
-      return this.#readers.delete(reader);
+      const isFirst = this.#readers.delete(reader);
+      if (isFirst) this.#onLeave();
+      return isFirst;
     };
     const source: UnderlyingSource<Uint8Array> = {
       // A slow reader gets what is new by then, and nothing queues up.

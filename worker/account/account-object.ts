@@ -10,6 +10,7 @@ import { log } from "../log.ts";
 import type { AccountEvent, AccountRpc, Admission, JobAdmission } from "../rpc/account.ts";
 import { settingsOf } from "../settings.ts";
 import { AccountEvents } from "./account-events.ts";
+import { FollowedJobs } from "./followed-jobs.ts";
 import { type JobCount, judgeJob } from "./job-count.ts";
 import { Receivers } from "./receivers.ts";
 
@@ -30,6 +31,7 @@ type Secrets = {
 export class AccountObject extends DurableObject<Env> implements AccountRpc {
   readonly #receivers: Receivers;
   readonly #events: AccountEvents;
+  readonly #followed = new FollowedJobs();
   #count: JobCount | null = null;
   #counting: Promise<void> | null = null;
   #secrets: Secrets | null = null;
@@ -75,6 +77,10 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   async events(lastEventId: string | null): Promise<Result<ReadableStream<Uint8Array>>> {
     const stream = this.#events.open(this.#id, lastEventId);
     return stream ? ok(stream) : err(TOO_MANY_LISTENERS);
+  }
+
+  async follow(jobId: string, streams: number): Promise<boolean> {
+    return this.#followed.note(jobId, streams, Date.now());
   }
 
   override async alarm(): Promise<void> {

@@ -4,6 +4,7 @@ import { traceFields } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { Env } from "../bindings.ts";
 import { log } from "../log.ts";
+import { accountOf } from "../rpc/account.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { FIRST_HUB, hubOf } from "../rpc/hub.ts";
 import { leaseIdOf } from "./state/job-moves.ts";
@@ -18,25 +19,35 @@ const REFRESH_LIMIT_MS = 1000;
 
 export class Followers {
   readonly #env: Env;
-  readonly #hasStreams: () => boolean;
+  readonly #streams: () => number;
   #refreshedAt = 0;
 
-  /** `hasStreams` returns whether event streams follow the job. */
-  constructor(env: Env, hasStreams: () => boolean) {
+  /** `streams` returns how many event streams follow the job. */
+  constructor(env: Env, streams: () => number) {
     this.#env = env;
-    this.#hasStreams = hasStreams;
+    this.#streams = streams;
+  }
+
+  /** Reports the streams to the account; false if it has too many. While the account is not reachable it may have. */
+  async count({ spec }: JobState): Promise<boolean> {
+    try {
+      return await withDeadline("follow", accountOf(this.#env, spec.accountId).follow(spec.id, this.#streams()));
+    } catch (error) {
+      log.warn("event streams not counted", { job: spec.id, error: messageOf(error), ...traceFields(spec.trace) });
+      return true;
+    }
   }
 
   /** Until when somebody follows the job, ms since 1970. */
   until(): number {
-    return this.#hasStreams() ? Date.now() + FOLLOWED_MS : 0;
+    return this.#streams() > 0 ? Date.now() + FOLLOWED_MS : 0;
   }
 
   /** The newest progress that hubs know, for somebody who looks at the job now. */
   async latest(state: JobState): Promise<ProgressItem[]> {
     const now = Date.now();
     const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease);
-    if (leased.length === 0 || (!this.#hasStreams() && now < this.#refreshedAt + FRESH_MS)) return [];
+    if (leased.length === 0 || (this.#streams() === 0 && now < this.#refreshedAt + FRESH_MS)) return [];
     this.#refreshedAt = now;
     const byHub = Map.groupBy(leased, ({ lease }) => lease?.hub ?? FIRST_HUB);
     const items = [...byHub].map(([hub, tasks]) => {

@@ -45,6 +45,10 @@ const NOTIFICATION_NOT_FOUND: Failure = {
   message: "The job has no notification with this id",
 };
 const TOO_MANY_FOLLOWERS: Failure = { code: "rate_limited", message: "Too many event streams follow this job already" };
+const TOO_MANY_STREAMS: Failure = {
+  code: "rate_limited",
+  message: "Too many event streams follow jobs of this account already; `GET /v2/events` follows all of them",
+};
 const conflict = (message: string): Failure => ({ code: "job_state_conflict", message });
 
 /** Returns the error of a call that a client can cause; others are thrown. */
@@ -68,10 +72,13 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
-    this.#events = new JobEvents(() => this.#followed());
+    this.#events = new JobEvents(
+      () => this.#followed(),
+      () => this.#followerLeft(),
+    );
     this.#effects = new EffectRunner(ctx, env, this.#memory);
     const commit = (state: JobState): void => this.#commit(state);
-    this.#followers = new Followers(env, () => this.#events.isFollowed);
+    this.#followers = new Followers(env, () => this.#events.size);
     this.#leases = new LeaseRequests(env, this.#memory, commit, () => this.#followers.until());
   }
 
@@ -141,10 +148,21 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async events(): Promise<JobResult<ReadableStream<Uint8Array>>> {
-    if (!this.#memory.state) return err(JOB_NOT_FOUND);
+    const { state } = this.#memory;
+    if (!state) return err(JOB_NOT_FOUND);
     const stream = this.#events.open();
-    if (stream) this.ctx.waitUntil(this.#refresh());
-    return stream ? ok(stream) : err(TOO_MANY_FOLLOWERS);
+    if (!stream) return err(TOO_MANY_FOLLOWERS);
+    if (!(await this.#followers.count(state))) {
+      await stream.cancel();
+      return err(TOO_MANY_STREAMS);
+    }
+    this.ctx.waitUntil(this.#refresh());
+    return ok(stream);
+  }
+
+  #followerLeft(): void {
+    const { state } = this.#memory;
+    if (state) this.ctx.waitUntil(this.#followers.count(state));
   }
 
   async metadata(key: string | null): Promise<JobResult<string>> {

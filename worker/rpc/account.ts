@@ -32,6 +32,8 @@ export interface AccountRpc extends DurableObject<unknown> {
   record(events: readonly AccountEvent[]): Promise<number>;
   /** Server-sent events from the one after an id on; null: from now on. */
   events(lastEventId: string | null): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
+  /** A job has so many event streams now; false: with those of the account's other jobs there are too many. */
+  follow(jobId: string, streams: number): Promise<boolean>;
   /** The account's secrets have changed. */
   forgetSecrets(): Promise<void>;
 }

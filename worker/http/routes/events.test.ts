@@ -3,6 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { TaskChanges } from "#shared/api/task-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 import { joined, useNodes } from "../../testing/nodes.ts";
@@ -105,6 +106,31 @@ describe("GET /v2/jobs/:id/events", () => {
     await vi.waitFor(async () => expect((await request(id)).status).toBe(200));
     await Promise.all(streams.map(({ close }) => close()));
     await cancel(id);
+  });
+
+  it("allows a number of streams per account, and counts those that were closed no more", async () => {
+    const { id: account, key } = await newAccount();
+    const headers = basic(key);
+    const [first, second] = await Promise.all(
+      [1, 2].map(async () => (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers })).body.id),
+    );
+    // Other jobs of the account have all streams but one.
+    await accountOf(env, account).follow("others", 199);
+    const stream = (await request(first, { headers })).body?.getReader();
+    await stream?.read();
+    const refused = await request(second, { headers });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ error_code: "rate_limited" });
+    const others = await listen(await newJob());
+    await stream?.cancel();
+    await send(`/v2/jobs/${first}`, { method: "DELETE", headers });
+    const again = await vi.waitFor(async () => {
+      const response = await request(second, { headers });
+      expect(response.status).toBe(200);
+      return response;
+    }, WAIT);
+    await Promise.all([again.body?.cancel(), others.close()]);
+    await send(`/v2/jobs/${second}`, { method: "DELETE", headers });
   });
 
   it("writes nothing to storage, like a single request", async () => {

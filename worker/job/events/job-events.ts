@@ -7,11 +7,15 @@ const MAX_FOLLOWERS = 20;
 
 export class JobEvents {
   readonly #view: () => Followed | null;
-  readonly #streams = new WakeableStreams();
+  readonly #streams: WakeableStreams;
 
-  /** `view` returns what followers see of the job now, or null when it is no longer kept. */
-  constructor(view: () => Followed | null) {
+  /**
+   * `view` returns what followers see of the job now, or null when it is no longer kept. `onLeave` is called when a
+   * stream has ended.
+   */
+  constructor(view: () => Followed | null, onLeave?: () => void) {
     this.#view = view;
+    this.#streams = new WakeableStreams(onLeave);
   }
 
   /** A stream that follows the job to its end, or null when there are too many. */
@@ -31,8 +35,9 @@ export class JobEvents {
     });
   }
 
-  get isFollowed(): boolean {
-    return this.#streams.size > 0;
+  /** The number of open streams. */
+  get size(): number {
+    return this.#streams.size;
   }
 
   /** The job has changed. */
