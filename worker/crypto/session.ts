@@ -4,6 +4,8 @@ import { hex } from "./bytes.ts";
 import { type SealingKeys, seal, unseal } from "./sealed-secret.ts";
 
 const Session = z.object({
+  /** Random, by which signing out ends this session alone. */
+  id: z.string(),
   /** The digest of an API key, as the database has it. */
   key: z.string().nullable(),
   /** The digest of the admin token. */

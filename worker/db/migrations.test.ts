@@ -60,6 +60,7 @@ const WRITTEN: Record<string, readonly string[]> = {
     `UPDATE idempotency_keys SET job_id = 'AAAAAAAAAAAAA3', created_at = ${Date.now()} WHERE key = 'again'`,
   ],
   "0010_session_links.sql": [],
+  "0011_ended_sessions.sql": [],
 };
 
 /** The schema of before a migration, with the rows of that time; then the migration itself, and so on to the last. */

@@ -176,3 +176,9 @@ export const sessionLinks = sqliteTable("session_links", {
   sealed: text("sealed").notNull(),
   expiresAt: integer("expires_at").notNull(),
 });
+
+/** Sessions that were signed out of, until they would have expired. */
+export const endedSessions = sqliteTable("ended_sessions", {
+  id: text("id").primaryKey(),
+  expiresAt: integer("expires_at").notNull(),
+});

@@ -2,6 +2,7 @@
 import { parse, serialize } from "hono/utils/cookie";
 import { type Session, sealSession, unsealSession } from "../../crypto/session.ts";
 import { settingsOf } from "../../settings.ts";
+import { isEnded } from "./ended-sessions.ts";
 import type { AnyContext } from "./same-origin.ts";
 
 type Cookie = { readonly name: string; readonly isSecure: boolean };
@@ -24,14 +25,14 @@ function cookiesOf(context: AnyContext): readonly [Cookie, ...Cookie[]] {
   return context.req.header("origin")?.startsWith("https:") ? [SECURE, plain] : [plain, SECURE];
 }
 
-/** The session of the cookie; null without one, or if it is not valid or has expired. */
+/** The session of the cookie; null without one, or if it is not valid, has expired or was signed out of. */
 export async function readSession(context: AnyContext): Promise<Session | null> {
   const sent = parse(context.req.header("cookie") ?? "");
   const { sealingKeys: keys } = settingsOf(context.env);
   // First what no other host and no plain HTTP can have written.
   for (const { name } of cookiesOf(context).toSorted((a, b) => Number(b.isSecure) - Number(a.isSecure))) {
     const session = await unsealSession(sent[name] ?? "", "cookie", { keys, now: Date.now() });
-    if (session) return session;
+    if (session && !(await isEnded(context.env.DB, session))) return session;
   }
   return null;
 }

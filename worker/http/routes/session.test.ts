@@ -152,6 +152,22 @@ it("another site cannot sign a person in or out", async () => {
   ]);
 });
 
+it("signing out ends the session: a copy of its cookie is worth nothing, and other sessions go on", async () => {
+  const [mine, other] = [await signIn(basic(account.key)), await signIn(basic(account.key))];
+  const { once } = await newLink(mine.cookie);
+  const device = await signIn({}, { once });
+  expect((await send("/v2/session", { method: "DELETE", headers: mine.cookie })).status).toBe(200);
+  for (const path of ["/v2/jobs", "/v2/session"]) {
+    expect([path, (await send(path, { headers: mine.cookie })).status]).toEqual([path, 401]);
+  }
+  expect((await newLink(mine.cookie)).status).toBe(401);
+  for (const { cookie } of [other, device]) expect((await send("/v2/jobs", { headers: cookie })).status).toBe(200);
+  // Signing in again replaces the session, whose cookie ends, too.
+  const again = await signIn({ ...other.cookie, ...bearer(ADMIN) });
+  expect((await send("/v2/jobs", { headers: other.cookie })).status).toBe(401);
+  expect((await send("/v2/jobs", { headers: again.cookie })).status).toBe(200);
+});
+
 it("a link signs in once, with the rights of its credential, and of the account that the operator chose", async () => {
   const { once, body, status } = await newLink(bearer(ADMIN), { account: account.id });
   expect([status, body.url]).toEqual([200, `https://copra.test/dashboard#once=${once}`]);

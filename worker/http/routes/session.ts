@@ -11,6 +11,7 @@ import { findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { settingsOf } from "../../settings.ts";
 import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
+import { endSession } from "../auth/ended-sessions.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
 import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-origin.ts";
 import { readSession, removeSession, writeSession } from "../auth/session-cookie.ts";
@@ -21,6 +22,8 @@ import { jsonResponse } from "../responses/json-response.ts";
 /** How long a session lasts. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 const LINK_MS = 60_000;
+/** 131 bits. */
+const ID_CHARS = 22;
 /** 238 bits. */
 const ONCE_CHARS = 40;
 
@@ -41,10 +44,15 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     const before = await readSession(context);
     const { current, view } = await validSession(context, before ? joined(begun, before) : begun);
     await writeSession(context, current);
+    if (before) await endSession(context.env.DB, before, Date.now());
     return jsonResponse(context, viewSession(current, view));
   })
   .delete("/", async (context) => {
-    if (await readSession(context)) requireSameOrigin(context);
+    const current = await readSession(context);
+    if (current) {
+      requireSameOrigin(context);
+      await endSession(context.env.DB, current, Date.now());
+    }
     removeSession(context);
     return jsonResponse(context, { signed_out: true } satisfies z.infer<typeof SignedOut>);
   })
@@ -93,7 +101,7 @@ function joined(begun: Session, before: Session): Session {
   const admin = begun.admin ?? before.admin;
   const isNew = key === begun.key && admin === begun.admin;
   const expiresAt = isNew ? begun.expiresAt : Math.min(begun.expiresAt, before.expiresAt);
-  return { key, admin, account: begun.account ?? before.account, expiresAt };
+  return { id: begun.id, key, admin, account: begun.account ?? before.account, expiresAt };
 }
 
 const viewSession = ({ expiresAt }: Session, { account, isOperator }: Rights): SessionView => ({
@@ -103,16 +111,17 @@ const viewSession = ({ expiresAt }: Session, { account, isOperator }: Rights): S
 });
 
 const NONE = { key: null, admin: null, account: null };
+const newId = (): string => randomText(ID_CHARS, randomBytes);
 
 /** The rights of the API key or admin token in the header. Throws AppError. */
 async function fromCredential(context: AnyContext): Promise<Session> {
   const expiresAt = Date.now() + SESSION_MS;
   if (bearer(context.req.header("authorization")) === null) {
     const { digest } = await credentialOfKey(context);
-    return { ...NONE, key: digest, expiresAt };
+    return { ...NONE, id: newId(), key: digest, expiresAt };
   }
   if (!(await isOperator(context, null))) throw unauthorized(context, "Bearer", "The admin token is wrong");
-  return { ...NONE, admin: await adminDigest(settingsOf(context.env).adminToken), expiresAt };
+  return { ...NONE, id: newId(), admin: await adminDigest(settingsOf(context.env).adminToken), expiresAt };
 }
 
 /** The rights of a one-time link, which `takeLink` uses up, and `findLink` does not. Throws AppError. */
@@ -123,7 +132,7 @@ async function fromLink(context: AnyContext, once: string, read: typeof takeLink
   const { sealingKeys: keys } = settingsOf(context.env);
   const begun = link && link.expiresAt > now ? await unsealSession(link.sealed, { link: digest }, { keys, now }) : null;
   if (!begun) throw unusable(context);
-  return begun;
+  return { ...begun, id: newId() };
 }
 
 const unusable = (context: AnyContext): AppError =>
