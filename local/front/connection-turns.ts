@@ -1,6 +1,5 @@
 // The order of the requests of each connection: Node's server emits pipelined requests at once, and keeps the responses
 // to later ones in memory until their turn (RFC 9112 §9.3.2).
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
@@ -32,7 +31,7 @@ export class ConnectionTurns {
   ): Promise<void> {
     await before;
     if (socket.destroyed) return;
-    const closed = once(response, "close");
+    const closed = new Promise<void>((resolve) => response.once("close", resolve));
     await respond();
     await closed;
     this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1);

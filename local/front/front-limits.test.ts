@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request as ask, type IncomingMessage, type RequestListener } from "node:http";
 import { expect, it, vi } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
 import { connectTo, frontOf } from "./testing/front.ts";
 
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
@@ -93,6 +94,18 @@ it("waits for a response of the Worker that takes longer than a client may read 
   await vi.waitFor(() => expect(held.length).toBe(1), WAIT);
   setTimeout(() => held[0]?.(), 300);
   expect((await response).statusCode).toBe(200);
+});
+
+it("keeps a WebSocket whose ends are silent for longer than a client may read nothing", async () => {
+  const { port, origin, backend } = await frontOf(() => {}, { stallMs: 50 });
+  new WebSocketServer({ server: backend }).on("connection", (socket) => socket.on("message", () => socket.send("hi")));
+  const socket = new WebSocket(origin.replace("http", "ws"));
+  await once(socket, "open");
+  // A connection without a request ends meanwhile.
+  await once(connectTo(port).resume(), "close");
+  socket.send("hello");
+  expect(String((await once(socket, "message"))[0])).toBe("hi");
+  socket.terminate();
 });
 
 it("lets the requests of a client beyond its share wait, and those of others not", async () => {
