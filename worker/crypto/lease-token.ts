@@ -1,29 +1,40 @@
-// Tokens of leases: a secret followed by a checksum of its job. With the checksum the Worker rejects reports on leases
-// that it never made without creating an object for a job that does not exist.
+// Tokens of leases: a secret, which is the proof, then a checksum of the lease and one of its job. With the checksums the
+// Worker rejects reports on leases that it never made without creating an object for a job that does not exist, and the
+// hub knows whose lease is whose before the job is asked.
 import { createHmac } from "node:crypto";
-import { type JobId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
+import { type LeaseId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { SealingKeys } from "./sealed-secret.ts";
 
-/** Hexadecimal: 64 bits. The checksum only filters noise; the secret is the proof. */
+/** Hexadecimal: 64 bits each. */
 const CHECKSUM_CHARS = 16;
 
 /** Derives a key for this purpose first, so that the checksum reveals nothing about the sealing key. */
-function checksumOf(job: JobId, { bytes }: SealingKeys[number]): string {
+function checksumOf(text: string, { bytes }: SealingKeys[number]): string {
   const key = createHmac("sha256", bytes).update("copra lease token 1").digest();
-  return createHmac("sha256", key).update(job).digest("hex").slice(0, CHECKSUM_CHARS);
+  return createHmac("sha256", key).update(text).digest("hex").slice(0, CHECKSUM_CHARS);
 }
 
-/** New tokens for leases of a job. */
-export function newLeaseTokens(count: number, job: JobId, keys: SealingKeys, random: RandomBytes): string[] {
-  const key = keys[0];
-  if (!key) throw new Error("SEALING_KEYS is empty");
-  const checksum = checksumOf(job, key);
-  return Array.from({ length: count }, () => newToken(random) + checksum);
+/** The end of the tokens of a lease. That of the job is last: hubs of the previous release know no other. */
+const endOf = (lease: string, job: string, key: SealingKeys[number]): string =>
+  checksumOf(lease, key) + checksumOf(job, key);
+
+/** A new token for a lease. */
+export function newLeaseToken(lease: LeaseId, keys: SealingKeys, random: RandomBytes): string {
+  const [key] = keys;
+  const job = parseLeaseId(lease)?.job;
+  if (!key || job === undefined) throw new Error(key ? `${lease} is no lease` : "SEALING_KEYS is empty");
+  return newToken(random) + endOf(lease, job, key);
 }
 
 /** Whether the token was made for a lease of this job, by its checksum. */
-export function isLeaseToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
+export function isJobToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
   const job = parseLeaseId(lease)?.job;
   return job !== undefined && keys.some((key) => token.endsWith(checksumOf(job, key)));
+}
+
+/** Whether the token was made for this lease, by its checksums. Not that of a lease of the previous release. */
+export function isLeaseToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
+  const job = parseLeaseId(lease)?.job;
+  return job !== undefined && keys.some((key) => token.endsWith(endOf(lease, job, key)));
 }

@@ -5,7 +5,7 @@ import { type NodeFrameOf, PREVIOUS_PROTOCOL_VERSION, type ProgressItem } from "
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
 import type { HubEnv } from "../bindings.ts";
-import { isLeaseToken } from "../crypto/lease-token.ts";
+import { isJobToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { type JobStub, jobOf } from "../rpc/job.ts";
@@ -185,6 +185,6 @@ export class JobCalls {
   /** Whether the job of these leases may exist: calls for jobs that never existed must not create objects. */
   #mayExist({ leases }: SocketNode, proofs: readonly LeaseProof[]): boolean {
     const sealingKeys = sealingKeysOf(this.#env);
-    return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isLeaseToken(proof, sealingKeys));
+    return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isJobToken(proof, sealingKeys));
   }
 }

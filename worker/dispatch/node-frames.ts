@@ -159,6 +159,7 @@ export class NodeFrames {
       this.#admission.rejectionOf({ nodeId, token: admitted.token, isConnected: older !== null }, now);
     if (rejection) return this.disconnect(socket, rejection);
     const replaced = older && this.#replace(older, hello);
+    // Any other one counts as soon as its job has confirmed it.
     const valid = running.filter((proof) => isLeaseToken(proof, sealingKeysOf(this.#env)));
     const leases: HeldLeases = Object.fromEntries(valid.map(({ lease, slotClass }) => [lease, slotClass]));
     const free = addSlots({ free: NO_SLOTS, leases }, hello.slots);

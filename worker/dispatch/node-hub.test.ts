@@ -116,6 +116,18 @@ describe("the hub", () => {
     expect(node.frames).toEqual([]);
   });
 
+  it("lets no node take the lease of another by naming it, whatever it knows of other leases of the job", async () => {
+    const holder = await joined("a", { inspect: 1, encode: 0 });
+    const spec = await newJob();
+    const { lease, token: proof } = (await holder.next("assign")).assignment;
+    // The tokens of all leases of a job have the same end.
+    const forged = { lease, token: `${"x".repeat(44)}${proof.slice(-16)}`, slotClass: "inspect" };
+    const thief = await joined("b", { inspect: 0, encode: 0 }, "s-b", [forged]);
+    expect((await thief.next("cancel")).lease).toBe(lease);
+    await jobOf(env, spec.id).cancel();
+    expect((await holder.next("cancel")).lease).toBe(lease);
+  });
+
   it("notifies the node at once when its job is cancelled", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();

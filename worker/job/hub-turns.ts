@@ -4,7 +4,7 @@ import { traceFields } from "#shared/network/trace-context.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Env } from "../bindings.ts";
 import { randomBytes } from "../crypto/bytes.ts";
-import { newLeaseTokens } from "../crypto/lease-token.ts";
+import { newLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
@@ -42,10 +42,10 @@ export class HubTurns {
     const { state } = this.#memory;
     if (!state) return nothingKept(turn);
     const { urls = {}, ...secrets } = opened ?? {};
-    const tokens = (count: number): string[] => newLeaseTokens(count, state.spec.id, settings.sealingKeys, randomBytes);
+    const newToken = (lease: LeaseId): string => newLeaseToken(lease, settings.sealingKeys, randomBytes);
     const leaseInput = opened && { ...(secrets as LeaseInput["secrets"]) };
     const now = Date.now();
-    const taken = takeTurn(state, turn, leaseInput && { secrets: leaseInput, tokens }, now);
+    const taken = takeTurn(state, turn, leaseInput && { secrets: leaseInput, newToken }, now);
     const outdated = turn.want.filter((claim, at) => !taken.assigned[at]?.length && isOutdated(state, claim, now));
     const next = outdated.reduce((one, { slotClass }) => requestAdvertising(one, slotClass), taken.state);
     // After a claim of what another node has taken, the hub hears what there is now.

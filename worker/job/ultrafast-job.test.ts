@@ -9,7 +9,7 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer } from "#shared/protocol/scratch.ts";
 import type { Assignment, TaskOf } from "#shared/protocol/tasks.ts";
 import { randomBytes } from "../crypto/bytes.ts";
-import { newLeaseTokens } from "../crypto/lease-token.ts";
+import { newLeaseToken } from "../crypto/lease-token.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
@@ -124,8 +124,10 @@ beforeAll(async () => {
   const headers = { ...bearer(await newNodeToken()), upgrade: "websocket" };
   const { webSocket } = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
   const other = newJobId(randomBytes);
-  const tokens = newLeaseTokens(2, other, settingsOf(env).sealingKeys, randomBytes);
-  const running = tokens.map((token, at) => ({ lease: `${other}.encode.${at + 1}`, token, slotClass: "encode" }));
+  const running = [`${other}.encode.1`, `${other}.encode.2`].map((lease) => {
+    const token = newLeaseToken(lease as LeaseId, settingsOf(env).sealingKeys, randomBytes);
+    return { lease, token, slotClass: "encode" };
+  });
   const capabilities = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
   const free = { inspect: 0, encode: 0 };
   const hello = {
@@ -360,7 +362,7 @@ it("writes little for each chunk, however many there are", async () => {
     };
     const claimOne = (slotClass: "inspect" | "encode", nodeId: string): Assignment => {
       const secrets = { sourceUrl: "", streamKeys: new Map(), chunking: { readOrigin: false, keepMs: 0 } };
-      const request = { nodeId, session: "s", slotClass, max: 1, tokens: ["t".repeat(28)], ...secrets };
+      const request = { nodeId, session: "s", slotClass, max: 1, newToken: () => "t".repeat(28), ...secrets };
       const claimed = claimTasks(state, request, Date.now());
       save(claimed.state);
       return claimed.assignments[0] as Assignment;

@@ -52,7 +52,7 @@ export function claim(
       features,
       slotClass,
       max: 1,
-      tokens: [`t${tokens++}`],
+      newToken: () => `t${tokens++}`,
       ...secrets,
     };
     const claimed = claimTasks(state, request, now);

@@ -8,7 +8,7 @@ import { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/repo
 import { ChunksRequest, ScratchRequest } from "#shared/protocol/scratch.ts";
 import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
-import { isLeaseToken } from "../../crypto/lease-token.ts";
+import { isJobToken } from "../../crypto/lease-token.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { ADMITTED_HEADER, hubForNode, hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
@@ -84,7 +84,7 @@ async function report<Value>(
   const lease = context.req.param("lease") as LeaseId;
   const named = parseLeaseId(lease);
   if (!named) throw new AppError("report_not_valid", "The path does not contain a valid lease id");
-  const isKnown = isLeaseToken({ lease, token }, settingsOf(context.env).sealingKeys);
+  const isKnown = isJobToken({ lease, token }, settingsOf(context.env).sealingKeys);
   const result = isKnown
     ? await withDeadline<JobResult<Value>>("report", send(jobOf(context.env, named.job), lease), REPORT_LIMIT_MS)
     : err(LEASE_SUPERSEDED);

@@ -42,12 +42,12 @@ describe("leases", () => {
       NOW,
     );
     const secrets = { sourceUrl: SOURCE_URL, streamKeys: new Map(), chunking: null };
-    const request = { nodeId: "node-a", session: "s-node-a", slotClass: "encode", max: 4, ...secrets } as const;
-    const first = claimTasks(state, { ...request, requestId: "r1", tokens: ["t2"] }, NOW);
-    const again = claimTasks(first.state, { ...request, requestId: "r1", tokens: ["t3"] }, NOW + 1);
+    const request = { nodeId: "node-a", session: "s-node-a", slotClass: "encode", max: 1, ...secrets } as const;
+    const first = claimTasks(state, { ...request, requestId: "r1", newToken: () => "t2" }, NOW);
+    const again = claimTasks(first.state, { ...request, requestId: "r1", newToken: () => "t3" }, NOW + 1);
     expect(again.assignments).toEqual(first.assignments);
     expect(again.state).toBe(first.state);
-    const other = claimTasks(first.state, { ...request, requestId: "r2", tokens: ["t4"] }, NOW + 1);
+    const other = claimTasks(first.state, { ...request, requestId: "r2", newToken: () => "t4" }, NOW + 1);
     expect([first.assignments.length, other.assignments.length]).toEqual([1, 0]);
   });
 

@@ -18,8 +18,8 @@ import { taskFor } from "./node-task.ts";
 import { placementOf, requirementsOf, waitsNoLonger } from "./requirements.ts";
 import { startOf } from "./storage-check.ts";
 
-/** A node's request for work, with a token for each lease. */
-export type Claim = ClaimRequest & TaskSecrets & { readonly tokens: readonly string[] };
+/** A node's request for work, with the source of tokens for its leases. */
+export type Claim = ClaimRequest & TaskSecrets & { readonly newToken: (lease: LeaseId) => string };
 
 /**
  * Leases up to `max` runnable tasks of a class to a node, each with a token of its own. A repeated claim gets the
@@ -33,12 +33,13 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
   const assignments: Assignment[] = [];
   let next = state;
   for (const task of preferredTasks(state, claim, now)) {
-    const token = claim.tokens[assignments.length];
-    if (assignments.length >= claim.max || token === undefined) break;
+    if (assignments.length >= claim.max) break;
     if (startOf(state, task) > now || worksOnSameChunk(next, task, claim.nodeId)) continue;
+    const attempt = task.attempt + 1;
+    const token = claim.newToken(leaseIdOf(state, { ...task, attempt }));
     const lease = newLease(claim, token, joinsEarly(next, task), now);
     const leased = {
-      attempt: task.attempt + 1,
+      attempt,
       lease,
       stage: null,
       fraction: 0,

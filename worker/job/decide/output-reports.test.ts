@@ -36,7 +36,7 @@ const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, node
   claimTasks(
     state,
     {
-      ...{ nodeId, session: `s-${nodeId}`, slotClass, max: 1, tokens: [`t-${nodeId}`] },
+      ...{ nodeId, session: `s-${nodeId}`, slotClass, max: 1, newToken: () => `t-${nodeId}` },
       ...{ sourceUrl: "https://media.example.com/video.mp4", streamKeys: new Map(), chunking: null },
     },
     now,

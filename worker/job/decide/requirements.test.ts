@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 const offers = (state: JobState, now: number) => offersOf(state, "encode", runnableTasks(state, "encode"), now);
 const request = (signature?: string) => ({
-  ...{ nodeId: "a", session: "s", slotClass: "encode" as const, max: 9, tokens: ["t1", "t2"] },
+  ...{ nodeId: "a", session: "s", slotClass: "encode" as const, max: 2, newToken: String },
   ...{ sourceUrl: "", chunking: null },
   ...(signature === undefined ? {} : { signature }),
 });

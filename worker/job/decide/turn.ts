@@ -7,8 +7,8 @@ import type { JobState } from "../state/job-state.ts";
 import { claimTasks, recordProgress, renewAll, renewLease } from "./leases.ts";
 import { expireLeases, loseSession } from "./lost-leases.ts";
 
-/** What assignments need besides the state: the secrets, and a token for each lease. */
-export type LeaseInput = { readonly secrets: TaskSecrets; readonly tokens: (count: number) => string[] };
+/** What assignments need besides the state: the secrets, and the token of a new lease. */
+export type LeaseInput = { readonly secrets: TaskSecrets; readonly newToken: (lease: LeaseId) => string };
 
 export type TakenTurn = {
   readonly state: JobState;
@@ -31,11 +31,7 @@ export function takeTurn(state: JobState, turn: Turn, leaseInput: LeaseInput | n
   let next = reported.state;
   const assigned = turn.want.map((request) => {
     if (!leaseInput) return [];
-    const claimed = claimTasks(
-      next,
-      { ...request, tokens: leaseInput.tokens(request.max), ...leaseInput.secrets },
-      now,
-    );
+    const claimed = claimTasks(next, { ...request, newToken: leaseInput.newToken, ...leaseInput.secrets }, now);
     next = claimed.state;
     return claimed.assignments;
   });

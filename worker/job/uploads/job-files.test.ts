@@ -12,7 +12,7 @@ const claim = {
   session: "s",
   slotClass: "inspect",
   max: 1,
-  tokens: ["t"],
+  newToken: () => "t",
   sourceUrl: "https://a.example/",
   streamKeys: new Map<number, string>(),
   chunking: null,
@@ -20,7 +20,7 @@ const claim = {
 
 /** The job whose input was transferred and probed. */
 function inspected(spec: Awaited<ReturnType<typeof newSpec>>): JobState {
-  const { state } = claimTasks(checkedJob(spec), { ...claim, tokens: [...claim.tokens] }, NOW);
+  const { state } = claimTasks(checkedJob(spec), claim, NOW);
   return completeTask(state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
 }
 
