@@ -35,3 +35,42 @@ it("changes each job that a filter selects once, although batches in between are
   expect(JSON.parse(ended.stdout).jobs.map(({ id }: { id: string }) => id)).toEqual(["c", "a"]);
   expect(other.requests).toHaveLength(3);
 });
+
+/** Runs a command on a service that responds to batches of cancellations with these statuses and bodies. */
+async function cancelWith(answers: readonly (readonly [number, object])[]) {
+  let at = 0;
+  const other = await startFakeService({
+    "POST /v2/jobs/cancel": (_, response) => {
+      const [status, body] = answers[at++] ?? [500, {}];
+      response.writeHead(status, { "content-type": "application/json", "retry-after": "0" }).end(JSON.stringify(body));
+    },
+  });
+  const env = { ...bareEnvironment(folder), COPRA_URL: other.url, COPRA_API_KEY: "k-test" };
+  const ended = await runCli(["jobs", "cancel", "--status", "starting", "--yes", "--json"], env);
+  await other.close();
+  return { ...ended, requests: other.requests.length };
+}
+
+const FIRST = { jobs: [{ id: "a", status: "job.aborted" }], has_more: true, next_cursor: "1-a" };
+const LAST = { jobs: [{ id: "b", status: "job.aborted" }], has_more: false, next_cursor: null };
+
+it("prints the jobs that it has changed when a later batch fails, and the failure", async () => {
+  const failure = { status: "error", error_code: "rate", message: "No more today" };
+  const { code, stdout, stderr } = await cancelWith([
+    [200, FIRST],
+    [403, failure],
+  ]);
+  expect(JSON.parse(stdout).jobs).toMatchObject(FIRST.jobs);
+  expect([code, stderr]).toEqual([3, expect.stringContaining("No more today")]);
+});
+
+it("repeats a cancellation while the service is not available", async () => {
+  const failure = { status: "error", error_code: "service_unavailable", message: "Starting" };
+  const { code, stdout, requests } = await cancelWith([
+    [200, FIRST],
+    [503, failure],
+    [200, LAST],
+  ]);
+  expect(JSON.parse(stdout).jobs.map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
+  expect([code, requests]).toEqual([0, 3]);
+});

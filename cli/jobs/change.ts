@@ -34,12 +34,22 @@ async function changeJobs(
     throw usageError("Name either the ids of jobs, or a filter such as --status failed");
   const { copra } = await clientOf(context);
   if (hasFilter && options.yes !== true) await confirm(context, `${verb} all jobs that match?`);
-  const jobs = hasFilter
-    ? await byFilter((selection) => change(copra, selection, signal), filter)
-    : await byIds((selection) => change(copra, selection, signal), ids);
+  const jobs: Changed[] = [];
+  const changeBatch: ChangeBatch = async (selection) => {
+    const batch = await change(copra, selection, signal);
+    jobs.push(...batch.jobs);
+    return batch;
+  };
+  // What was changed before a batch that fails is a result, too.
+  const failure = await (hasFilter ? byFilter(changeBatch, filter) : byIds(changeBatch, ids)).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  if (failure && jobs.length === 0) throw failure.error;
   output.data({ jobs }, () =>
     table(jobs.map(({ id, status, error }) => [id, status ?? "", error ? printable(error.message) : ""])),
   );
+  if (failure) throw failure.error;
   const failed = jobs.filter(({ error }) => error);
   // One job is what other commands are about, too: its error decides the exit code.
   if (jobs.length === 1 && failed.length === 1) return codeOf(failed[0]?.error?.error_code ?? "");
@@ -47,22 +57,17 @@ async function changeJobs(
 }
 
 type Changed = BulkResult["jobs"][number];
+type ChangeBatch = (jobs: JobSelection) => Promise<BulkResult>;
 
-async function byIds(change: (jobs: JobSelection) => Promise<BulkResult>, ids: readonly string[]): Promise<Changed[]> {
-  const jobs: Changed[] = [];
-  for (let at = 0; at < ids.length; at += BATCH) jobs.push(...(await change({ ids: ids.slice(at, at + BATCH) })).jobs);
-  return jobs;
+async function byIds(change: ChangeBatch, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += BATCH) await change({ ids: ids.slice(at, at + BATCH) });
 }
 
 /** Batch after batch, each job once; a batch without jobs is not the end. */
-async function byFilter(change: (jobs: JobSelection) => Promise<BulkResult>, filter: JobFilter): Promise<Changed[]> {
-  const jobs: Changed[] = [];
+async function byFilter(change: ChangeBatch, filter: JobFilter): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const batch: BulkResult = await change({ filter, limit: BATCH, cursor });
-    jobs.push(...batch.jobs);
-    cursor = batch.next_cursor ?? null;
+    cursor = (await change({ filter, limit: BATCH, cursor })).next_cursor ?? null;
   }
-  return jobs;
 }
 
 const codeOf = (errorCode: string): number =>

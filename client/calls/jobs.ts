@@ -180,8 +180,8 @@ export class Jobs {
             cursor: jobs.cursor ?? undefined,
           }
         : jobs;
-    // A filter may select other jobs the next time.
-    const repeatable = "ids" in jobs;
+    // A filter may select jobs the next time that have failed since. To cancel what is cancelled changes nothing.
+    const repeatable = what === "cancel" || "ids" in jobs;
     return this.#caller.json(`/v2/jobs/${what}`, { ...options, method: "POST", json, repeatable });
   }
 }
