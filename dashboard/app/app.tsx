@@ -4,7 +4,10 @@ import { useErrorBoundary } from "preact/hooks";
 import { path } from "../core/location.ts";
 import { account, session } from "../core/session.ts";
 import { JobsPage } from "../jobs/jobs-page.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Link } from "../parts/link.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { ConfirmDialog } from "../parts/overlays/dialog.tsx";
 import { AccountChoice } from "./account-choice.tsx";
 import { Layout } from "./layout.tsx";
 import { lazyPage } from "./lazy-page.ts";
@@ -17,6 +20,16 @@ const NodesPage = lazyPage("nodes-page", () => import("../nodes/nodes-page.tsx")
 const UsagePage = lazyPage("usage-page", () => import("../usage/usage-page.tsx"));
 const SettingsPage = lazyPage("settings-page", () => import("../settings/settings-page.tsx"));
 
+function NotFound() {
+  return (
+    <Empty title="There is no such page">
+      <p>
+        Go to the <Link to="/">jobs</Link>, or read the <a href="/docs">documentation</a>.
+      </p>
+    </Empty>
+  );
+}
+
 function Page() {
   // Pages of the service and of this browser need no account.
   if (path.value === "/nodes") return <NodesPage />;
@@ -26,7 +39,8 @@ function Page() {
   if (job !== undefined) return <JobPage key={job} id={decodeURIComponent(job)} />;
   if (path.value === "/new") return <NewJobPage />;
   if (path.value === "/usage") return <UsagePage />;
-  return <JobsPage />;
+  if (path.value === "/") return <JobsPage />;
+  return <NotFound />;
 }
 
 /** The page, or what keeps it from being shown; another path tries again. */
@@ -42,7 +56,14 @@ function GuardedPage() {
 
 export function App() {
   if (session.value === undefined) return null;
-  if (session.value === null) return <SignInPage />;
+  if (session.value === null) {
+    return (
+      <>
+        <SignInPage />
+        <ConfirmDialog />
+      </>
+    );
+  }
   return (
     <Layout>
       {/* Another account has other data: its pages start again. */}

@@ -47,6 +47,10 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         </nav>
         <div class="rail-tools">
           <AccountMenu />
+          <a href="/docs" target="_blank" rel="noreferrer" class="docs">
+            <Icon name="external" />
+            <span class="wide-only">Documentation</span>
+          </a>
           <button type="button" class="quiet help" onClick={() => openHelp(true)}>
             <Icon name="help" />
             <span class="wide-only">Shortcuts</span>

@@ -46,20 +46,22 @@ async function useLink(once: string): Promise<void> {
 }
 
 /**
- * Asks before a link replaces the account of the session by another: somebody else may have sent the link, to see what
- * is done next in an account of their own. The operator's links are no such danger, and add to what a session may do.
+ * Asks before a link signs in as another account than that of the session: somebody else may have sent the link, to see
+ * what is done next in an account of their own. The operator's links are no such danger, and add to what a session may
+ * do.
  */
 async function mayRedeem(once: string): Promise<boolean> {
   const current = await sessionOfCookie();
-  if (current === null) return true;
   const link = await previewLink(once);
-  if (link.operator || link.account?.id === current.account?.id) return true;
-  begin(current);
+  if (link.operator || (current && link.account?.id === current.account?.id)) return true;
+  if (current) begin(current);
+  else session.value = null;
   return confirm({
-    title: "Sign in as another account?",
+    title: current ? "Sign in as another account?" : `Sign in as ${nameOf(link.account)}?`,
     text:
-      `You are signed in as ${nameOf(current.account)}. This link signs in as ${nameOf(link.account)}, whose owner sees ` +
-      "what you do there, such as your new jobs. Go back if you did not ask for this link.",
+      `${current ? `You are signed in as ${nameOf(current.account)}. ` : ""}This link signs in as ` +
+      `${nameOf(link.account)}, whose owner sees what you do there, such as your new jobs. Go back if you did not ask ` +
+      "for this link.",
     action: `Sign in as ${link.account?.name}`,
   });
 }

@@ -65,9 +65,15 @@ export async function signIn(credential: string): Promise<void> {
   const isKey = credential.startsWith("k-");
   const authorization = isKey ? `Basic ${btoa(`${credential}:`)}` : `Bearer ${credential}`;
   const response = await fetch(ROOT, { method: "POST", headers: { authorization } });
+  if (response.status === 401) throw new Error(isKey ? UNKNOWN_KEY : UNKNOWN_TOKEN);
   if (!response.ok) throw await problemOf(response);
   begin(await response.json());
 }
+
+const UNKNOWN_KEY =
+  "The service does not know this API key. Check that it is complete; it may have been revoked, or belong to another " +
+  "service.";
+const UNKNOWN_TOKEN = "This is neither an API key, which starts with k-, nor the admin token of this service.";
 
 async function sendLink(body: { readonly once: string; readonly preview?: true }): Promise<Session> {
   const headers = { "content-type": "application/json" };

@@ -57,6 +57,13 @@ export async function openDashboard(
     await listen(context, allowed, complaints);
     const page = await context.newPage();
     await page.goto(await newLink(stack, visit.as));
+    // A link of an account asks first.
+    if (visit.as === "client")
+      await page
+        .getByRole("dialog")
+        .getByRole("button", { name: /^Sign in as / })
+        .click();
+    await page.locator(".rail").waitFor();
     await page.locator("main h1, main h2").first().waitFor();
     if (visit.path !== undefined && visit.path !== "/") {
       await page.goto(`${origin}/dashboard${visit.path}`);

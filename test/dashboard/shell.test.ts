@@ -49,6 +49,21 @@ describe("a session", () => {
     await other.getByText("already used, or is older than a minute").waitFor();
   });
 
+  it("begins with the link of an account only after a question, which names the account", async () => {
+    const link = await dashboard.link("client");
+    const page = await (await dashboard.browser.newContext()).newPage();
+    await page.goto(link);
+    const question = page.getByRole("dialog", { name: /^Sign in as “.+” \(.+\)\?$/ });
+    await question.getByText("whose owner sees what you do there").waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await heading(page, "Sign in");
+    await page.goto("about:blank");
+    await page.goto(link);
+    await question.getByRole("button", { name: /^Sign in as / }).click();
+    await heading(page, "Jobs");
+  });
+
   it("is replaced by that of another account only after a question, which names both", async () => {
     const own = await dashboard.open({ as: "client" });
     const name = (await own.locator(".account").textContent()) ?? "";
@@ -91,7 +106,10 @@ describe("a session", () => {
     await page.goto(`${dashboard.url}/usage`);
     await page.getByLabel("API key or admin token").fill(`k-${"0".repeat(43)}`);
     await page.keyboard.press("Enter");
-    await page.getByText("The API key is unknown").waitFor();
+    await page.getByText("The service does not know this API key.").waitFor();
+    await page.getByLabel("API key or admin token").fill("guess");
+    await page.keyboard.press("Enter");
+    await page.getByText("This is neither an API key, which starts with k-, nor the admin token").waitFor();
     await page.getByLabel("API key or admin token").fill(stack.apiKey);
     await page.keyboard.press("Enter");
     await heading(page, "Usage");
@@ -104,6 +122,15 @@ describe("a session", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await heading(page, "Sign in");
     expect(await context.cookies()).toEqual([]);
+  });
+
+  it("shows at an unknown path that there is no such page, and links to the documentation", async () => {
+    const page = await dashboard.open({ path: "/job" });
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    const links = await page.getByRole("link", { name: "documentation" }).all();
+    expect(await Promise.all(links.map((link) => link.getAttribute("href")))).toEqual(["/docs", "/docs"]);
+    await page.getByRole("main").getByRole("link", { name: "jobs" }).click();
+    await heading(page, "Jobs");
   });
 
   it("leads from / to the dashboard, and without one to the documentation", async () => {

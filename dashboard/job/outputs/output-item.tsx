@@ -8,7 +8,7 @@ import { Status } from "../../parts/status.tsx";
 import { QualityReport } from "../quality/quality-report.tsx";
 import type { Figure } from "./figures.ts";
 import { Gallery } from "./gallery.tsx";
-import type { Playable } from "./playable.ts";
+import { isHttp, type Playable } from "./playable.ts";
 
 type Props = {
   readonly output: Output;
@@ -84,9 +84,13 @@ function Links({ output: { url, urls = [], type } }: { readonly output: Output }
     <ul class="links">
       {links.map((link) => (
         <li key={link}>
-          <a href={link} target="_blank" rel="noreferrer" class="mono ellipsis">
-            {link}
-          </a>
+          {isHttp(link) ? (
+            <a href={link} target="_blank" rel="noreferrer" class="mono ellipsis">
+              {link}
+            </a>
+          ) : (
+            <span class="mono ellipsis">{link}</span>
+          )}
           <CopyButton text={link} label="Copy" />
         </li>
       ))}

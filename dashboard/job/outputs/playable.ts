@@ -23,7 +23,8 @@ export type Playable = {
 const SOURCE = "source";
 const LOCAL_SOURCE = "local/source";
 
-const isHttp = (url: string | undefined): url is string => url !== undefined && /^https?:\/\//i.test(url);
+/** Whether a link may lead to it: no other scheme may run in the page. */
+export const isHttp = (url: string | undefined): url is string => url !== undefined && /^https?:\/\//i.test(url);
 
 /** What can be played, in the order of the outputs; a stream once for each of its playlists. */
 export const playablesOf = (job: Job, known: Known): Playable[] =>
