@@ -52,6 +52,23 @@ const complete = async (name: string, uploadId: string, etags: (string | null)[]
   return client.fetch(`${base}/${name}?uploadId=${uploadId}`, { method: "POST", body });
 };
 
+it("accepts no upload that would fill the disk, and serves what it has", async () => {
+  // The account is the process's, and the credentials are the same.
+  const full = await startS3({ port: 0, directory, bucket: "copra", credentials, minFreeBytes: 2 ** 60 }, silent);
+  try {
+    await fetch(await presign("/before.txt", {}), { method: "PUT", body: "kept" });
+    const there = (path: string): string => path.replace(`:${server.port}/`, `:${full.port}/`);
+    const put = await client.fetch(there(`${base}/full.txt`), { method: "PUT", body: "abc" });
+    expect(await codeOf(put)).toBe("507 InsufficientStorage");
+    const begun = await client.fetch(there(`${base}/full.txt?uploads=`), { method: "POST" });
+    expect(await codeOf(begun)).toBe("507 InsufficientStorage");
+    expect(await (await fetch(there(`${base}/before.txt`))).text()).toBe("kept");
+    expect((await fetch(`${base}/full.txt`)).status).toBe(404);
+  } finally {
+    await full.close();
+  }
+});
+
 describe("signatures", () => {
   it("accepts a presigned PUT with its signed headers, and serves the object to anyone, also in ranges", async () => {
     const headers = { "content-type": "video/mp4" };

@@ -2,13 +2,23 @@
 import S3rver from "@20minutes/s3rver";
 import account from "@20minutes/s3rver/lib/models/account.js";
 import { type Logger, messageOf } from "#shared/log.ts";
-import { abortUploads, requireSignature, requireSignedSource, stayInBucket, tighten } from "./s3-rules.ts";
+import {
+  abortUploads,
+  keepFreeSpace,
+  requireSignature,
+  requireSignedSource,
+  stayInBucket,
+  tighten,
+} from "./s3-rules.ts";
 
 /** Lets players on pages of any origin read, as in a bucket that streams are played from. */
 const CORS = `<CORSConfiguration><CORSRule>
   <AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>HEAD</AllowedMethod>
   <AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Range</ExposeHeader><MaxAgeSeconds>3600</MaxAgeSeconds>
 </CORSRule></CORSConfiguration>`;
+
+/** The databases of the service are on the same disk. */
+const MIN_FREE_BYTES = 2 ** 30;
 
 export type S3Options = {
   /** 0 for any free port. */
@@ -21,6 +31,8 @@ export type S3Options = {
   readonly isPrivate?: boolean;
   /** Further buckets, whose objects only the account may read. */
   readonly privateBuckets?: readonly string[];
+  /** Bytes of the disk that uploads leave free; 1 GiB by default. */
+  readonly minFreeBytes?: number;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 };
 
@@ -36,6 +48,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     credentials,
     isPrivate = false,
     privateBuckets = [],
+    minFreeBytes = MIN_FREE_BYTES,
   } = options;
   // The key pair that s3rver ships with is public.
   account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
@@ -52,7 +65,12 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
   });
   tighten(server.store);
   // These must run before s3rver's own middleware.
-  const rules = [stayInBucket, requireSignature(isPrivate ? [] : [bucket]), requireSignedSource];
+  const rules = [
+    stayInBucket,
+    requireSignature(isPrivate ? [] : [bucket]),
+    requireSignedSource,
+    keepFreeSpace(directory, minFreeBytes),
+  ];
   server.middleware.unshift(logRequests(log), ...rules, abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr without a listener; the request's log line has the reason.
   const listening = await server.run();

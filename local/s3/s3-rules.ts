@@ -1,7 +1,7 @@
 // Makes s3rver as strict as a real S3 service where it is more lenient: what works locally must work elsewhere.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type S3rver from "@20minutes/s3rver";
 import S3Error from "@20minutes/s3rver/lib/models/error.js";
@@ -35,6 +35,17 @@ export const requireSignedSource: S3rver.Middleware = async (context, next) => {
   }
   return next();
 };
+
+/** Rejects what would leave less than `minBytes` of the disk of `folder` free, before it is read. */
+export const keepFreeSpace =
+  (folder: string, minBytes: number): S3rver.Middleware =>
+  async (context, next) => {
+    if (context.method !== "PUT" && !("uploads" in context.query)) return next();
+    const { bavail, bsize } = await statfs(folder);
+    if (bavail * bsize - Number(context.req.headers["content-length"] ?? 0) >= minBytes) return next();
+    context.status = 507;
+    context.body = "<Error><Code>InsufficientStorage</Code><Message>The disk is nearly full.</Message></Error>";
+  };
 
 /** Requires a signature, except to read objects of public buckets, as with a public-read policy. */
 export const requireSignature =
