@@ -46,10 +46,16 @@ const localEntry = (main: string): string => `
   import worker from ${JSON.stringify(main)};
   export * from ${JSON.stringify(main)};
   const notFound = () => new Response(null, { status: 404 });
+  const bytesOf = (text) => new TextEncoder().encode(text ?? "");
+  // In constant time.
+  const isFront = (given, secret) =>
+    secret.length > 0 && given.length === secret.length && crypto.subtle.timingSafeEqual(given, secret);
   export default {
     ...worker,
     fetch: (request, env, context) =>
-      request.headers.get("${FRONT_HEADER}") === env.FRONT_SECRET ? worker.fetch(request, env, context) : notFound(),
+      isFront(bytesOf(request.headers.get("${FRONT_HEADER}")), bytesOf(env.FRONT_SECRET))
+        ? worker.fetch(request, env, context)
+        : notFound(),
   };
   const connect = globalThis.fetch;
   globalThis.fetch = async (...request) => {

@@ -1,5 +1,6 @@
 // How a stack is reachable, and what its nodes and its control plane may reach: fixed for the local system (npm start),
 // chosen by the operator for `copra serve`.
+import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.ts";
 import { origin } from "./constants.ts";
@@ -36,16 +37,24 @@ export const LOCAL_SERVICE: ServiceSettings = {
   variables: {},
 };
 
-/** Carries the settings to the processes of the control plane and of the S3 server. */
+/** Carries the settings to the S3 server, which needs no secrets. */
 const VARIABLE = "COPRA_SERVICE";
+/** The file descriptor from which the control plane reads the settings, with the Worker's secrets. */
+const FD_VARIABLE = "COPRA_SERVICE_FD";
 
 export const serviceVariable = (service: ServiceSettings): Record<string, string> => ({
-  [VARIABLE]: JSON.stringify(service),
+  [VARIABLE]: JSON.stringify({ ...service, variables: {} }),
+});
+
+export const serviceSecret = (service: ServiceSettings): { readonly variable: string; readonly text: string } => ({
+  variable: FD_VARIABLE,
+  text: JSON.stringify(service),
 });
 
 /** Those of a process that a stack has started; those of the local system without the variable. */
 export function serviceOf(env: Readonly<Record<string, string | undefined>>): ServiceSettings {
-  const text = env[VARIABLE];
+  const fd = env[FD_VARIABLE];
+  const text = fd === undefined ? env[VARIABLE] : readFileSync(Number(fd), "utf8");
   return text === undefined ? LOCAL_SERVICE : ServiceSettings.parse(JSON.parse(text));
 }
 

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { Writable } from "node:stream";
-import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
 import { programFile, ROOT } from "../home/constants.ts";
 import { keepLogShort } from "./log-file.ts";
 import { PARENT_VARIABLE } from "./parent.ts";
@@ -17,8 +16,11 @@ export type ChildPlan = {
   readonly script: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** A node's token. The node reads it from a file descriptor: others can read its environment and arguments. */
-  readonly token?: string;
+  /**
+   * Text that the program reads from the file descriptor in this variable: others can read its environment and
+   * arguments.
+   */
+  readonly secret?: { readonly variable: string; readonly text: string };
   /** Null: standard error of this process. */
   readonly logFile: string | null;
 };
@@ -41,7 +43,7 @@ export interface Child {
 }
 
 /** The first file descriptor after the standard streams. */
-const TOKEN_FD = 3;
+const SECRET_FD = 3;
 const RESTART_AFTER_MS = 1000;
 /** Signals that are closer together may reach a process as one. */
 const TWO_SIGNALS_MS = 300;
@@ -109,20 +111,20 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
   };
 }
 
-function launch({ home, script, argv, env, token, logFile }: ChildPlan): ChildProcess {
+function launch({ home, script, argv, env, secret, logFile }: ChildPlan): ChildProcess {
   const log = logFile === null ? process.stderr.fd : openSync(logFile, "a", 0o600);
   try {
-    const tokenVariable = token === undefined ? {} : { [TOKEN_FD_VARIABLE]: String(TOKEN_FD) };
+    const secretVariable = secret === undefined ? {} : { [secret.variable]: String(SECRET_FD) };
     const child = spawn(process.execPath, ["--import", exitModuleFor(home), programFile(script), ...argv], {
-      stdio: ["ignore", log, log, ...(token === undefined ? [] : ["pipe" as const])],
+      stdio: ["ignore", log, log, ...(secret === undefined ? [] : ["pipe" as const])],
       cwd: ROOT,
-      env: { ...process.env, ...env, ...tokenVariable, [PARENT_VARIABLE]: String(process.pid) },
+      env: { ...process.env, ...env, ...secretVariable, [PARENT_VARIABLE]: String(process.pid) },
       // Its own process group: Ctrl-C in the terminal is for the stack, which stops its children in order.
       detached: true,
     });
-    const pipe = child.stdio[TOKEN_FD];
+    const pipe = child.stdio[SECRET_FD];
     // A process that has exited already does not read it.
-    if (pipe instanceof Writable) pipe.on("error", () => undefined).end(token);
+    if (pipe instanceof Writable) pipe.on("error", () => undefined).end(secret?.text);
     return child;
   } finally {
     if (logFile !== null) closeSync(log);

@@ -1,7 +1,8 @@
 // The command line and environment of each process of the local system.
 import { join } from "node:path";
+import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
 import { origin } from "../home/constants.ts";
-import { LOCAL_SERVICE, ownOrigins, serviceVariable } from "../home/service-settings.ts";
+import { LOCAL_SERVICE, ownOrigins, serviceSecret, serviceVariable } from "../home/service-settings.ts";
 import type { StackSettings } from "../home/settings.ts";
 import type { ChildPlan } from "../processes/child.ts";
 
@@ -10,7 +11,7 @@ export const s3Plan = ({ home, s3Port, logsToStderr, service = LOCAL_SERVICE }: 
   name: "The S3 server",
   script: "local/s3/s3-server.ts",
   argv: [],
-  env: { COPRA_HOME: home, COPRA_S3_PORT: String(s3Port), ...serviceVariable({ ...service, variables: {} }) },
+  env: { COPRA_HOME: home, COPRA_S3_PORT: String(s3Port), ...serviceVariable(service) },
   logFile: logsToStderr ? null : join(home, "s3.log"),
 });
 
@@ -29,8 +30,8 @@ export const controlPlanePlan = ({
     COPRA_HOME: home,
     COPRA_PORT: String(port),
     COPRA_S3_PORT: String(s3Port),
-    ...serviceVariable(service),
   },
+  secret: serviceSecret(service),
   logFile: logsToStderr ? null : join(home, "control-plane.log"),
 });
 
@@ -55,7 +56,7 @@ export function nodePlan(
       ...["--allow-private", service.allowPrivate, ...own],
     ],
     env: { COPRA_NODE_ISOLATION: service.isolation },
-    token: nodeToken,
+    secret: { variable: TOKEN_FD_VARIABLE, text: nodeToken },
     logFile: logsToStderr ? null : join(home, `node-${number}.log`),
   };
 }
