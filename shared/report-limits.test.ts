@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { MediaProbe } from "./media/media-probe.ts";
-import { Capabilities } from "./protocol/capabilities.ts";
+import { Capabilities, ReportedCapabilities } from "./protocol/capabilities.ts";
 import { ChunkBoundaryCheck, Chunking } from "./protocol/chunks.ts";
 import { NodeFrame } from "./protocol/frames.ts";
 import { CompleteReport, TaskResult } from "./protocol/reports.ts";
@@ -56,6 +56,7 @@ const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] 
   ["encoders", Capabilities, named("encoders", 2000), named("encoders", 2001)],
   ["filters", Capabilities, named("filters", 2000), named("filters", 2001)],
   ["muxers", Capabilities, named("muxers", 2000), named("muxers", 2001)],
+  ["capabilities in all", ReportedCapabilities, named("encoders", 300, 200), named("encoders", 400, 200)],
   ["a name", Capabilities, named("encoders", 1, 200), named("encoders", 1, 201)],
   ["a version", Capabilities, { ...CAPABILITIES, ffmpegVersion: "v".repeat(200) }, version(201)],
   ["an output's index", UploadsRequest, uploadsOf([file({ output: 9999 })]), uploadsOf([file({ output: 10_000 })])],

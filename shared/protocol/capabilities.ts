@@ -42,3 +42,12 @@ export const Capabilities = z.object({
   isolation: NodeIsolation.exactOptional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
+
+/** Characters of JSON. Real capabilities have some thousand, and a hub keeps those of all its nodes in memory. */
+const MAX_CHARS = 64 * 1024;
+
+/** Capabilities as a node reports them. */
+export const ReportedCapabilities = Capabilities.refine(
+  (given) => JSON.stringify(given).length <= MAX_CHARS,
+  "The capabilities are too long",
+);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { Label, MAX_LABELS, PoolName } from "../placement.ts";
 import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LEASES, MAX_LENGTH_MS, MAX_OUTPUT_INDEX } from "../report-limits.ts";
 import { err, ok, type Result } from "../result.ts";
-import { Capabilities } from "./capabilities.ts";
+import { ReportedCapabilities } from "./capabilities.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { Line } from "./reported-text.ts";
 import { LeaseReport } from "./reports.ts";
@@ -119,7 +119,7 @@ export const NodeFrame = z.discriminatedUnion("type", [
     nodeId: Line(64).min(1),
     /** New with every start of the node's process. */
     session: Line(64).min(1),
-    capabilities: Capabilities,
+    capabilities: ReportedCapabilities,
     slots: SlotCounts,
     running: z.array(RunningLease).max(MAX_LEASES),
     ...nodeFacts,
