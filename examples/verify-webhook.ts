@@ -6,6 +6,8 @@ import { env } from "node:process";
 
 const TOLERANCE_S = 5 * 60;
 const key = Buffer.from((env.COPRA_WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""), "base64");
+// With an empty key anybody could sign.
+if (key.length < 16) throw new Error("Set COPRA_WEBHOOK_SECRET to the secret that signs webhooks: whsec_…");
 
 /** Whether the service signed this body within the last minutes. `body` must be the raw bytes, before any parser. */
 function isValid(headers: IncomingHttpHeaders, body: Buffer): boolean {
