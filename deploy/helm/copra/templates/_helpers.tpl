@@ -15,6 +15,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if .Values.nodes.url }}{{ .Values.nodes.url }}{{ else if .Values.controlPlane.enabled }}http://{{ .Release.Name }}-control-plane:8787{{ else }}{{ fail "nodes.url: give the URL of the control plane, or set controlPlane.enabled" }}{{ end }}
 {{- end }}
 
+{{/* The proxies before the control plane, separated by commas; the argument is .Values.controlPlane. */}}
+{{- define "copra.trustedProxies" -}}
+{{- if and (not .trustedProxies) (hasPrefix "https:" .publicUrl) }}{{ fail "controlPlane.trustedProxies: give the network of the ingress controller's pods, or [none]" }}{{ end }}
+{{- join "," .trustedProxies }}
+{{- end }}
+
 {{/* The pod of a node; the argument is a dict of `root` and `extra`, arguments for the node. */}}
 {{- define "copra.nodePod" -}}
 {{- $ := .root -}}
@@ -59,7 +65,7 @@ containers:
         type: Localhost
         localhostProfile: {{ $nodes.seccompProfile }}
         {{- else }}
-        type: Unconfined
+        type: RuntimeDefault
         {{- end }}
     volumeMounts:
       - { name: work, mountPath: /work }
