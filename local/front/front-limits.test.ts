@@ -6,7 +6,6 @@ import { connectTo, frontOf } from "./testing/front.ts";
 
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
 const LARGE = Buffer.alloc(8_000_000, "x");
-const WAIT = { timeout: 10_000 };
 
 /** A service with health, a large file, event streams, and requests that end when the test wants. */
 function service() {
@@ -46,7 +45,7 @@ it("serves others while a connection pipelines requests and reads no response", 
   const { port } = await frontOf(listener, { requests: { total: 4, perClient: 4 } });
   const attacker = connectTo(port).pause();
   attacker.write(get("/large").repeat(20));
-  await vi.waitFor(() => expect(seen).toEqual(["/large"]), WAIT);
+  await vi.waitFor(() => expect(seen).toEqual(["/large"]));
   expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
   expect(seen).toEqual(["/large", "/v2/health"]);
 });
@@ -56,7 +55,7 @@ it("responds to pipelined requests one after another, and closes a connection wi
   const { port } = await frontOf(listener);
   const socket = connectTo(port);
   socket.write(get("/held") + get("/b") + get("/c").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
-  await vi.waitFor(() => expect(held.length).toBe(1), WAIT);
+  await vi.waitFor(() => expect(held.length).toBe(1));
   // Another connection is answered first, so that a request that did not wait would be seen.
   expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
   expect(seen).toEqual(["/held", "/v2/health"]);
@@ -83,15 +82,15 @@ it("ends a response whose client reads nothing for a while", async () => {
     { stallMs: 100 },
   );
   connectTo(port).pause().write(get("/events"));
-  await vi.waitFor(() => expect(streams.size).toBe(1), WAIT);
-  await vi.waitFor(() => expect(streams.size).toBe(0), WAIT);
+  await vi.waitFor(() => expect(streams.size).toBe(1));
+  await vi.waitFor(() => expect(streams.size).toBe(0));
 });
 
 it("waits for a response of the Worker that takes longer than a client may read nothing", async () => {
   const { listener, held } = service();
   const { port } = await frontOf(listener, { stallMs: 50 });
   const response = requestAs(port, "203.0.113.7", "/held");
-  await vi.waitFor(() => expect(held.length).toBe(1), WAIT);
+  await vi.waitFor(() => expect(held.length).toBe(1));
   setTimeout(() => held[0]?.(), 300);
   expect((await response).statusCode).toBe(200);
 });
@@ -112,13 +111,13 @@ it("lets the requests of a client beyond its share wait, and those of others not
   const { listener, seen, held } = service();
   const { port } = await frontOf(listener, { ...BEHIND_PROXY, requests: { total: 4, perClient: 2 } });
   const own = Array.from({ length: 5 }, () => statusAs(port, "2001:db8::1", "/held"));
-  await vi.waitFor(() => expect(held.length).toBe(2), WAIT);
+  await vi.waitFor(() => expect(held.length).toBe(2));
   // Another address of the same /64 network waits, too.
   const same = statusAs(port, "2001:db8::2", "/held");
   expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
   expect(seen).toEqual(["/held", "/held", "/v2/health"]);
   for (let at = 0; at < 6; at++) {
-    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), WAIT);
+    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0));
     held.shift()?.();
   }
   expect(await Promise.all([...own, same])).toEqual([200, 200, 200, 200, 200, 200]);
@@ -137,7 +136,7 @@ it("keeps event streams apart from requests, and gives each client a share of th
   const other = await requestAs(port, "198.51.100.1", "/events");
   expect(other.statusCode).toBe(200);
   for (const response of [...open, other]) response.destroy();
-  await vi.waitFor(() => expect(streams.size).toBe(0), WAIT);
+  await vi.waitFor(() => expect(streams.size).toBe(0));
   const again = await requestAs(port, "203.0.113.7", "/events");
   expect(again.statusCode).toBe(200);
   again.destroy();
