@@ -9,9 +9,10 @@ import { probeCapabilities } from "./ffmpeg/build/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/build/locate.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
 import { serveHealth, writeHeartbeats } from "./health.ts";
-import { type EncoderNode, type Machine, type NodeIdentity, startNode } from "./node.ts";
+import { type EncoderNode, type Machine, type NodeIdentity, spoolIn, startNode } from "./node.ts";
 import { lockFolder } from "./task/folder-lock.ts";
 import { takeToken } from "./token.ts";
+import { startWatchdog } from "./watchdog/watchdog.ts";
 
 /** Set to the configured level once the configuration is known. */
 const logSink: LogSink = { write: (line) => console.log(line), now: Date.now, level: "info" };
@@ -30,6 +31,9 @@ async function identify({ workFolder, name }: NodeConfig): Promise<NodeIdentity>
   await writeFile(file, nodeId);
   return { nodeId, session };
 }
+
+/** The main thread may not respond for this long: far more than any work needs. Only tests shorten it. */
+const HANG_MS = Number(process.env.COPRA_NODE_HANG_MS ?? 30_000);
 
 /** How long reports may take after the work was handed back. */
 const LAST_REPORTS_MS = 3000;
@@ -93,6 +97,8 @@ async function openWorkFolder(config: NodeConfig): Promise<NodeIdentity> {
 async function main(config: NodeConfig): Promise<void> {
   const identity = await openWorkFolder(config);
   const nodeLog = log.child({ node: identity.nodeId });
+  const { url, token, workFolder } = config;
+  startWatchdog({ url, token, spool: spoolIn(workFolder), limitMs: HANG_MS }, nodeLog);
   const probe = (): Promise<Machine> => probeMachine(config, nodeLog);
   const node = await startNode({ config, identity, probe, log: nodeLog });
   stopOnSignals(node, config, nodeLog);

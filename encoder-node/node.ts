@@ -42,6 +42,9 @@ const PROBES = 4;
  */
 const RESUME_LIMIT_MS = 10_000;
 
+/** Where reports wait until the control plane has accepted them. */
+export const spoolIn = (workFolder: string): string => join(workFolder, "spool");
+
 export type NodeIdentity = { nodeId: string; session: string };
 export type Machine = { capabilities: Capabilities; tools: { ffmpeg: Tool; ffprobe: Tool } };
 export type NodeSetup = {
@@ -70,7 +73,7 @@ export interface EncoderNode {
 export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const { config, identity, log } = setup;
   const controlPlane = controlPlaneAt(config.url, config.token);
-  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log, (report, slot) =>
+  const reports = openReports(spoolIn(config.workFolder), controlPlane, log, (report, slot) =>
     link.report(report, slot),
   );
   const held = new HeldLeases(join(config.workFolder, "leases"), log);

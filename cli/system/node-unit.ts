@@ -16,7 +16,11 @@ export type NodeUnit = {
 /** More than the node needs to hand back its work and to report it. */
 const AFTER_DRAIN_SECONDS = 60;
 
-/** The text of `copra-node.service` (systemd.unit(5), systemd.exec(5)); needs systemd 250 or newer for `%d`. */
+/**
+ * The text of `copra-node.service` (systemd.unit(5), systemd.exec(5)); needs systemd 250 or newer for `%d`. Without
+ * WatchdogSec: Node.js has no datagram sockets of Unix for sd_notify(3), and the node's own watchdog acts sooner and
+ * reports which lease it was.
+ */
 export function nodeUnit({ command, options, tokenFile, gpuGroups, drainSeconds }: NodeUnit): string {
   const node = ["--token-file", "%d/token", "--work", "%S/copra-node", "--drain-seconds", String(drainSeconds)];
   const start = [...command.map(quoted), ...node, ...options.map(quoted)].join(" ");
@@ -28,7 +32,7 @@ After=network-online.target
 [Service]
 Type=exec
 ExecStart=${start}
-# A node that the operator drained ends with 0, and stays ended.
+# A node that the operator drained ends with 0, and stays ended. One that hangs is ended by its own watchdog.
 Restart=on-failure
 RestartSec=5
 TimeoutStopSec=${drainSeconds + AFTER_DRAIN_SECONDS}

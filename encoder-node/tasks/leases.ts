@@ -13,6 +13,7 @@ import type { ProgressBoard } from "../task/progress.ts";
 import { YIELDED } from "../task/source-cache.ts";
 import type { TaskDeps, WaitForOthers } from "../task/task-deps.ts";
 import type { UploadSlots } from "../task/upload-slots.ts";
+import { workingOn } from "../watchdog/current-lease.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
 import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
 import { runTask, type StopReason } from "./run-task.ts";
@@ -142,7 +143,7 @@ export class Leases {
       work.done = { stage, fraction, since };
     };
     const [abort, yielded] = [new AbortController(), new AbortController()];
-    const done = start({ stop: abort.signal, yielded: yielded.signal }, note)
+    const done = workingOn({ lease, token }, () => start({ stop: abort.signal, yielded: yielded.signal }, note))
       .catch((error: unknown) => {
         log.error("Lease failed unexpectedly", { lease, error: messageOf(error), ...traceFields(assignment.trace) });
       })

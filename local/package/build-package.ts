@@ -17,8 +17,11 @@ const PROGRAMS = [
   ...["local/serve/serve", "local/backup/backup", "local/backup/restore", "local/s3/s3-server"],
   ...["local/control-plane/control-plane", "local/processes/exit-with-parent", "encoder-node/main"],
 ];
-/** Started by the bundled node, beside which it must be (encoder-node/ffmpeg/sandbox/loopback-network.ts). */
-const LISTENER = { "encoder-node/loopback-listener": "encoder-node/ffmpeg/sandbox/loopback-listener.ts" };
+/** Started by the bundled node, beside which they must be (loopback-network.ts and watchdog.ts of encoder-node/). */
+const BESIDE_NODE = {
+  "encoder-node/loopback-listener": "encoder-node/ffmpeg/sandbox/loopback-listener.ts",
+  "encoder-node/watchdog-thread": "encoder-node/watchdog/watchdog-thread.ts",
+};
 
 /** Files that are in the package as they are. */
 const COPIED = [
@@ -52,7 +55,7 @@ export async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await buildCli(join(folder, "cli"));
   for (const file of ["package.json", "README.md", "LICENSE"]) await rm(join(folder, "cli", file));
-  const entries = { ...Object.fromEntries(PROGRAMS.map((name) => [name, `${name}.ts`])), ...LISTENER };
+  const entries = { ...Object.fromEntries(PROGRAMS.map((name) => [name, `${name}.ts`])), ...BESIDE_NODE };
   await build({ ...OPTIONS, entryPoints: entries, outdir: folder });
   for (const path of COPIED) await cp(join(ROOT, path), join(folder, path), { recursive: true });
   await rm(join(folder, "migrations", "meta"), { recursive: true });

@@ -17,6 +17,7 @@ import {
 } from "../../testing/job-steps.ts";
 import { checkedJob } from "../../testing/jobs.ts";
 import { viewJob } from "../views/job-view.ts";
+import { expireLeases, loseSession } from "./lost-leases.ts";
 import { completeTask } from "./reports.ts";
 import { failTask } from "./task-ends.ts";
 
@@ -105,6 +106,19 @@ describe("failures", () => {
     expect(pauses("input_timeout")).toEqual([1000]);
     expect(pauses("input_http_404")).toEqual([]);
     expect(pauses("input_host_not_found")).toEqual([]);
+  });
+
+  it("goes to one further node after its work hung a node, and its lost leases count apart", () => {
+    const hung = { code: "node_failed", message: "stopped responding" } as const;
+    let state = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
+    state = loseSession(failTask(state, "inspect", hung, NOW), { session: "s-node-a", hasEnded: true }, NOW);
+    state = expireLeases(state, NOW);
+    expect(state.tasks[0]).toMatchObject({ phase: "pending", failures: 1, losses: 0, blamed: ["node-a"] });
+    state = claim(state, "t2", NOW + 1000, "node-b", "inspect").state;
+    state = expireLeases(loseSession(state, { session: "s-node-b", hasEnded: true }, NOW + 1000), NOW + 1000);
+    expect(state.tasks[0]).toMatchObject({ phase: "pending", failures: 1, losses: 1 });
+    state = failTask(claim(state, "t3", NOW + 2000, "node-c", "inspect").state, "inspect", hung, NOW + 2000);
+    expect(viewJob(state)).toMatchObject({ status: "job.failed", input: { error_code: "node_failed" } });
   });
 
   it("does not retry a failure of the storage", () => {

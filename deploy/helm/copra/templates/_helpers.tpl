@@ -52,9 +52,27 @@ containers:
       - /run/copra/token
       - --drain-seconds
       - {{ sub $nodes.terminationGracePeriodSeconds 60 | quote }}
+      - --health-port
+      - 0.0.0.0:8788
       {{- range concat .extra $nodes.args }}
       - {{ . | quote }}
       {{- end }}
+    ports: [{ name: health, containerPort: 8788 }]
+    # At its start the node tries ffmpeg's encoders.
+    startupProbe:
+      httpGet: { path: /health, port: health }
+      periodSeconds: 5
+      failureThreshold: 60
+    # Later than the node's own watchdog, which acts after 30 s and reports which job it was.
+    livenessProbe:
+      httpGet: { path: /health, port: health }
+      periodSeconds: 15
+      timeoutSeconds: 5
+      failureThreshold: 4
+    readinessProbe:
+      httpGet: { path: /health/ready, port: health }
+      periodSeconds: 10
+      timeoutSeconds: 5
     resources: {{- toYaml $nodes.resources | nindent 6 }}
     securityContext:
       allowPrivilegeEscalation: false

@@ -1,0 +1,44 @@
+// Ends the node's process when its main thread hangs, so that its supervisor starts it again. Without this, a node that
+// hangs keeps its connection and its leases.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { type Logger, messageOf } from "#shared/log.ts";
+
+export type WatchdogSetup = {
+  /** The main thread adds 1 every `beatMs`. */
+  readonly beats: Int32Array<SharedArrayBuffer>;
+  readonly beatMs: number;
+  /** The thread ends the process after so many of its own ticks of `beatMs` without a beat. */
+  readonly limitTicks: number;
+  /** The control plane, and where reports wait that it has not accepted. */
+  readonly url: string;
+  readonly token: string;
+  readonly spool: string;
+};
+
+/** The npm package has it beside the bundled node (local/package/). */
+const THREAD = ["./watchdog-thread.ts", "./watchdog-thread.mjs"]
+  .map((name) => fileURLToPath(new URL(name, import.meta.url)))
+  .find((path) => existsSync(path));
+const TICKS = 30;
+
+type Watched = Pick<WatchdogSetup, "url" | "token" | "spool"> & {
+  /** How long the main thread may not respond, in ms. */
+  readonly limitMs: number;
+};
+
+/**
+ * Watches this thread from another one until the process ends. Ticks are counted, not time: a machine or process that
+ * was suspended does not look like a hang.
+ */
+export function startWatchdog({ limitMs, ...control }: Watched, log: Logger): void {
+  const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const beatMs = limitMs / TICKS;
+  const workerData: WatchdogSetup = { ...control, beats, beatMs, limitTicks: TICKS };
+  // Modules that this process was told to import are not for the thread.
+  const thread = new Worker(THREAD ?? "", { workerData, execArgv: [] });
+  thread.on("error", (error) => log.error("Watchdog failed", { error: messageOf(error) }));
+  thread.unref();
+  setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
+}

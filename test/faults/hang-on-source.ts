@@ -1,0 +1,17 @@
+// Loaded into a node with --import: the main thread hangs for ever when it is about to probe a source with this text.
+import childProcess from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+
+export const HANGING_SOURCE = "This source hangs the node that probes it.";
+
+const { execFile } = childProcess;
+childProcess.execFile = new Proxy(execFile, {
+  apply(target, self, given: unknown[]) {
+    const argv = Array.isArray(given[1]) ? given[1].map(String) : [];
+    const paths = argv.flatMap((argument) => (argument.startsWith("file:") ? [argument.slice("file:".length)] : []));
+    while (paths.some((path) => existsSync(path) && readFileSync(path, "latin1").startsWith(HANGING_SOURCE)));
+    return Reflect.apply(target, self, given);
+  },
+});
+syncBuiltinESMExports();
