@@ -58,6 +58,29 @@ describe("parseJobRequest", () => {
     expect(kept.outputs[1]).toMatchObject({ encryption: { key: null, keyUri: uri.key_uri } });
   });
 
+  const MANY = 1000;
+  it.each<[field: string, section: (many: object) => object]>([
+    ["settings.require", (many) => ({ settings: { require: many } })],
+    ["settings.hop", (many) => ({ settings: { hop: many } })],
+    ["outputs", (many) => ({ outputs: { mp4: many } })],
+    ["outputs.jpg.offsets", (many) => ({ outputs: { jpg: { path: "%d.jpg", offsets: many } } })],
+    ["outputs.httpstream.variants", (many) => ({ outputs: { httpstream: { hls: { path: "h" }, variants: many } } })],
+    ["outputs.httpstream.subtitles", (many) => ({ outputs: { httpstream: { hls: { path: "h" }, subtitles: many } } })],
+    ["notification.params", (many) => ({ notification: { ...BODY.notification, params: many } })],
+  ])("refuses too many entries of %s before it looks at them", (field, section) => {
+    let reads = 0;
+    const counted = { enumerable: true, get: () => ({ wrong: reads++ }) };
+    const entries = Array.from({ length: MANY }, (_, at) => [`${at}`, counted] as const);
+    const isList = field !== "notification.params";
+    const many = Object.defineProperties(isList ? [] : {}, Object.fromEntries(entries));
+    const body = { ...BODY, ...section(many) };
+    const parsed = parseJobRequest(body, "none");
+    expect(parsed).toMatchObject({ ok: false, error: { message: expect.stringMatching(/ at most \d+ /) } });
+    expect(parsed).toMatchObject({ error: { message: expect.stringContaining(`\`${field}\``) } });
+    // Once, to find text that is not Unicode.
+    expect(reads).toBeLessThanOrEqual(MANY);
+  });
+
   it("ignores properties that are not sections", () => {
     expect(parseJobRequest({ ...BODY, webhook: "https://\ud800", api_version: 2 }, "none").ok).toBe(true);
   });

@@ -68,7 +68,6 @@ const HttpBody = strictObject({
     "The URL that receives events as JSON, in POST requests",
   ),
   params: params
-    .refine((params) => Object.keys(params).length <= MAX_PARAMS, `must have at most ${MAX_PARAMS} properties`)
     .default({})
     .describe(`Parameters to add to the query string of the URL; at most ${MAX_PARAMS}`),
   ...optionsBody,
@@ -104,7 +103,6 @@ const SnsBody = strictObject({
     { wanted: "must be an object with `access_key_id` and `secret_access_key`" },
   ).describe("Credentials with the permission sns:Publish for the topic; encrypted on arrival and never returned"),
   params: params
-    .refine((params) => Object.keys(params).length <= MAX_ATTRIBUTES, `must have at most ${MAX_ATTRIBUTES} properties`)
     .refine(
       (params) => Object.entries(params).every(isAttribute),
       "must have names of letters, digits, `_`, `-` and `.`, other than `event` and `job_id`, and no empty values",
@@ -139,6 +137,11 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Result<P
     const verb = value === undefined ? "is missing; it must be" : "must be";
     const rule = 'an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`';
     return invalid("notification_not_valid", `\`notification\` ${verb} ${rule}`);
+  }
+  // Before its values are looked at.
+  const most = value.type === "sns" ? MAX_ATTRIBUTES : MAX_PARAMS;
+  if (isObject(value.params) && Object.keys(value.params).length > most) {
+    return invalid("notification_not_valid", `\`notification.params\` must have at most ${most} properties`);
   }
   const parsed = parseSection(NotificationBody, value, "notification", "notification_not_valid");
   if (!parsed.ok) return parsed;

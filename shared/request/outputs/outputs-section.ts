@@ -32,18 +32,17 @@ export function parseOutputs(value: unknown, allow: AllowPrivate): Result<Output
     const rule = 'an object whose property names are formats, such as `{"mp4:720p":{"path":"720p.mp4"}}`';
     return invalid("outputs_not_valid", `\`outputs\` ${verb} ${rule}`);
   }
+  const count = Object.values(value).reduce<number>((sum, entry) => sum + (Array.isArray(entry) ? entry.length : 1), 0);
+  if (count === 0) return invalid("outputs_not_valid", "`outputs` must contain at least one output");
+  if (count > MAX_OUTPUTS) {
+    const message = `\`outputs\` must contain at most ${MAX_OUTPUTS} outputs, not ${count}`;
+    return invalid("outputs_out_of_range", message);
+  }
   const requested = Object.entries(value).flatMap(([format, entry]): Requested[] =>
     Array.isArray(entry)
       ? entry.map((params: unknown, at) => ({ format, name: `${format}:${at + 1}`, params }))
       : [{ format, name: format, alias: `${format}:1`, params: entry }],
   );
-  if (requested.length === 0) return invalid("outputs_not_valid", "`outputs` must contain at least one output");
-  if (requested.length > MAX_OUTPUTS) {
-    return invalid(
-      "outputs_out_of_range",
-      `\`outputs\` must contain at most ${MAX_OUTPUTS} outputs, not ${requested.length}`,
-    );
-  }
   const outputs: OutputSpec[] = [];
   for (const [index, { params, alias, ...named }] of requested.entries()) {
     const output = parseOutput({ index, ...named }, params, allow);
