@@ -176,7 +176,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
   if (!parsed.success) throw new Error(parsed.error.issues.map(messageOfIssue).join("\n"));
   const config = parsed.data;
   return {
-    url: config.url.replace(/\/+$/, ""),
+    url: config.url.replace(/(?<!\/)\/+$/, ""),
     token: config.token,
     workFolder: config.work,
     name: config.name ?? null,

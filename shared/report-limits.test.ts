@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type * as z from "zod";
+import * as z from "zod";
 import { MediaProbe } from "./media/media-probe.ts";
 import { Capabilities, ReportedCapabilities } from "./protocol/capabilities.ts";
 import { ChunkBoundaryCheck, Chunking } from "./protocol/chunks.ts";
 import { NodeFrame } from "./protocol/frames.ts";
-import { CompleteReport, TaskResult } from "./protocol/reports.ts";
-import { RangedSource, ScratchRequest, ScratchTrack } from "./protocol/scratch.ts";
+import { CompleteReport, LeaseReport, TaskResult } from "./protocol/reports.ts";
+import { ChunksRequest, RangedSource, ScratchRequest, ScratchTrack } from "./protocol/scratch.ts";
 import { UploadsRequest } from "./protocol/uploads.ts";
 import {
   MAX_FILE_BYTES,
@@ -205,4 +205,29 @@ describe("limits of what a node may report", () => {
     expect(schema.safeParse(most).error).toBeUndefined();
     expect(schema.safeParse(beyond).success).toBe(false);
   });
+});
+
+/** The lists in a schema that have no largest length, by their paths. */
+function unboundedLists(schema: z.core.$ZodType, path: string, seen: Set<unknown>): string[] {
+  if (seen.has(schema)) return [];
+  seen.add(schema);
+  const { checks = [], ...def } = schema._zod.def;
+  const hasMost = checks.some((check) => check._zod.def.check === "max_length");
+  const own = def.type === "array" && !hasMost ? [path] : [];
+  const inside = Object.entries(def).flatMap(([name, part]) => partsOf(part).map((inner) => [name, inner] as const));
+  return [...own, ...inside.flatMap(([name, inner]) => unboundedLists(inner, `${path}.${name}`, seen))];
+}
+
+/** The schemas that a part of a definition contains. */
+function partsOf(part: unknown): z.core.$ZodType[] {
+  if (part instanceof z.core.$ZodType) return [part];
+  return typeof part === "object" && part !== null ? Object.values(part).flatMap(partsOf) : [];
+}
+
+it.each<[string, z.core.$ZodType]>(
+  Object.entries({ NodeFrame, LeaseReport, UploadsRequest, ScratchRequest, ChunksRequest }),
+)("bounds every list of %s: zod checks a list's length before its items", (name, schema) => {
+  expect(unboundedLists(schema, name, new Set())).toEqual([]);
+  const many = Array.from({ length: 1000 }, () => "wrong");
+  expect(z.array(z.number()).max(2).safeParse(many).error?.issues).toHaveLength(1);
 });

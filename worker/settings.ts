@@ -14,7 +14,7 @@ export const RETENTION_MS = 7 * DAY_MS;
 export const LogLevelSetting = z.enum(["debug", "info", "warn", "error"]).default("info");
 
 const HttpUrl = z.url({ protocol: /^https?$/ });
-const withoutSlash = (url: string): string => url.replace(/\/+$/, "");
+const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
 const Origin = HttpUrl.transform((url) => new URL(url).origin);
 const Text = z.string().trim().min(1).optional();
 /** Empty as if it were not set: the form of a deploy sends what was left out. */

@@ -43,7 +43,7 @@ export function nameOf(text: string): string {
   const safe = name
     .slice(0, name.length - extname(name).length)
     .replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")
-    .replaceAll(/^[-.]+|[-.]+$/g, "");
+    .replaceAll(/^[-.]+|(?<![-.])[-.]+$/g, "");
   return safe.slice(0, 100) || "output";
 }
 

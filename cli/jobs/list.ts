@@ -82,7 +82,11 @@ function listText(
 
 /** The name of the source's file, or what is known of it. */
 function fileName({ input: { source = "" } }: Job): string {
-  const name = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
+  const name =
+    source
+      .replace(/(?<!\/)\/+$/, "")
+      .split("/")
+      .at(-1) ?? "";
   try {
     return decodeURIComponent(name);
   } catch {

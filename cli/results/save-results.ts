@@ -87,7 +87,7 @@ function storedOutputs(job: Job, outputs: object): StoredOutput[] {
 }
 
 function pathsOf({ path, hls, dash }: Params): string[] {
-  const folder = typeof path === "string" ? path.replace(/\/+$/, "") : "";
+  const folder = typeof path === "string" ? path.replace(/(?<!\/)\/+$/, "") : "";
   const streams = [hls, dash].flatMap((part) =>
     isParams(part) && typeof part.path === "string" ? [`${folder}/${part.path}/`.replaceAll(/\/{2,}/g, "/")] : [],
   );

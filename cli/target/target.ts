@@ -50,7 +50,7 @@ export function serviceUrl(text: string): string {
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(text);
   const whole = /^[a-z]+:\/\//i.test(text) ? text : `${isLoopback ? "http" : "https"}://${text}`;
   if (!URL.canParse(whole) || !/^https?:/i.test(whole)) throw usageError(`"${text}" is not the URL of a service`);
-  return whole.replace(/\/+$/, "").replace(/\/v2$/, "");
+  return whole.replace(/(?<!\/)\/+$/, "").replace(/\/v2$/, "");
 }
 
 export type Credentials = { readonly key: string | undefined; readonly adminToken: string | undefined };

@@ -42,7 +42,7 @@ export class Caller {
 
   /** `authorization`: the value of the header. `url` may end in `/v2`. */
   constructor(url: string, authorization: string | undefined, fetch: Fetch | undefined, retries = 4) {
-    this.base = url.replace(/\/+$/, "").replace(/\/v2$/, "");
+    this.base = url.replace(/(?<!\/)\/+$/, "").replace(/\/v2$/, "");
     this.#authorization = authorization;
     // Browsers require `fetch` to be called as a function of its global.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init));

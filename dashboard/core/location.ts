@@ -11,7 +11,7 @@ globalThis.addEventListener?.("popstate", readLocation);
 globalThis.addEventListener?.("hashchange", readLocation);
 
 /** The path below /dashboard, such as `/jobs/01J…`; `/` for the first page. */
-export const path = computed(() => current.value.pathname.slice(BASE.length).replace(/\/+$/, "") || "/");
+export const path = computed(() => current.value.pathname.slice(BASE.length).replace(/(?<!\/)\/+$/, "") || "/");
 
 /** The parameters of the query. */
 export const query = computed(() => current.value.searchParams);

@@ -62,7 +62,7 @@ export function thumbnailOf({ outputs }: Pick<Job, "outputs">): string | undefin
     .filter(({ type, urls }) => type === "image" && urls !== undefined)
     .map(({ format, urls = [] }) => ({
       width: Number(/:(\d+)x/.exec(format)?.[1] ?? Number.POSITIVE_INFINITY),
-      urls: urls.filter((url): url is string => typeof url === "string" && SHOWN.test(url.replace(/[?#].*$/s, ""))),
+      urls: urls.filter((url): url is string => typeof url === "string" && SHOWN.test(url.replace(/[?#].*/s, ""))),
     }))
     .filter(({ urls }) => urls.length > 0)
     .sort((one, other) => one.width - other.width);

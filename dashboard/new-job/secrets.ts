@@ -38,7 +38,7 @@ function mapSecrets(value: unknown, hide: (text: unknown) => unknown, url: (text
 export const publicUrl = (url: string): string =>
   url
     .trim()
-    .replace(/[?#].*$/s, "")
+    .replace(/[?#].*/s, "")
     .replace(/^([^/]*:\/\/)(?:[^/]*@|[^/:@]*:(?!\d*(?:\/|$)).*@)/s, "$1");
 
 /** The request without its secrets: credentials, keys of streams, parameters of notifications, parts of URLs. */

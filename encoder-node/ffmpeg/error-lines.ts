@@ -53,7 +53,7 @@ export function lastErrorLine(stderrTail: string): string | null {
     : withoutFolders(line)
         .replace(/\p{Cc}+/gu, " ")
         .slice(0, MAX_QUOTE)
-        .replace(/\.+$/, "");
+        .replace(/(?<!\.)\.+$/, "");
 }
 
 /**

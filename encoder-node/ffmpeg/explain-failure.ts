@@ -50,7 +50,7 @@ const PATTERNS: readonly Pattern[] = [
       "remove the gap, or use a node with more memory",
   },
   {
-    stderr: /Cannot allocate memory|malloc of size .* failed|bad_alloc/i,
+    stderr: /Cannot allocate memory|malloc of size \d+ failed|bad_alloc/i,
     code: "node_failed",
     message: "The encode needs more memory than one run may use; choose a smaller size, or use a node with more memory",
   },
@@ -66,7 +66,7 @@ const PATTERNS: readonly Pattern[] = [
     message: "The encoder node's ffmpeg lacks an encoder that this output needs; choose another codec or another node",
   },
   {
-    stderr: /^Decoder \(codec [^)]*\) not found|Error while opening decoder: Experimental feature/m,
+    stderr: /^Decoder \(codec [^)\n]*\) not found|Error while opening decoder: Experimental feature/m,
     code: "input_codec_not_supported",
     message: "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first",
   },

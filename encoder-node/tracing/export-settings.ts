@@ -37,7 +37,7 @@ export function readTraceExport(env: Environment): TraceExport | null {
   return {
     url: own
       ? checkedUrl("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", own)
-      : `${checkedUrl("OTEL_EXPORTER_OTLP_ENDPOINT", base ?? "").replace(/\/+$/, "")}/v1/traces`,
+      : `${checkedUrl("OTEL_EXPORTER_OTLP_ENDPOINT", base ?? "").replace(/(?<!\/)\/+$/, "")}/v1/traces`,
     headers: checkedHeaders(readPairs("OTEL_EXPORTER_OTLP_HEADERS", setting("HEADERS"))),
     timeoutMs: checkedTimeout(setting("TIMEOUT")),
     serviceName: name || service || "copra-node",

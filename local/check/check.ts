@@ -1,5 +1,6 @@
-// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, and
-// broken links. `npm run check -- circles words shared/plan` runs only these two checks, for files below that path.
+// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, regular
+// expressions that may be slow, and broken links. `npm run check -- circles words shared/plan` runs only these two
+// checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +8,10 @@ import { messageOf } from "#shared/log.ts";
 import { ROOT } from "../home/constants.ts";
 import { circlesOf } from "./circles.ts";
 import { listFiles } from "./files.ts";
+import { slowRegexes } from "./linear-regexes.ts";
 import { brokenLinks } from "./links.ts";
 import { longComments } from "./long-comments.ts";
-import { largeRooms } from "./rooms.ts";
+import { isProduction, largeRooms } from "./rooms.ts";
 import { badWordsIn } from "./words.ts";
 
 type Outcome = { readonly passed: boolean; readonly output: string };
@@ -39,6 +41,9 @@ const finds = (lines: readonly string[]): Outcome => ({ passed: lines.length ===
 /** The list of words itself, and the API's original contract. */
 const EXEMPT_FROM_WORDS = /^local\/check\/words(\.test)?\.ts$|^docs\/glossary\.md$/;
 const MOST_SHOWN = 100;
+
+/** Read nothing that others write: the repository, and its guides. */
+const READS_OWN_TEXT = /^(?:local\/(?:check|guides)|bench)\//;
 
 /** The arguments of `npm run wrangler:types`. They do not depend on a .dev.vars. */
 const TYPES_OF_BINDINGS = [
@@ -102,6 +107,18 @@ const CHECKS: Readonly<Record<string, Check>> = {
           .flatMap((file) => longComments(file, readFileSync(join(ROOT, file), "utf8"))),
       ),
     help: "Comments end at column 120. `npm run fix` wraps them.",
+  },
+  regexes: {
+    run: (isChecked) =>
+      finds(
+        listFiles(/\.(tsx?|mjs)$/)
+          .filter((file) => isProduction(file) && isChecked(file) && !READS_OWN_TEXT.test(file))
+          .flatMap((file) => slowRegexes(file, readFileSync(join(ROOT, file), "utf8")))
+          .map(({ file, line, regex, text }) => `${file}:${line}: ${regex} is slow for ${text}`),
+      ),
+    help:
+      "These regular expressions take more than linear time for a text that repeats a part of the given one. Let what a\n" +
+      "loop matches not begin before it again, as in /(?<!-)-+$/, exclude what ends it, as in /<[^<>]*>/, or use indexOf.",
   },
   links: {
     run: (isChecked) => {

@@ -21,7 +21,7 @@ const time = (description: string) =>
   z
     .string(TIME_RULE)
     .regex(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/, TIME_RULE)
-    .transform((text) => Date.parse(/T.*(?:Z|[+-]\d\d:\d\d)$|^[^T]*$/.test(text) ? text : `${text}Z`))
+    .transform((text) => Date.parse(/T[^T]*(?:Z|[+-]\d\d:\d\d)$|^[^T]*$/.test(text) ? text : `${text}Z`))
     .refine((ms) => Number.isFinite(ms), TIME_RULE)
     .optional()
     .describe(description);

@@ -60,7 +60,7 @@ export class Draft {
       this.storageAt(located.place.storage, field);
       return located.place.key;
     }
-    const path = url.replace(/^[a-z0-9+]+:\/\/[^/]*\/?/i, "").replace(/[?#].*$/, "");
+    const path = url.replace(/^[a-z0-9+]+:\/\/[^/]*\/?/i, "").replace(/[?#].*/s, "");
     if (located.kind === "none") this.lost(field, located.why);
     else this.storageAt({ url: new URL(located.url).origin }, field);
     return path;

@@ -60,7 +60,7 @@ export function formatKey({ container, video, audio }: FormatParts, lost: Lost):
   // A format without any track is not valid.
   const audioSpecs = audio === null && hasVideo ? "x" : audioText(name, tracks.codec, audio ?? {}, lost);
   const specs = traits.video.length > 0 ? [tracks.specs, audioSpecs] : [audioSpecs];
-  return [name, ...specs, tracks.options.join(",")].join(":").replace(/:+$/, "");
+  return [name, ...specs, tracks.options.join(",")].join(":").replace(/(?<!:):+$/, "");
 }
 
 /** The format of images. */

@@ -10,7 +10,7 @@ import { defaultAudioCodec, defaultAudioKbps } from "./resolve-audio.ts";
  * `avi:0x240_500k`.
  */
 export function printFormat(format: FormatSpec): string {
-  return [format.container, ...segments(format)].join(":").replace(/:+$/, "");
+  return [format.container, ...segments(format)].join(":").replace(/(?<!:):+$/, "");
 }
 
 function segments(format: FormatSpec): string[] {

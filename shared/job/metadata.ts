@@ -96,5 +96,5 @@ const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : g
 
 /** The URL for metadata and responses: without user, password and query. */
 export function publicUrl(url: string): string {
-  return url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/, "");
+  return url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*/s, "");
 }

@@ -11,5 +11,5 @@ export const hideUrls = (text: string): string =>
   text.replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s'"<>]+/gi, (url) => {
     if (SERVED.test(url)) return "source";
     // An `@` after the first slash may belong to a password that is not percent-encoded.
-    return url.replace(/[?#].*$/s, "").replace(/^([^:]+:\/\/)[^?#]*@/, "$1");
+    return url.replace(/[?#].*/s, "").replace(/^([^:]+:\/\/)[^?#]*@/, "$1");
   });

@@ -38,7 +38,7 @@ function readTraceState(text: string): string {
   if (text.length > MAX_STATE_CHARS) return "";
   const members = text
     .split(",")
-    .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ""))
+    .map((member) => member.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, ""))
     .filter((member) => member !== "");
   const keys = new Set(members.map((member) => member.slice(0, member.indexOf("="))));
   const isValid = members.length <= MAX_MEMBERS && keys.size === members.length;

@@ -67,9 +67,7 @@ const HttpBody = strictObject({
   url: text(2048, ": the URL that receives events, such as https://example.com/hook").describe(
     "The URL that receives events as JSON, in POST requests",
   ),
-  params: params
-    .default({})
-    .describe(`Parameters to add to the query string of the URL; at most ${MAX_PARAMS}`),
+  params: params.default({}).describe(`Parameters to add to the query string of the URL; at most ${MAX_PARAMS}`),
   ...optionsBody,
 });
 
@@ -167,6 +165,6 @@ function withParams(url: string, params: Readonly<Record<string, string>>): stri
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
   const { search } = new URL(url);
-  const base = url.replace(/#.*$/, "").replace(/\?$/, "");
+  const base = url.replace(/#.*/s, "").replace(/\?$/, "");
   return added.length === 0 ? url : `${base}${search === "" ? "?" : "&"}${added.join("&")}`;
 }

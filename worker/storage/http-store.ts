@@ -39,7 +39,7 @@ export function httpStore(target: Target): ObjectStore {
 /** The URL to which a file is POSTed: below the storage's own path, with the storage's query at the end. */
 export function httpUrl({ url }: StorageOf<"http">, objectName: string): string {
   const { origin, pathname, search } = new URL(url);
-  return `${origin}${pathname.replace(/\/+$/, "")}/${encodePath(joinPath("", objectName))}${search}`;
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}/${encodePath(joinPath("", objectName))}${search}`;
 }
 
 function partOf({ jobId, storage, keys }: Target, file: FileToStore): UploadPart {

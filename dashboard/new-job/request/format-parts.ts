@@ -49,7 +49,7 @@ export function partsOf(format: string): Parts {
 export function textOf({ name, video, audio, options }: Parts): string {
   const layout = layoutOf(name);
   const segments = [...(layout === "audio" ? [] : [video.join("_")]), audio.join("_"), options.join(",")];
-  return [name, ...segments].join(":").replace(/:+$/, "");
+  return [name, ...segments].join(":").replace(/(?<!:):+$/, "");
 }
 
 /** Tokens of a track that is not encoded. */

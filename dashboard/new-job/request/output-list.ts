@@ -57,7 +57,7 @@ export function newPath(format: string, list: readonly Output[]): string {
   const detail = segments
     .join("-")
     .replaceAll(/[^A-Za-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "");
+    .replaceAll(/^-+|(?<!-)-+$/g, "");
   const counter = kindOf(format) === "image" ? "-%02d" : "";
   const stem = detail === "" ? "video" : `video-${detail}`;
   const taken = new Set(list.map(({ params }) => (isObject(params) ? stemOf(String(params.path)) : undefined)));

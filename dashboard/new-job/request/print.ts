@@ -35,7 +35,7 @@ export function printCli(request: Json, file: string | null): string {
 export function printTypeScript(request: Json, service: string): string {
   const body = printJson(request)
     .replaceAll(/"<(\w+)>"/g, (_, name: string) => `process.env.${name.toUpperCase()} ?? ""`)
-    .replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, "$1$2:");
+    .replaceAll(/^( *)"([A-Za-z_]\w*)":/gm, "$1$2:");
   return [
     'import { Copra } from "@copra/client";',
     "",

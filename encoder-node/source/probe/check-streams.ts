@@ -41,7 +41,7 @@ const kindOf = (type: string): Kind => (type === "video" || type === "audio" ? t
 const kindList = (kinds: readonly Kind[]): string => kinds.join(", ") || "none";
 
 /** Tags are indented further, so that none of them is taken for a stream. */
-const STREAM = /^ {2}Stream #0:\d+\S*: (\w+):/gm;
+const STREAM = /^ {2}Stream #0:\d\S*: (\w+):/gm;
 
 /** ffmpeg lists streams at this log level; the last of several levels counts. */
 const VERBOSE = ["-v", "info"];

@@ -40,7 +40,7 @@ export class CloudflareApi {
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(base: string, headers: Readonly<Record<string, string>>) {
-    this.#base = base.replace(/\/+$/, "");
+    this.#base = base.replace(/(?<!\/)\/+$/, "");
     this.#headers = headers;
   }
 

@@ -14,7 +14,7 @@ export type V1Config = {
 };
 
 /** A comment begins with `#` after a space or at the start of a line; `#num#` in a URL is none. */
-const withoutComment = (line: string): string => line.replace(/(^|\s)#(?!num#).*$/i, "$1").trimEnd();
+const withoutComment = (line: string): string => line.replace(/(^|\s)#(?!num#).*/i, "$1").trimEnd();
 
 /** Lines that begin with a space or a comma, or follow a comma or backslash, go on. */
 function logicalLines(text: string): string[] {
@@ -72,7 +72,7 @@ export function split(text: string): { value: string; params: ReadonlyMap<string
   const params = new Map<string, string>();
   let last: string | null = null;
   for (const part of rest) {
-    const [, name, given = ""] = /^([\w+]+)\s*=\s*(.*)$/.exec(part) ?? [];
+    const [, name, given = ""] = /^([\w+]+)\s*=\s*(.*)$/s.exec(part) ?? [];
     if (name !== undefined) {
       last = name;
       params.set(name, given);

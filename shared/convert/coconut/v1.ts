@@ -109,8 +109,9 @@ const conditionOf = (text: string): string => text.replaceAll(/\$source_(\w+)/g,
 
 function convertStream(draft: Draft, url: string, params: ReadonlyMap<string, string>): void {
   const field = "-> httpstream";
-  const path = draft.outputPath(url, field).replace(/^\/+|\/+$/g, "");
-  const folder = (name: string): string => params.get(name)?.replace(/^\/+|\/+$/g, "") || name.replace(/\+.*/, "");
+  const path = draft.outputPath(url, field).replace(/^\/+|(?<!\/)\/+$/g, "");
+  const folder = (name: string): string =>
+    params.get(name)?.replace(/^\/+|(?<!\/)\/+$/g, "") || name.replace(/\+.*/, "");
   const key = params.get("hls_encryption_key");
   const uri = params.get("hls_encryption_key_uri");
   const condition = params.get("if");

@@ -27,7 +27,7 @@ export function pathOf(draft: Draft, output: Reader, extension: string): string 
   const name = output.at("filename").text();
   const label = output.at("label").text() ?? "output";
   const whole =
-    url ?? (base === undefined ? undefined : `${base.replace(/\/+$/, "")}/${name ?? `${label}.${extension}`}`);
+    url ?? (base === undefined ? undefined : `${base.replace(/(?<!\/)\/+$/, "")}/${name ?? `${label}.${extension}`}`);
   return whole === undefined ? (name ?? `${label}.${extension}`) : draft.outputPath(whole, output.path);
 }
 
@@ -53,7 +53,7 @@ export function convertFile(draft: Draft, output: Reader): void {
 }
 
 const extensionOf = (output: Reader): string | undefined =>
-  /\.([a-z0-9]{2,4})(?:\?.*)?$/i.exec(output.at("filename").text() ?? output.at("url").text() ?? "")?.[1];
+  /\.([a-z0-9]{2,4})(?:\?.*)?$/is.exec(output.at("filename").text() ?? output.at("url").text() ?? "")?.[1];
 
 /** Video and audio of an output. */
 export function renditionOf(draft: Draft, output: Reader): Rendition {
@@ -155,11 +155,15 @@ export function thumbnailsOf(draft: Draft, output: Reader): void {
     const container = images.at("format").text() ?? "png";
     const { width, height } = sizeOf(images);
     const lost = (part: string, message: string): void => draft.lost(`${images.path}: ${part}`, message);
-    const base = images.at("base_url").text()?.replace(/\/+$/, "") ?? "thumbnails";
+    const base =
+      images
+        .at("base_url")
+        .text()
+        ?.replace(/(?<!\/)\/+$/, "") ?? "thumbnails";
     const name = images
       .at("filename")
       .text()
-      ?.replaceAll(/\{\{number[^}]*\}\}/g, "%04d");
+      ?.replaceAll(/\{\{number[^{}]*\}\}/g, "%04d");
     const counted = name === undefined ? `${images.at("prefix").text() ?? "frame"}_%04d` : withCounter(name);
     const file = `${base}/${counted}.${container}`;
     const path = /^[a-z0-9+]+:\/\//i.test(file) ? draft.outputPath(file, images.path) : file;

@@ -70,6 +70,6 @@ function moved({ name, kinds, segments, at, token }: Unknown, owner: Segment): s
   });
   return [name, ...parts]
     .join(":")
-    .replace(/:+$/, "")
+    .replace(/(?<!:):+$/, "")
     .replace(/pix-fmt/i, "pix_fmt");
 }

@@ -161,6 +161,6 @@ function vttPath(path: string, filename: string | undefined): string {
     .replace(counterOf(path) ?? "", "")
     .split("/")
     .reverse();
-  const stem = file.replace(/\.[^.]*$/, "").replace(/[-_. ]+$/, "");
+  const stem = file.replace(/\.[^.]*$/, "").replace(/(?<![-_. ])[-_. ]+$/, "");
   return joinPath(folders.reverse().join("/"), filename ?? `${stem || "images"}.vtt`);
 }

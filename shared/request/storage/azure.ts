@@ -42,7 +42,7 @@ export const azure = storageService({
     if (username || password || search || hash) {
       return invalid("storage_not_valid", "`storage.endpoint` must be a URL without user, password, query or fragment");
     }
-    const base = origin + pathname.replace(/\/+$/, "");
+    const base = origin + pathname.replace(/(?<!\/)\/+$/, "");
     return ok({ kind: "azure", endpoint: base, account, container, path, cacheControl });
   },
 });

@@ -105,5 +105,5 @@ function bucketAt(
   // certificate, would lose their capitals, or would not make a valid host.
   const label = /^[a-z0-9-]{1,63}$/.test(bucket) && !/^\[|^[\d.]+$/.test(hostname);
   const addressing = label && !forcePathStyle ? "host" : "path";
-  return ok({ endpoint: origin + pathname.replace(/\/+$/, ""), region, bucket, addressing });
+  return ok({ endpoint: origin + pathname.replace(/(?<!\/)\/+$/, ""), region, bucket, addressing });
 }

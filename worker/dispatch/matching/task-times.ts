@@ -49,4 +49,4 @@ const noTimes = (): Times => ({
 });
 
 /** `chunk-12-r1-speculative` is a `chunk`: each kind is a series of metrics for ever. */
-const kindOf = (lease: string): string => (parseLeaseId(lease)?.task ?? "other").replace(/-.*$/, "");
+const kindOf = (lease: string): string => (parseLeaseId(lease)?.task ?? "other").replace(/-.*/s, "");

@@ -36,5 +36,5 @@ function pathsOf(output: OutputSpec): string[] {
 function truncated(text: string): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= MAX_BYTES) return text;
-  return new TextDecoder().decode(bytes.subarray(0, MAX_BYTES)).replace(/\uFFFD+$/, "");
+  return new TextDecoder().decode(bytes.subarray(0, MAX_BYTES)).replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }

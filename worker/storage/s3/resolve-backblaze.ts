@@ -43,7 +43,7 @@ export async function resolveBackblaze(
   const bucket = await bucketName(account, bucketId);
   const region = /^https?:\/\/s3\.([a-z0-9-]+)\./.exec(s3ApiUrl)?.[1];
   if (region === undefined) throw unavailable("its response has no region");
-  const endpoint = s3ApiUrl.replace(/\/+$/, "");
+  const endpoint = s3ApiUrl.replace(/(?<!\/)\/+$/, "");
   return { kind: "s3", endpoint, region, bucket, addressing: "path", path, options, secure };
 }
 
