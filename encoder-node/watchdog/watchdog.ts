@@ -36,7 +36,7 @@ export function startWatchdog({ limitMs, ...control }: Watched, log: Logger): vo
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const beatMs = limitMs / TICKS;
   const workerData: WatchdogSetup = { ...control, beats, beatMs, limitTicks: TICKS };
-  // Modules that this process was told to import are not for the thread.
+  // The modules of `--import` are for the main thread.
   const thread = new Worker(THREAD ?? "", { workerData, execArgv: [] });
   thread.on("error", (error) => log.error("Watchdog failed", { error: messageOf(error) }));
   thread.unref();
