@@ -174,7 +174,7 @@ async function resumeEarlierProcess(
   controlPlane: ControlPlane,
   held: HeldLeases,
 ): Promise<EarlierProcess> {
-  const reports = openReports(join(config.workFolder, "spool"), controlPlane, log);
+  const reports = openReports(spoolIn(config.workFolder), controlPlane, log);
   // Read before there are new ones.
   const leftOver = await held.leftOver();
   let isResumed = false;

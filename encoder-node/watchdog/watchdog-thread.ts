@@ -14,8 +14,11 @@ import type { WatchdogSetup } from "./watchdog.ts";
 
 const { beats, beatMs, limitTicks, url, token, spool } = workerData as WatchdogSetup;
 
-/** V8 answers a debugger at the next loop or call of the code that runs, also within a regular expression. */
-const ANSWER_MS = 2000;
+/**
+ * V8 answers a debugger at the next loop or call of the code that runs, also within a regular expression: at once,
+ * unless the machine is very busy.
+ */
+const ANSWER_MS = 10_000;
 /** A report that is not accepted in this time is sent after the next start. */
 const REPORT_MS = 5000;
 const END_MS = 1000;
