@@ -9,7 +9,7 @@ import type { NodeConfig } from "./config.ts";
 
 export type NodeFacts = Pick<
   NodeFrameOf<"hello">,
-  "host" | "version" | "pool" | "labels" | "spot" | "disk" | "features"
+  "host" | "version" | "pool" | "labels" | "spot" | "disk" | "features" | "notReady"
 >;
 
 const Manifest = z.object({ version: z.string() });
@@ -20,7 +20,7 @@ export const VERSION = Manifest.parse(
 ).version;
 
 /** As of now: the free space changes. */
-export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig): NodeFacts {
+export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig, notReady: readonly string[]): NodeFacts {
   const disk = diskOf(workFolder);
   return {
     host: hostname().slice(0, MAX_HOST_CHARS),
@@ -29,6 +29,7 @@ export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig): NodeF
     labels: [...labels],
     spot,
     features: [...NODE_FEATURES],
+    notReady: [...notReady],
     ...(disk ? { disk } : {}),
   };
 }

@@ -9,7 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import type { LeaseId } from "#shared/ids.ts";
-import { decodeNodeFrame, type HubFrame, type NodeFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import {
+  decodeNodeFrame,
+  type HubFrame,
+  type NodeFrame,
+  PROTOCOL_VERSION,
+  type ServiceOrigin,
+} from "#shared/protocol/frames.ts";
 import type { NodeConfig } from "./config.ts";
 import { writeLeaseFile } from "./link/lease-files.ts";
 import { type EncoderNode, startNode } from "./node.ts";
@@ -33,13 +39,19 @@ const capabilities = { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], m
 
 type ScriptedHub = { readonly node: EncoderNode; readonly frames: NodeFrame[]; send(frame: HubFrame): void };
 
-/**
- * A node that is connected to a hub, which sends it `first` after the welcome. `events` gets its reports as they are
- * answered, and its connections.
- */
+type Script = {
+  /** Gets the node's reports as they are answered, and its connections. */
+  readonly events?: string[];
+  /** What the hub sends after the welcome. */
+  readonly first?: readonly HubFrame[];
+  /** The origins that the hub states. */
+  readonly service?: ServiceOrigin[];
+};
+
+/** A node that is connected to a hub. */
 async function connect(
   config: Partial<NodeConfig>,
-  { events = [], first = [] }: { events?: string[]; first?: readonly HubFrame[] } = {},
+  { events = [], first = [], service = [] }: Script = {},
 ): Promise<ScriptedHub> {
   const http = createServer(async (request, response) => {
     request.resume();
@@ -64,9 +76,8 @@ async function connect(
       const decoded = decodeNodeFrame(data.toString());
       if (decoded.ok) frames.push(decoded.value);
     });
-    for (const frame of [{ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 } as const, ...first]) {
-      send(frame);
-    }
+    send({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500, service });
+    for (const frame of first) send(frame);
   });
   const node = await startNode({
     config: {
@@ -100,6 +111,25 @@ it("states its machine, version, place and disk", async () => {
     spot: true,
     disk: { free: expect.any(Number), total: expect.any(Number) },
   });
+});
+
+it("offers its slots once it reaches the service's own origins, and states until then what it does not reach", async () => {
+  const bucket = createServer((_, response) => response.writeHead(403).end());
+  await once(bucket.listen(0, "127.0.0.1"), "listening");
+  const { port } = bucket.address() as AddressInfo;
+  bucket.close();
+  const service: ServiceOrigin[] = [{ origin: `http://127.0.0.1:${port}`, use: "scratch" }];
+  const { node, frames } = await connect({}, { service });
+  const none = { inspect: 0, encode: 0 };
+  expect(frames[0]).toMatchObject({ slots: none, notReady: [expect.stringContaining("not yet tested")] });
+  const reason = expect.stringMatching(/^Cannot reach .*connection refused/);
+  await vi.waitFor(() => expect(frames.at(-1)).toMatchObject({ type: "slots", offered: none, notReady: [reason] }));
+  expect(node.notReady()).toEqual([reason]);
+  onTestFinished(() => void bucket.close());
+  await once(bucket.listen(port, "127.0.0.1"), "listening");
+  const ready = { type: "slots", offered: { inspect: 1, encode: 1 }, notReady: [] };
+  await vi.waitFor(() => expect(frames.at(-1)).toMatchObject(ready), { timeout: 30_000 });
+  expect(node.notReady()).toEqual([]);
 });
 
 it("ends when the hub drains it", async () => {

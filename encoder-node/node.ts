@@ -17,6 +17,7 @@ import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestChunks, requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
+import { ServiceAccess } from "./service-access.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
 import { answerSigned } from "./task/signed-scratch.ts";
@@ -79,9 +80,12 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const held = new HeldLeases(join(config.workFolder, "leases"), log);
   const earlier = await resumeEarlierProcess(setup, controlPlane, held);
   const machine = await setup.probe();
-  const deps = await nodeDeps(setup, machine);
+  const access = new ServiceAccess({ url: config.url, allow: config.allowPrivate, log, changed: () => readyChanged() });
+  const deps = await nodeDeps(setup, machine, access);
   const tracer = tracerOf(setup);
   const slots = createSlots(config.slots);
+  // Until the node reaches what its tasks need.
+  slots.close();
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
   const leases = new Leases({
     slots,
@@ -96,12 +100,15 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       const { lease, token, jobId } = own.assignment;
       const trace = tracer.task(own.assignment);
       const leaseLog = log.child({ lease, job: jobId, ...(trace.traceId === null ? {} : { trace_id: trace.traceId }) });
+      const isOwn = (url: "source" | "storage"): boolean => own.assignment.ownUrls?.includes(url) ?? false;
       const client = { controlPlane, lease, token, signal: own.signal, log: leaseLog };
       return {
         ...deps,
         ...own,
         trace,
         log: leaseLog,
+        allowSource: isOwn("source") ? access.allow : deps.allowPrivate,
+        storages: isOwn("storage") ? access.storages : deps.storages,
         requestUploads: (files) => requestUploads(client, files),
         requestChunks: (from) => requestChunks(client, from),
         requestScratch: answerSigned(own.assignment, (puts, gets) => requestScratch(client, puts, gets)),
@@ -119,6 +126,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     await deps.sources.clear();
     await deps.rangedSources.close();
     await deps.storages.close();
+    await access.close();
     await tracer.close();
   };
   const stopped = Promise.withResolvers<void>();
@@ -134,7 +142,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     {
       hello: () => ({
         ...identity,
-        ...nodeFacts(config),
+        ...nodeFacts(config, access.notReady),
         capabilities: machine.capabilities,
         slots: slots.free(),
         running: leases.running(),
@@ -146,15 +154,29 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
         log.info("Draining", { reason: "the control plane requested it" });
         void drain().catch(() => undefined);
       },
-      welcome: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
+      welcome: ({ progressEveryMs, service = [] }) => {
+        board.setIntervalMs(progressEveryMs);
+        access.welcome(service);
+      },
       pace: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
+  const readyChanged = (): void => {
+    const notReady = [...access.notReady];
+    const wasOpen = slots.free().inspect > 0 || slots.free().encode > 0;
+    if (notReady.length > 0) slots.close();
+    else if (!isStopping) slots.open();
+    // Slots that were offered are taken back by a new hello.
+    if (notReady.length > 0 && wasOpen) link.restart();
+    else link.send({ type: "slots", offered: slots.free(), released: [], notReady });
+  };
   const notReady = (): readonly string[] => [
     ...(link.isOpen ? [] : ["not connected to the control plane"]),
     ...(isStopping ? ["draining"] : []),
+    ...access.notReady,
   ];
-  const isIdle = (): boolean => link.isOpen && earlier.isResumed() && leases.running().length === 0;
+  const isIdle = (): boolean =>
+    link.isOpen && earlier.isResumed() && access.notReady.length === 0 && leases.running().length === 0;
   const endWatch = watchIdle(config.exitWhenIdleMs, isIdle, drain, log);
   return { drain, stopped: stopped.promise, handBack: () => leases.handBack(), notReady };
 }
@@ -211,7 +233,11 @@ function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
 }
 
 /** What the tasks share. Removes the files of an earlier process; its spooled reports stay. */
-async function nodeDeps({ config, log }: NodeSetup, { tools, capabilities }: Machine): Promise<NodeDeps> {
+async function nodeDeps(
+  { config, log }: NodeSetup,
+  { tools, capabilities }: Machine,
+  service: ServiceAccess,
+): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
   const [sources, tasks, ranged] = [join(workFolder, "sources"), join(workFolder, "tasks"), join(workFolder, "ranged")];
   for (const folder of [sources, tasks, ranged]) await rm(folder, { recursive: true, force: true });
@@ -221,10 +247,11 @@ async function nodeDeps({ config, log }: NodeSetup, { tools, capabilities }: Mac
     capabilities,
     sources: new SourceCache(sources),
     withProbeSlot: (work) => probes.run(work),
-    rangedSources: new RangedSources(ranged, allowPrivate),
+    rangedSources: new RangedSources(ranged),
     workFolder: tasks,
     storages: storageAgent(allowPrivate),
     allowPrivate,
+    service,
     maxSourceBytes,
     ...(config.split === "auto" ? { splitOn: await machineShare(config.slots.encode) } : {}),
     log,

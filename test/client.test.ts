@@ -92,7 +92,7 @@ it("uploads a file, encodes it, follows it, verifies its webhooks and reads all 
 
 it("throws what a job failed of, and what is wrong with a request", async () => {
   const request = {
-    input: { url: stack.api },
+    input: { url: `${stack.s3.endpoint}/${stack.s3.bucket}/missing.mp4` },
     storage,
     outputs: { mp3: { path: "a.mp3" } },
     notification: NOBODY,

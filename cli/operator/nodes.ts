@@ -12,12 +12,12 @@ export const listNodes: Run = async (context) => {
   const { output, signal } = context;
   const nodes = await (await adminOf(context)).nodes.list({ signal });
   const { bold } = output.colors;
-  output.data({ nodes }, () =>
+  const rows = (): string =>
     table([
       ["NODE", "STATE", "POOL", "RUNS", "FREE", "HARDWARE", "FFMPEG", "DISK FREE", "LABELS"].map(bold),
       ...nodes.map((node) => [
         printable(node.id),
-        statusColor(node.state, output.colors),
+        stateText(node, output.colors),
         node.pool,
         String(node.slots.encode.running + node.slots.inspect.running),
         String(node.slots.encode.free),
@@ -26,10 +26,14 @@ export const listNodes: Run = async (context) => {
         node.disk ? bytesText(node.disk.free_bytes) : "",
         printable(node.labels.join(" ")),
       ]),
-    ]),
-  );
+    ]);
+  const reasons = nodes.flatMap(({ id, not_ready }) => not_ready.map((reason) => printable(`${id}: ${reason}`)));
+  output.data({ nodes }, () => [rows(), ...reasons].join("\n"));
   return EXIT.done;
 };
+
+const stateText = ({ state }: Pick<NodeDetails, "state">, colors: Colors): string =>
+  statusColor(state.replace("_", " "), colors);
 
 export const showNode: Run = async (context, [id = ""]) => {
   const node = await (await adminOf(context)).nodes.get(id, { signal: context.signal });
@@ -51,7 +55,8 @@ function nodeText(node: NodeDetails, colors: Colors): string {
   const { slots, disk, capabilities } = node;
   const facts = [
     ["node", printable(node.id)],
-    ["state", statusColor(node.state, colors)],
+    ["state", stateText(node, colors)],
+    ...node.not_ready.map((reason) => ["reason", printable(reason)]),
     ["pool", node.pool],
     ["labels", printable(node.labels.join(" "))],
     ["host", printable(node.host ?? "")],

@@ -4,7 +4,7 @@ import { checksOfFleet } from "./fleet-checks.ts";
 
 const slots = { inspect: { free: 1, running: 0 }, encode: { free: 1, running: 0 } };
 const NODE: Omit<NodeDetails, "running" | "capabilities"> = {
-  ...{ id: "attic", state: "ready", pool: "default", labels: [], region: null, spot: false, host: null },
+  ...{ id: "attic", state: "ready", not_ready: [], pool: "default", labels: [], region: null, spot: false, host: null },
   ...{ version: "1.0.0", protocol: 3, ffmpeg: "7.0.2", cpus: 8, hardware: null, slots, leases: 0, score: 0 },
   ...{ disk: { free_bytes: 1e12, total_bytes: 2e12 }, connected_at: null, hub: "default" },
 };
@@ -17,6 +17,12 @@ const demand = (waiting: number, oldest: number) => {
 
 it.each<[string, Changes[], Record<string, ReturnType<typeof demand>>, string[]]>([
   ["nothing to do", [{}, { id: "cellar" }], { default: demand(0, 0) }, ["ok fleet"]],
+  [
+    "a node that does not reach the service",
+    [{ state: "not_ready", not_ready: ["Cannot reach http://10.0.0.5:9000 (connection refused). Check it"] }],
+    {},
+    ["failed not ready: attic: Cannot reach http://10.0.0.5:9000 (connection refused). Check it"],
+  ],
   ["a node in quarantine", [{ state: "quarantined" }], {}, ["failed quarantine: attic"]],
   [
     "a full disk",

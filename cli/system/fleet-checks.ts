@@ -22,6 +22,7 @@ export async function fleetChecks(admin: CopraAdmin, version: string, signal: Ab
 /** One check for each thing that is wrong; one that passes if nothing is. `version`: of this command line. */
 export function checksOfFleet(nodes: readonly Node[], pools: Demand, version: string): Check[] {
   const found = [
+    ...reachChecks(nodes),
     ...stateChecks(nodes),
     ...diskChecks(nodes),
     ...versionChecks(nodes, version),
@@ -36,6 +37,11 @@ const namesOf = (nodes: readonly Node[]): string =>
     .slice(0, MOST_NAMES)
     .map(({ id }) => printable(id))
     .join(", ") + (nodes.length > MOST_NAMES ? ` and ${nodes.length - MOST_NAMES} more` : "");
+
+const reachChecks = (nodes: readonly Node[]): Check[] =>
+  nodes.flatMap(({ id, not_ready: reasons }) =>
+    reasons.map((reason): Check => ({ name: "not ready", result: "failed", detail: printable(`${id}: ${reason}`) })),
+  );
 
 function stateChecks(nodes: readonly Node[]): Check[] {
   const quarantined = nodes.filter(({ state }) => state === "quarantined");

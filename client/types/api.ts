@@ -1622,11 +1622,13 @@ export type NodeDetails = {
   /** The name of the node */
   id: string;
   /**
-   * `ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are
-   * done. `quarantined`: failed several jobs, and gets one task at a time or none. `offline`:
-   * cordoned, and not connected
+   * `ready`: gets work. `not_ready`: gets none, for the reasons in `not_ready`. `cordoned`: gets none,
+   * by the operator. `draining`: ends when its tasks are done. `quarantined`: failed several jobs, and
+   * gets one task at a time or none. `offline`: cordoned, and not connected
    */
-  state: "ready" | "cordoned" | "draining" | "quarantined" | "offline";
+  state: "ready" | "not_ready" | "cordoned" | "draining" | "quarantined" | "offline";
+  /** Why it cannot work now, as it states: what it cannot reach, and what to do. Empty if it can */
+  not_ready: string[];
   pool: string;
   /** The labels of its token and its own */
   labels: string[];
@@ -1959,11 +1961,13 @@ export type Node = {
   /** The name of the node */
   id: string;
   /**
-   * `ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are
-   * done. `quarantined`: failed several jobs, and gets one task at a time or none. `offline`:
-   * cordoned, and not connected
+   * `ready`: gets work. `not_ready`: gets none, for the reasons in `not_ready`. `cordoned`: gets none,
+   * by the operator. `draining`: ends when its tasks are done. `quarantined`: failed several jobs, and
+   * gets one task at a time or none. `offline`: cordoned, and not connected
    */
-  state: "ready" | "cordoned" | "draining" | "quarantined" | "offline";
+  state: "ready" | "not_ready" | "cordoned" | "draining" | "quarantined" | "offline";
+  /** Why it cannot work now, as it states: what it cannot reach, and what to do. Empty if it can */
+  not_ready: string[];
   pool: string;
   /** The labels of its token and its own */
   labels: string[];

@@ -34,7 +34,7 @@ export function FleetSearch({
         if (number === 0 && !isOn) return null;
         return (
           <button type="button" class="filter-chip" key={state} aria-pressed={isOn} onClick={() => toggle(state)}>
-            {state} <span class="number muted">{count(number)}</span>
+            {state.replace("_", " ")} <span class="number muted">{count(number)}</span>
           </button>
         );
       })}

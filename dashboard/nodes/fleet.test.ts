@@ -3,7 +3,8 @@ import type { Node } from "../../client/index.ts";
 import { backlogSeconds, matches, newestProtocol, notesOf, securityNotes, totalLoad, usualVersions } from "./fleet.ts";
 
 const node = (changes: Partial<Node> = {}): Node => ({
-  ...{ id: "attic", state: "ready", pool: "default", labels: ["gpu", "region:eu"], region: "eu", spot: false },
+  ...{ id: "attic", state: "ready", not_ready: [], pool: "default", labels: ["gpu", "region:eu"] },
+  ...{ region: "eu", spot: false },
   ...{ host: "attic.lan", version: "0.1.0", protocol: 3, ffmpeg: "7.1", cpus: 8, hardware: "nvenc", leases: 1 },
   ...{ disk: { free_bytes: 2e11, total_bytes: 5e11 }, score: 0, connected_at: null, hub: "hub:default:0" },
   slots: { inspect: { free: 4, running: 0 }, encode: { free: 1, running: 1 } },
@@ -13,6 +14,11 @@ const node = (changes: Partial<Node> = {}): Node => ({
 describe("notes of a node", () => {
   it.each<[string, Partial<Node>, string[]]>([
     ["nothing unusual", {}, []],
+    [
+      "what it cannot reach",
+      { not_ready: ["Cannot reach http://10.0.0.5:9000"] },
+      ["Cannot reach http://10.0.0.5:9000"],
+    ],
     ["failures", { score: 0.4 }, ["40 % of its last jobs failed by its fault"]],
     ["a full disk", { disk: { free_bytes: 3e9, total_bytes: 2e10 } }, ["Little disk: 3 GB free"]],
     [

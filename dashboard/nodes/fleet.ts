@@ -4,6 +4,7 @@ import { bytes, percent } from "../core/format.ts";
 
 export const STATES = [
   "ready",
+  "not_ready",
   "cordoned",
   "draining",
   "quarantined",
@@ -54,6 +55,7 @@ export function notesOf(node: Node, usual: ReadonlyMap<string, string>, protocol
   const notes: Note[] = [];
   const warn = (text: string): void => void notes.push({ kind: "warn", text });
   const { disk, ffmpeg, score } = node;
+  for (const reason of node.not_ready) warn(reason);
   if (score > 0) warn(`${percent(score)} of its last jobs failed by its fault`);
   if (disk && (disk.free_bytes < LOW_DISK_BYTES || disk.free_bytes < disk.total_bytes * LOW_DISK_SHARE))
     warn(`Little disk: ${bytes(disk.free_bytes)} free`);

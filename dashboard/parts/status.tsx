@@ -12,13 +12,14 @@ const KINDS: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
   queued: ["…", "idle"],
   lost: ["✕", "warn"],
   ready: ["✓", "ok"],
+  not_ready: ["!", "bad"],
   quarantined: ["!", "bad"],
   offline: ["○", "idle"],
   draining: ["⇣", "warn"],
   cordoned: ["‖", "warn"],
 };
 
-const WORDS: Readonly<Record<string, string>> = { "job.aborted": "canceled" };
+const WORDS: Readonly<Record<string, string>> = { "job.aborted": "canceled", not_ready: "not ready" };
 
 /** A status such as `job.completed` as a chip: sign, color and word. `word`: another word than the status's last. */
 export function Status({ status, word }: { readonly status: string; readonly word?: string }) {

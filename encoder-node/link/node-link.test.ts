@@ -93,7 +93,7 @@ it("sends its token and the hello first, and dispatches the hub's frames", async
   ];
   for (const frame of frames) socket.send(JSON.stringify(frame));
   await vi.waitFor(() => expect(linkHandlers.drain).toHaveBeenCalledOnce());
-  expect(linkHandlers.welcome).toHaveBeenCalledWith(500);
+  expect(linkHandlers.welcome).toHaveBeenCalledWith(expect.objectContaining({ progressEveryMs: 500 }));
   expect(linkHandlers.assign).toHaveBeenCalledWith(ASSIGN.assignment);
   expect(linkHandlers.cancel).toHaveBeenCalledWith(ASSIGN.assignment.lease);
   link.send({ type: "bye" });

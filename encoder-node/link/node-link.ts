@@ -21,6 +21,8 @@ import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { SlotReturn } from "./reports.ts";
 import { SocketReports } from "./socket-reports.ts";
 
+type WelcomeFrame = Extract<HubFrame, { type: "welcome" }>;
+
 export interface LinkHandlers {
   /** The node's current state; called for each connection. */
   hello(): Omit<NodeFrameOf<"hello">, "type" | "protocol">;
@@ -28,7 +30,7 @@ export interface LinkHandlers {
   cancel(lease: LeaseId): void;
   yield(lease: LeaseId): void;
   drain(): void;
-  welcome(progressEveryMs: number): void;
+  welcome(frame: WelcomeFrame): void;
   /** How often to send progress from now on, in ms. */
   pace(progressEveryMs: number): void;
 }
@@ -108,6 +110,11 @@ export class NodeLink {
   /** Whether the connection is open now. */
   get isOpen(): boolean {
     return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Connects again, so that the hub hears the node's whole state. */
+  restart(): void {
+    this.#socket?.close(NORMAL_CLOSURE, "node starts over");
   }
 
   close(): void {
@@ -228,7 +235,7 @@ function frameFields(frame: HubFrame | NodeFrame): LogFields {
 function dispatch(frame: Exclude<HubFrame, { type: "ack" }>, handlers: LinkHandlers): void {
   switch (frame.type) {
     case "welcome":
-      return handlers.welcome(frame.progressEveryMs);
+      return handlers.welcome(frame);
     case "session":
       return;
     case "assign":

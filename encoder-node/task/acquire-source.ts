@@ -20,7 +20,7 @@ export async function acquireSource(
   deps: TaskDeps,
   { leavesWhen }: Pick<AcquireOptions, "leavesWhen"> = {},
 ): Promise<HeldSource> {
-  const { assignment, allowPrivate: allow, maxSourceBytes: maxBytes, yielding } = deps;
+  const { assignment, allowSource: allow, maxSourceBytes: maxBytes, yielding } = deps;
   const fetchTo: FetchTo = (destination, { signal, onProgress, ...own }) =>
     fetchInParallel({
       ...own,
@@ -55,7 +55,7 @@ export async function acquireUnlessSlow(
   deps: TaskDeps,
   mayRead: (piece: SourcePiece) => boolean = () => true,
 ): Promise<HeldSource | { readonly ranges: SourcePiece }> {
-  const { allowPrivate: allow } = deps;
+  const { allowSource: allow } = deps;
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   let hasAsked = false;

@@ -10,10 +10,9 @@ import type { SourcePiece } from "../source/ranges/source-pieces.ts";
 /** Returns the pieces of a source with URLs that are valid now. */
 export type LocateSource = () => Promise<readonly SourcePiece[]>;
 
-type OpenOptions = { readonly allWithinMs?: number };
+type OpenOptions = { readonly allow: AllowPrivate; readonly allWithinMs?: number };
 
 export class RangedSources {
-  readonly #allow: AllowPrivate;
   readonly #caches: SharedBlockCaches;
   /**
    * By key: the leases that may request URLs now. The cache outlives a lease, and a lease that has ended cannot request
@@ -23,23 +22,22 @@ export class RangedSources {
   #proxy: Promise<RangeProxy> | null = null;
 
   /** What is read is cached in `folder`, and kept for `keepMs` after the last use. */
-  constructor(folder: string, allow: AllowPrivate, keepMs?: number) {
-    this.#allow = allow;
+  constructor(folder: string, keepMs?: number) {
     this.#caches = new SharedBlockCaches(folder, { keepMs });
   }
 
   /**
    * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate`
-   * is called again when its URLs have expired. With `allWithinMs` all of the source is read as fast as it arrives,
-   * also before the run needs it: its URL may expire before the run ends. It fails with `input_timeout` when it takes
-   * longer.
+   * is called again when its URLs have expired. `allow`: the policy for these URLs. With `allWithinMs` all of the
+   * source is read as fast as it arrives, also before the run needs it: its URL may expire before the run ends. It
+   * fails with `input_timeout` when it takes longer.
    */
-  async open(key: string, locate: LocateSource, { allWithinMs }: OpenOptions = {}): Promise<RangeInput> {
+  async open(key: string, locate: LocateSource, { allow, allWithinMs }: OpenOptions): Promise<RangeInput> {
     this.#locators.set(key, (this.#locators.get(key) ?? new Set()).add(locate));
     let held: HeldCache | null = null;
     try {
       const refresh = (): Promise<readonly SourcePiece[]> => firstResult(this.#locators.get(key) ?? []);
-      held = await this.#caches.acquire(key, { pieces: await locate(), refresh, allow: this.#allow });
+      held = await this.#caches.acquire(key, { pieces: await locate(), refresh, allow });
       const { release, cache } = held;
       const input = (await this.#listen()).open(cache);
       const closing = new AbortController();

@@ -53,6 +53,7 @@ export function openRangedSource({ source, sourceUrl, allWithinMs }: RangedTask,
   };
   // A job that is retried may have another source: the names of the pieces, or size and version, distinguish the two.
   return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, {
+    allow: source.from === "origin" ? deps.allowSource : deps.service.allow,
     ...(allWithinMs === undefined ? {} : { allWithinMs }),
   });
 }

@@ -9,6 +9,7 @@ import { storageAgent } from "../upload/storage-agent.ts";
 import { putScratch, type ScratchDeps, scratchName } from "./scratch.ts";
 
 const storages = storageAgent("loopback");
+const service = { allow: "loopback" as const, storages };
 const { signal } = new AbortController();
 let bucket: ScratchBucket;
 beforeAll(async () => {
@@ -33,7 +34,7 @@ it("requests new signatures for files that waited too long", async () => {
     bucket.expire(requests++ === 0);
     return bucket.requestScratch(puts, gets);
   };
-  await putScratch(files, { requestScratch, storages, signal, log });
+  await putScratch(files, { requestScratch, service, signal, log });
   expect(requests).toBe(3);
   for (const { name } of files) expect(await bucket.get(name)).toEqual(BYTES);
 });
@@ -41,7 +42,7 @@ it("requests new signatures for files that waited too long", async () => {
 it("blames the operator's storage when new signatures are rejected too", async () => {
   bucket.expire(true);
   const file = fileAt("chunk-3");
-  await expect(putScratch([file], { ...bucket, storages, signal, log })).rejects.toMatchObject({
+  await expect(putScratch([file], { ...bucket, service, signal, log })).rejects.toMatchObject({
     code: "node_failed",
     message: expect.stringContaining("The scratch storage does not work"),
   });
@@ -63,7 +64,7 @@ it("sends a file again when the response is lost", async () => {
     puts: puts.map(({ sizeBytes }) => ({ url, headers: {}, offset: 0, sizeBytes })),
     gets: [],
   });
-  await putScratch([fileAt("chunk-4")], { requestScratch, storages, signal, log });
+  await putScratch([fileAt("chunk-4")], { requestScratch, service, signal, log });
   expect(stored).toEqual([BYTES.toString(), BYTES.toString()]);
   server.close();
 });

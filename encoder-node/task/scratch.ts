@@ -9,7 +9,7 @@ import type { Content } from "../upload/content.ts";
 import { uploadContent } from "../upload/upload.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-export type ScratchDeps = Pick<TaskDeps, "requestScratch" | "storages" | "signal" | "log">;
+export type ScratchDeps = Pick<TaskDeps, "requestScratch" | "service" | "signal" | "log">;
 
 /** Files that are sent at a time. */
 const PARALLEL = 4;
@@ -33,7 +33,7 @@ export async function putScratch(
   deps: ScratchDeps,
   onBytes: (sentBytes: number) => void = () => undefined,
 ): Promise<void> {
-  const { storages: agent, log } = deps;
+  const { service, log } = deps;
   const requests = files.map(({ name, content: { sizeBytes } }) => ({ name, sizeBytes }));
   const { puts } = await sign({ puts: requests }, deps);
   const sent = files.map(() => 0);
@@ -45,7 +45,7 @@ export async function putScratch(
       onBytes(sent.reduce((sum, each) => sum + each, 0));
     };
     const renew = async () => ({ parts: (await sign({ puts: [{ name, sizeBytes: content.sizeBytes }] }, deps)).puts });
-    const upload = { content, ticket: { parts: [part] }, renew, agent, signal, log, onProgress };
+    const upload = { content, ticket: { parts: [part] }, renew, agent: service.storages, signal, log, onProgress };
     await uploadContent(upload).catch((error: unknown) => {
       signal.throwIfAborted();
       throw scratchFailure(error);

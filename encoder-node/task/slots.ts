@@ -5,14 +5,16 @@ export interface Slots {
   free(): SlotCounts;
   take(slotClass: SlotClass): void;
   give(slotClass: SlotClass): void;
+  /** From now on slots that are not used are free. */
+  open(): void;
   /** From now on no slot is free. */
   close(): void;
 }
 
 export function createSlots(capacity: SlotCounts): Slots {
   const used: SlotCounts = { inspect: 0, encode: 0 };
-  let open = true;
-  const freeOf = (slotClass: SlotClass): number => (open ? Math.max(0, capacity[slotClass] - used[slotClass]) : 0);
+  let isOpen = true;
+  const freeOf = (slotClass: SlotClass): number => (isOpen ? Math.max(0, capacity[slotClass] - used[slotClass]) : 0);
   return {
     free: () => ({ inspect: freeOf("inspect"), encode: freeOf("encode") }),
     take: (slotClass) => {
@@ -21,8 +23,11 @@ export function createSlots(capacity: SlotCounts): Slots {
     give: (slotClass) => {
       used[slotClass] -= 1;
     },
+    open: () => {
+      isOpen = true;
+    },
     close: () => {
-      open = false;
+      isOpen = false;
     },
   };
 }

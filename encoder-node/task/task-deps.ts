@@ -9,6 +9,7 @@ import type { ScratchAnswer, ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Tool } from "../ffmpeg/build/locate.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
+import type { ServiceAccess } from "../service-access.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
 import type { RequestUploads } from "../upload/upload.ts";
 import type { CommandLog } from "./command-log.ts";
@@ -28,7 +29,10 @@ export interface NodeDeps {
   readonly workFolder: string;
   /** The agent for uploads, which connects to allowed addresses only. */
   readonly storages: Agent;
+  /** The policy for URLs of clients. */
   readonly allowPrivate: AllowPrivate;
+  /** For URLs that the service has signed for its own storages. */
+  readonly service: Pick<ServiceAccess, "allow" | "storages">;
   readonly maxSourceBytes: number;
   /** What one encode may use of this machine, if it may split a video; left out: each video is encoded in one run. */
   readonly splitOn?: { readonly cpus: number; readonly memoryBytes: number };
@@ -54,6 +58,8 @@ export type WaitForOthers = {
 /** What the work on one lease has. */
 export interface TaskDeps extends NodeDeps {
   readonly assignment: Assignment;
+  /** The policy for the URL of the task's source. */
+  readonly allowSource: AllowPrivate;
   /** Aborts when the job no longer needs the work. */
   readonly signal: AbortSignal;
   progress(stage: TaskStage, fraction: number, rate?: EncodingRate): void;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { NodeFrame, ProgressItem } from "#shared/protocol/frames.ts";
 import { Assignment } from "#shared/protocol/tasks.ts";
 import type { Report, Reports } from "../link/reports.ts";
@@ -70,13 +70,15 @@ function open(reports: Reports): Leases {
         ffmpeg: tool,
         ffprobe: tool,
         allowPrivate: "loopback",
+        allowSource: "loopback",
+        service: { allow: "loopback", storages: new Agent() },
         maxSourceBytes: 1e6,
         sources: new SourceCache(folder),
         workFolder: folder,
         storages: new Agent(),
         withProbeSlot: (work) => work(),
         capabilities: { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], muxers: [], hardware: null },
-        rangedSources: new RangedSources(join(folder, "ranged"), "loopback"),
+        rangedSources: new RangedSources(join(folder, "ranged")),
         requestUploads: () => Promise.reject(new Error("no uploads")),
         requestChunks: () => Promise.reject(new Error("no chunks")),
         requestScratch: () => Promise.reject(new Error("no scratch storage")),
@@ -104,6 +106,25 @@ it("gives back the slot that a duplicate assignment used", async () => {
   expect(leases.running()).toHaveLength(1);
   leases.cancel(assignment("A").lease);
   await leases.drain();
+});
+
+describe("a source at an address that this node refuses", () => {
+  const away = createServer((_, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end());
+  beforeAll(() => new Promise<void>((listening) => away.listen(0, "127.0.0.1", listening)));
+  afterAll(() => void away.close());
+  const redirecting = (): string => `http://127.0.0.1:${(away.address() as AddressInfo).port}/`;
+
+  it.each<[string, string, () => string, Assignment["ownUrls"]]>([
+    ["node_failed", "as the control plane has accepted it", () => "http://10.0.0.1/a.mp4", undefined],
+    ["node_failed", "behind a URL that the service has signed", redirecting, ["source"]],
+    ["input_address_not_allowed", "behind a client's URL", redirecting, undefined],
+  ])("fails with %s %s", async (code, _, urlOf, ownUrls) => {
+    const given = assignment("A");
+    const task = { kind: "inspect", sourceUrl: urlOf(), chunking: null } as const;
+    leases.start({ ...given, task, ...(ownUrls && { ownUrls }) });
+    await vi.waitFor(() => expect(reported).toMatchObject([{ verb: "fail", body: { failure: { code } } }]));
+    await leases.drain();
+  });
 });
 
 it("gives the slot back when only uploads are left, for a limited number of tasks, and releases the lease later", async () => {

@@ -1,6 +1,7 @@
 // Runs the task of one assignment and reports its result.
 import { AppError, assertNever, type Failure, failureOf } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { checkUrl } from "#shared/network/address-policy.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
@@ -71,7 +72,7 @@ async function workEnded(deps: TaskDeps): Promise<Ended | null> {
     return { result };
   } catch (error) {
     if (signal.aborted && signal.reason !== "handed-back") return null;
-    const failure = taskFailure(error, signal);
+    const failure = ownFailure(taskFailure(error, signal), deps);
     log.warn("Task failed", { kind, code: failure.code, error: failure.message });
     return { failure };
   }
@@ -93,6 +94,22 @@ function work(deps: TaskDeps): Promise<TaskResult> {
     default:
       return assertNever(task);
   }
+}
+
+/**
+ * The control plane has checked the URL of the source, or has signed it itself: what only this node refuses is for
+ * another node, and not the client's fault.
+ */
+function ownFailure(failure: Failure, { assignment: { task, ownUrls }, allowPrivate }: TaskDeps): Failure {
+  if (failure.code !== "input_address_not_allowed" || !("sourceUrl" in task)) return failure;
+  const isOwn = ownUrls?.includes("source") ?? false;
+  if (!isOwn && checkUrl(task.sourceUrl, allowPrivate).ok) return failure;
+  const { host } = new URL(task.sourceUrl);
+  const advice = isOwn ? "start it again" : "start it with --allow-private or --allow-origin";
+  return {
+    code: "node_failed",
+    message: `The node does not allow the input's host ${host}. The service does: ${advice}`,
+  };
 }
 
 /** Maximum length of an unexpected error's message in a report. */

@@ -38,7 +38,7 @@ export type TestNode = {
 };
 
 export function startTestNode(folder: string): TestNode {
-  const rangedSources = new RangedSources(join(folder, "ranged"), "loopback");
+  const rangedSources = new RangedSources(join(folder, "ranged"));
   const sources = new SourceCache(join(folder, "sources"));
   const storages = storageAgent("loopback");
   return {
@@ -60,6 +60,8 @@ export function startTestNode(folder: string): TestNode {
         task: assignment.task,
         workFolder: join(folder, "tasks"),
         allowPrivate: "loopback",
+        allowSource: "loopback",
+        service: { allow: "loopback", storages },
         maxSourceBytes: 1e9,
         log: silentLog,
         signal: new AbortController().signal,

@@ -58,12 +58,10 @@ export function serviceOf(env: Readonly<Record<string, string | undefined>>): Se
   return text === undefined ? LOCAL_SERVICE : ServiceSettings.parse(JSON.parse(text));
 }
 
-/** Where API and S3 server of a stack are reached from this machine's nodes: allowed also at private addresses. */
-export const ownOrigins = ({ publicUrl, s3Url, ownS3 }: ServiceSettings, port: number, s3Port: number): string[] => [
-  new URL(publicUrl ?? origin(port)).origin,
-  ...(ownS3 ? [new URL(s3Url ?? origin(s3Port)).origin] : []),
-];
+/** Where the S3 server of a stack is reached, whose test bucket anybody may read. */
+export const s3Origins = ({ s3Url, ownS3 }: ServiceSettings, s3Port: number): string[] =>
+  ownS3 ? [new URL(s3Url ?? origin(s3Port)).origin] : [];
 
-/** What the requests of the stack's control plane and nodes may reach. */
+/** What requests to the stack's control plane may name. */
 export const allowPrivateOf = (service: ServiceSettings, port: number, s3Port: number): AllowPrivate =>
-  withOrigins(service.allowPrivate, ownOrigins(service, port, s3Port));
+  withOrigins(service.allowPrivate, [new URL(service.publicUrl ?? origin(port)).origin, ...s3Origins(service, s3Port)]);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { TOKEN_FD_VARIABLE } from "../../encoder-node/token.ts";
 import { origin } from "../home/constants.ts";
-import { LOCAL_SERVICE, ownOrigins, serviceSecret, serviceVariable } from "../home/service-settings.ts";
+import { LOCAL_SERVICE, s3Origins, serviceSecret, serviceVariable } from "../home/service-settings.ts";
 import type { StackSettings } from "../home/settings.ts";
 import type { ChildPlan } from "../processes/child.ts";
 
@@ -46,14 +46,14 @@ export function nodePlan(
   number: number,
 ): ChildPlan {
   const work = join(home, "nodes", String(number));
-  const own = ownOrigins(service, port, s3Port).flatMap((url) => ["--allow-origin", url]);
+  const testBucket = s3Origins(service, s3Port).flatMap((url) => ["--allow-origin", url]);
   return {
     home,
     name: `Encoder node ${number}`,
     script: NODE_SCRIPT,
     argv: [
       ...["--url", origin(port), "--work", work, "--name", `local-${number}`],
-      ...["--allow-private", service.allowPrivate, ...own],
+      ...["--allow-private", service.allowPrivate, ...testBucket],
     ],
     env: { COPRA_NODE_ISOLATION: service.isolation },
     secret: { variable: TOKEN_FD_VARIABLE, text: nodeToken },

@@ -6,9 +6,10 @@ import { SLOT_CLASSES } from "../protocol/tasks.ts";
 
 /**
  * Whether a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
- * after it failed several jobs. `offline`: cordoned, and not connected.
+ * after it failed several jobs, `not_ready` while it does not reach the service's storages. `offline`: cordoned, and
+ * not connected.
  */
-const NODE_STATES = ["ready", "cordoned", "draining", "quarantined", "offline"] as const;
+const NODE_STATES = ["ready", "not_ready", "cordoned", "draining", "quarantined", "offline"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
 const SlotUse = z.object({
@@ -22,9 +23,13 @@ export const Node = z
     state: z
       .enum(NODE_STATES)
       .describe(
-        "`ready`: gets work. `cordoned`: gets none, by the operator. `draining`: ends when its tasks are done. " +
+        "`ready`: gets work. `not_ready`: gets none, for the reasons in `not_ready`. " +
+          "`cordoned`: gets none, by the operator. `draining`: ends when its tasks are done. " +
           "`quarantined`: failed several jobs, and gets one task at a time or none. `offline`: cordoned, and not connected",
       ),
+    not_ready: z
+      .array(z.string())
+      .describe("Why it cannot work now, as it states: what it cannot reach, and what to do. Empty if it can"),
     pool: z.string(),
     labels: z.array(z.string()).describe("The labels of its token and its own"),
     region: z.string().nullable().describe("The value of its label `region:…`"),

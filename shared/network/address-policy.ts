@@ -6,8 +6,13 @@ import { shown } from "../shown.ts";
 /** Networks allowed besides public ones: none, this machine, or this machine and its private networks. */
 export type AllowNetworks = "none" | "loopback" | "all";
 
-/** The same, and the origins of the operator's own services, which are allowed wherever they are. */
-export type AllowPrivate = AllowNetworks | { readonly networks: AllowNetworks; readonly origins: readonly string[] };
+/**
+ * The same, and the origins of the operator's own services, which are allowed wherever they are. `signed`: origins that
+ * only a URL that the service itself has signed may name, and no redirect.
+ */
+export type AllowPrivate =
+  | AllowNetworks
+  | { readonly networks: AllowNetworks; readonly origins: readonly string[]; readonly signed?: readonly string[] };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -64,9 +69,17 @@ const networksOf = (allow: AllowPrivate): AllowNetworks => (typeof allow === "st
 export const withOrigins = (networks: AllowNetworks, origins: readonly string[]): AllowPrivate =>
   origins.length === 0 ? networks : { networks, origins };
 
+/** The policy for URLs that the service has signed. A later change of `signed` counts. */
+export const withSigned = (allow: AllowPrivate, signed: readonly string[]): AllowPrivate =>
+  typeof allow === "string" ? { networks: allow, origins: [], signed } : { ...allow, signed };
+
+/** The policy for redirects: nobody has signed their targets. */
+export const withoutSigned = (allow: AllowPrivate): AllowPrivate =>
+  typeof allow === "string" ? allow : withOrigins(allow.networks, allow.origins);
+
 /** Whether the origin, in the notation of the URL standard, is one of the operator's own services. */
 export const originAllowed = (origin: string, allow: AllowPrivate): boolean =>
-  typeof allow !== "string" && allow.origins.includes(origin);
+  typeof allow !== "string" && (allow.origins.includes(origin) || (allow.signed ?? []).includes(origin));
 
 function allowed(address: Address, allow: AllowNetworks): boolean {
   if (METADATA_SERVERS.has(address.toString())) return false;

@@ -65,6 +65,13 @@ export const NodeDisk = z.object({
 });
 export type NodeDisk = z.infer<typeof NodeDisk>;
 
+/** Why a node gets no work now, one sentence each; empty: it is ready. */
+const NotReady = z.array(Line(500)).max(8);
+
+/** An origin of the service itself, to which the control plane signs URLs for nodes, and what is there. */
+export const ServiceOrigin = z.object({ origin: z.string().max(300), use: z.enum(["control plane", "scratch"]) });
+export type ServiceOrigin = z.infer<typeof ServiceOrigin>;
+
 const ProgressEveryMs = z.int().min(100);
 const Session = z.string().max(4096);
 /** Ten minutes at most. */
@@ -90,6 +97,7 @@ const nodeFacts = {
   disk: NodeDisk.exactOptional(),
   /** What else it can do (`NODE_FEATURES`); newer nodes may state more. */
   features: z.array(Line(40)).max(50).exactOptional(),
+  notReady: NotReady.exactOptional(),
 };
 
 /** Numbers the reports of a connection. */
@@ -105,6 +113,8 @@ export const FreedSlots = z.object({
   /** How the tasks of these leases ended, for metrics. */
   outcome: z.enum(TASK_OUTCOMES).exactOptional(),
   disk: NodeDisk.exactOptional(),
+  /** Left out: as stated last. */
+  notReady: NotReady.exactOptional(),
 });
 export type FreedSlots = z.infer<typeof FreedSlots>;
 
@@ -168,6 +178,8 @@ export const HubFrame = z.discriminatedUnion("type", [
     reconnectSpreadMs: ReconnectSpreadMs.exactOptional(),
     /** Whether the hub takes `slots` with a report: the first hubs of protocol 3 did not. */
     slotsInReports: z.boolean().exactOptional(),
+    /** The service's own origins: the node offers slots once it reaches all of them. */
+    service: z.array(ServiceOrigin).max(8).exactOptional(),
   }),
   /** A newer proof, before the last one expires; and the spread for a hub that has more nodes now. */
   z.object({ type: z.literal("session"), session: Session, reconnectSpreadMs: ReconnectSpreadMs }),

@@ -95,6 +95,14 @@ export const Assignment = z.object({
   ...Assigned.shape,
   jobId: z.string().refine(isJobId, "not a job id"),
   task: Task,
+  /**
+   * Which URLs of the task the service has signed for its own origins: only these may lead to the origins in `welcome`.
+   * Those of scratch objects always do.
+   */
+  ownUrls: z
+    .array(z.enum(["source", "storage"]))
+    .max(2)
+    .exactOptional(),
   /** The trace of the job; older nodes ignore it. */
   trace: TraceContext.exactOptional(),
 });

@@ -33,7 +33,16 @@ function jobAt(at: number): Job {
 }
 
 const NODE: Node = {
-  ...{ id: "attic", state: "ready", pool: "default", labels: ["gpu"], region: null, spot: false, host: "attic.lan" },
+  ...{
+    id: "attic",
+    state: "ready",
+    not_ready: [],
+    pool: "default",
+    labels: ["gpu"],
+    region: null,
+    spot: false,
+    host: "attic.lan",
+  },
   ...{ version: "0.1.0", protocol: 3, ffmpeg: "7.1.5", cpus: 8, hardware: null, leases: 1, score: 0 },
   ...{ disk: { free_bytes: 2e11, total_bytes: 5e11 }, connected_at: new Date(NOW).toISOString(), hub: "hub:default:0" },
   slots: { inspect: { free: 4, running: 0 }, encode: { free: 1, running: 1 } },

@@ -1,7 +1,7 @@
 // What the hub knows of a node beside its slots and leases: what its token binds, and what it reported of itself.
 import * as z from "zod";
 import { DEFAULT_POOL, labelsOf } from "#shared/placement.ts";
-import { NodeDisk, type NodeFrameOf, PREVIOUS_PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { NodeDisk, type NodeFrameOf, PREVIOUS_PROTOCOL_VERSION, ServiceOrigin } from "#shared/protocol/frames.ts";
 import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { type CloseReason, POLICY_VIOLATION } from "./admission/admission.ts";
 
@@ -16,6 +16,8 @@ export const Admitted = z.object({
   nodeId: z.string().nullable().default(null),
   /** The start of the token's digest. */
   digest: z.string().default(""),
+  /** Where nodes reach the service itself. */
+  service: z.array(ServiceOrigin).default([]),
 });
 export type Admitted = z.infer<typeof Admitted>;
 
@@ -31,6 +33,8 @@ export const NodeAbout = z.object({
   spot: z.boolean().default(false),
   /** As of its last frame that stated it. */
   disk: NodeDisk.nullable().default(null),
+  /** Why it cannot work, as of its last frame that stated it. */
+  notReady: z.array(z.string()).default([]),
   /** What else it can do, as far as the nodes of some release cannot (NODE_FEATURES). */
   features: z.array(z.string()).default([]),
   /** The key of its capabilities (known-capabilities.ts). */
@@ -61,11 +65,12 @@ export function aboutNode(
   now: number,
 ): NodeAbout {
   const { protocol, host = null, version = null, spot = false, disk = null, labels = [], features = [] } = hello;
+  const { notReady = [] } = hello;
   return {
     admitted,
     protocol,
     labels: labelsOf(admitted.labels, labels),
-    ...{ host, version, spot, disk, capabilities },
+    ...{ host, version, spot, disk, capabilities, notReady },
     features: NODE_FEATURES.filter((feature) => features.includes(feature)),
     connectedAt: now,
     sessionAt: now,

@@ -124,12 +124,12 @@ export class NodeFrames {
   }
 
   /** A node's slots are free again, and its leases have ended. */
-  #free(node: SocketNode, { offered, released, outcome, disk }: FreedSlots): void {
+  #free(node: SocketNode, { offered, released, outcome, disk, notReady }: FreedSlots): void {
     const ended: ReadonlySet<string> = new Set(released);
     this.#jobs.released(released);
     if (outcome) this.#matcher.ending(released, outcome);
     const leases: HeldLeases = Object.fromEntries(Object.entries(node.leases).filter(([lease]) => !ended.has(lease)));
-    const about = disk ? { ...node.about, disk } : node.about;
+    const about = { ...node.about, ...(disk && { disk }), ...(notReady && { notReady }) };
     this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, offered), leases, about });
   }
 
@@ -175,6 +175,7 @@ export class NodeFrames {
       protocol: hello.protocol,
       progressEveryMs: PROGRESS_EVERY_MS,
       slotsInReports: true,
+      service: admitted.service,
       ...this.#sessions.first(node, now),
     });
     this.#operator.welcomed(node);

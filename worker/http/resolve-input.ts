@@ -3,14 +3,21 @@ import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { InputSpec, RequestedInput } from "#shared/request/input-section.ts";
 import { findUpload } from "../db/uploads.ts";
+import { placeAtService } from "../service-origins.ts";
 import { settingsOf } from "../settings.ts";
 import { storeNameOf } from "../storage/source-uploads/remove-uploads.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
-/** Throws AppError(input_not_valid) for an upload that the account does not have, or that is not completed. */
+/**
+ * Throws AppError(input_not_valid) for an upload that the account does not have, or that is not completed, and
+ * AppError(input_url_not_valid) for a URL of the service itself that is none of its stored outputs.
+ */
 export async function resolveInput(context: Context<ClientEnv>, requested: RequestedInput): Promise<InputSpec> {
-  if (requested.kind !== "upload") return requested;
   const { env } = context;
+  if (requested.kind === "url" && placeAtService(requested.url, settingsOf(env)) === "other") {
+    throw new AppError("input_url_not_valid", "`input.url` leads to this service itself, which is no source");
+  }
+  if (requested.kind !== "upload") return requested;
   const upload = await findUpload(env.DB, context.get("account").id, requested.id, Date.now());
   if (!upload) {
     const message = "`input.upload`: the account has no upload with this id, or it was removed";

@@ -7,6 +7,7 @@ import { randomBytes } from "../crypto/bytes.ts";
 import { newLeaseToken } from "../crypto/lease-token.ts";
 import { log } from "../log.ts";
 import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
+import { ownUrlsOf } from "../service-origins.ts";
 import { settingsOf } from "../settings.ts";
 import { isOutdated, isRepeated, runnableTasks } from "./decide/leases.ts";
 import { type LeaseInput, takeTurn } from "./decide/turn.ts";
@@ -52,8 +53,9 @@ export class HubTurns {
     if (acks.includes(true) || turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now))
       this.#commit(next);
     else this.#memory.note(next);
+    const own = opened ? ownUrlsOf(next.spec, opened.sourceUrl, settings) : [];
     const complete = (one: Assignment): Promise<Assignment> =>
-      withSigned(next, { ...one, task: withUrls(one.task, urls) }, settings);
+      withSigned(next, { ...one, task: withUrls(one.task, urls), ...(own.length > 0 && { ownUrls: own }) }, settings);
     const assigned = await Promise.all(taken.assigned.map((assignments) => Promise.all(assignments.map(complete))));
     const { id: jobId, trace } = state.spec;
     for (const one of assigned.flat())

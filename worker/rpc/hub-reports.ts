@@ -12,6 +12,8 @@ export type NodeReport = {
   /** The name of its hub. */
   readonly hub: string;
   readonly state: NodeState;
+  /** Why it cannot work, as it states. */
+  readonly notReady: readonly string[];
   readonly pool: string;
   readonly labels: readonly string[];
   readonly region: string | null;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, test } from "vitest";
+import { withSigned } from "#shared/network/address-policy.ts";
 import {
   CLIP,
   fetchTo,
@@ -179,6 +180,16 @@ describe("redirects", () => {
     expect(await fetchTo(start.origin.replace("//", "//ann:secret@"))).toEqual(WHOLE);
     const carried = [start, away, back, end].map(({ seen }) => seen.map(({ headers }) => "authorization" in headers));
     expect(carried).toEqual([[true, true], [false], [false, false], [false]]);
+  });
+
+  it("do not lead to the service's own origin, which only a URL that the service has signed may name", async () => {
+    const own = await serve(sendClip);
+    const policy = withSigned("none", [own.origin]);
+    expect(await fetchTo(`${own.origin}/storage/uploads/u?signature=x`, { allow: policy })).toEqual(WHOLE);
+    const redirecting = await serve(redirect(own.origin));
+    const allow = { networks: "none", origins: [redirecting.origin], signed: [own.origin] } as const;
+    await expect(fetchTo(redirecting.origin, { allow })).rejects.toMatchObject({ code: "input_address_not_allowed" });
+    expect(own.seen).toHaveLength(1);
   });
 
   it.each([

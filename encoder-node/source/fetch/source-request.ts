@@ -1,7 +1,7 @@
 // One GET of a source: with credentials, checked redirects, and no content decoding.
 import { type Dispatcher, request } from "undici";
 import { AppError } from "#shared/errors.ts";
-import { type AllowPrivate, checkUrl } from "#shared/network/address-policy.ts";
+import { type AllowPrivate, checkUrl, withoutSigned } from "#shared/network/address-policy.ts";
 import { connectionFailure } from "./source-failure.ts";
 
 export type SourceRequest = {
@@ -38,7 +38,7 @@ export async function requestSource(source: SourceRequest): Promise<SourceRespon
       throw new AppError("input_unreachable", `The input redirects more than ${MAX_REDIRECTS} times; check the URL.`);
     }
     await response.body.dump({ limit: REDIRECT_BODY_BYTES });
-    const next = allowedUrl(resolve(location, url), source.allow);
+    const next = allowedUrl(resolve(location, url), withoutSigned(source.allow));
     if (next.origin !== url.origin) authorization = {};
     url = next;
   }

@@ -138,10 +138,12 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       hardware,
     },
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
-    rangedSources: new RangedSources(join(folder, "ranged"), "loopback"),
+    rangedSources: new RangedSources(join(folder, "ranged")),
     workFolder: join(folder, "work"),
     storages,
     allowPrivate: "loopback",
+    allowSource: "loopback",
+    service: { allow: "loopback", storages },
     maxSourceBytes: 1e9,
     log: silentLog,
     assignment: Assignment.parse({

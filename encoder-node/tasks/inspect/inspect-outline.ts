@@ -15,7 +15,7 @@ import { findSplitPoints, originOf } from "./split-points.ts";
  * encode that follows. Rejects only when the work is no longer needed.
  */
 export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
-  const { allowPrivate: allow, maxSourceBytes: maxBytes, signal } = deps;
+  const { allowSource: allow, maxSourceBytes: maxBytes, signal } = deps;
   deps.progress("transferring", 0);
   try {
     return await inWorkspace(deps.workFolder, async (folder) => {

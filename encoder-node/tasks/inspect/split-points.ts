@@ -92,7 +92,7 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
 
 /** Null when the host supports no range requests, identifies no versions, or serves another file now. */
 async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Promise<RangedSource | null> {
-  const { allowPrivate: allow, signal } = deps;
+  const { allowSource: allow, signal } = deps;
   const { size } = await stat(path);
   const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
   signal.throwIfAborted();

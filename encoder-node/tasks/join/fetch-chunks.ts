@@ -8,7 +8,6 @@ import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-reader.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../task/scratch.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 
 /** Chunks that are fetched or wait for their predecessor at the same time: as many files are in the folder. */
 const PARALLEL = 4;
@@ -33,7 +32,7 @@ export type FetchChunks = {
  */
 export async function fetchChunks(
   { chunks, folder, onChunk, onBytes = () => undefined }: FetchChunks,
-  deps: ScratchDeps & Pick<TaskDeps, "allowPrivate">,
+  deps: ScratchDeps,
 ): Promise<void> {
   if (chunks.length === 0) return;
   const names = chunks.map(({ name }) => name);
@@ -41,7 +40,7 @@ export async function fetchChunks(
     const urls = await scratchUrls(names, deps);
     return chunks.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
-  const reader = new HttpRangeReader({ pieces: await pieces(), refresh: pieces, allow: deps.allowPrivate });
+  const reader = new HttpRangeReader({ pieces: await pieces(), refresh: pieces, allow: deps.service.allow });
   const predecessors = new Map<string, Promise<void>>();
   let bytes = 0;
   const count = (more: number): void => {

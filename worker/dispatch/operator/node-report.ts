@@ -23,7 +23,7 @@ export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
   const { hub, score, capabilities } = context;
   const { host, version, protocol, disk, connectedAt } = about;
   return {
-    ...{ id: node.nodeId, hub, state: stateOf(node, context) },
+    ...{ id: node.nodeId, hub, state: stateOf(node, context), notReady: about.notReady },
     ...{ pool: profile.pool, labels: profile.labels, region: profile.region, spot: profile.spot },
     ...{ host, version, protocol, disk, connectedAt: connectedAt || null },
     ffmpeg: capabilities?.ffmpegVersion ?? null,
@@ -43,18 +43,19 @@ export const reportNodeDetail = (node: ListedNode, context: NodeContext): NodeDe
 
 /** A node that is cordoned and not connected. */
 export const reportOffline = (id: string, hub: string, { pool }: Cordon): NodeDetail => ({
-  ...{ id, hub, state: "offline", pool, labels: [], region: null, spot: false },
+  ...{ id, hub, state: "offline", notReady: [], pool, labels: [], region: null, spot: false },
   ...{ host: null, version: null, protocol: null, ffmpeg: null, cpus: null, hardware: null, disk: null },
   slots: { inspect: { free: 0, running: 0 }, encode: { free: 0, running: 0 } },
   ...{ leases: 0, score: 0, connectedAt: null, running: [], capabilities: null },
 });
 
 export function stateOf(
-  { draining, session }: Pick<ListedNode, "draining" | "session">,
+  { draining, session, about: { notReady } }: Pick<ListedNode, "draining" | "session" | "about">,
   { cordon, allowance }: Pick<NodeContext, "cordon" | "allowance">,
 ): NodeState {
   if (draining || cordon?.draining === session) return "draining";
   if (cordon) return "cordoned";
+  if (notReady.length > 0) return "not_ready";
   return allowance === "all" ? "ready" : "quarantined";
 }
 

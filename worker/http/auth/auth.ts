@@ -28,7 +28,10 @@ import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
 import { readSession } from "./session-cookie.ts";
 
 export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
-export type NodeEnv = { Bindings: Env; Variables: { tokenId: string; placement: TokenPlacement; admitted: Admitted } };
+export type NodeEnv = {
+  Bindings: Env;
+  Variables: { tokenId: string; placement: TokenPlacement; admitted: Omit<Admitted, "service"> };
+};
 export type AdminEnv = { Bindings: Env };
 
 /**

@@ -7,6 +7,7 @@ import type { NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
 export function viewNode({
   id,
   state,
+  notReady,
   pool,
   labels,
   region,
@@ -19,7 +20,8 @@ export function viewNode({
 }: NodeReport): Node {
   const { host, version, protocol, ffmpeg, cpus, hardware, disk, connectedAt } = node;
   return {
-    ...{ id, state, pool, labels: [...labels], region, spot, host, version, protocol, ffmpeg, cpus, hardware },
+    ...{ id, state, not_ready: [...notReady] },
+    ...{ pool, labels: [...labels], region, spot, host, version, protocol, ffmpeg, cpus, hardware },
     disk: disk && { free_bytes: disk.free, total_bytes: disk.total },
     slots: { inspect: { ...slots.inspect }, encode: { ...slots.encode } },
     ...{ leases, score, connected_at: connectedAt === null ? null : contractDate(connectedAt), hub },

@@ -12,6 +12,7 @@ import { isJobToken } from "../../crypto/lease-token.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { ADMITTED_HEADER, hubForNode, hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
+import { serviceOrigins } from "../../service-origins.ts";
 import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
 import { connectAuth, positionOf } from "../auth/connect-auth.ts";
@@ -28,7 +29,8 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     const key = admitted.nodeId ?? admitted.token;
     const hub = hubOf(context.env, hubForNode(context.env, admitted.pool, key, positionOf(context.req.raw)));
     const request = new Request(context.req.raw);
-    request.headers.set(ADMITTED_HEADER, JSON.stringify(admitted));
+    const service = serviceOrigins(settingsOf(context.env), context.env, new URL(context.req.url).origin);
+    request.headers.set(ADMITTED_HEADER, JSON.stringify({ ...admitted, service }));
     request.headers.set(TOKEN_HEADER, admitted.token);
     // If the token was revoked since it was checked, the hub knows.
     return withDeadline("connect", hub.fetch(request));

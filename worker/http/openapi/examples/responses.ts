@@ -111,7 +111,15 @@ const BOUND = { pool: "default", labels: ["region:eu"] };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
 const NODE = {
-  ...{ id: "attic", state: "ready", pool: "default", labels: ["gpu", "region:eu"], region: "eu", spot: false },
+  ...{
+    id: "attic",
+    state: "ready",
+    not_ready: [],
+    pool: "default",
+    labels: ["gpu", "region:eu"],
+    region: "eu",
+    spot: false,
+  },
   ...{ host: "attic.example.com", version: "0.1.0", protocol: 3, ffmpeg: "8.1.2", cpus: 16, hardware: "nvenc" },
   disk: { free_bytes: 750_000_000_000, total_bytes: 1_000_000_000_000 },
   slots: { inspect: { free: 31, running: 1 }, encode: { free: 1, running: 2 } },

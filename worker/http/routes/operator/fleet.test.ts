@@ -57,6 +57,21 @@ describe("GET /v2/admin/nodes", () => {
   });
 });
 
+it("lists why a node is not ready, until the node states that it reaches the service's storages", async () => {
+  const node = await connect(await tokenOf("default", []));
+  const reason = "Cannot reach http://10.0.0.5:9000 (connection refused)";
+  node.say({ ...hello("attic", { inspect: 0, encode: 0 }), notReady: [reason] });
+  const { service } = await node.next("welcome");
+  expect(service).toContainEqual({ origin: "https://copra.test", use: "control plane" });
+  const job = await newJob();
+  await settle();
+  expect((await admin("GET", "/nodes/attic")).body).toMatchObject({ state: "not_ready", not_ready: [reason] });
+  expect(node.frames).toEqual([]);
+  node.say({ type: "slots", offered: ONE, released: [], notReady: [] });
+  expect((await node.next("assign")).assignment.jobId).toBe(job.id);
+  expect((await admin("GET", "/nodes/attic")).body).toMatchObject({ state: "ready", not_ready: [] });
+});
+
 it("disconnects the nodes of a revoked token in its pool, at each of the pool's hubs", async () => {
   const token = await tokenOf("gpu", []);
   const nodes = [await connect(token), await connect(token)];
