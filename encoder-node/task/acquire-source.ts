@@ -8,16 +8,31 @@ import type { SourcePiece } from "../source/ranges/source-pieces.ts";
 import { type AcquireOptions, type FetchTo, type HeldSource, LEFT, YIELDED } from "./source-cache.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
+export type SourceDeps = Pick<
+  TaskDeps,
+  | "assignment"
+  | "allowSource"
+  | "maxSourceBytes"
+  | "sources"
+  | "signal"
+  | "yielding"
+  | "waiting"
+  | "progress"
+  | "trace"
+  | "log"
+>;
+
 /** How long the source's host may take to respond to a range request. */
 const STALL_MS = 30_000;
 
 /**
  * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws what `fetchSource`
- * throws, and AppError `turn_over` when the source is slow and other tasks wait; what has arrived is kept.
+ * throws, and AppError `turn_over` when the source is slow and other tasks wait. Its slot is given back then, and the
+ * transfer goes on without a slot; where too many do so, what has arrived is kept if the transfer can be resumed.
  */
 export async function acquireSource(
   url: string,
-  deps: TaskDeps,
+  deps: SourceDeps,
   { leavesWhen }: Pick<AcquireOptions, "leavesWhen"> = {},
 ): Promise<HeldSource> {
   const { assignment, allowSource: allow, maxSourceBytes: maxBytes, yielding } = deps;
@@ -33,17 +48,33 @@ export async function acquireSource(
     });
   const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
   onProgress(0);
-  const signal = AbortSignal.any([deps.signal, yielding.requested]);
+  const { requested } = yielding;
+  const left = new AbortController();
+  let isWithoutSlot = false;
+  const onYield = (): void => {
+    isWithoutSlot = deps.waiting.begin();
+    if (!isWithoutSlot) left.abort();
+  };
+  requested.addEventListener("abort", onYield);
+  if (requested.aborted) onYield();
   // A job that is retried fetches its source again.
   const key = `${assignment.jobId}-${assignment.round}`;
   try {
-    const how = { signal, onProgress, onSlow: yielding.reportSlow, leavesWhen };
-    return await deps.trace.step("fetch", () => deps.sources.acquire(key, fetchTo, how));
+    const how = { signal: deps.signal, yielded: left.signal, onProgress, onSlow: yielding.reportSlow, leavesWhen };
+    const source = await deps.trace.step("fetch", () => deps.sources.acquire(key, fetchTo, how));
+    if (!isWithoutSlot) return source;
+    // The task takes its slot again in turn.
+    source.release();
+    throw turnOver();
   } catch (error) {
-    if (signal.reason !== YIELDED) throw error;
-    throw new AppError("turn_over", "The input is slow, and other tasks wait for the node.", { cause: error });
+    throw error === YIELDED ? turnOver() : error;
+  } finally {
+    requested.removeEventListener("abort", onYield);
+    if (isWithoutSlot) deps.waiting.end();
   }
 }
+
+const turnOver = (): AppError => new AppError("turn_over", "The input is slow, and other tasks wait for the node.");
 
 /**
  * The same; or what is to be read by ranges while it is encoded, when the rest of the source takes long, its transfer
@@ -52,7 +83,7 @@ export async function acquireSource(
  */
 export async function acquireUnlessSlow(
   url: string,
-  deps: TaskDeps,
+  deps: SourceDeps,
   mayRead: (piece: SourcePiece) => boolean = () => true,
 ): Promise<HeldSource | { readonly ranges: SourcePiece }> {
   const { allowSource: allow } = deps;

@@ -96,8 +96,11 @@ it("keeps what has arrived of a source that yielded, if its transfer can be resu
   const fetchAndYield = async (canResume: boolean): Promise<void> => {
     const yielded = new AbortController();
     const onSlow = (): void => yielded.abort(YIELDED);
-    const fetching = cache.acquire("job", slow(canResume), { signal: yielded.signal, onSlow });
-    await expect(fetching).rejects.toBe(YIELDED);
+    const abort = new AbortController();
+    const fetching = cache.acquire("job", slow(canResume), { signal: abort.signal, yielded: yielded.signal, onSlow });
+    // What cannot be resumed is not left.
+    if (!canResume) setTimeout(() => abort.abort("stopped"), 20);
+    await expect(fetching).rejects.toBe(canResume ? YIELDED : "stopped");
     // What has arrived is kept once the transfer has stopped.
     await new Promise((resolve) => setTimeout(resolve, 20));
   };
@@ -143,15 +146,19 @@ it("keeps what has arrived for a caller that leaves, and lets nobody leave what 
 it("stops waiting only for the caller that yielded", async () => {
   const yielded = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const fetchTo: FetchTo = async (path) => {
+  const begun = Promise.withResolvers<void>();
+  const fetchTo: FetchTo = async (path, { resume }) => {
+    resume.canResume = true;
+    begun.resolve();
     await promise;
     await writeFile(path, "video");
   };
   const [one, other] = [
-    cache.acquire("job", fetchTo, { signal: yielded.signal }),
+    cache.acquire("job", fetchTo, { signal: never, yielded: yielded.signal }),
     cache.acquire("job", fetchTo, { signal: never }),
   ];
-  yielded.abort(YIELDED);
+  await begun.promise;
+  yielded.abort();
   await expect(one).rejects.toBe(YIELDED);
   resolve();
   expect(await readFile((await other).path, "utf8")).toBe("video");

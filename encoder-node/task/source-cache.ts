@@ -10,7 +10,7 @@ import { type DiskShare, SourceDisk } from "../source/fetch/source-disk.ts";
 type Listener = {
   /** How much of the source has arrived, 0 to 1. */
   readonly onProgress: (fraction: number) => void;
-  /** Called repeatedly while the source is slow and its transfer could be resumed. */
+  /** Called repeatedly while the source is slow. */
   readonly onSlow: () => void;
 };
 
@@ -23,11 +23,13 @@ export type FetchOptions = Listener & {
 export type FetchTo = (destination: string, options: FetchOptions) => Promise<unknown>;
 
 export type AcquireOptions = { readonly signal: AbortSignal } & Partial<Listener> & {
+    /** Aborts when the caller yields: a transfer that can be resumed is left, and `acquire` rejects with YIELDED. */
+    readonly yielded?: AbortSignal;
     /** Whether the caller leaves a transfer that can be resumed: then `acquire` rejects with LEFT. */
     readonly leavesWhen?: ((transfer: TransferState) => boolean) | undefined;
   };
 
-/** The abort reason of a task that yields to others: what has arrived of its source is kept. */
+/** The reason when a task yields to others and leaves its transfer: what has arrived of its source is kept. */
 export const YIELDED = "yielded";
 
 /** With this `acquire` rejects when its caller leaves the transfer: what has arrived is kept. */
@@ -40,6 +42,7 @@ type Entry = {
   readonly folder: string;
   readonly path: Promise<string>;
   isComplete: boolean;
+  wasSlow: boolean;
   /** When its present transfer began (`performance.now`). */
   readonly startedAt: number;
   users: number;
@@ -57,8 +60,8 @@ type PartialSource = Pick<Entry, "folder" | "resume" | "disk"> & { readonly expi
  * seconds, if it comes to this node.
  */
 const KEEP_MS = 2 * 60_000;
-/** How long an incomplete source is kept for its next slot. Sources that yield get another slot within an hour. */
-const KEEP_PARTIAL_MS = 30 * 60_000;
+/** The same for a slow source, and for what has arrived of one that yielded: its job waits behind others. */
+const KEEP_SLOW_MS = 30 * 60_000;
 
 export class SourceCache {
   readonly #folder: string;
@@ -77,7 +80,7 @@ export class SourceCache {
    * one fetch. Rejects with the error of the fetch, or when `signal` aborts.
    */
   async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
-    const { signal, onProgress = () => undefined, onSlow = () => undefined, leavesWhen } = options;
+    const { signal, yielded, onProgress = () => undefined, onSlow = () => undefined, leavesWhen } = options;
     const entry = this.#entries.get(key) ?? this.#start(key, fetchTo);
     clearTimeout(entry.expiry);
     entry.users += 1;
@@ -90,14 +93,19 @@ export class SourceCache {
       onSlow,
     };
     entry.listeners.add(listener);
+    const onYield = (): void => {
+      if (entry.resume.canResume) leaving.abort(YIELDED);
+    };
+    yielded?.addEventListener("abort", onYield);
     try {
+      if (yielded?.aborted) onYield();
       const path = await untilAborted(entry.path, AbortSignal.any([signal, leaving.signal]));
       return { path, release: () => this.#release(key, entry) };
     } catch (error) {
-      const keepsMs = error === LEFT ? KEEP_MS : KEEP_PARTIAL_MS;
-      this.#release(key, entry, signal.reason === YIELDED || error === LEFT ? keepsMs : null);
+      this.#release(key, entry, error === LEFT ? KEEP_MS : error === YIELDED ? KEEP_SLOW_MS : null);
       throw error;
     } finally {
+      yielded?.removeEventListener("abort", onYield);
       entry.listeners.delete(listener);
     }
   }
@@ -127,6 +135,7 @@ export class SourceCache {
         for (const listener of listeners) listener.onProgress(fraction);
       };
       const onSlow = (): void => {
+        entry.wasSlow = true;
         for (const listener of listeners) listener.onSlow();
       };
       await fetchTo(path, { signal: abort.signal, onProgress, onSlow, resume, disk });
@@ -136,6 +145,7 @@ export class SourceCache {
       folder,
       path: fetch(),
       isComplete: false,
+      wasSlow: false,
       startedAt: performance.now(),
       users: 0,
       listeners,
@@ -164,7 +174,8 @@ export class SourceCache {
     if (partialMs !== null && !entry.isComplete && entry.resume.canResume) {
       return void this.#pause(key, entry, partialMs);
     }
-    entry.expiry = setTimeout(() => void this.#remove(key, entry), entry.isComplete ? KEEP_MS : 0);
+    const keepMs = entry.wasSlow ? KEEP_SLOW_MS : KEEP_MS;
+    entry.expiry = setTimeout(() => void this.#remove(key, entry), entry.isComplete ? keepMs : 0);
     entry.expiry.unref();
   }
 

@@ -43,11 +43,11 @@ export interface NodeDeps {
 export type YieldSignal = {
   /** Aborts with YIELDED when the hub wants the slot back. */
   readonly requested: AbortSignal;
-  /** Notifies the hub that the source is slow and that its transfer could be resumed later. */
+  /** Notifies the hub that the source is slow. */
   reportSlow(): void;
 };
 
-/** How a task that has to wait for tasks of other leases gives its slot to them. */
+/** How a task that has to wait, for tasks of other leases or for a slow source, gives its slot to others. */
 export type WaitForOthers = {
   /** Gives the slot back. False: it keeps the slot, because too many tasks of this node wait, or the node stops. */
   begin(): boolean;

@@ -153,8 +153,8 @@ export const NodeFrame = z.discriminatedUnion("type", [
   /** A report that may wait must not wait any longer. */
   z.object({ type: z.literal("due"), id: ReportId }),
   /**
-   * The source of this lease has been slow for a long time; what has arrived can be kept. The hub replies with `yield`
-   * if other tasks wait for a slot of this class, and otherwise does not reply.
+   * The source of this lease is slow. If other tasks wait, the hub keeps no encode slot for an inspection any more, and
+   * replies with `yield` for a task that has such a slot itself.
    */
   z.object({ type: z.literal("slow"), lease: LeaseIdText }),
   /**
@@ -193,7 +193,7 @@ export const HubFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
   /** The job no longer needs this lease's work: stop it and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
-  /** Other tasks wait: return this lease (`turn_over`), and keep what has arrived of its source. */
+  /** Other tasks wait: give the slot back, and return this lease (`turn_over`) with its source kept. */
   z.object({ type: z.literal("yield"), lease: LeaseIdText }),
   /** Finish what runs, accept nothing new. */
   z.object({ type: z.literal("drain") }),

@@ -1,6 +1,6 @@
 // The frames of nodes: who joins, what each frame changes, and what happens when a connection ends.
 import { assertNever } from "#shared/errors.ts";
-import { parseLeaseId } from "#shared/ids.ts";
+import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import {
   type FreedSlots,
   type NodeFrame,
@@ -108,13 +108,8 @@ export class NodeFrames {
       }
       case "due":
         return this.#reportHeld(node, frame.id);
-      case "slow": {
-        const slotClass = node.leases[frame.lease];
-        if (slotClass && this.#matcher.hasWaiting(slotClass, node)) {
-          this.#nodes.send(node, { type: "yield", lease: frame.lease });
-        }
-        return;
-      }
+      case "slow":
+        return this.#slow(node, frame.lease);
       case "bye":
         this.#nodes.update(node, { free: NO_SLOTS, draining: true });
         return this.#matcher.match();
@@ -131,6 +126,16 @@ export class NodeFrames {
     const leases: HeldLeases = Object.fromEntries(Object.entries(node.leases).filter(([lease]) => !ended.has(lease)));
     const about = { ...node.about, ...(disk && { disk }), ...(notReady && { notReady }) };
     this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, offered), leases, about });
+  }
+
+  /** A source is slow: no slot is kept for it while other tasks wait. */
+  async #slow(node: SocketNode, lease: LeaseId): Promise<void> {
+    const slotClass = node.leases[lease];
+    if (!slotClass || !this.#matcher.hasWaiting(slotClass, node)) return;
+    // An inspection goes on in its own slot; the encode slot that was held for its job goes to others.
+    if (slotClass === "encode" || node.free.inspect === 0) return this.#nodes.send(node, { type: "yield", lease });
+    this.#nodes.roster.endHold(lease);
+    return this.#matcher.match();
   }
 
   /** Passes reports on. What the slots claim that they free goes to the job in the same turn. */

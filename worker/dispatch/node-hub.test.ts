@@ -128,6 +128,18 @@ describe("the hub", () => {
     expect((await holder.next("cancel")).lease).toBe(lease);
   });
 
+  it("holds no encode slot for a slow inspection while others wait, and lets it go on", async () => {
+    const node = await joined("a", { inspect: 4, encode: 1 });
+    await newJob();
+    const { lease } = (await node.next("assign")).assignment;
+    const waiting = await newJob();
+    await settle();
+    expect(node.frames).toEqual([]);
+    node.say({ type: "slow", lease });
+    expect((await node.next("assign")).assignment.jobId).toBe(waiting.id);
+    expect(node.frames).toEqual([]);
+  });
+
   it("notifies the node at once when its job is cancelled", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();

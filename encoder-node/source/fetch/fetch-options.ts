@@ -17,7 +17,7 @@ export type Fetch = {
   readonly signal: AbortSignal;
   /** Returns to 0 when a server cannot resume; `totalBytes` is null when the server does not send it. */
   readonly onProgress?: ((receivedBytes: number, totalBytes: number | null) => void) | undefined;
-  /** Called every few seconds when the source has been slow for long and a later fetch could resume this one. */
+  /** Called every few seconds while the source is slow. */
   readonly onSlow?: (() => void) | undefined;
   readonly timeouts?: SourceTimeouts | undefined;
   /** The source's share of a disk that several sources use; `freeSpace` is ignored then. */

@@ -13,8 +13,8 @@ export type SourceTimeouts = {
   readonly limitMs?: number;
   readonly slow?: SlowRate;
 };
-/** A source that is slower than this, in time windows that add up to `budgetMs`, is reported as slow (`onSlow`). */
-export type SlowRate = { readonly bytesPerSecond: number; readonly windowMs: number; readonly budgetMs: number };
+/** A source that is slower than this in a time window is reported as slow (`onSlow`). */
+export type SlowRate = { readonly bytesPerSecond: number; readonly windowMs: number };
 export type MinimumRate = { readonly bytes: number; readonly windowMs: number };
 
 export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
@@ -26,8 +26,8 @@ const MINIMUM_RATE: MinimumRate = { bytes: 1024 * 1024, windowMs: 60_000 };
 /** The lifetime of the signed URL of a source in a bucket (worker/storage/source-url.ts). */
 const LIMIT_MS = 12 * 60 * 60 * 1000;
 
-/** A slower transfer occupies its slot for minutes of mere waiting. */
-const SLOW: SlowRate = { bytesPerSecond: 1024 * 1024, windowMs: 10_000, budgetMs: 5 * 60_000 };
+/** A slower transfer does not keep a slot for which others wait. */
+const SLOW: SlowRate = { bytesPerSecond: 1024 * 1024, windowMs: 10_000 };
 
 /** Retries in a row, for a server that has responded before, and for one that never has. */
 const RETRIES = 5;
@@ -64,22 +64,18 @@ export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: 
   };
 }
 
-/**
- * Watches how long a file is slow. Call the result for all bytes that arrive: it calls `onSlow` in each slow window
- * above the budget.
- */
+/** Watches how fast a file is. Call the result for all bytes that arrive: it calls `onSlow` after each slow window. */
 export function watchSlow({ slow = SLOW }: SourceTimeouts, onSlow: () => void): (bytes: number) => void {
-  const { bytesPerSecond, windowMs, budgetMs } = slow;
-  let [since, inWindow, slowMs] = [performance.now(), 0, 0];
+  const { bytesPerSecond, windowMs } = slow;
+  let [since, inWindow] = [performance.now(), 0];
   return (bytes) => {
     inWindow += bytes;
     const tookMs = performance.now() - since;
     if (tookMs < windowMs) return;
     const isSlow = (inWindow * 1000) / tookMs < bytesPerSecond;
-    if (isSlow) slowMs += tookMs;
     since = performance.now();
     inWindow = 0;
-    if (isSlow && slowMs >= budgetMs) onSlow();
+    if (isSlow) onSlow();
   };
 }
 

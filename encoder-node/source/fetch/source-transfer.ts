@@ -55,7 +55,7 @@ export class SourceTransfer {
     this.#file = file;
     this.#hasResponded = state.received > 0;
     this.#checkTime = watchTime(timeouts, state.spentMs);
-    this.#checkSlow = watchSlow(timeouts, () => state.canResume && onSlow?.());
+    this.#checkSlow = watchSlow(timeouts, () => onSlow?.());
     const onReset = (): void => {
       this.#resets += 1;
     };

@@ -1,5 +1,6 @@
 // How many slots an account may use: by its share of the slots, its quota, and what is reserved.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
+import type { Use } from "./nodes/kinds.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { ABOVE_USUAL, type Line } from "./waiting/lines.ts";
 
@@ -34,12 +35,12 @@ export function roomOf(
 ): number {
   const { requirements, slotClass, nodeId } = group;
   const { pool } = requirements;
-  const held = (of: SlotClass): number => roster.held(pool, of, account.id);
+  const held = (use: Use): number => roster.held(pool, use, account.id);
   const share = shareOf(slotClass, roster.slots(pool, slotClass), othersWait) - held(slotClass);
-  // Each inspection holds an encode slot.
+  // Inspections hold encode slots.
   const encodes = roster.slots(pool, "encode");
   const encodeShare =
-    encodes === 0 ? Infinity : shareOf("encode", encodes, othersWait) - held("encode") - held("inspect");
+    encodes === 0 ? Infinity : shareOf("encode", encodes, othersWait) - held("encode") - held("held encode");
   const ofClass = slotClass === "inspect" ? Math.min(share, encodeShare) : share;
   const reserved = band < ABOVE_USUAL && nodeId === null ? Math.floor(encodes * reservedShare) : 0;
   const unreserved = reserved === 0 ? Infinity : roster.free(pool, "encode") - reserved;

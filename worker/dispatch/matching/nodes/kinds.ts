@@ -56,11 +56,14 @@ export class Kind<Node extends Member> {
   }
 }
 
+/** What an account uses: slots with a task of a class, and encode slots that are held for its inspections. */
+export type Use = SlotClass | "held encode";
+
 /** The slots of a pool's nodes that accept work: all, free ones, and those in use by account. */
 type Pool = {
   readonly slots: Record<SlotClass, number>;
   readonly free: Record<SlotClass, number>;
-  readonly held: Record<SlotClass, Map<string, number>>;
+  readonly held: Record<Use, Map<string, number>>;
 };
 
 /** A kind as the hub stores it, so that it knows the fleet after its own restart. */
@@ -90,14 +93,15 @@ export class Kinds<Node extends Member> {
     const known = this.#pools.get(name);
     if (known) return known;
     const none = (): Record<SlotClass, number> => ({ inspect: 0, encode: 0 });
-    const pool: Pool = { slots: none(), free: none(), held: { inspect: new Map(), encode: new Map() } };
+    const held = { inspect: new Map(), encode: new Map(), "held encode": new Map() };
+    const pool: Pool = { slots: none(), free: none(), held };
     this.#pools.set(name, pool);
     return pool;
   }
 
   /** An account uses so many slots more, or fewer. */
-  addHeld(pool: string, slotClass: SlotClass, accountId: string, count: number): void {
-    const ofClass = this.pool(pool).held[slotClass];
+  addHeld(pool: string, use: Use, accountId: string, count: number): void {
+    const ofClass = this.pool(pool).held[use];
     const held = (ofClass.get(accountId) ?? 0) + count;
     if (held === 0) ofClass.delete(accountId);
     else ofClass.set(accountId, held);

@@ -3,7 +3,7 @@ import { waitsForOthers } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 import type { ConnectedNode } from "./connected-node.ts";
-import { Kinds } from "./kinds.ts";
+import { Kinds, type Use } from "./kinds.ts";
 import { accountOf, type Running, RunningLeases } from "./running-leases.ts";
 import { type Limit, SlotRules } from "./slot-rules.ts";
 
@@ -31,8 +31,8 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   }
 
   /** How many of them an account uses. */
-  held(pool: string, slotClass: SlotClass, accountId: string): number {
-    return this.kinds.pool(pool).held[slotClass].get(accountId) ?? 0;
+  held(pool: string, use: Use, accountId: string): number {
+    return this.kinds.pool(pool).held[use].get(accountId) ?? 0;
   }
 
   /** The number of an account's tasks on all nodes. */
@@ -49,6 +49,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     this.kinds.pool(profile.pool).slots[slotClass] += count;
     this.#addTasks(accountId, count);
     this.kinds.addHeld(profile.pool, slotClass, accountId, count);
+    if (slotClass === "inspect") this.kinds.addHeld(profile.pool, "held encode", accountId, count);
   }
 
   values(): Iterable<Node> {
@@ -176,6 +177,8 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
       if (!accepts) continue;
       pool.slots[slotClass] += sign;
       this.kinds.addHeld(node.profile.pool, slotClass, accountId, sign);
+      const isHolding = slotClass === "inspect" && this.#slots.isHeldFor(lease);
+      if (isHolding) this.kinds.addHeld(node.profile.pool, "held encode", accountId, sign);
     }
     if (!accepts) return;
     const kind = this.kinds.of(node);
