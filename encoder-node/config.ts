@@ -66,7 +66,7 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --url             URL of the control plane, such as https://copra.example.workers.dev       (COPRA_URL)
   --token-file      file with the node token that the operator created; or set COPRA_NODE_TOKEN to the token
   --work            folder for sources and work in progress          (COPRA_NODE_WORK, default .copra-node)
-  --name            name of this node                                (default: an id in the work folder)
+  --name            name of this node                                (default: that of the machine)
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
   --split           auto: a video that would leave cores idle is encoded in chunks, several at a time; off: in one run

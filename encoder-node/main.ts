@@ -1,6 +1,5 @@
 // Entry point of an encoder node.
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { createLogger, type Logger, type LogSink, logCrash, messageOf } from "#shared/log.ts";
@@ -9,28 +8,20 @@ import { probeCapabilities } from "./ffmpeg/build/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/build/locate.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
 import { serveHealth, writeHeartbeats } from "./health.ts";
-import { type EncoderNode, type Machine, type NodeIdentity, spoolIn, startNode } from "./node.ts";
+import { type EncoderNode, type Machine, spoolIn, startNode } from "./node.ts";
+import { identify, type NodeIdentity } from "./node-identity.ts";
+import { readableLine } from "./readable-log.ts";
 import { lockFolder } from "./task/folder-lock.ts";
 import { takeToken } from "./token.ts";
 import { startWatchdog } from "./watchdog/watchdog.ts";
 
 /** Set to the configured level once the configuration is known. */
-const logSink: LogSink = { write: (line) => console.log(line), now: Date.now, level: "info" };
+const logSink: LogSink = {
+  write: (line) => console.log(process.stdout.isTTY ? readableLine(line, !process.env.NO_COLOR) : line),
+  now: Date.now,
+  level: "info",
+};
 const log = createLogger(logSink);
-
-/**
- * The id is stored in the work folder, so that it stays the same after a restart. The session is new with each start.
- */
-async function identify({ workFolder, name }: NodeConfig): Promise<NodeIdentity> {
-  const session = randomUUID();
-  if (name) return { nodeId: name, session };
-  const file = join(workFolder, "node-id");
-  const storedId = await readFile(file, "utf8").catch(() => "");
-  if (storedId) return { nodeId: storedId.trim(), session };
-  const nodeId = `node-${randomUUID().slice(0, 8)}`;
-  await writeFile(file, nodeId);
-  return { nodeId, session };
-}
 
 /** The main thread may not respond for this long: far more than any work needs. Only tests shorten it. */
 const HANG_MS = Number(process.env.COPRA_NODE_HANG_MS ?? 30_000);
@@ -96,7 +87,12 @@ async function openWorkFolder(config: NodeConfig): Promise<NodeIdentity> {
 
 async function main(config: NodeConfig): Promise<void> {
   const identity = await openWorkFolder(config);
-  const nodeLog = log.child({ node: identity.nodeId });
+  const nodeLog = createLogger(logSink, {
+    // It may change until the hub has accepted it.
+    get node() {
+      return identity.nodeId;
+    },
+  });
   const { url, token, workFolder } = config;
   startWatchdog({ url, token, spool: spoolIn(workFolder), limitMs: HANG_MS }, nodeLog);
   const probe = (): Promise<Machine> => probeMachine(config, nodeLog);

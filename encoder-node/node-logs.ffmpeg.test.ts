@@ -12,6 +12,7 @@ import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { startNode } from "./node.ts";
+import { NodeIdentity } from "./node-identity.ts";
 import { probeFile } from "./source/probe/probe.ts";
 import { ffmpeg, tools } from "./testing/stream-encode.ts";
 import { startTraceCollector, type TraceCollector } from "./testing/trace-collector.ts";
@@ -117,7 +118,7 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
         OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}`,
       }),
     },
-    identity: { nodeId: "n", session: "s" },
+    identity: new NodeIdentity(folder, "n", false),
     probe: async () => ({ tools, capabilities }),
     log: createLogger({ write: (line) => lines.push(line), now: Date.now, level }),
   });

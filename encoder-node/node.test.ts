@@ -12,6 +12,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import {
   decodeNodeFrame,
   type HubFrame,
+  NAME_IN_USE,
   type NodeFrame,
   PROTOCOL_VERSION,
   type ServiceOrigin,
@@ -19,6 +20,7 @@ import {
 import type { NodeConfig } from "./config.ts";
 import { writeLeaseFile } from "./link/lease-files.ts";
 import { type EncoderNode, startNode } from "./node.ts";
+import { identify, NodeIdentity } from "./node-identity.ts";
 import { silentLog } from "./testing/silent-log.ts";
 
 /** Never responds, so that a task runs until it is stopped. */
@@ -40,18 +42,21 @@ const capabilities = { ffmpegVersion: "7", encoders: [], cpus: 1, filters: [], m
 type ScriptedHub = { readonly node: EncoderNode; readonly frames: NodeFrame[]; send(frame: HubFrame): void };
 
 type Script = {
+  readonly isNew?: boolean;
   /** Gets the node's reports as they are answered, and its connections. */
   readonly events?: string[];
   /** What the hub sends after the welcome. */
   readonly first?: readonly HubFrame[];
   /** The origins that the hub states. */
   readonly service?: ServiceOrigin[];
+  /** How many connections the hub rejects because of the node's name. */
+  rejects?: number;
 };
 
 /** A node that is connected to a hub. */
 async function connect(
   config: Partial<NodeConfig>,
-  { events = [], first = [], service = [] }: Script = {},
+  { events = [], first = [], service = [], isNew = false, rejects = 0 }: Script = {},
 ): Promise<ScriptedHub> {
   const http = createServer(async (request, response) => {
     request.resume();
@@ -68,6 +73,7 @@ async function connect(
     http.close();
   });
   const frames: NodeFrame[] = [];
+  let rejected = 0;
   const send = (frame: HubFrame): void => {
     for (const client of server.clients) client.send(JSON.stringify(frame));
   };
@@ -75,7 +81,12 @@ async function connect(
     socket.on("message", (data) => {
       const decoded = decodeNodeFrame(data.toString());
       if (decoded.ok) frames.push(decoded.value);
+      if (rejected < rejects && decoded.ok && decoded.value.type === "hello") {
+        rejected += 1;
+        socket.close(1008, NAME_IN_USE);
+      }
     });
+    if (rejected < rejects) return;
     send({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500, service });
     for (const frame of first) send(frame);
   });
@@ -95,7 +106,7 @@ async function connect(
       },
       ...config,
     },
-    identity: { nodeId: "n", session: "s" },
+    identity: new NodeIdentity(folder, "n", isNew),
     probe: async () => ({ tools: { ffmpeg: tool, ffprobe: tool }, capabilities }),
     log: silentLog,
   });
@@ -130,6 +141,20 @@ it("offers its slots once it reaches the service's own origins, and states until
   const ready = { type: "slots", offered: { inspect: 1, encode: 1 }, notReady: [] };
   await vi.waitFor(() => expect(frames.at(-1)).toMatchObject(ready), { timeout: 30_000 });
   expect(node.notReady()).toEqual([]);
+});
+
+it("is named after its machine, takes a suffix if another node has that name, and keeps it", async () => {
+  const chosen = await identify({ workFolder: folder, name: null });
+  expect(chosen.hello).toMatchObject({ nodeId: hostname().slice(0, 48), isNewName: true });
+  expect((await identify({ workFolder: folder, name: "attic" })).hello).not.toHaveProperty("isNewName");
+  const { frames } = await connect({}, { isNew: true, rejects: 1 });
+  await vi.waitFor(() => expect(frames.at(-1)?.type).toBe("slots"), { timeout: 5000 });
+  const names = frames.flatMap((frame) => (frame.type === "hello" ? [frame.nodeId] : []));
+  expect(names).toEqual(["n", expect.stringMatching(/-[0-9a-f]{4}$/)]);
+  await vi.waitFor(async () => {
+    const kept = await identify({ workFolder: folder, name: null });
+    expect(kept.hello).toEqual({ nodeId: names[1], session: kept.session });
+  });
 });
 
 it("ends when the hub drains it", async () => {

@@ -17,6 +17,7 @@ import { NodeLink } from "./link/node-link.ts";
 import { openReports } from "./link/reports.ts";
 import { requestChunks, requestScratch, requestUploads } from "./link/upload-requests.ts";
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
+import type { NodeIdentity } from "./node-identity.ts";
 import { ServiceAccess } from "./service-access.ts";
 import { createProgressBoard } from "./task/progress.ts";
 import { RangedSources } from "./task/ranged-sources.ts";
@@ -26,6 +27,7 @@ import { SourceCache } from "./task/source-cache.ts";
 import type { NodeDeps } from "./task/task-deps.ts";
 import { UploadSlots } from "./task/upload-slots.ts";
 import { Leases } from "./tasks/leases.ts";
+import type { Attributes } from "./tracing/otlp-json.ts";
 import { openTracer, type Tracer } from "./tracing/tracer.ts";
 import { storageAgent } from "./upload/storage-agent.ts";
 
@@ -46,7 +48,6 @@ const RESUME_LIMIT_MS = 10_000;
 /** Where reports wait until the control plane has accepted them. */
 export const spoolIn = (workFolder: string): string => join(workFolder, "spool");
 
-export type NodeIdentity = { nodeId: string; session: string };
 export type Machine = { capabilities: Capabilities; tools: { ffmpeg: Tool; ffprobe: Tool } };
 export type NodeSetup = {
   config: NodeConfig;
@@ -141,7 +142,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     { url: config.url, token: config.token, log },
     {
       hello: () => ({
-        ...identity,
+        ...identity.hello,
         ...nodeFacts(config, access.notReady),
         capabilities: machine.capabilities,
         slots: slots.free(),
@@ -157,7 +158,9 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       welcome: ({ progressEveryMs, service = [] }) => {
         board.setIntervalMs(progressEveryMs);
         access.welcome(service);
+        void identity.keep().catch((error: unknown) => log.error("Name not stored", { error: messageOf(error) }));
       },
+      nameInUse: () => identity.rename(),
       pace: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
@@ -220,7 +223,11 @@ function watchIdle(afterMs: number | null, isIdle: () => boolean, drain: () => P
 }
 
 const tracerOf = ({ config, identity, log }: NodeSetup): Tracer => {
-  const node = { "service.version": VERSION, "service.instance.id": identity.nodeId, "host.name": hostname() };
+  const node = (): Attributes => ({
+    "service.version": VERSION,
+    "service.instance.id": identity.nodeId,
+    "host.name": hostname(),
+  });
   return openTracer(config.tracing, node, log);
 };
 

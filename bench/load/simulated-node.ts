@@ -135,6 +135,7 @@ export function startSimulatedNode(
       cancel: (lease) => observations.cancelled(lease),
       yield: () => undefined,
       drain: () => undefined,
+      nameInUse: () => undefined,
       pace: () => undefined,
       welcome: () => observations.connected(nodeId),
     },

@@ -54,6 +54,7 @@ function handlers(running: string[] = []): LinkHandlers {
     cancel: vi.fn(),
     yield: vi.fn(),
     drain: vi.fn(),
+    nameInUse: vi.fn(),
     welcome: vi.fn(),
     pace: vi.fn(),
   };

@@ -8,6 +8,7 @@ import {
   decodeHubFrame,
   type HubFrame,
   NAME_HEADER,
+  NAME_IN_USE,
   type NodeFrame,
   type NodeFrameOf,
   PING,
@@ -30,6 +31,8 @@ export interface LinkHandlers {
   cancel(lease: LeaseId): void;
   yield(lease: LeaseId): void;
   drain(): void;
+  /** Another node has the name, which was new. */
+  nameInUse(): void;
   welcome(frame: WelcomeFrame): void;
   /** How often to send progress from now on, in ms. */
   pace(progressEveryMs: number): void;
@@ -174,6 +177,7 @@ export class NodeLink {
     this.#protocol = reason.startsWith(`protocol ${PREVIOUS_PROTOCOL_VERSION} `)
       ? PREVIOUS_PROTOCOL_VERSION
       : PROTOCOL_VERSION;
+    if (reason === NAME_IN_USE) this.#handlers.nameInUse();
     this.#failures += 1;
     const delayMs = wasAccepted
       ? returnMs(this.#spreadMs ?? 0, isBusy, Math.random)

@@ -25,7 +25,7 @@ async function open(respond?: () => number | null, timeoutMs = 10_000) {
   };
   const to = readTraceExport(env);
   if (!to) throw new Error("No export");
-  return { collector, lines, exporter: new SpanExporter(to, { "service.name": "copra-node" }, log) };
+  return { collector, lines, exporter: new SpanExporter(to, () => ({ "service.name": "copra-node" }), log) };
 }
 
 it("sends spans in the JSON of OTLP, with the headers that were set", async () => {

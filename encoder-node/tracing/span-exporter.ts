@@ -11,7 +11,7 @@ const CLOSE_LIMIT_MS = 2000;
 
 export class SpanExporter {
   readonly #to: TraceExport;
-  readonly #resource: Attributes;
+  readonly #resource: () => Attributes;
   readonly #log: Logger;
   #waiting: Span[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -20,7 +20,7 @@ export class SpanExporter {
   #dropped = 0;
   readonly #closing = new AbortController();
 
-  constructor(to: TraceExport, resource: Attributes, log: Logger) {
+  constructor(to: TraceExport, resource: () => Attributes, log: Logger) {
     this.#to = to;
     this.#resource = resource;
     this.#log = log;
@@ -63,7 +63,7 @@ export class SpanExporter {
       const response = await fetch(url, {
         method: "POST",
         headers: { ...headers, "content-type": "application/json" },
-        body: JSON.stringify(exportRequest(this.#resource, batch)),
+        body: JSON.stringify(exportRequest(this.#resource(), batch)),
         redirect: "error",
         signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]),
       });

@@ -11,9 +11,12 @@ export interface Tracer {
   close(): Promise<void>;
 }
 
-/** `node` are attributes of this node's resource. Without an export, tasks have only the trace ids of their jobs. */
-export function openTracer(to: TraceExport | null, node: Attributes, log: Logger): Tracer {
+/**
+ * `node` returns the attributes of this node's resource. Without an export, tasks have only the trace ids of their
+ * jobs.
+ */
+export function openTracer(to: TraceExport | null, node: () => Attributes, log: Logger): Tracer {
   if (to === null) return { task: (task) => traceTask(task, null), close: async () => undefined };
-  const exporter = new SpanExporter(to, { "service.name": to.serviceName, ...node, ...to.resource }, log);
+  const exporter = new SpanExporter(to, () => ({ "service.name": to.serviceName, ...node(), ...to.resource }), log);
   return { task: (task) => traceTask(task, (span) => exporter.add(span)), close: () => exporter.close() };
 }

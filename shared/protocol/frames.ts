@@ -79,11 +79,15 @@ const ReconnectSpreadMs = z.int().min(0).max(600_000);
 /** Headers of a connecting node: its session, and its name (encodeURIComponent), by which a pool's hub is chosen. */
 export const SESSION_HEADER = "copra-node-session";
 export const NAME_HEADER = "copra-node-name";
+/** The reason of the close frame for a node with a new name that another node has: it takes another name. */
+export const NAME_IN_USE = "another node has this name";
 /** How long a session is valid. Past half of it a node sends a frame, and the hub replies with a new one. */
 export const SESSION_MS = 60 * 60_000;
 
 /** What a node states about itself in `hello`. Nodes of protocol 2 leave all of it out. */
 const nodeFacts = {
+  /** The node has chosen its name itself, and was never accepted under it. */
+  isNewName: z.literal(true).exactOptional(),
   /** The machine's name. */
   host: Line(MAX_HOST_CHARS).exactOptional(),
   /** The version of the node's program. */

@@ -3,6 +3,7 @@ import { assertNever } from "#shared/errors.ts";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import {
   type FreedSlots,
+  NAME_IN_USE,
   type NodeFrame,
   type NodeFrameOf,
   PREVIOUS_PROTOCOL_VERSION,
@@ -13,7 +14,7 @@ import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { sealingKeysOf } from "../settings.ts";
 import { AbsentNodes } from "./absent-nodes.ts";
-import { type Admission, type CloseReason, POLICY_VIOLATION } from "./admission/admission.ts";
+import { type Admission, type CloseReason, NAME_TAKEN, POLICY_VIOLATION } from "./admission/admission.ts";
 import { HeldReports } from "./held-reports.ts";
 import type { JobCalls } from "./job-calls.ts";
 import type { Matcher } from "./matcher.ts";
@@ -162,6 +163,8 @@ export class NodeFrames {
     const rejection =
       contradictionOf(admitted, hello) ??
       this.#admission.rejectionOf({ nodeId, token: admitted.token, isConnected: older !== null }, now);
+    const isInUse = rejection === NAME_TAKEN || (older !== null && older.session !== session);
+    if (hello.isNewName && isInUse) return this.disconnect(socket, violation(NAME_IN_USE));
     if (rejection) return this.disconnect(socket, rejection);
     const replaced = older && this.#replace(older, hello);
     // Any other one counts as soon as its job has confirmed it.

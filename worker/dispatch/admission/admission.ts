@@ -22,7 +22,7 @@ export const TOO_MANY_FAILURES: CloseReason = {
   code: TRY_AGAIN_LATER,
   reason: "reports of this node caused internal errors: it may reconnect in ten minutes",
 };
-const NAME_TAKEN: CloseReason = {
+export const NAME_TAKEN: CloseReason = {
   code: POLICY_VIOLATION,
   reason: "the name of this node belongs to another token: start it with another --name, or revoke that token",
 };

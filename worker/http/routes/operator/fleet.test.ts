@@ -2,6 +2,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { NAME_IN_USE } from "#shared/protocol/frames.ts";
 import { hubOf } from "../../../rpc/hub.ts";
 import { faultyDatabase } from "../../../testing/faulty-database.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../../testing/jobs.ts";
@@ -70,6 +71,22 @@ it("lists why a node is not ready, until the node states that it reaches the ser
   node.say({ type: "slots", offered: ONE, released: [], notReady: [] });
   expect((await node.next("assign")).assignment.jobId).toBe(job.id);
   expect((await admin("GET", "/nodes/attic")).body).toMatchObject({ state: "ready", not_ready: [] });
+});
+
+it("rejects a new name that another node has, and never one that a node has used before", async () => {
+  const token = await tokenOf("default", []);
+  const first = await connect(token);
+  first.say({ ...hello("attic", ONE), session: "one", isNewName: true });
+  await first.next("welcome");
+  const second = await connect(token);
+  second.say({ ...hello("attic", ONE), session: "two", isNewName: true });
+  expect([await second.closed, await second.reason]).toEqual([1008, NAME_IN_USE]);
+  const restarted = await connect(token);
+  restarted.say({ ...hello("attic", ONE), session: "three" });
+  await restarted.next("welcome");
+  const stranger = await connect(await tokenOf("default", []));
+  stranger.say({ ...hello("attic", ONE), session: "four", isNewName: true });
+  expect(await stranger.reason).toBe(NAME_IN_USE);
 });
 
 it("disconnects the nodes of a revoked token in its pool, at each of the pool's hubs", async () => {
