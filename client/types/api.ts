@@ -2129,6 +2129,7 @@ export type StreamMetadata = {
   sample_aspect_ratio?: string | undefined;
   pix_fmt?: string | undefined;
   sample_fmt?: string | undefined;
+  has_b_frames?: number | undefined;
   field_order?: string | undefined;
   color_range?: string | undefined;
   color_space?: string | undefined;

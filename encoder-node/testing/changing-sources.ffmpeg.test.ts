@@ -4,10 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
-import { ambisonicAudio, changingAudio, multiplex, turnedPhone, wideFromTheMiddle } from "./changing-sources.ts";
+import {
+  ambisonicAudio,
+  changingAudio,
+  multiplex,
+  packedFrames,
+  reorderedFrames,
+  turnedPhone,
+  wideFromTheMiddle,
+} from "./changing-sources.ts";
 import { decode, decodeAudio } from "./plan-runs.ts";
 import { type ProcessedOutput, processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
+import { shownFrames } from "./shown-frames.ts";
 import { openWorkshop } from "./source-workshop.ts";
 
 let folder: string;
@@ -113,4 +122,25 @@ it("takes the audio of the video's channel from a multiplex", async () => {
   const { outputs, probe } = await processSource(path, [{ format: "mp4" }, { format: "mp3" }]);
   expect(probe.streams.map(({ programs }) => programs)).toEqual([[1], [1], [2], [2]]);
   for (const output of outputs) expect(await peak(filesOf(output)[0] ?? "", "anull")).toBeGreaterThan(2000);
+});
+
+it.each([
+  ["packed frames", packedFrames],
+  ["MPEG-4 in AVI", reorderedFrames("mpeg4.avi", "mpeg4")],
+  ["MPEG-PS", reorderedFrames("mpeg2.mpg", "mpeg2video")],
+  ["an elementary stream", reorderedFrames("mpeg1.m1v", "mpeg1video")],
+])("copies %s with a time for each frame, in the order of display", async (_, make) => {
+  const path = await make(openWorkshop(folder));
+  const formats = ["mkv:copy:x", "mpegts:copy:x", "mp4:copy:x"].map((format) => ({ format }));
+  const { outputs } = await processSource(path, formats);
+  // ffmpeg itself loses the last of packed frames.
+  const own = await decode(path.replace("/packed.avi", "/unpacked.avi"), "null", "yuv420p");
+  for (const [at, output] of outputs.entries()) {
+    const file = filesOf(output)[0] ?? "";
+    expect(Buffer.compare(await decode(file, "null", "yuv420p"), own), `output ${at}`).toBe(0);
+    const times = (await shownFrames(file)).map(({ seconds }) => seconds);
+    // An elementary stream begins with a gap.
+    const steps = times.slice(2).map((time, frame) => time - (times[frame + 1] ?? 0));
+    expect(steps.every((step) => Math.abs(step - 0.04) < 0.002)).toBe(true);
+  }
 });

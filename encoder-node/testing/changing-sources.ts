@@ -60,3 +60,50 @@ export const multiplex: RealWorldSource = ({ make }) => {
   const maps = "-map 0 -map 2 -map 1 -map 2 -filter:a:0 volume=-20dB -program st=0:st=1 -program st=2:st=3";
   return make("multiplex.ts", `${inputs} ${maps} ${X264} -c:a mp2`);
 };
+
+/** Containers and streams in which packets may lack presentation times, with reordered frames. */
+export const reorderedFrames =
+  (name: string, encoder: string): RealWorldSource =>
+  ({ make }) =>
+    make(name, `-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v ${encoder} -bf 2 -pix_fmt yuv420p`);
+
+/** MPEG-4 as DivX stored it in AVI: a packet with two frames, then one that says that it has no frame of its own. */
+export const packedFrames: RealWorldSource = async ({ make, edit }) => {
+  await make(
+    "unpacked.avi",
+    "-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v mpeg4 -bf 1 -b_strategy 0 -sc_threshold 1000000000",
+  );
+  return edit("unpacked.avi", "packed.avi", (bytes) => {
+    const list = bytes.indexOf("movi");
+    const frames: Buffer[] = [];
+    for (let at = list + 4; bytes.toString("latin1", at, at + 4) === "00dc"; ) {
+      const size = bytes.readUInt32LE(at + 4);
+      frames.push(bytes.subarray(at + 8, at + 8 + size));
+      at += 8 + size + (size % 2);
+    }
+    const packets = frames.map((frame, at) => {
+      const isReordered = (index: number): boolean => codingType(frames[index]) === 2;
+      if (isReordered(at)) return NOT_CODED;
+      return isReordered(at + 1) ? Buffer.concat([frame, frames[at + 1] ?? frame]) : frame;
+    });
+    const chunks = packets.map((packet) => {
+      const head = Buffer.from("00dc\0\0\0\0", "latin1");
+      head.writeUInt32LE(packet.length, 4);
+      return Buffer.concat([head, packet, Buffer.alloc(packet.length % 2)]);
+    });
+    const movi = Buffer.concat([Buffer.from("movi"), ...chunks]);
+    const start = Buffer.from(bytes.subarray(0, list));
+    start.writeUInt32LE(movi.length, list - 4);
+    start.writeUInt32LE(start.length + movi.length - 8, 4);
+    return Buffer.concat([start, movi]);
+  });
+};
+
+/** A VOP that is not coded (ISO/IEC 14496-2 §6.2.5), as DivX wrote it. */
+const NOT_CODED = Buffer.from("000001b6567f", "hex");
+
+/** `vop_coding_type`: 0 for I, 1 for P, 2 for B. */
+function codingType(frame: Buffer | undefined): number | null {
+  const vop = frame?.indexOf(Buffer.from("000001b6", "hex")) ?? -1;
+  return frame && vop >= 0 ? (frame[vop + 4] ?? 0) >> 6 : null;
+}

@@ -47,6 +47,7 @@ export const ProbedStream = z
     sample_aspect_ratio: ProbeText.ratio,
     pix_fmt: ProbeText.name,
     sample_fmt: ProbeText.name,
+    has_b_frames: Count.optional().catch(undefined),
     field_order: ProbeText.fieldOrder,
     color_range: ProbeText.colorRange,
     color_space: ProbeText.colorMatrix,

@@ -5,6 +5,7 @@ import type { Result } from "../result.ts";
 import type { CommandPart, PlannedRun } from "./command/planned-run.ts";
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import type { GrowingFile } from "./growing-file.ts";
+import type { CopySource } from "./source/copy-tracks.ts";
 import type { PlannedTrack } from "./source/output-length.ts";
 import type { PlannedStream } from "./streams/planned-stream.ts";
 import type { SelectedImages } from "./thumbnails/selected-images.ts";
@@ -50,6 +51,8 @@ export type OutputPlan = CommandPart & {
   readonly needs: readonly Need[];
   /** Where reading of the source begins (ms); `argv` and filters count from there. 0 if left out. */
   readonly seekMs?: number;
+  /** Of a copy that cannot read the source like other outputs: how it reads it. */
+  readonly copied?: CopySource;
   /** The first of two passes; the plan itself is the second. Such an output has its own command. */
   readonly firstPass?: CommandPart;
   /** The hardware that encodes it; left out: the processor. */

@@ -13,6 +13,7 @@ import { planImages } from "./plan-images.ts";
 import { planRun, type RunInputs, seekInputs } from "./plan-run.ts";
 import { planStream } from "./plan-stream.ts";
 import { progressTicks } from "./progress.ts";
+import { UNPACKING } from "./source/copy-tracks.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
 import { seekRuns } from "./thumbnails/seek-thumbnails.ts";
 import type { SelectedImages } from "./thumbnails/selected-images.ts";
@@ -75,22 +76,19 @@ export function planOutput(
   }
 }
 
-/** One command for each point of the source where outputs begin, and others for those that cannot share a decode. */
+/** One command for each way to read the source, and others for those that cannot share a decode. */
 function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCommand[] {
   const seeking = imagesBySeeking(plans, source.tracks.format);
   const inTwoPasses = plans.filter(({ firstPass }) => firstPass !== undefined);
-  const together = plans.filter((plan) => ![...seeking, ...inTwoPasses].some(({ spec }) => spec === plan.spec));
-  const startPoints = new Set(together.map(({ seekMs = 0 }) => seekMs));
+  const unpacked = plans.filter(({ copied }) => copied?.unpacked);
+  const alone = [...seeking, ...inTwoPasses, ...unpacked];
+  const together = plans.filter((plan) => !alone.some(({ spec }) => spec === plan.spec));
+  const readings = Map.groupBy(together, (plan) => readingArguments(plan).join(" "));
   return [
-    ...[...startPoints].map((from) =>
-      sharedCommand(
-        together.filter(({ seekMs = 0 }) => seekMs === from),
-        from,
-        source,
-      ),
-    ),
+    ...[...readings.values()].map((group) => sharedCommand(group, source)),
     ...seeking.map((plan) => seekCommand(plan, source)),
     ...inTwoPasses.map((plan) => twoPassCommand(plan, source)),
+    ...unpacked.map((plan) => unpackedCommand(plan, source)),
   ];
 }
 
@@ -98,7 +96,7 @@ function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCom
  * ffmpeg's `frame` counts the frames of the first output that has any, so the best measure of the whole command comes
  * first: videos, untrimmed ones before trimmed ones, then outputs with few frames or none.
  */
-function sharedCommand(plans: readonly SpecifiedPlan[], seekMs: number, { inputs, tracks }: Source): PlannedCommand {
+function sharedCommand(plans: readonly SpecifiedPlan[], { inputs, tracks }: Source): PlannedCommand {
   const videos = plans.filter(isVideo).toSorted((a, b) => rank(b) - rank(a));
   const others = plans.filter((plan) => !isVideo(plan));
   const images = others.filter((plan) => plan.spec.type === "image");
@@ -106,13 +104,18 @@ function sharedCommand(plans: readonly SpecifiedPlan[], seekMs: number, { inputs
   const outputs = [...videos, ...others];
   const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
   const devices = plans.map(({ device }) => device);
+  const [first] = plans;
   return {
-    runs: [planRun({ inputs, tracks, parts, sourceOptions: seekArguments(seekMs), devices })],
+    runs: [planRun({ inputs, tracks, parts, sourceOptions: first ? readingArguments(first) : [], devices })],
     outputs: outputs.map((plan) => plan.planned),
   };
 }
 
-const seekArguments = (seekMs: number): string[] => (seekMs === 0 ? [] : ["-ss", seconds(seekMs)]);
+/** Options of the source. */
+const readingArguments = ({ seekMs = 0, copied }: OutputPlan): string[] => [
+  ...(copied?.options ?? []),
+  ...(seekMs === 0 ? [] : ["-ss", seconds(seekMs)]),
+];
 
 const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
 const isVideo = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "image" && branches.length > 0;
@@ -120,11 +123,21 @@ const isVideo = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "i
 /** Each pass reads the source from its start. The second begins when the first has measured all of it. */
 function twoPassCommand(plan: SpecifiedPlan, { inputs, tracks }: Source): PlannedCommand {
   const passes: CommandPart[] = [...(plan.firstPass ? [plan.firstPass] : []), plan];
-  const sourceOptions = seekArguments(plan.seekMs ?? 0);
+  const sourceOptions = readingArguments(plan);
   return {
     runs: passes.map((part) => planRun({ inputs, tracks, parts: [part], sourceOptions })),
     outputs: [plan.planned],
   };
+}
+
+/** The first run writes the frames of the source to packets of their own. */
+function unpackedCommand(plan: SpecifiedPlan, { inputs, tracks }: Source): PlannedCommand {
+  const file = plan.copied?.unpacked ?? "";
+  const streams = [tracks.video, tracks.audio].flatMap((track) => (track ? ["-map", `0:${track.streamIndex}`] : []));
+  const argv = [...streams, "-c", "copy", "-bsf:v", UNPACKING, "-f", "avi", file];
+  const parts = [{ branches: [], argv, expectedFrames: plan.expectedFrames, endMs: plan.endMs }];
+  const copy = { inputs: { source: file }, tracks, parts: [plan], sourceOptions: readingArguments(plan) };
+  return { runs: [planRun({ inputs, tracks, parts, sourceOptions: [] }), planRun(copy)], outputs: [plan.planned] };
 }
 
 function seekCommand(plan: OutputPlan & { images: SelectedImages }, { inputs, tracks }: Source): PlannedCommand {

@@ -372,6 +372,36 @@ describe("a copy", () => {
     expect(plan({ format: "mkv:copy:copy", params: { duration: 1 } }, broadcast).failures).toEqual([]);
   });
 
+  test.each([
+    ["mpeg", "mpeg2video", "mkv:copy", ["-fflags +genpts -reinit_filter"]],
+    ["mpegvideo", "mpeg1video", "mp4:copy", ["-fflags +genpts -reinit_filter"]],
+    ["avi", "h264", "mp4:copy", ["-fflags +genpts -reinit_filter"]],
+    [
+      "avi",
+      "mpeg4",
+      "mp4:copy",
+      ["-map 0:0 -map 0:1 -c copy -bsf:v mpeg4_unpack_bframes -f avi 0-", "-fflags +genpts"],
+    ],
+    ["avi", "mpeg4", "avi:copy", ["-reinit_filter"]],
+    ["avi", "mpeg4", "mp4", ["-reinit_filter"]],
+    ["matroska,webm", "mpeg4", "mp4:copy", ["-reinit_filter"]],
+  ])("of %s with reordered %s into %s has a time for each frame", (format_name, codec_name, format, runs) => {
+    const { streams, format: header } = probeOf({ ...VIDEO, codec_name, has_b_frames: 1 }, STEREO);
+    const { commands } = plan({ format }, { streams, format: { ...header, format_name } });
+    const texts = commands.flatMap(({ runs }) => runs.map(({ argv }) => argv.join(" ")));
+    expect(texts.map((text, at) => text.includes(runs[at] ?? "?"))).toEqual(runs.map(() => true));
+    const isRead = runs.some((run) => run.includes("genpts"));
+    expect(texts.at(-1)?.includes("genpts")).toBe(isRead);
+  });
+
+  test("of an elementary stream with reordered frames is not possible", () => {
+    const { streams, format: header } = probeOf({ ...VIDEO, has_b_frames: 2 });
+    const probe = { streams, format: { ...header, format_name: "h264" } };
+    expect(plan({ format: "mp4:copy" }, probe).failures).toMatchObject([{ failure: { code: "copy_not_possible" } }]);
+    const ordered = { ...probe, streams: [{ ...VIDEO, index: 0, has_b_frames: 0 }] };
+    expect(plan({ format: "mp4:copy" }, ordered).failures).toEqual([]);
+  });
+
   test("begins at the keyframe before its offset", () => {
     const { commands } = plan({ format: "mp4:copy:copy", params: { offset: 20, duration: 5 } });
     const argv = commands[0]?.runs[0]?.argv.join(" ") ?? "";

@@ -16,7 +16,7 @@ import { expectedFrameCount } from "./filters/frame-timing.ts";
 import { growingFile } from "./growing-file.ts";
 import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
-import { copyFailure, copyTrimFailure } from "./source/copy-tracks.ts";
+import { copyFailure, copySource, copyTimesFailure, copyTrimFailure } from "./source/copy-tracks.ts";
 import { lastEnd, leastEnd, type PlannedTrack } from "./source/output-length.ts";
 import {
   audioTrack,
@@ -49,7 +49,7 @@ export function planFile(
   const untrimmable = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyTrimFailure(source.format) : null;
   if (untrimmable) return err(untrimmable);
   const audio = audioTrack(spec, trim, source);
-  const plannedVideo = video ? videoOf(spec, video, trim, capabilities) : null;
+  const plannedVideo = video ? videoOf(spec, { ...source, video }, trim, capabilities) : null;
   const plannedAudio = audio ? planAudioTrack(spec, audio, capabilities, trim.seekMs) : null;
   if (plannedVideo?.ok === false || plannedAudio?.ok === false) {
     return err(decisiveFailure([plannedVideo, plannedAudio]));
@@ -73,7 +73,7 @@ type FileTracks = {
 
 function videoOf(
   output: VideoOutput,
-  track: VideoTrack,
+  { video: track, format }: SourceTracks & { readonly video: VideoTrack },
   trim: Trim,
   capabilities: FfmpegCapabilities,
 ): Result<FileVideo> {
@@ -83,7 +83,7 @@ function videoOf(
     const planned = planVideoTrack({ output, video, track, trim, capabilities });
     return planned.ok ? ok({ encoded: planned.value, argv: planned.value.argv }) : planned;
   }
-  const failure = copyFailure(container, "video", track.codec);
+  const failure = copyFailure(container, "video", track.codec) ?? copyTimesFailure(format, track);
   if (failure) return err(failure);
   const tag = track.codec === "hevc" ? fourCharacterCode("hevc", container) : [];
   return ok({ encoded: null, argv: ["-c:v", "copy", ...tag] });
@@ -124,7 +124,10 @@ function assemble(
   const { video, audio, plannedVideo, plannedAudio } = tracks;
   const label = `v${spec.index}`;
   const encoded = plannedVideo?.encoded ?? null;
-  const videoMap = video ? ["-map", encoded ? `[${label}]` : `0:${video.streamIndex}`] : [];
+  const copied = video && !encoded ? copySource(source.format, video, spec) : null;
+  // The unpacked file has the video first.
+  const [videoIndex, audioIndex] = copied?.unpacked ? [0, 1] : [video?.streamIndex, audio?.streamIndex];
+  const videoMap = video ? ["-map", encoded ? `[${label}]` : `0:${videoIndex}`] : [];
   const trimming = isCopyTrim(spec) ? lengthArguments(trim) : trimArguments(trim);
   const expectedFrames = video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null;
   const planned = plannedOutput(spec, trim, tracks, source);
@@ -134,7 +137,7 @@ function assemble(
     branches: encoded ? [{ label, filters: encoded.filters }] : [],
     argv: [
       ...videoMap,
-      ...(audio ? ["-map", `0:${audio.streamIndex}`] : []),
+      ...(audio ? ["-map", `0:${audioIndex}`] : []),
       ...(plannedVideo?.argv ?? []),
       ...(plannedAudio?.argv ?? []),
       ...trimming,
@@ -153,6 +156,7 @@ function assemble(
     planned: growing ? { ...planned, growing } : planned,
     needs: [...(encoded?.needs ?? []), ...(plannedAudio?.needs ?? [])],
     seekMs: trim.seekMs,
+    ...(copied ? { copied } : {}),
     ...(encoded?.device ? { device: encoded.device } : {}),
     ...(firstPass ? { firstPass: { ...part, argv: [...videoMap, ...firstPass, ...trimming, "-f", "null", "-"] } } : {}),
   };

@@ -1,7 +1,7 @@
 // Checks whether a stream can be copied into a container.
 import type { Failure } from "../../errors.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "../../format/containers.ts";
-import type { TrackKind } from "./source-tracks.ts";
+import type { TrackKind, VideoTrack } from "./source-tracks.ts";
 
 /** Codecs that ffprobe and the format grammar name differently: the grammar's name by ffprobe's. */
 const GRAMMAR_NAMES: Readonly<Record<string, string>> = {
@@ -60,6 +60,45 @@ export function copyTrimFailure(format: string): Failure | null {
     `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`. ` +
       "Leave the offset out, or encode the video.",
   );
+}
+
+/** Elementary streams, from whose order ffmpeg cannot derive the times of reordered frames. */
+const WITHOUT_ANY_TIMES: ReadonlySet<string> = new Set(["h264", "hevc"]);
+
+/** Why video of this format cannot be copied although the container holds its codec; null if it can. */
+export function copyTimesFailure(format: string, { reorders }: VideoTrack): Failure | null {
+  if (!reorders || !WITHOUT_ANY_TIMES.has(format)) return null;
+  return failure(
+    `The input (${format}) has no timestamps for its reordered frames, so it cannot be copied: encode it.`,
+  );
+}
+
+/** How a source is read for a copy of its video. */
+export type CopySource = {
+  /** Options of the source. */
+  readonly options: readonly string[];
+  /** The file that a first run makes of the source; null: the copy reads the source itself. */
+  readonly unpacked: string | null;
+};
+
+/** Demuxers that do not give all packets a presentation time, which nearly all containers need. */
+const WITHOUT_TIMES: ReadonlySet<string> = new Set(["avi", "mpeg", "mpegts", "mpegvideo"]);
+
+/** Bitstream filter that gives each of several frames of MPEG-4 in one packet of AVI ("packed B-frames") its own. */
+export const UNPACKING = "mpeg4_unpack_bframes";
+
+/**
+ * How to read a source that may lack presentation times; null if it has them. ffmpeg derives them from the order of
+ * decoding (`genpts`), which is right only when each packet has one frame.
+ */
+export function copySource(
+  format: string,
+  { codec, reorders }: VideoTrack,
+  { index, container }: { readonly index: number; readonly container: TrackContainer },
+): CopySource | null {
+  if (!WITHOUT_TIMES.has(format) || container === format) return null;
+  const mayBePacked = format === "avi" && codec === "mpeg4" && reorders;
+  return { options: ["-fflags", "+genpts"], unpacked: mayBePacked ? `${index}-unpacked.avi` : null };
 }
 
 const failure = (message: string): Failure => ({ code: "copy_not_possible", message });

@@ -21,6 +21,8 @@ export type VideoTrack = Track & {
   readonly constantRate: boolean;
   /** Whether the stream states that each frame consists of two fields. */
   readonly interlaced: boolean;
+  /** Whether the stream states that frames are displayed in another order than they are decoded. */
+  readonly reorders: boolean;
   /** Number of frames in the stream; null if unknown. */
   readonly frames: number | null;
   /**
@@ -88,6 +90,7 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
     color: sourceColor(stream),
     decoder: alphaDecoder(stream),
     interlaced: INTERLACED.has(stream.field_order ?? ""),
+    reorders: (stream.has_b_frames ?? 0) > 0,
     frames: frameCount(stream),
     startsWithOldFrames: startsWithOldFrames(stream, originUs),
   };
