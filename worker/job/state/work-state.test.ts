@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { claim, encoding, NOW, spec, useSpec } from "../../testing/job-steps.ts";
 import { checkedJob, PROBE } from "../../testing/jobs.ts";
-import { claimTasks, recordProgress } from "../decide/leases.ts";
+import { recordProgress } from "../decide/leases.ts";
 import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
 import { indexed } from "../effects/job-effects.ts";
@@ -47,7 +47,5 @@ it("gives the index each begin and end of waiting, and nothing else of a claim",
   expect(returned.version).toBeGreaterThan(shown.version);
   // The row was written before the claim, and noted after it.
   expect(indexed(started, waiting).version).toBe(version + 2);
-  const secrets = { sourceUrl: "https://example.com/a", streamKeys: new Map(), chunking: null };
-  const again = { nodeId: "node-b", session: "s", slotClass: "encode", max: 4, tokens: ["t3"], ...secrets } as const;
-  expect(claimTasks(shown, again, NOW).state.version).toBe(shown.version);
+  expect(claim(shown, "t3", NOW, "node-b", "encode").state.version).toBe(shown.version);
 });
