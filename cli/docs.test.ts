@@ -12,7 +12,9 @@ const PAGES = ["README.md", ...readdirSync(join(ROOT, "docs")).map((name) => `do
 /** Commands in code blocks and in backticks, without their comments. */
 function commandsIn(page: string): string[] {
   const text = readFileSync(join(ROOT, page), "utf8");
-  const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = ""]) => block.split("\n"));
+  const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = ""]) =>
+    block.replaceAll(/ *\\\n */g, " ").split("\n"),
+  );
   const inline = [...text.matchAll(/`((?:npm run )?copra [^`]*)`/g)].map(([, line = ""]) => line);
   return [...blocks, ...inline]
     .map((line) => /^(?:npm run copra --|npx copra|copra) +(.*)$/.exec(line.replace(/ +#.*$/, ""))?.[1] ?? "")

@@ -67,6 +67,7 @@ it("creates a job, reads it and reads its metadata", async () => {
   expect(job_id).toBe(created.id);
   expect(metadata.input.streams).toHaveLength(2);
   expect(metadata.outputs).toMatchObject([
+    { "jpg:300x": { streams: [{ codec_name: "mjpeg" }] } },
     { "mp4:240p": { streams: [{ codec_name: "h264" }, { codec_name: "aac" }] } },
   ]);
 });

@@ -49,10 +49,10 @@ export const REQUEST_CASES: readonly Case[] = [
     },
   ],
   [
-    "changes of the jobs of a filter, and new uploads, are not repeated when they may have been carried out",
+    "retries of the jobs of a filter, and new uploads, are not repeated when they may have been carried out",
     async (origin) => {
       for (const [call, expected] of [
-        [(copra: Copra) => copra.jobs.cancelMany({ filter: { q: "a" } }), 2],
+        [(copra: Copra) => copra.jobs.cancelMany({ filter: { q: "a" } }), 3],
         [(copra: Copra) => copra.jobs.retryMany({ filter: { q: "a" } }), 2],
         [(copra: Copra) => copra.uploads.create({ name: "a", size: 1 }), 2],
         [(copra: Copra) => copra.jobs.cancelMany({ ids: ["job"] }), 3],

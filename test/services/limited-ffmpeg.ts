@@ -13,7 +13,7 @@ type LimitedVariable = (typeof LIMITED_VARIABLES)[number];
 export async function makeLimitedFfmpeg(folder: string, message: string): Promise<Record<LimitedVariable, string>> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const path = join(folder, "limited-ffmpeg");
-  const script = `#!/bin/sh\ncase "$*" in *scale=322:182*) echo "${message}" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`;
+  const script = `#!/bin/sh\ncase "$*" in *322:182*) echo "${message}" >&2; exit 1;; esac\nexec "${ffmpeg.path}" "$@"\n`;
   await writeFile(path, script, { mode: 0o755 });
   return { FFMPEG_PATH: path, COPRA_TOOL_FOLDERS: dirname(ffmpeg.path) };
 }

@@ -15,7 +15,7 @@ const dryRun = (query: string, changes: Record<string, unknown> = {}, headers: R
     headers: { ...own, ...headers },
   });
 /** Frames of 240 lines with the aspect ratios 16:9 and 9:16. */
-const [WIDE, TALL] = [/scale=42\d:240/, /scale=13\d:240/];
+const [WIDE, TALL] = [/pad=42\d:240/, /pad=13\d:240/];
 const count = async (table: string) =>
   (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
 

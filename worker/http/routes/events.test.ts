@@ -187,6 +187,7 @@ describe("the events of a job in a fleet", () => {
     expect(await hear()).toEqual((await send(`/v2/jobs/${id}`, { headers: own })).body);
 
     const inspect = await claim(id, "inspect");
+    expect(await hear()).toMatchObject({ state: "running", input: { status: "input.starting" } });
     await job.progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
     expect(await hear()).toMatchObject({ input: { status: "input.transferring" } });
     await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
@@ -196,6 +197,7 @@ describe("the events of a job in a fleet", () => {
     });
 
     const encode = await claim(id, "encode");
+    expect(await hear()).toMatchObject({ state: "running", outputs: [{ status: "video.queued" }] });
     await job.progress([{ ...encode, stage: "encoding", fraction: 0.3 }]);
     const before = await hear();
     expect(before).toMatchObject({ outputs: [{ status: "video.encoding", progress: "28%" }] });
@@ -217,7 +219,7 @@ describe("the events of a job in a fleet", () => {
     });
     expect(await hear()).toEqual(completed);
     expect(await stream.next()).toBeNull();
-    expect(heard.map(({ event }) => event)).toEqual(["job", "job", "job", "job", "job", "job", "end"]);
+    expect(heard.map(({ event }) => event)).toEqual([...Array(8).fill("job"), "end"]);
     const ids = heard.map((event) => event.id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
     // All that has happened, in some of the events.

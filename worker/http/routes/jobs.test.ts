@@ -25,6 +25,7 @@ describe("POST /v2/jobs", () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000$/),
       completed_at: null,
       status: "job.starting",
+      state: "queued",
       progress: "0%",
       input: { status: "input.starting", source: "https://media.example.com/video.mp4" },
       outputs: [

@@ -227,7 +227,7 @@ class Driver implements World {
 
   async #result(jobId: string, state: JobState): Promise<Run> {
     const { body } = await this.#sendUntilAnswered(`/v2/jobs/${jobId}`, {});
-    const { id: _id, created_at: _created, completed_at: _completed, ...view } = body;
+    const { id: _id, created_at: _created, completed_at: _completed, started_at: _started, ...view } = body;
     const { wire } = this;
     // No faults while the result is read.
     newWire(null);
