@@ -1,4 +1,5 @@
 // What happens before the first page: a one-time link signs in, else the cookie does.
+import { effect, untracked } from "@preact/signals";
 import { fragment, navigate, path } from "../core/location.ts";
 import { admin } from "../core/service.ts";
 import {
@@ -20,8 +21,16 @@ import { toastError } from "../parts/overlays/toasts.tsx";
 
 const ONCE = "once=";
 
-/** Reads the session, and the account of an operator who has chosen one before. */
+/** Signs in before the first page, and again whenever a link is opened in this tab: that changes only the fragment. */
 export async function start(): Promise<void> {
+  await enter();
+  effect(() => {
+    if (fragment.value.startsWith(ONCE)) untracked(() => void enter());
+  });
+}
+
+/** Reads the session, and the account of an operator who has chosen one before. */
+async function enter(): Promise<void> {
   const once = fragment.value.startsWith(ONCE) ? fragment.value.slice(ONCE.length) : null;
   try {
     if (once === null) await readSession();

@@ -49,6 +49,16 @@ describe("a session", () => {
     await other.getByText("already used, or is older than a minute").waitFor();
   });
 
+  it("begins with a link that is opened in the tab of the sign-in page", async () => {
+    const page = await (await dashboard.browser.newContext()).newPage();
+    await page.goto(dashboard.url);
+    await heading(page, "Sign in");
+    // Only the fragment changes, so that nothing is loaded again.
+    await page.goto(await dashboard.link());
+    await heading(page, "Jobs");
+    expect(page.url()).toBe(dashboard.url);
+  });
+
   it("begins with the link of an account only after a question, which names the account", async () => {
     const link = await dashboard.link("client");
     const page = await (await dashboard.browser.newContext()).newPage();
