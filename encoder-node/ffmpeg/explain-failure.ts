@@ -70,8 +70,31 @@ const PATTERNS: readonly Pattern[] = [
     code: "input_codec_not_supported",
     message: "The input has a stream that the node's ffmpeg cannot decode; convert it to a common codec first",
   },
+  {
+    // The muxers of Matroska, MPEG-TS and FLV.
+    stderr: /write packet with unknown timestamp|first pts (?:and dts )?value must be set|Packet is missing PTS/,
+    code: "copy_not_possible",
+    message: "The input's packets lack timestamps, which a copy into this container needs; encode the input instead",
+  },
+  {
+    stderr: /Error muxing a packet|Error submitting a packet to the muxer/,
+    code: "encoding_failed",
+    message:
+      "The container does not take the packets of this output; choose another container, or encode instead of copying",
+  },
+  {
+    // The encoder of AAC, about samples that are no numbers.
+    stderr: /Input contains \(near\) NaN/,
+    code: "encoding_failed",
+    message: "The input's audio is damaged: its samples are not valid; export the input again",
+  },
   { stderr: undecoded("v"), code: "encoding_failed", message: damaged("The input's video") },
   { stderr: undecoded("a"), code: "encoding_failed", message: damaged("The input's audio") },
+  {
+    stderr: /Neither number of channels nor channel layout specified/,
+    code: "encoding_failed",
+    message: "The input's audio states no channels; the audio may be missing or damaged, so export the input again",
+  },
   {
     // ffmpeg 5 and 6 name the stream only by its number.
     stderr: UNDECODED,
@@ -86,6 +109,15 @@ const PATTERNS: readonly Pattern[] = [
     message: "The input is damaged or not a media file; check that the URL names a media file",
   },
 ];
+
+/** The last resort, if no line states more. */
+const REJECTED_FRAMES: Pattern = {
+  stderr: /Error reinitializing filters/,
+  code: "encoding_failed",
+  message:
+    "The input's video or audio has properties that ffmpeg's filters do not support, or changes to them midway; convert " +
+    "the input to a common format first",
+};
 
 /** Failures for exceeded limits. Another node may have more disk space; the other limits depend on the input alone. */
 const LIMIT_FAILURES: Readonly<Record<ExceededLimit, Failure>> = {
@@ -113,7 +145,7 @@ export function explainFailure(stderrTail: string, exit: Omit<CommandFailure, "o
   if (isExceededLimit(exit.reason)) return LIMIT_FAILURES[exit.reason];
   const decoder = refusedDecoder(stderrTail);
   if (decoder !== null) return { code: "input_codec_not_supported", message: disallowedDecoderMessage(decoder) };
-  const known = PATTERNS.find(({ stderr }) => stderr.test(stderrTail));
+  const known = [...PATTERNS, REJECTED_FRAMES].find(({ stderr }) => stderr.test(stderrTail));
   if (known) return { code: known.code, message: `${known.message}.` };
   switch (exit.reason) {
     case "stalled":

@@ -67,7 +67,7 @@ export const reorderedFrames =
   ({ make }) =>
     make(name, `-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v ${encoder} -bf 2 -pix_fmt yuv420p`);
 
-/** MPEG-4 as DivX stored it in AVI: a packet with two frames, then one that says that it has no frame of its own. */
+/** MPEG-4 as DivX stored it in AVI: a packet with two frames, then one without a frame of its own. */
 export const packedFrames: RealWorldSource = async ({ make, edit }) => {
   await make(
     "unpacked.avi",

@@ -50,6 +50,24 @@ const HEIC = Buffer.concat([
   box("mdat", Buffer.alloc(99)),
 ]);
 
+/** An MPEG-TS in which the packets of these streams are scrambled. */
+const scrambledTs = async (name: string, pids: readonly number[]): Promise<string> => {
+  await workshop.make("clear.ts", "-i clear.mp4 -c copy");
+  return workshop.edit("clear.ts", name, (bytes) => {
+    const changed = Buffer.from(bytes);
+    for (let at = 0; at < changed.length; at += 188) {
+      const packet = changed.subarray(at, at + 188);
+      if (!pids.includes(packet.readUInt16BE(1) & 0x1fff)) continue;
+      const hasAdaptation = ((packet[3] ?? 0) & 0x20) !== 0;
+      packet[3] = (packet[3] ?? 0) | 0x80;
+      for (let byte = hasAdaptation ? 5 + (packet[4] ?? 0) : 4; byte < 188; byte++) {
+        packet[byte] = (packet[byte] ?? 0) ^ ((byte * 37 + 11 + at) % 256);
+      }
+    }
+    return changed;
+  });
+};
+
 const key = "-encryption_scheme cenc-aes-ctr -encryption_key 76a6c65c5ea762046bd749a2e632ccbb";
 const kid = "-encryption_kid a7e61c373e219033c21091fa607bf3b8";
 const ENCRYPTED = "The input's video is encrypted; use an input without encryption or DRM.";
@@ -76,6 +94,8 @@ it.each<[string, () => Promise<string>, string, string]>([
     "input_encrypted",
     ENCRYPTED,
   ],
+  ["a scrambled broadcast", () => scrambledTs("scrambled.ts", [0x100, 0x101]), "input_encrypted", ENCRYPTED],
+  ["a broadcast with scrambled video", () => scrambledTs("video.ts", [0x100]), "input_encrypted", ENCRYPTED],
   [
     "audio alone with an encrypted sample entry",
     async () => {
@@ -163,5 +183,14 @@ it("rejects Dolby Vision with proprietary colors, but still makes audio outputs"
   expect(outputs).toEqual([
     { ok: false, failure: { code: "input_codec_not_supported", message } },
     { ok: true, files: [expect.any(String)] },
+  ]);
+});
+
+it("leaves out the scrambled audio of a broadcast, with a note", async () => {
+  const path = await scrambledTs("audio.ts", [0x101]);
+  const { outputs } = await processSource(path, [{ format: "mp4" }, { format: "mp3" }]);
+  expect(outputs).toMatchObject([
+    { ok: true, note: "The input's audio is encrypted, so this output has no audio." },
+    { ok: false, failure: { code: "input_encrypted" } },
   ]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { kindOf } from "./not-media.ts";
+import { kindOf, unsupportedFormat } from "./not-media.ts";
 
 it.each([
   ["<!DOCTYPE html><html><body>Sign in</body>", "a web page (text/html)"],
@@ -21,4 +21,20 @@ it("recognizes a text of as many comments as fit into what is read of a source",
   const comments = "<!---->".repeat(146);
   expect(kindOf(comments)).toBeNull();
   expect(kindOf(`${comments}<html>`)).toBe("a web page (text/html)");
+});
+
+it.each([
+  ["DKIF\0\0", "an IVF file"],
+  ["wvpk", "a WavPack file"],
+  ["MAC \x96", "a Monkey's Audio file"],
+  [".snd\0", "an AU file"],
+  ["TTA1", "a TTA file"],
+  ["\xf8\x06iamf", "an IAMF file"],
+  ["RIFF\xe0\x59\0\0WEBPVP8X\n\0\0\0\x12\0\0\0\x9f\0\0Y\0\0ANIM", "an animated WebP image"],
+  ["RIFF\xe0\x59\0\0WEBPVP8X\n\0\0\0\x10\0\0\0\x9f\0\0Y\0\0VP8 ", null],
+  ["RIFF\xe0\x59\0\0WAVEfmt ", null],
+  ["\x1aE\xdf\xa3", null],
+  ["", null],
+])("recognizes the start %j as %s", (head, format) => {
+  expect(unsupportedFormat(head)).toBe(format);
 });

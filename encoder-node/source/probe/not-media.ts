@@ -1,8 +1,10 @@
-// Recognizes sources that are not media files, such as a web page whose URL was given in place of the file's.
+// Recognizes sources that cannot be read: formats that are not supported, and files that are not media, such as a web
+// page whose URL was given in place of the file's.
 import { open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 
-const HEAD_BYTES = 1024;
+/** More than a color profile, which may precede what is searched for. */
+const HEAD_BYTES = 8192;
 
 /** By the start of the text, after what `contentOf` skips. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
@@ -11,16 +13,49 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^\{\s*"/, "JSON"],
 ];
 
-/** Adds to a probe failure what the file is, if that is recognized. Other errors stay unchanged. */
+/** Formats whose demuxers are not allowed, or do not read all of the format: by the start of the file, in Latin-1. */
+const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
+  [/^DKIF/, "an IVF file"],
+  [/^wvpk/, "a WavPack file"],
+  [/^MAC /, "a Monkey's Audio file"],
+  [/^\.snd/, "an AU file"],
+  [/^TTA[12]/, "a TTA file"],
+  [/^MP(?:CK|\+)/, "a Musepack file"],
+  [/^DSD /, "a DSF file"],
+  [/^MThd/, "a MIDI file"],
+  [/^\.RMF/, "a RealMedia file"],
+  [/^nut\/multimedia container/, "a NUT file"],
+  [/^YUV4MPEG2 /, "a YUV4MPEG2 file"],
+  [/^[CFZ]WS[^ -~]/, "a Flash application (SWF)"],
+  // An OBU with the code of a sequence header (AOM Immersive Audio Model §3.4).
+  [/^\xf8.iamf/s, "an IAMF file"],
+  // The chunk with the parameters of an animation (RFC 9649 §2.7.1.1).
+  [/^RIFF.{4}WEBPVP8X.*ANIM/s, "an animated WebP image"],
+];
+
+/**
+ * Adds to a probe failure what the file is, if that is recognized; with `input_codec_not_supported` for a media format.
+ * Other errors stay unchanged.
+ */
 export async function explainNotMedia(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof AppError) || error.code !== "input_not_media") return error;
-  const kind = kindOf(await readHead(path));
+  const head = await readHead(path);
+  const format = unsupportedFormat(head.toString("latin1"));
+  if (format !== null) {
+    const message = `The input is ${format}, which is not supported; convert it to a common format first.`;
+    return new AppError("input_codec_not_supported", message, { cause: error });
+  }
+  const kind = kindOf(head.toString("utf8"));
   if (kind === null) return error;
   const advice = "check that the URL names the media file itself, and that it can be fetched without a login";
   return new AppError("input_not_media", `The host responded with ${kind}, not with a media file; ${advice}.`, {
     cause: error,
   });
 }
+
+/** A media format that is not supported, by the start of a file in Latin-1; null for anything else. */
+export const unsupportedFormat = (head: string): string | null =>
+  UNSUPPORTED.find(([pattern]) => pattern.test(head))?.[1] ?? null;
 
 /** What a text is that hosts send in place of a file; null for anything else. */
 export const kindOf = (text: string): string | null =>
@@ -44,16 +79,16 @@ function contentOf(text: string): string {
   }
 }
 
-async function readHead(path: string): Promise<string> {
+async function readHead(path: string): Promise<Buffer> {
   try {
     const file = await open(path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-      return buffer.toString("utf8", 0, bytesRead);
+      return buffer.subarray(0, bytesRead);
     } finally {
       await file.close();
     }
   } catch {
-    return "";
+    return Buffer.alloc(0);
   }
 }

@@ -1,11 +1,18 @@
 // Probes a source, and rejects sources that ffmpeg cannot decode, with advice for the client.
 
 import { AppError } from "#shared/errors.ts";
-import { chosenAudio, chosenVideo, undecodable, undecodableFailure } from "#shared/media/choose-streams.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
+import {
+  chosenAudio,
+  chosenVideo,
+  isEncrypted,
+  undecodable,
+  undecodableFailure,
+} from "#shared/media/choose-streams.ts";
+import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { type IsoFileType, readIsoFileType } from "./iso-file-type.ts";
 import { probeFile } from "./probe.ts";
+import { scrambledPids } from "./scrambled-packets.ts";
 
 /**
  * Brands of HEIF images with HEVC or of unnamed codecs (ISO/IEC 23008-12 §10, annex B): ffmpeg decodes single tiles of
@@ -34,25 +41,28 @@ export async function probeDecodable(ffprobe: Tool, path: string, signal?: Abort
     const message = "The input is a HEIC or HEIF image, which is not supported; convert it to JPEG, PNG or AVIF first.";
     throw new AppError("input_codec_not_supported", message);
   }
-  const probe = marked(
-    await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, fileType)),
-    fileType,
-  );
-  const taken = chosenVideo(probe.streams) ?? chosenAudio(probe.streams);
+  const found = await probeFile(ffprobe, path, signal).catch((error: unknown) => explain(error, path, fileType));
+  const probe = await withScrambled(marked(found, fileType), path);
+  const video = chosenVideo(probe.streams);
+  const isHidden = !video && probe.streams.some((stream) => stream.codec_type === "video" && isEncrypted(stream));
+  if (isHidden) throw encryptedStream("video");
+  const taken = video ?? chosenAudio(probe.streams);
   const problem = taken && undecodable(taken);
   if (problem?.code === "input_encrypted") throw encrypted(problem);
   return probe;
 }
 
 /** A file that ffprobe cannot read may be encrypted, not damaged. */
-function explain(error: unknown, { encrypted: kinds }: IsoFileType): never {
-  if (!(error instanceof AppError) || error.code !== "input_not_media" || kinds.size === 0) throw error;
-  const problem = undecodable({
-    index: 0,
-    codec_type: kinds.has("video") ? "video" : "audio",
-    codec_tag_string: "encv",
-  });
-  throw problem ? encrypted(problem) : error;
+async function explain(error: unknown, path: string, { encrypted: kinds }: IsoFileType): Promise<never> {
+  if (!(error instanceof AppError) || error.code !== "input_not_media") throw error;
+  if (kinds.size > 0) throw encryptedStream(kinds.has("video") ? "video" : "audio");
+  throw (await scrambledPids(path)).size > 0 ? encryptedStream("video") : error;
+}
+
+function encryptedStream(kind: "video" | "audio"): AppError {
+  const problem = undecodable({ index: 0, codec_type: kind, codec_tag_string: "encv" });
+  if (!problem) throw new Error("An encrypted stream counts as decodable");
+  return encrypted(problem);
 }
 
 const encrypted = (problem: Parameters<typeof undecodableFailure>[0]): AppError =>
@@ -68,3 +78,17 @@ const marked = ({ streams, format }: MediaProbe, { encrypted: kinds }: IsoFileTy
     return kind ? { ...stream, codec_tag_string: ENTRIES[kind] } : stream;
   }),
 });
+
+/** Sets the codec tag of streams of an MPEG-TS that ffprobe cannot read because they are scrambled. */
+async function withScrambled(probe: MediaProbe, path: string): Promise<MediaProbe> {
+  const isRead = ({ codec_type, width, channels }: ProbedStream): boolean =>
+    (codec_type !== "video" || !!width) && (codec_type !== "audio" || !!channels);
+  if (probe.format.format_name !== "mpegts" || probe.streams.every(isRead)) return probe;
+  const pids = await scrambledPids(path);
+  const streams = probe.streams.map((stream) => {
+    const kind = (["video", "audio"] as const).find((each) => each === stream.codec_type);
+    const isScrambled = kind && !isRead(stream) && pids.has(Number(stream.id));
+    return isScrambled ? { ...stream, codec_tag_string: ENTRIES[kind] } : stream;
+  });
+  return { ...probe, streams };
+}
