@@ -1,7 +1,8 @@
 // Checks that ffmpeg finds the same streams in a source as the probe that its commands are planned with.
 import { execFile } from "node:child_process";
 import { AppError } from "#shared/errors.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
+import { fraction, type MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import { openingArguments, type PlannedInput } from "#shared/plan/command/opening-arguments.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
@@ -13,8 +14,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /**
  * Plans name streams by ffprobe's index, and that ffprobe may be of another version or on another node. ffmpeg 7 lists
  * the still image of an animated AVIF as a stream of its own, before the video; earlier versions do not know it. Throws
- * AppError `node_failed` when an index would select a stream of another kind, or when the number of videos differs:
- * another node may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
+ * AppError `node_failed` when an index would select another stream, or when the number of videos differs: another node
+ * may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
  */
 export async function checkStreams(
   ffmpeg: Tool,
@@ -23,35 +24,101 @@ export async function checkStreams(
   signal: AbortSignal,
 ): Promise<void> {
   const listed = await listStreams(ffmpeg, source, signal);
-  // The encode reports a source that cannot be listed.
-  if (listed.length === 0) return;
-  const probed = probe.streams.map(({ codec_type }) => kindOf(codec_type ?? ""));
-  const videos = (kinds: readonly Kind[]): number => kinds.filter((kind) => kind === "video").length;
-  if (probed.every((kind, at) => kind === listed[at]) && videos(probed) === videos(listed)) return;
-  const kinds = `other streams in the input (${kindList(listed)}) than its inspection did (${kindList(probed)})`;
+  if (!isListedAs(probe, listed)) throw otherStreams(ffmpeg, probe, listed);
+}
+
+/**
+ * The probe with the indexes that streams have for this ffmpeg: those of an MPEG-TS in which streams begin late depend
+ * on the version. A stream is known by its id (PID, number of the track), and where several have the same one by its
+ * frame rate. Throws like `checkStreams` when a chosen stream is not found.
+ */
+export async function withOwnIndexes(
+  ffmpeg: Tool,
+  source: CheckedSource,
+  probe: MediaProbe,
+  signal: AbortSignal,
+): Promise<MediaProbe> {
+  const listed = await listStreams(ffmpeg, source, signal);
+  if (isListedAs(probe, listed)) return probe;
+  const streams = probe.streams.flatMap((stream): ProbedStream[] => {
+    const same = listed.filter((each) => isSame(stream, each));
+    const [only] = same.length > 1 ? same.filter(({ fps }) => fps === frameRate(stream)) : same;
+    return only ? [{ ...stream, index: only.index }] : [];
+  });
+  const chosen = [chosenVideo(probe.streams), chosenAudio(probe.streams)].filter((stream) => stream !== undefined);
+  const isFound = chosen.every(({ id }) => id !== undefined && streams.some((stream) => stream.id === id));
+  const isDistinct = new Set(streams.map(({ index }) => index)).size === streams.length;
+  if (!isFound || !isDistinct) throw otherStreams(ffmpeg, probe, listed);
+  return { ...probe, streams };
+}
+
+/** Whether versions of ffmpeg may list other streams, or in another order: of multiplexes and animated AVIF. */
+export function mayBeListedOtherwise({ streams, format }: MediaProbe): boolean {
+  if (format.format_name === "mpegts" || format.format_name === "mpeg") return streams.length > 2;
+  return /^avi[fs]$/.test(format.tags?.major_brand ?? "");
+}
+
+/** Whether each stream has the same index in both lists. The encode reports a source that cannot be listed. */
+function isListedAs({ streams, format }: MediaProbe, listed: readonly ListedStream[]): boolean {
+  if (listed.length === 0) return true;
+  const hasPids = format.format_name === "mpegts" || format.format_name === "mpeg";
+  const videos = (kinds: readonly { readonly kind: Kind }[]) => kinds.filter(({ kind }) => kind === "video").length;
+  const probed = streams.map(({ codec_type }) => ({ kind: kindOf(codec_type ?? "") }));
+  const isInPlace = streams.every((stream) => {
+    const own = listed.find(({ index }) => index === stream.index);
+    return own !== undefined && isSame(hasPids ? stream : { ...stream, id: undefined }, own);
+  });
+  return isInPlace && videos(probed) === videos(listed);
+}
+
+/** Whether kind and id are the same; containers without ids have none in either list. */
+const isSame = ({ codec_type, id }: ProbedStream, listed: ListedStream): boolean =>
+  kindOf(codec_type ?? "") === listed.kind &&
+  (id === undefined || listed.id === null || Number(id) === Number(listed.id));
+
+/** As ffmpeg prints it: in two decimals at most. */
+function frameRate({ avg_frame_rate }: ProbedStream): number | null {
+  const fps = fraction(avg_frame_rate);
+  return fps === null ? null : Math.round(fps * 100) / 100;
+}
+
+function otherStreams({ version }: Tool, { streams }: MediaProbe, listed: readonly ListedStream[]): AppError {
+  const probed = streams.map(({ codec_type }) => kindOf(codec_type ?? ""));
+  const found = listed.map(({ kind }) => kind);
+  const kinds = `other streams in the input (${kindList(found)}) than its inspection did (${kindList(probed)})`;
   const advice = "a node whose ffmpeg and ffprobe are of one version can encode it";
-  throw new AppError("node_failed", `The node's ffmpeg (${ffmpeg.version}) finds ${kinds}; ${advice}.`);
+  return new AppError("node_failed", `The node's ffmpeg (${version}) finds ${kinds}; ${advice}.`);
 }
 
 /** A file by its absolute path, or with `loopback` the URL of a source that the node serves in `network`. */
-type CheckedSource = Pick<PlannedInput, "path" | "loopback"> & { readonly network?: RunNetwork | undefined };
+export type CheckedSource = Pick<PlannedInput, "path" | "loopback"> & { readonly network?: RunNetwork | undefined };
 
 type Kind = "video" | "audio" | "other";
 const kindOf = (type: string): Kind => (type === "video" || type === "audio" ? type : "other");
 const kindList = (kinds: readonly Kind[]): string => kinds.join(", ") || "none";
 
+type ListedStream = {
+  readonly index: number;
+  readonly kind: Kind;
+  /** Null: the container has no ids. */
+  readonly id: string | null;
+  readonly fps: number | null;
+};
+
 /** Tags are indented further, so that none of them is taken for a stream. */
-const STREAM = /^ {2}Stream #0:\d\S*: (\w+):/gm;
+const STREAM = /^ {2}Stream #0:(\S+): (\w+):([^\n]*)/gm;
+/** The index, and the id of containers that have ids: `1[0x101](deu)`. */
+const NUMBERS = /^(\d+)(?:\[(0x[\da-f]+)\])?/;
 
 /** ffmpeg lists streams at this log level; the last of several levels counts. */
 const VERBOSE = ["-v", "info"];
 
-/** The streams in the order of their index, as ffmpeg lists an input without an output. */
+/** The streams as ffmpeg lists an input without an output: by program, so that it repeats those of several programs. */
 async function listStreams(
   ffmpeg: Tool,
   { path, loopback, network = "none" }: CheckedSource,
   signal: AbortSignal,
-): Promise<Kind[]> {
+): Promise<ListedStream[]> {
   const confined = await confine({
     tool: ffmpeg.path,
     argv: openingArguments([{ path, options: VERBOSE, ...(loopback ? { loopback } : {}) }]),
@@ -68,5 +135,10 @@ async function listStreams(
     confined.started(pid);
   });
   signal.throwIfAborted();
-  return [...text.matchAll(STREAM)].map(([, type = ""]) => kindOf(type.toLowerCase()));
+  const streams = [...text.matchAll(STREAM)].map(([, numbers = "", type = "", description = ""]) => {
+    const [, index, id = null] = NUMBERS.exec(numbers) ?? [];
+    const fps = Number(/, ([\d.]+) fps\b/.exec(description)?.[1] ?? Number.NaN) || null;
+    return { index: Number(index), kind: kindOf(type.toLowerCase()), id, fps };
+  });
+  return [...new Map(streams.map((stream) => [stream.index, stream])).values()].toSorted((a, b) => a.index - b.index);
 }

@@ -3,7 +3,12 @@ import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher } from "../../publish/publisher.ts";
-import { checkStreams } from "../../source/probe/check-streams.ts";
+import {
+  type CheckedSource,
+  checkStreams,
+  mayBeListedOtherwise,
+  withOwnIndexes,
+} from "../../source/probe/check-streams.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { openDelivery } from "./deliver-outputs.ts";
@@ -13,19 +18,36 @@ import { type EncodeDeps, type EncodeSource, withEncodeSource } from "./encode-s
 
 /** `split` left out: each video is encoded in one run. */
 export function encode(task: TaskOf<"encode">, deps: TaskDeps, split?: SplitEncode): Promise<TaskResult> {
-  return withEncodeSource(task, deps, (source, sourceDeps) => encodeSource({ task, source, split }, sourceDeps));
+  return withEncodeSource(task, deps, async (source, sourceDeps) => {
+    if (!mayBeListedOtherwise(task.probe)) return encodeSource({ task, source, split }, sourceDeps);
+    const probe = await withOwnIndexes(deps.ffmpeg, checkedSource(source, sourceDeps), task.probe, deps.signal);
+    return encodeSource({ task: { ...task, probe }, source, split, isChecked: true }, sourceDeps);
+  });
 }
 
-type Work = { readonly task: TaskOf<"encode">; readonly source: EncodeSource; readonly split: SplitEncode | undefined };
+const checkedSource = ({ source, loopbackOptions }: EncodeSource, { network }: EncodeDeps): CheckedSource => ({
+  path: source,
+  network,
+  ...(loopbackOptions ? { loopback: loopbackOptions } : {}),
+});
 
-async function encodeSource({ task, source, split }: Work, sourceDeps: EncodeDeps): Promise<TaskResult> {
+type Work = {
+  readonly task: TaskOf<"encode">;
+  readonly source: EncodeSource;
+  readonly split: SplitEncode | undefined;
+  /** The indexes in the probe are those of this node's ffmpeg. */
+  readonly isChecked?: boolean;
+};
+
+async function encodeSource({ task, source, split, isChecked = false }: Work, sourceDeps: EncodeDeps): Promise<TaskResult> {
   const { release, ...input } = source;
   const useless = new AbortController();
   const deps = { ...sourceDeps, signal: AbortSignal.any([sourceDeps.signal, useless.signal]) };
-  const served = input.loopbackOptions ? { loopback: input.loopbackOptions } : {};
-  const checked = { path: input.source, network: deps.network, ...served };
+  const checked = checkedSource(source, deps);
   // While ffmpeg starts. Nothing is stored before it has ended.
-  const verified = deps.trace.step("probe", () => checkStreams(deps.ffmpeg, checked, task.probe, deps.signal));
+  const verified = isChecked
+    ? Promise.resolve()
+    : deps.trace.step("probe", () => checkStreams(deps.ffmpeg, checked, task.probe, deps.signal));
   verified.catch((error: unknown) => useless.abort(error));
   return inWorkspace(deps.workFolder, async (folder) => {
     const publisher = openPublisher(task.outputs.filter(isStream), deps);
