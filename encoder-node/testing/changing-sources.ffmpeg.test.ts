@@ -10,6 +10,7 @@ import {
   multiplex,
   packedFrames,
   reorderedFrames,
+  reservedMatrix,
   turnedPhone,
   wideFromTheMiddle,
 } from "./changing-sources.ts";
@@ -143,4 +144,19 @@ it.each([
     const steps = times.slice(2).map((time, frame) => time - (times[frame + 1] ?? 0));
     expect(steps.every((step) => Math.abs(step - 0.04) < 0.002)).toBe(true);
   }
+});
+
+it.each([
+  ["H.264 in MP4", "h264.mp4", "-c:v libx264 -pix_fmt yuv420p -bsf:v h264_metadata=matrix_coefficients=3"],
+  ["HEVC in Matroska", "hevc.mkv", "-c:v libx265 -pix_fmt yuv420p -bsf:v hevc_metadata=matrix_coefficients=3"],
+  ["MPEG-2 in MPEG-TS", "mpeg2.ts", "-c:v mpeg2video -bsf:v mpeg2_metadata=matrix_coefficients=3"],
+  ["VP9", "vp9.mkv", "-c:v libvpx-vp9 -cpu-used 8 -deadline realtime -colorspace 3"],
+  ["MPEG-4, whose container states it", "mpeg4.mp4", "-c:v mpeg4 -colorspace 3 -color_primaries 1 -color_trc 1"],
+])("encodes %s with a reserved color matrix", async (_, name, options) => {
+  const path = await reservedMatrix(name, options)(openWorkshop(folder));
+  const { outputs, probe } = await processSource(path, [{ format: "mp4" }, { format: "jpg", number: 2 }]);
+  expect(probe.streams.find(({ codec_type }) => codec_type === "video")?.color_space).toBe("reserved");
+  const sizes = await shownSizes(filesOf(outputs[0])[0] ?? "");
+  expect([sizes.length, new Set(sizes)]).toEqual([25, new Set(["64x48"])]);
+  expect((await Promise.all(filesOf(outputs[1]).map(shownSizes))).flat()).toEqual(["64x48", "64x48"]);
 });

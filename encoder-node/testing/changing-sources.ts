@@ -61,6 +61,12 @@ export const multiplex: RealWorldSource = ({ make }) => {
   return make("multiplex.ts", `${inputs} ${maps} ${X264} -c:a mp2`);
 };
 
+/** The color matrix 3, which is reserved. `options` state it in the stream or in the container. */
+export const reservedMatrix =
+  (name: string, options: string): RealWorldSource =>
+  ({ make }) =>
+    make(name, `${WHITE("64x48")} ${TONE} -c:a mp2 ${options}`);
+
 /** Containers and streams in which packets may lack presentation times, with reordered frames. */
 export const reorderedFrames =
   (name: string, encoder: string): RealWorldSource =>

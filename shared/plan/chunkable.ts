@@ -40,6 +40,9 @@ export function unchunkableReason(
 ): string | null {
   if (prerollOf(source.format, 0) === null)
     return `the input's format (${source.format}) cannot be read from its middle`;
+  // Nodes may number their streams differently, and chunks are read without a look at all of the file.
+  if (source.hasPrograms) return "the input is a multiplex of several programs";
+  if (source.video?.hasReservedMatrix) return "the input states a reserved color matrix, which is removed first";
   switch (spec.type) {
     case "image":
       return "it consists of images";

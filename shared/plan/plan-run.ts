@@ -77,8 +77,13 @@ function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]):
 const resizingArguments = ({ video }: SourceTracks): string[] =>
   video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
 
-const decoderArguments = ({ video }: SourceTracks): string[] =>
-  video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : [];
+const decoderArguments = ({ video }: SourceTracks): string[] => [
+  ...(video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : []),
+  // For decoders that take the matrix from the container; plan-clean-copy.ts is for the others.
+  ...(video?.hasReservedMatrix ? [`-colorspace:${video.streamIndex}`, UNSPECIFIED_MATRIX] : []),
+];
+
+const UNSPECIFIED_MATRIX = "2";
 
 /** The source, as each run opens it. `options` are further options of the input. */
 export const sourceInput = (

@@ -83,10 +83,11 @@ async function released<Value>(
   }
 }
 
-/** MP4 has an index of all packets. Images need a source whose packets the inspection has read. */
+/** MP4 has an index of all packets. A copy without a reserved color matrix (clean-source.ts) needs the file. Images need a source whose packets the inspection has read. */
 function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
   if (!probe.format.format_name?.split(",").includes("mp4")) return false;
-  return chooseTracks(probe).video?.lengthFrom === "packets" && outputs.every(needsNoFile);
+  const { video } = chooseTracks(probe);
+  return video?.lengthFrom === "packets" && !video.hasReservedMatrix && outputs.every(needsNoFile);
 }
 
 /** A search for a rate factor seeks in all of the source, and a measurement reads it again. */

@@ -11,6 +11,7 @@ import {
 } from "../../source/probe/check-streams.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
+import { withCleanSource } from "./clean-source.ts";
 import { openDelivery } from "./deliver-outputs.ts";
 import { openEarlyUploads } from "./early-uploads.ts";
 import { encodeOutputs, type SplitEncode } from "./encode-outputs.ts";
@@ -19,9 +20,12 @@ import { type EncodeDeps, type EncodeSource, withEncodeSource } from "./encode-s
 /** `split` left out: each video is encoded in one run. */
 export function encode(task: TaskOf<"encode">, deps: TaskDeps, split?: SplitEncode): Promise<TaskResult> {
   return withEncodeSource(task, deps, async (source, sourceDeps) => {
-    if (!mayBeListedOtherwise(task.probe)) return encodeSource({ task, source, split }, sourceDeps);
-    const probe = await withOwnIndexes(deps.ffmpeg, checkedSource(source, sourceDeps), task.probe, deps.signal);
-    return encodeSource({ task: { ...task, probe }, source, split, isChecked: true }, sourceDeps);
+    const isChecked = mayBeListedOtherwise(task.probe);
+    const checked = checkedSource(source, sourceDeps);
+    const probe = isChecked ? await withOwnIndexes(deps.ffmpeg, checked, task.probe, deps.signal) : task.probe;
+    return withCleanSource({ ...task, probe }, source, sourceDeps, (cleanTask, clean) =>
+      encodeSource({ task: cleanTask, source: clean, split, isChecked }, sourceDeps),
+    );
   });
 }
 
@@ -39,7 +43,10 @@ type Work = {
   readonly isChecked?: boolean;
 };
 
-async function encodeSource({ task, source, split, isChecked = false }: Work, sourceDeps: EncodeDeps): Promise<TaskResult> {
+async function encodeSource(
+  { task, source, split, isChecked = false }: Work,
+  sourceDeps: EncodeDeps,
+): Promise<TaskResult> {
   const { release, ...input } = source;
   const useless = new AbortController();
   const deps = { ...sourceDeps, signal: AbortSignal.any([sourceDeps.signal, useless.signal]) };

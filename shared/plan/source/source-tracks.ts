@@ -14,6 +14,11 @@ export type LastFrame = { readonly startMs: number; readonly endMs: number };
 export type VideoTrack = Track & {
   readonly facts: VideoFacts;
   readonly color: SourceColor;
+  /**
+   * Whether the stream states the color matrix 3, which is reserved (ITU-T H.273 table 4): filters of ffmpeg 7 reject
+   * such frames.
+   */
+  readonly hasReservedMatrix: boolean;
   /** By ffmpeg's name; null: the one that ffmpeg chooses. */
   readonly decoder: string | null;
   /** Mean frames per second; null if unknown or not credible. */
@@ -46,6 +51,8 @@ export type AudioTrack = Track & {
 export type SourceTracks = {
   readonly video: VideoTrack | null;
   readonly audio: AudioTrack | null;
+  /** Whether the file is a multiplex of several programs. */
+  readonly hasPrograms: boolean;
   /** ffprobe's names of the demuxer (`mov,mp4,m4a,3gp,3g2,mj2`). */
   readonly format: string;
 };
@@ -71,6 +78,7 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
   return {
     video: video && facts ? videoTrack(video, facts, probe, originUs) : null,
     audio: audio ? audioTrack(audio, probe, originUs) : null,
+    hasPrograms: probe.streams.some(({ programs }) => programs !== undefined),
     format: probe.format.format_name ?? "",
   };
 }
@@ -88,6 +96,7 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
     facts,
     lastFrame,
     color: sourceColor(stream),
+    hasReservedMatrix: stream.color_space === "reserved",
     decoder: alphaDecoder(stream),
     interlaced: INTERLACED.has(stream.field_order ?? ""),
     reorders: (stream.has_b_frames ?? 0) > 0,
