@@ -83,7 +83,10 @@ async function released<Value>(
   }
 }
 
-/** MP4 has an index of all packets. A copy without a reserved color matrix (clean-source.ts) needs the file. Images need a source whose packets the inspection has read. */
+/**
+ * MP4 has an index of all packets. A copy without a reserved color matrix (clean-source.ts) needs the file, and images
+ * need a source whose packets the inspection has read.
+ */
 function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
   if (!probe.format.format_name?.split(",").includes("mp4")) return false;
   const { video } = chooseTracks(probe);
