@@ -83,6 +83,12 @@ it("verify-webhook.ts accepts the service's webhooks and rejects others", async 
   await expect.poll(() => received.at(-1)).toBe("rejected: the signature is not valid");
 });
 
+it("verify-webhook.ts does not start without a secret", async () => {
+  const unset = { ...environment, COPRA_WEBHOOK_SECRET: "" };
+  const failed = await start("verify-webhook.ts", "", unset).catch((error: object) => error);
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("Set COPRA_WEBHOOK_SECRET") });
+});
+
 it.each(["submit-job.sh", "follow-job.ts", "stream.ts", "ultrafast.ts"])(
   "%s prints why a request fails",
   async (name) => {

@@ -94,7 +94,7 @@ export function readServeSettings(env: Env): ServeSettings {
   };
 }
 
-/** In place of proxies: the operator says that none is there. */
+/** In place of proxies: the operator states that none is there. */
 const NO_PROXY = "none";
 
 const proxiesOf = ({ COPRA_TRUSTED_PROXIES: given }: Environment): string[] =>

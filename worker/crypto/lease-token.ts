@@ -1,6 +1,6 @@
-// Tokens of leases: a secret, which is the proof, then a checksum of the lease and one of its job. With the checksums the
+// Tokens of leases: a secret, which is the proof, then a checksum of the lease and one of its job. By the checksums the
 // Worker rejects reports on leases that it never made without creating an object for a job that does not exist, and the
-// hub knows whose lease is whose before the job is asked.
+// hub knows before it asks the job that a node was given the lease that it names.
 import { createHmac } from "node:crypto";
 import { type LeaseId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
