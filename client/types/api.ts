@@ -2164,6 +2164,8 @@ export type StreamMetadata = {
     | undefined;
   /** The programs that contain the stream, if the input has several (MPEG-TS with several channels) */
   programs?: number[] | undefined;
+  /** The node found no packet of this stream in the input, or no audio in its packets; not from ffprobe */
+  empty?: true | undefined;
   /**
    * Read by the node from the packets of a used stream of the input, in seconds on the file's clock;
    * not from ffprobe
@@ -2178,6 +2180,15 @@ export type StreamMetadata = {
         last: number;
         /** End of the last packet */
         end: number;
+        /** Number of visible packets; absent if only the start and the end were read */
+        count?: number | undefined;
+        /** The clock of the file restarts or jumps. All times are on the clock of its first part */
+        restarts?: true | undefined;
+        /**
+         * Timestamps fall back here, and ffmpeg leaves out what has earlier ones, as after a broken
+         * transmission
+         */
+        falls_back_at?: number | undefined;
         /** The file lacks packets that its header declares, because it is truncated or damaged */
         cut_short?: true | undefined;
       }

@@ -31,7 +31,7 @@ const SOURCES = ["mp4", "mkv", "webm", "mov", "ts", "mpg", "avi", "flv", "ogv"].
 );
 const FORMATS = [
   ...["mp4", "webm", "mkv", "mov", "mpegts", "avi", "flv", "ogv", "asf", "3gp", "mp4::x", "mp4:x", "mpegts:x"],
-  ...["mp3", "aac", "wav", "flac", "m4a", "ogg", "opus", "mkv:copy:copy", "jpg"],
+  ...["mp3", "aac", "wav", "flac", "m4a", "ogg", "opus", "jpg"],
 ];
 const OUTPUTS = [TRACK_STREAM, ...FORMATS.map((format) => ({ format }))];
 

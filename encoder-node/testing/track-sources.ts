@@ -1,5 +1,7 @@
 // Sources whose tracks end or begin at different times, are lost in part, or never come.
 import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
@@ -45,20 +47,94 @@ export const lateAudio: TrackSource = ({ make }, extension) =>
 export const lateVideo: TrackSource = ({ make }, extension) =>
   make(`late-video.${extension}`, `-itsoffset 2 ${video(2)} ${tone(4)} -fps_mode vfr ${codecsOf(extension)}`);
 
-/**
- * 3 s; the bytes of the video's packets from 1.5 s on are zero, as after a failed copy. The whole audio is intact. Of
- * containers that hold H.264 with lengths.
- */
-export const videoLost: TrackSource = async ({ make, edit }, extension) => {
-  const whole = await make("whole.mp4", `${video(3)} ${tone(3)} ${codecsOf("mp4")}`);
+/** Writes a copy in which the bytes of the video's packets are zero from a time on, as after a failed copy. */
+async function withoutVideo({ edit }: SourceWorkshop, whole: string, fromSeconds: number): Promise<string> {
   const entries = "packet=pts_time,pos,size";
   const argv = ["-v", "error", "-select_streams", "v", "-show_entries", entries, "-of", "csv=p=0", whole];
   const { stdout } = await run(FFPROBE, argv, { env: toolEnvironment() });
-  const lost = await edit("whole.mp4", "lost.mp4", (bytes) => {
+  return edit(basename(whole), "lost.mp4", (bytes) => {
     for (const [seconds = 0, size = 0, from = 0] of stdout.split("\n").map((line) => line.split(",").map(Number))) {
-      if (seconds >= 1.5) bytes.fill(0, from, from + size);
+      if (seconds >= fromSeconds) bytes.fill(0, from, from + size);
     }
     return bytes;
   });
-  return extension === "mp4" ? lost : make(`lost.${extension}`, "-i lost.mp4 -c copy");
+}
+
+/** 3 s; the video is lost from 1.5 s on, the audio is intact. Of containers that hold H.264 with lengths. */
+export const videoLost: TrackSource = async (workshop, extension) => {
+  const whole = await workshop.make("whole.mp4", `${video(3)} ${tone(3)} ${codecsOf("mp4")}`);
+  const lost = await withoutVideo(workshop, whole, 1.5);
+  return extension === "mp4" ? lost : workshop.make(`lost.${extension}`, "-i lost.mp4 -c copy");
+};
+
+/** 40 s with a keyframe every 10 s; the video is lost from 32 s on. */
+export const longVideoLost: TrackSource = async (workshop) => {
+  const rare = `-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 50 -keyint_min 50`;
+  const whole = await workshop.make("long.mp4", `${video(40).replace("r=25", "r=5")} ${rare}`);
+  return withoutVideo(workshop, whole, 32);
+};
+
+/** Files one after the other. */
+async function joined({ folder }: SourceWorkshop, name: string, files: readonly string[]): Promise<string> {
+  await writeFile(join(folder, name), Buffer.concat(await Promise.all(files.map((file) => readFile(file)))));
+  return join(folder, name);
+}
+
+/** The header of an FLV file, which does not come again when a transmission goes on. */
+const FLV_HEADER_BYTES = 13;
+
+/** Three parts of 2 s with 100 frames a second, joined as `cat` does: the clock restarts with each. */
+export const restarted: TrackSource = async (workshop, extension) => {
+  const fast = video(2).replace("r=25", extension === "mpg" ? "r=50" : "r=100");
+  const part = await workshop.make(`part.${extension}`, `${fast} ${tone(2)} ${codecsOf(extension)}`);
+  const later =
+    extension === "flv"
+      ? await workshop.edit("part.flv", "later.flv", (bytes) => bytes.subarray(FLV_HEADER_BYTES))
+      : part;
+  return joined(workshop, `restarted.${extension}`, [part, later, later]);
+};
+
+/** Two parts of 2 s; the clock leaps by an hour in between, as where segments were lost. */
+export const leaping: TrackSource = async (workshop, extension) => {
+  const part = (name: string, offset: number): Promise<string> =>
+    workshop.make(`${name}.${extension}`, `${video(2)} ${tone(2)} ${codecsOf(extension)} -output_ts_offset ${offset}`);
+  return joined(workshop, `leaping.${extension}`, [await part("first", 10), await part("later", 3612)]);
+};
+
+/** Two parts of audio of 2 s, as recordings of radio: an Ogg stream after another. */
+export const chained: TrackSource = async (workshop, extension) => {
+  const part = await workshop.make(`chain.${extension}`, `${tone(2)} -c:a libvorbis`);
+  return joined(workshop, `chained.${extension}`, [part, part]);
+};
+
+/** 2 s from 2 s on, and other audio that begins at 0, which outputs do not use. */
+export const earlyUnused: TrackSource = ({ make }, extension) => {
+  const late = `-itsoffset 2 ${video(2)} -itsoffset 2 ${tone(2)}`;
+  const tracks = `${late} ${tone(4)} -map 0 -map 1 -map 2 -fps_mode vfr -disposition:a:0 default`;
+  return make(`early-unused.${extension}`, `${tracks} ${codecsOf(extension)}`);
+};
+
+/** 2 s of video, and an audio track without packets. */
+export const silentTrack: TrackSource = ({ make }, extension) =>
+  make(
+    `silent-track.${extension}`,
+    `${video(2)} ${tone(1)} -map 0 -map 1 ${codecsOf(extension)} -bsf:a noise=drop=1 -flush_packets 0`,
+  );
+
+/** 2 s of video, an audio track without packets, and one with audio. */
+export const secondAudio: TrackSource = ({ make }, extension) =>
+  make(
+    `second-audio.${extension}`,
+    `${video(2)} ${tone(2)} ${tone(2)} -map 0 -map 1 -map 2 ${codecsOf(extension)} -bsf:a:0 noise=drop=1`,
+  );
+
+/** 3 s of MPEG-2, then 3 s of H.264 in the same track, as where a broadcast changes its codec; 6 s of audio. */
+export const codecChange: TrackSource = async (workshop, extension) => {
+  const part = (name: string, codec: string, offset: number): Promise<string> =>
+    workshop.make(`${name}.${extension}`, `${video(3)} ${tone(3)} ${codec} -c:a mp2 -output_ts_offset ${offset}`);
+  const files = [
+    await part("older", "-c:v mpeg2video", 0),
+    await part("newer", "-c:v libx264 -preset ultrafast -pix_fmt yuv420p", 3),
+  ];
+  return joined(workshop, `codec-change.${extension}`, files);
 };

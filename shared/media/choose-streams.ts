@@ -3,9 +3,18 @@ import type { Failure } from "../errors.ts";
 import { ALLOWED_DECODERS } from "./decoders.ts";
 import type { ProbedStream } from "./media-probe.ts";
 
-/** Whether a stream is video and not cover art, which is a video stream with the disposition `attached_pic`. */
+/**
+ * Whether a stream is video, has packets, and is not cover art, which is a video stream with the disposition
+ * `attached_pic`.
+ */
 export function isMotionVideo(stream: ProbedStream): boolean {
-  return stream.codec_type === "video" && !!stream.width && !!stream.height && stream.disposition?.attached_pic !== 1;
+  return (
+    stream.codec_type === "video" &&
+    !stream.empty &&
+    !!stream.width &&
+    !!stream.height &&
+    stream.disposition?.attached_pic !== 1
+  );
 }
 
 /** The weight of the disposition `default` in ffmpeg's choice, in pixels (`map_auto_video` in ffmpeg_mux_init.c). */
@@ -68,7 +77,7 @@ export const isEncrypted = ({ codec_tag_string = "", tags }: ProbedStream): bool
 
 /** Why a stream cannot be decoded. */
 export type Undecodable = {
-  readonly code: "input_encrypted" | "input_codec_not_supported";
+  readonly code: "input_encrypted" | "input_codec_not_supported" | "input_has_no_audio";
   /** A sentence without a period. */
   readonly reason: string;
   /** What the client can do; follows a semicolon. */
@@ -83,6 +92,10 @@ export type Undecodable = {
 export function undecodable(stream: ProbedStream): Undecodable | null {
   const { codec_name, codec_type, pix_fmt, sample_fmt } = stream;
   const kind = codec_type === "audio" ? "audio" : "video";
+  if (stream.empty) {
+    const reason = `The input announces ${kind} without any data`;
+    return { code: "input_has_no_audio", reason, remedy: "use an input that has audio" };
+  }
   if (isEncrypted(stream)) {
     const reason = `The input's ${kind} is encrypted`;
     return { code: "input_encrypted", reason, remedy: "use an input without encryption or DRM" };

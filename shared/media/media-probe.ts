@@ -25,6 +25,14 @@ export const PacketTimes = z.object({
   from: Seconds.describe("Start of the first packet at or after the start of the timeline"),
   last: Seconds.describe("Start of the last packet"),
   end: Seconds.describe("End of the last packet"),
+  count: Count.exactOptional().describe("Number of visible packets; absent if only the start and the end were read"),
+  restarts: z
+    .literal(true)
+    .exactOptional()
+    .describe("The clock of the file restarts or jumps. All times are on the clock of its first part"),
+  falls_back_at: Seconds.exactOptional().describe(
+    "Timestamps fall back here, and ffmpeg leaves out what has earlier ones, as after a broken transmission",
+  ),
   cut_short: z
     .literal(true)
     .exactOptional()
@@ -75,6 +83,10 @@ export const ProbedStream = z
       .max(MAX_STREAMS)
       .exactOptional()
       .describe("The programs that contain the stream, if the input has several (MPEG-TS with several channels)"),
+    empty: z
+      .literal(true)
+      .exactOptional()
+      .describe("The node found no packet of this stream in the input, or no audio in its packets; not from ffprobe"),
     packets: PacketTimes.exactOptional().describe(
       "Read by the node from the packets of a used stream of the input, in seconds on the file's clock; not from ffprobe",
     ),

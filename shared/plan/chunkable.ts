@@ -43,6 +43,7 @@ export function unchunkableReason(
   // Nodes may number their streams differently, and chunks are read without a look at all of the file.
   if (source.hasPrograms) return "the input is a multiplex of several programs";
   if (source.video?.hasReservedMatrix) return "the input states a reserved color matrix, which is removed first";
+  if (source.restarts) return "the clock of the input restarts or jumps";
   switch (spec.type) {
     case "image":
       return "it consists of images";

@@ -17,9 +17,11 @@ import { growingFile } from "./growing-file.ts";
 import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 import { copyFailure, copySource, copyTimesFailure, copyTrimFailure } from "./source/copy-tracks.ts";
-import { lastEnd, leastEnd, type PlannedTrack } from "./source/output-length.ts";
+import { lastEnd, leastEnd } from "./source/output-length.ts";
 import {
   audioTrack,
+  earlyEndNote,
+  fallBackNote,
   isUndecodableAudio,
   requiredUndecodable,
   startsBeyondEnd,
@@ -27,6 +29,7 @@ import {
 } from "./source/output-tracks.ts";
 import { sourceFailure } from "./source/source-failures.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "./source/source-tracks.ts";
+import type { Track } from "./source/track-length.ts";
 import { type Trim, trimArguments, trimOf } from "./source/trim.ts";
 
 /**
@@ -169,30 +172,28 @@ function plannedOutput(spec: VideoOutput, trim: Trim, planned: FileTracks, sourc
     output: spec.index,
     files: [fileName(spec.index, spec.container)],
     tracks: [
-      ...(video ? [plannedVideoTrack(spec, trim, video)] : []),
-      ...(audio ? [plannedAudioTrack(spec, trim, audio)] : []),
+      ...(video ? [{ kind: "video" as const, endMs: videoEnd(spec, leastEnd(trim, video, !audio)) }] : []),
+      ...(audio ? [{ kind: "audio" as const, endMs: audioEnd(spec, trim, audio, !video) }] : []),
     ],
-    ...noteOf(spec, source),
+    ...noteOf(spec, trim, source, [video, audio]),
     encoder: encoded?.encoder ?? (video ? "copy" : (plannedAudio?.encoder ?? "copy")),
     ...(encoded?.device ? { inHardware: true } : {}),
   };
 }
 
 /** Theora has no packets for frames that repeat, so its end is not certain. */
-const plannedVideoTrack = ({ video }: VideoOutput, trim: Trim, track: VideoTrack): PlannedTrack => ({
-  kind: "video",
-  endMs: video?.codec === "theora" ? null : leastEnd(trim, track),
-});
+const videoEnd = ({ video }: VideoOutput, endMs: number | null): number | null =>
+  video?.codec === "theora" ? null : endMs;
 
 /**
  * In containers without timestamps audio that begins late begins at 0, and the gaps of copied audio are lost. A
  * truncated source still lacks the missing part.
  */
-function plannedAudioTrack({ audio, container }: VideoOutput, trim: Trim, track: AudioTrack): PlannedTrack {
-  const endMs = leastEnd(trim, track);
-  if (endMs === null || !WITHOUT_TIMES.has(container)) return { kind: "audio", endMs };
-  const isCertain = audio?.codec !== "copy" || track.lengthFrom !== "packets";
-  return { kind: "audio", endMs: isCertain ? endMs - Math.max(0, Math.round(track.startMs - trim.startMs)) : null };
+function audioEnd({ audio, container }: VideoOutput, trim: Trim, track: AudioTrack, isAlone: boolean): number | null {
+  if (!WITHOUT_TIMES.has(container)) return leastEnd(trim, track, isAlone);
+  const endMs = leastEnd(trim, track, false);
+  if (endMs === null || (audio?.codec === "copy" && track.lengthFrom === "packets")) return null;
+  return endMs - Math.max(0, Math.round(track.startMs - trim.startMs));
 }
 
 /** Whether the output is trimmed by packets: copied video begins at a keyframe. */
@@ -211,8 +212,15 @@ const copyTrim = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
 const lengthArguments = ({ startMs, endMs }: Trim): string[] =>
   endMs === null ? [] : ["-t", seconds(endMs - startMs)];
 
-/** What the owner of an output with video should know about its audio. */
-const noteOf = (spec: VideoOutput, { audio }: SourceTracks): Pick<PlannedOutput, "note"> =>
-  spec.video && spec.audio && audio?.undecodable && isUndecodableAudio(spec, audio)
-    ? { note: undecodableAudioNote(audio.undecodable) }
-    : {};
+/** What the owner of an output should know about its tracks. */
+function noteOf(
+  spec: VideoOutput,
+  trim: Trim,
+  { audio }: SourceTracks,
+  tracks: readonly [video: Track | null, audio: Track | null],
+): Pick<PlannedOutput, "note"> {
+  const isLeftOut = spec.video && spec.audio && isUndecodableAudio(spec, audio);
+  const left = isLeftOut && audio?.undecodable ? undecodableAudioNote(audio.undecodable) : null;
+  const notes = [left, fallBackNote(tracks), earlyEndNote(trim, ...tracks)].filter((note) => note !== null);
+  return notes.length > 0 ? { note: notes.join(" ") } : {};
+}

@@ -6,7 +6,7 @@ import type { FfmpegCapabilities } from "./command/capabilities.ts";
 import type { OutputPlan } from "./output-plan.ts";
 import { planStreamParts, type StreamParts } from "./plan-stream-tracks.ts";
 import { lastEnd, leastEnd } from "./source/output-length.ts";
-import { undecodableAudioNote } from "./source/output-tracks.ts";
+import { earlyEndNote, fallBackNote, undecodableAudioNote } from "./source/output-tracks.ts";
 import type { SourceTracks } from "./source/source-tracks.ts";
 import { NO_TRIM } from "./source/trim.ts";
 import type { PlannedStream } from "./streams/planned-stream.ts";
@@ -33,9 +33,11 @@ function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTrack
   const encoders = (videos.length > 0 ? videos : audios).map(({ encoder }) => encoder);
   const undecodable = source.video ? source.audio?.undecodable : null;
   const notes = [
-    ...(undecodable ? [undecodableAudioNote(undecodable)] : []),
-    ...(dropped.length > 0 ? [droppedNote(dropped)] : []),
-  ];
+    undecodable ? undecodableAudioNote(undecodable) : null,
+    dropped.length > 0 ? droppedNote(dropped) : null,
+    fallBackNote(tracks.map(({ track }) => track)),
+    videos.length > 0 && audios.length > 0 ? earlyEndNote(NO_TRIM, source.video, source.audio) : null,
+  ].filter((note) => note !== null);
   return {
     branches: [...videos, ...(thumbnails ? [thumbnails] : [])].map(({ branch }) => branch),
     argv: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ argv }) => argv),
@@ -48,7 +50,7 @@ function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTrack
     planned: {
       output: index,
       files: [],
-      tracks: tracks.map(({ kind, track }) => ({ kind, endMs: leastEnd(NO_TRIM, track) })),
+      tracks: tracks.map(({ kind, track }) => ({ kind, endMs: leastEnd(NO_TRIM, track, tracks.length === 1) })),
       ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
       encoder: [...new Set(encoders)].join(", "),
       ...(device ? { inHardware: true } : {}),

@@ -12,15 +12,20 @@ const REPORT_MISSING_BYTES: ReadonlySet<string> = new Set(["matroska,webm", "mov
  * Whether a stream is shorter than declared. A header counts from the first packet, including packets that an edit list
  * hides or that an encoder put before the start: so either the end or the duration of the packets must match. If the
  * stream declares no duration, the file's duration counts, which any of its streams may have. Complete files may
- * declare more: Matroska stores the duration of the last frame only in the header, and MP4 durations follow the
- * decoding order.
+ * declare more: Matroska stores the duration of the last frame only in the header, MP4 durations follow the decoding
+ * order, and AVI counts the time before late audio. Where the demuxer reports no missing bytes, a file with later
+ * packets of any stream has not lost its end.
  */
 export function isTruncated(stream: ProbedStream, probe: MediaProbe, { streams, isClean }: PacketReading): boolean {
-  if (isClean && REPORT_MISSING_BYTES.has(probe.format.format_name ?? "")) return false;
+  const reports = REPORT_MISSING_BYTES.has(probe.format.format_name ?? "");
+  if (isClean && reports) return false;
   const ownMs = ownLengthMs(stream);
   const start = Number(stream.start_time ?? probe.format.start_time ?? 0);
   const read = streams.get(stream.index);
-  if (ownMs !== null && read) return !reaches(read, start, ownMs / 1000);
+  if (ownMs !== null && read) {
+    const candidates = reports ? [read] : [...streams.values()];
+    return !candidates.some((each) => reaches(each, start, ownMs / 1000));
+  }
   const length = Number(probe.format.duration);
   const fileStart = Number(probe.format.start_time ?? 0);
   return length > 0 && ![...streams.values()].some((each) => reaches(each, fileStart, length));

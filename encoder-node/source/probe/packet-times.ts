@@ -1,8 +1,8 @@
 // Adds to a probe when the packets of the used streams start and end, and whether the file is shorter than its header
 // declares.
 import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStream } from "#shared/media/media-probe.ts";
-import { timelineStartUs } from "#shared/media/timeline-start.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { mayRestart, timelineStartUs } from "#shared/media/timeline-start.ts";
+import { chooseTracks, usedStreams } from "#shared/plan/source/source-tracks.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { isTruncated } from "./declared-length.ts";
@@ -22,8 +22,9 @@ const HEAD_SECONDS = 1;
 
 /**
  * Returns the probe with `packets` in the streams that are used. Of a long file with an index only the start and the
- * end are read, of other files all packets; nothing is decoded. Streams without readable packets stay unchanged. Throws
- * as `runPacketListing` does.
+ * end are read, of other files all packets; nothing is decoded. A used stream without any packet is marked as `empty`,
+ * and another one may be used then. Streams whose packets have no timestamps stay unchanged. Throws as
+ * `runPacketListing` does.
  */
 export async function withPacketTimes(
   ffprobe: Tool,
@@ -32,20 +33,31 @@ export async function withPacketTimes(
   signal: AbortSignal,
 ): Promise<MediaProbe> {
   const format = probe.format.format_name ?? "";
-  const { video, audio } = chooseTracks(probe);
-  const indexes = new Set([video, audio].flatMap((track) => (track ? [track.streamIndex] : [])));
-  const used = probe.streams.filter(({ index }) => indexes.has(index));
+  const used = usedStreams(probe);
+  const indexes = new Set(used.map(({ index }) => index));
   if (used.length === 0 || WITHOUT_TIMES.has(format)) return probe;
-  const source: SourceFile = { ...file, ffprobe, startSeconds: timelineStartUs(probe, used) / 1e6 };
-  const reading = (await readTail(source, probe, used, signal)) ?? (await readPackets(source, [], signal));
+  const startSeconds = timelineStartUs(probe, used) / 1e6;
+  const source: SourceFile = { ...file, ffprobe, startSeconds, mayRestart: mayRestart(probe), used: indexes };
+  const tail = await readTail(source, probe, used, signal);
+  const reading = tail ?? (await readPackets(source, [], signal));
+  const isEmpty = ({ index }: ProbedStream): boolean => indexes.has(index) && !reading.present.has(index);
+  // A file without any readable packet is damaged.
+  if (reading.present.size > 0 && used.some(isEmpty)) {
+    const marked = probe.streams.map((stream) => (isEmpty(stream) ? { ...stream, empty: true as const } : stream));
+    return withPacketTimes(ffprobe, file, { ...probe, streams: marked }, signal);
+  }
   const streams = probe.streams.map((stream): ProbedStream => {
     const read = indexes.has(stream.index) ? reading.streams.get(stream.index) : undefined;
     if (!read || !Number.isFinite(read.end) || Math.abs(read.earliest) + Math.abs(read.end) > MAX_PACKET_SECONDS)
       return stream;
-    const isEstimate = WITHOUT_HEADER.has(format);
-    const times = timesOf(read);
-    const packets: PacketTimes =
-      isEstimate || !isTruncated(stream, probe, reading) ? times : { ...times, cut_short: true };
+    const isShort = !WITHOUT_HEADER.has(format) && !source.mayRestart && isTruncated(stream, probe, reading);
+    const packets: PacketTimes = {
+      ...timesOf(read),
+      ...(tail ? {} : { count: read.count }),
+      ...(isShort ? { cut_short: true as const } : {}),
+      ...(reading.hasRestarts ? { restarts: true as const } : {}),
+      ...(source.mayRestart || read.fallsBackAt === null ? {} : { falls_back_at: rounded(read.fallsBackAt) }),
+    };
     return { ...stream, packets };
   });
   return { ...probe, streams };
@@ -62,7 +74,10 @@ const timesOf = ({ first, from, last, end }: StreamPackets): PacketTimes => ({
   from: rounded(Number.isFinite(from) ? from : last),
 });
 
-/** Null when the file is short, declares no duration, or has no packets of some stream near its end. */
+/**
+ * Null when the file is short, declares no duration, or has no packets of some stream near its end, and where the clock
+ * may restart: then a seek lands anywhere, and the end of the file need not be the end of its times.
+ */
 async function readTail(
   source: SourceFile,
   probe: MediaProbe,
@@ -72,9 +87,11 @@ async function readTail(
   const fileStart = Number(probe.format.start_time ?? 0);
   const fileEnd = fileStart + Number(probe.format.duration);
   const { startSeconds } = source;
+  if (source.mayRestart) return null;
   if (WITHOUT_HEADER.has(probe.format.format_name ?? "") || !(fileEnd - startSeconds > SHORT_SECONDS)) return null;
   const { video, audio } = chooseTracks(probe);
-  const ends = [video, audio].flatMap((track) => track?.endMs ?? []).map((endMs) => startSeconds + endMs / 1000);
+  const tracks = [video, audio].filter((track) => track && source.used.has(track.streamIndex));
+  const ends = tracks.flatMap((track) => track?.endMs ?? []).map((endMs) => startSeconds + endMs / 1000);
   const from = Math.min(fileEnd, ...ends) - TAIL_SECONDS;
   if (from <= startSeconds + HEAD_SECONDS) return null;
   const intervals = `%${startSeconds + HEAD_SECONDS},${from}%${ALL_MS / 1000}`;

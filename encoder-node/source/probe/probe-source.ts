@@ -4,9 +4,9 @@ import { chosenVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
-import { withPacketTimes } from "./packet-times.ts";
 import { probeDecodable } from "./probe-decodable.ts";
 import { runFfprobe } from "./run-ffprobe.ts";
+import { withAudioTimes } from "./unknown-audio.ts";
 
 /**
  * Codecs whose frames may contain a rotation: phones write it into the EXIF data of a JPEG, some cameras into messages
@@ -21,7 +21,7 @@ const Frames = z.object({
 });
 
 /**
- * Probes a source like `probeDecodable`, and reads when its packets start and end (`withPacketTimes`). A rotation that
+ * Probes a source like `probeDecodable`, and reads when its packets start and end (`withAudioTimes`). A rotation that
  * only the first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms, at the same
  * time as the packets are read.
  */
@@ -34,7 +34,7 @@ export async function probeSource(
   const { path } = local;
   const probe = await probeDecodable(ffprobe, path, signal);
   const [timed, sideData] = await Promise.all([
-    withPacketTimes(ffprobe, local, probe, signal),
+    withAudioTimes(ffprobe, local, probe, signal),
     rotatedSideData(ffprobe, path, probe, signal),
   ]);
   if (!sideData) return timed;

@@ -1,8 +1,9 @@
 // Reads when the packets of a file start and end, by stream.
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { type LocalFile, runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
+import { PacketClock, type TimedPacket } from "./packet-clock.ts";
 
-/** Timestamps of a stream's packets, in seconds on the file's own clock. */
+/** Timestamps of a stream's packets, in seconds on the file's own clock, or on that of its first part. */
 export type StreamPackets = {
   /** The first packet, hidden or not. */
   readonly earliest: number;
@@ -12,54 +13,120 @@ export type StreamPackets = {
   readonly from: number;
   readonly last: number;
   readonly end: number;
+  /** Number of shown packets. */
+  readonly count: number;
+  /** The latest decoding time. */
+  readonly decoded: number;
+  /** Where decoding times first fall back by more than a second; null: nowhere. */
+  readonly fallsBackAt: number | null;
 };
 
 export type PacketReading = {
+  /** Of the streams that have packets with timestamps. */
   readonly streams: ReadonlyMap<number, StreamPackets>;
+  /** Indexes of all streams that have packets. */
+  readonly present: ReadonlySet<number>;
   /** Whether the demuxer reported no error. */
   readonly isClean: boolean;
+  /** Whether the clock of the file restarts or jumps, so that timestamps do not tell where a packet is. */
+  readonly hasRestarts: boolean;
 };
 
-export type SourceFile = LocalFile & { readonly ffprobe: Tool; readonly startSeconds: number };
+export type SourceFile = LocalFile & {
+  readonly ffprobe: Tool;
+  readonly startSeconds: number;
+  /** Whether ffmpeg expects the clock to restart. */
+  readonly mayRestart: boolean;
+  /** Indexes of the streams that a run reads. */
+  readonly used: ReadonlySet<number>;
+};
 
-/** `options` select packets. Throws as `runPacketListing` does. */
+/**
+ * `options` select packets. If the clock restarts, the times depend on which streams a run reads: the earlier ends are
+ * returned of a run that reads all used streams, and of one that reads the stream alone. Throws as `runPacketListing`
+ * does.
+ */
 export async function readPackets(
-  { ffprobe, path, isOutline, startSeconds }: SourceFile,
+  { ffprobe, path, isOutline, startSeconds, mayRestart, used }: SourceFile,
   options: readonly string[],
   signal: AbortSignal,
 ): Promise<PacketReading> {
   const entries = "packet=stream_index,pts_time,dts_time,duration_time,flags";
   const argv = [...options, "-show_entries", entries, "-of", "compact"];
+  const together = new PacketClock(mayRestart);
+  const alone = new Map<number, PacketClock>();
   const streams = new Map<number, StreamPackets>();
+  const ofAlone = new Map<number, StreamPackets>();
+  const present = new Set<number>();
   const isClean = await runPacketListingByLine({ ffprobe, source: { path, isOutline }, argv }, signal, (line) => {
-    addPacket(line, startSeconds, streams);
+    const packet = packetOf(line);
+    if (!packet) return true;
+    present.add(packet.stream);
+    const own = alone.get(packet.stream) ?? new PacketClock(mayRestart);
+    alone.set(packet.stream, own);
+    const begin = own.presented(packet);
+    addPacket({ ...packet, begin }, startSeconds, ofAlone);
+    addPacket(
+      { ...packet, begin: used.has(packet.stream) ? together.presented(packet) : begin },
+      startSeconds,
+      streams,
+    );
     return true;
   });
-  return { streams, isClean };
+  const least = [...streams].map(([index, read]): [number, StreamPackets] => {
+    const { last, end } = ofAlone.get(index) ?? read;
+    return [index, { ...read, last: Math.min(read.last, last), end: Math.min(read.end, end) }];
+  });
+  const clocks = [together, ...[...used].flatMap((index) => alone.get(index) ?? [])];
+  const hasRestarts = mayRestart && clocks.some((clock) => clock.hasRestarted);
+  return { streams: new Map(least), present, isClean, hasRestarts };
 }
 
 const PACKET = /^packet\|stream_index=(\d+)\|pts_time=([^|]+)\|dts_time=([^|]+)\|duration_time=([^|]+)\|flags=([^|]*)/;
+
+/** `isHidden`: it is decoded for later frames, and not shown. */
+type ListedPacket = TimedPacket & { readonly isHidden: boolean };
+
+function packetOf(line: string): ListedPacket | null {
+  const [, stream, pts, dts, duration, flags = ""] = PACKET.exec(line) ?? [];
+  if (stream === undefined) return null;
+  const [shown, decoded] = [pts, dts].map((text) => (Number.isFinite(Number(text)) ? Number(text) : null));
+  return {
+    stream: Number(stream),
+    pts: shown ?? null,
+    dts: decoded ?? null,
+    duration: Number(duration) || 0,
+    isHidden: flags.includes("D"),
+  };
+}
+
 /**
  * Half a tick of the coarsest clock in use (milliseconds): a packet that starts earlier by less starts with the
  * timeline.
  */
 const ROUNDING_SECONDS = 0.0005;
+const FALL_SECONDS = 1;
 
-function addPacket(line: string, startSeconds: number, streams: Map<number, StreamPackets>): void {
-  const [, stream, pts, dts, duration, flags = ""] = PACKET.exec(line) ?? [];
-  const begin = [pts, dts].map(Number).find(Number.isFinite);
-  if (stream === undefined || begin === undefined) return;
-  const known = streams.get(Number(stream)) ?? NO_PACKETS;
-  const earliest = Math.min(known.earliest, begin);
-  // Decoded for later frames, and not shown.
-  const isHidden = flags.includes("D");
-  const isInTime = begin >= startSeconds - ROUNDING_SECONDS;
-  streams.set(Number(stream), {
-    earliest,
-    first: isHidden ? known.first : Math.min(known.first, begin),
-    from: isHidden || !isInTime ? known.from : Math.min(known.from, begin),
-    last: isHidden ? known.last : Math.max(known.last, begin),
-    end: isHidden ? known.end : Math.max(known.end, begin + (Number(duration) || 0)),
+function addPacket(
+  { stream, dts, begin, duration, isHidden }: ListedPacket & { readonly begin: number | null },
+  startSeconds: number,
+  streams: Map<number, StreamPackets>,
+): void {
+  if (begin === null) return;
+  const known = streams.get(stream) ?? NO_PACKETS;
+  const common = {
+    earliest: Math.min(known.earliest, begin),
+    decoded: Math.max(known.decoded, dts ?? known.decoded),
+    fallsBackAt: known.fallsBackAt ?? (dts !== null && dts < known.decoded - FALL_SECONDS ? known.end : null),
+  };
+  if (isHidden) return void streams.set(stream, { ...known, ...common });
+  streams.set(stream, {
+    ...common,
+    first: Math.min(known.first, begin),
+    from: begin >= startSeconds - ROUNDING_SECONDS ? Math.min(known.from, begin) : known.from,
+    last: Math.max(known.last, begin),
+    end: Math.max(known.end, begin + duration),
+    count: known.count + 1,
   });
 }
 
@@ -69,4 +136,7 @@ const NO_PACKETS: StreamPackets = {
   from: Number.POSITIVE_INFINITY,
   last: Number.NEGATIVE_INFINITY,
   end: Number.NEGATIVE_INFINITY,
+  count: 0,
+  decoded: Number.NEGATIVE_INFINITY,
+  fallsBackAt: null,
 };

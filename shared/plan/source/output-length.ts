@@ -20,9 +20,13 @@ export function lastEnd({ endMs }: Trim, tracks: readonly Track[]): number | nul
   return last === null || endMs === null ? last : Math.min(last, endMs);
 }
 
-/** Where a track of an output ends at least, in ms of the output; null if the end of the source is not certain. */
-export function leastEnd(trim: Trim, track: Track): number | null {
-  const endMs = isExact(track) ? lastEnd(trim, [track]) : null;
+/**
+ * Where a track of an output ends at least, in ms of the output; null if the end of the source is not certain.
+ * `isAlone`: the output has no other track, so that its run may read no other.
+ */
+export function leastEnd(trim: Trim, track: Track, isAlone: boolean): number | null {
+  const early = isAlone && track.endMs !== null ? { ...track, endMs: track.endMs - track.leadMs } : track;
+  const endMs = isExact(track) ? lastEnd(trim, [early]) : null;
   return endMs === null ? null : Math.round(endMs - trim.startMs);
 }
 

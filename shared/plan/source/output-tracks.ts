@@ -1,16 +1,16 @@
 // Chooses the tracks of the source that go into an output.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Undecodable } from "../../media/choose-streams.ts";
-import { isExact } from "./output-length.ts";
+import { isExact, lastEnd } from "./output-length.ts";
 import type { AudioTrack, SourceTracks } from "./source-tracks.ts";
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
 
-/** Why a track that the output requires cannot be decoded. A copy needs no decoding, except of encrypted streams. */
+/** Why a track that the output requires cannot be decoded, or copied if that is requested. */
 export function requiredUndecodable({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
   const [requested, track] = video ? [video, source.video] : [audio, source.audio];
   const reason = track?.undecodable ?? null;
-  return requested?.codec === "copy" && reason?.code !== "input_encrypted" ? null : reason;
+  return requested?.codec === "copy" && reason && canBeCopied(reason) ? null : reason;
 }
 
 /** Whether the output begins after the end of the track. */
@@ -31,9 +31,40 @@ export function audioTrack(
   return spec.audio && !((isOutside || isUndecodableAudio(spec, audio)) && spec.video) ? audio : null;
 }
 
-/** Whether the requested audio cannot be decoded. A copy needs no decoding, except of encrypted streams. */
+/** Whether the requested audio cannot be decoded, or copied if that is requested. */
 export const isUndecodableAudio = ({ audio }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
-  !!track?.undecodable && (audio?.codec !== "copy" || track.undecodable.code === "input_encrypted");
+  !!track?.undecodable && !(audio?.codec === "copy" && canBeCopied(track.undecodable));
+
+/** A copy needs no decoder. */
+const canBeCopied = ({ code }: Undecodable): boolean => code === "input_codec_not_supported";
+
+/** The note of an output of a source whose timestamps fall back; null for others. */
+export function fallBackNote(tracks: readonly (Track | null)[]): string | null {
+  const ms = tracks.map((track) => track?.fallsBackAtMs ?? null).find((at) => at !== null);
+  if (ms == null) return null;
+  const at = `The input's timestamps fall back at ${(ms / 1000).toFixed(2)} s, as after a broken transmission`;
+  return `${at}; what has earlier timestamps is left out.`;
+}
+
+/** A video may end this much before its audio without a note, in ms or as a share. */
+const EARLY_END_MS = 2000;
+const EARLY_END_SHARE = 0.05;
+
+/**
+ * The note of an output whose video ends long before its audio, as where a broadcast changes its codec; null for
+ * others.
+ */
+export function earlyEndNote(
+  trim: Trim,
+  video: Track | null | undefined,
+  audio: Track | null | undefined,
+): string | null {
+  const [videoMs, audioMs] = [video, audio].map((track) => (track && isExact(track) ? lastEnd(trim, [track]) : null));
+  if (videoMs == null || audioMs == null) return null;
+  if (audioMs - videoMs <= Math.max(EARLY_END_MS, audioMs * EARLY_END_SHARE)) return null;
+  const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+  return `The input's video ends at ${seconds(videoMs)} s, its audio at ${seconds(audioMs)} s.`;
+}
 
 /** The note of an output that has no audio because the audio cannot be decoded. */
 export const undecodableAudioNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;

@@ -1,7 +1,7 @@
 // The start of a run's timeline on the source's own clock, as ffmpeg sees it.
-import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
-import { microseconds, startsWithUsedStreams, timelineStartUs } from "../../media/timeline-start.ts";
-import { chooseTracks } from "./source-tracks.ts";
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { mayRestart, microseconds, timelineStartUs } from "../../media/timeline-start.ts";
+import { usedStreams } from "./source-tracks.ts";
 
 /** Ticks of MPEG's clock, which all streams of such files use. */
 const TICKS_PER_US = 0.09;
@@ -19,7 +19,7 @@ export const ptsOriginUs = (probe: MediaProbe): number =>
  * from the file's own clock. Empty for formats in which that does not happen.
  */
 export function ptsOriginArguments(probe: MediaProbe): string[] {
-  if (!startsWithUsedStreams(probe)) return [];
+  if (!mayRestart(probe)) return [];
   const startUs = timelineStartUs(probe, usedStreams(probe));
   return ["-copyts", "-itsoffset", (-(startUs + harmlessUs(startUs)) / 1e6).toFixed(6)];
 }
@@ -30,8 +30,3 @@ export function ptsOriginArguments(probe: MediaProbe): string[] {
  */
 const harmlessUs = (startUs: number): number =>
   Math.round((startUs + 1) * TICKS_PER_US) === Math.round(startUs * TICKS_PER_US) ? 1 : -1;
-
-function usedStreams(probe: MediaProbe): ProbedStream[] {
-  const { video, audio } = chooseTracks(probe);
-  return probe.streams.filter(({ index }) => index === video?.streamIndex || index === audio?.streamIndex);
-}

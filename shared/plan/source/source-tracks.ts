@@ -55,6 +55,8 @@ export type SourceTracks = {
   readonly hasPrograms: boolean;
   /** ffprobe's names of the demuxer (`mov,mp4,m4a,3gp,3g2,mj2`). */
   readonly format: string;
+  /** Whether the clock of the file restarts or jumps, so that a seek lands anywhere. */
+  readonly restarts: boolean;
 };
 
 /**
@@ -73,15 +75,20 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
   const { video: facts } = sourceFacts(probe);
   const video = chosenVideo(probe.streams);
   const audio = chosenAudio(probe.streams);
-  const used = [video, audio].filter((stream) => stream !== undefined);
+  const used = usedStreams(probe);
   const originUs = timelineStartUs(probe, used);
   return {
     video: video && facts ? videoTrack(video, facts, probe, originUs) : null,
     audio: audio ? audioTrack(audio, probe, originUs) : null,
     hasPrograms: probe.streams.some(({ programs }) => programs !== undefined),
     format: probe.format.format_name ?? "",
+    restarts: used.some(({ packets }) => packets?.restarts === true),
   };
 }
+
+/** The streams that runs read, which define the timeline. */
+export const usedStreams = ({ streams }: Pick<MediaProbe, "streams">): ProbedStream[] =>
+  [chosenVideo(streams), chosenAudio(streams)].flatMap((stream) => (stream && !stream.empty ? [stream] : []));
 
 function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, originUs: number): VideoTrack {
   const track = trackOf(stream, probe, originUs);
@@ -100,7 +107,7 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
     decoder: alphaDecoder(stream),
     interlaced: INTERLACED.has(stream.field_order ?? ""),
     reorders: (stream.has_b_frames ?? 0) > 0,
-    frames: frameCount(stream),
+    frames: stream.packets?.count ?? frameCount(stream),
     startsWithOldFrames: startsWithOldFrames(stream, originUs),
   };
 }

@@ -1,7 +1,7 @@
 // The start and end of a stream, and the origin of this information.
 import { type Undecodable, undecodable } from "../../media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
-import { microseconds } from "../../media/timeline-start.ts";
+import { mayRestart, microseconds } from "../../media/timeline-start.ts";
 
 /** A chosen stream. Times are in ms on the source's timeline, where its earliest stream starts at 0. */
 export type Track = {
@@ -14,6 +14,12 @@ export type Track = {
   /** Null if neither the stream nor the file states it. */
   readonly durationMs: number | null;
   readonly endMs: number | null;
+  /** When the last packet begins; null if the packets were not read, or are not all of them. */
+  readonly lastStartMs: number | null;
+  /** How much earlier the track is in a run that reads no other. */
+  readonly leadMs: number;
+  /** Where its timestamps fall back, and ffmpeg leaves out what follows with earlier ones; null: nowhere. */
+  readonly fallsBackAtMs: number | null;
   /**
    * `packets`: the packets of the stream were read. `stream`: a header states it for this stream. `file`: a header
    * states it for the file, and another stream may be the longest. `estimate`: it was calculated from the file's size
@@ -38,8 +44,14 @@ export function trackOf(stream: ProbedStream, probe: MediaProbe, originUs: numbe
     durationMs,
     endMs: durationMs === null ? null : startMs + durationMs,
     lengthFrom,
+    lastStartMs: lengthFrom === "packets" ? onTimeline(stream.packets?.last, originUs) : null,
+    leadMs: mayRestart(probe) ? startMs : 0,
+    fallsBackAtMs: onTimeline(stream.packets?.falls_back_at, originUs),
   };
 }
+
+const onTimeline = (seconds: number | undefined, originUs: number): number | null =>
+  seconds === undefined ? null : Math.round(seconds * 1000 - originUs / 1000);
 
 type Length = Pick<Track, "durationMs" | "lengthFrom">;
 

@@ -29,7 +29,8 @@ const TOLERANCE_MS = 1;
  * MPEG-TS it lands anywhere, and everything before the next keyframe is lost; broadcasts have a keyframe every few
  * seconds.
  */
-function prerollOf(format: string): number | null {
+function prerollOf({ format, restarts }: Pick<SourceTracks, "format" | "restarts">): number | null {
+  if (restarts) return null;
   if (INDEXED_DEMUXERS.has(format)) return 10_000;
   return format === "mpegts" ? 30_000 : null;
 }
@@ -44,12 +45,13 @@ const FILTERED_BEFORE_MS = 1000;
  * The part of the source that an output shows. Of the frames that the output has, its first is the first at or after
  * the offset, so that it has the same frames as an untrimmed output from there on.
  */
-export function trimOf({ offsetMs, durationMs, video }: VideoOutput, { video: track, format }: SourceTracks): Trim {
+export function trimOf({ offsetMs, durationMs, video }: VideoOutput, source: SourceTracks): Trim {
+  const track = source.video;
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
   return {
-    seekMs: seekPoint(offsetMs, prerollOf(format), video?.fps ?? null),
+    seekMs: seekPoint(offsetMs, prerollOf(source), video?.fps ?? null),
     startMs,
     endMs: durationMs === null ? null : startMs + durationMs,
   };
