@@ -8,7 +8,7 @@ import { processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
 import { trackSeconds } from "./track-seconds.ts";
-import { lateAudio, shortAudio, TRACK_STREAM, videoLost } from "./track-sources.ts";
+import { lateAudio, longVideoLost, shortAudio, TRACK_STREAM, type TrackSource, videoLost } from "./track-sources.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -39,6 +39,24 @@ it("fails outputs whose video is lost half-way, and makes those of its audio", a
     /^The video of the result ends at 1\.\d\d s instead of 3\.00 s; the source may be damaged or truncated$/;
   const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringMatching(message) } };
   expect(outputs).toMatchObject([failed, failed, failed, failed, { ok: true }, { ok: true }]);
+});
+
+const images = (offsets: readonly number[]): OutputOptions => ({ format: "jpg:64x", params: { offsets } });
+
+it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
+  ["next to a video", [{ format: "mp4" }, images([0, 1]), images([0, 2.5])], videoLost, [false, true, false]],
+  ["by themselves", [images([0, 1]), images([0, 2.5])], videoLost, [true, false]],
+  ["as an animation", [{ format: "gif:64x", params: { scene: { number: 2, duration: 0.2 } } }], videoLost, [false]],
+  ["as sprite sheets", [{ format: "jpg:64x", number: 3, params: { sprite: true } }], videoLost, [false]],
+  ["by seeking", [images([31])], longVideoLost, [true]],
+  ["by seeking after the loss", [images([38])], longVideoLost, [false]],
+])("makes images only of video that can be decoded: %s", async (_, requests, make, made) => {
+  const { outputs } = await processSource(await make(openWorkshop(folder), "mp4"), requests);
+  expect(outputs.map(({ ok }) => ok)).toEqual(made);
+  for (const [at, output] of outputs.entries()) {
+    const message = /^The input's video ends before \d+\.\d\d s, the timestamp of an image; only its frames up to \d/;
+    if (!output.ok && requests[at]?.format !== "mp4") expect(output.failure.message).toMatch(message);
+  }
 });
 
 it("makes audio files without timestamps of a video whose audio begins late", async () => {

@@ -22,6 +22,19 @@ export function decisiveFailure(results: readonly (Result<unknown> | null)[]): F
   return failure;
 }
 
+/**
+ * A frame up to which the source's video must have been decoded for images to be right. Times in ms on the source's
+ * timeline.
+ */
+export type NeededFrame = {
+  /** When it begins at the latest. */
+  readonly startMs: number;
+  /** The timestamp of the image that shows it. */
+  readonly timestampMs: number;
+  /** Where the times in DECODED_TIMES begin. */
+  readonly originMs: number;
+};
+
 export type PlannedOutput = {
   /** `OutputSpec.index`. */
   readonly output: number;
@@ -37,8 +50,8 @@ export type PlannedOutput = {
   readonly note?: string;
   /** Files that the planner writes itself, with their text. They are among `files`. */
   readonly texts?: readonly { readonly file: string; readonly text: string }[];
-  /** The source's video must reach this time (ms on its own timeline) for the images to be right; null: unknown. */
-  readonly sourceNeededUntilMs?: number | null;
+  /** The last frame that the images need; left out where it is not certain. */
+  readonly neededFrame?: NeededFrame;
   /** Set if ffmpeg only appends to its file, so that it can be uploaded while it is written. */
   readonly growing?: GrowingFile;
   /** Of a stream, which has no `files`: the packager makes them of this. */

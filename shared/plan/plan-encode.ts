@@ -15,7 +15,8 @@ import { planStream } from "./plan-stream.ts";
 import { progressTicks } from "./progress.ts";
 import { UNPACKING } from "./source/copy-tracks.ts";
 import { chooseTracks, type SourceTracks } from "./source/source-tracks.ts";
-import { seekRuns } from "./thumbnails/seek-thumbnails.ts";
+import { decodedTimes } from "./thumbnails/decoded-times.ts";
+import { lastSeek, seekRuns } from "./thumbnails/seek-thumbnails.ts";
 import type { SelectedImages } from "./thumbnails/selected-images.ts";
 
 export type EncodePlan = {
@@ -102,7 +103,11 @@ function sharedCommand(plans: readonly SpecifiedPlan[], { inputs, tracks }: Sour
   const images = others.filter((plan) => plan.spec.type === "image");
   const ticks = tracks.video ? progressTicks(videos, images, tracks.video) : null;
   const outputs = [...videos, ...others];
-  const parts: readonly CommandPart[] = ticks ? [ticks, ...outputs] : outputs;
+  const parts: readonly CommandPart[] = [
+    ...(ticks ? [ticks] : []),
+    ...outputs,
+    ...(images.length > 0 ? [decodedTimes(Math.max(...images.map(({ endMs }) => endMs ?? 0)))] : []),
+  ];
   const devices = plans.map(({ device }) => device);
   const [first] = plans;
   return {
@@ -144,5 +149,8 @@ function seekCommand(plan: OutputPlan & { images: SelectedImages }, { inputs, tr
   const { images, planned, branches, expectedFrames } = plan;
   const label = branches[0]?.label ?? "";
   const seeked = { output: planned.output, label, images, fileCount: expectedFrames ?? 0 };
-  return { runs: seekRuns(seeked, seekInputs(inputs, tracks)), outputs: [planned] };
+  const { neededFrame } = planned;
+  // Each input of such a run begins at a timestamp.
+  const needed = neededFrame ? { neededFrame: { ...neededFrame, originMs: lastSeek(images.intervals).firstMs } } : {};
+  return { runs: seekRuns(seeked, seekInputs(inputs, tracks)), outputs: [{ ...planned, ...needed }] };
 }

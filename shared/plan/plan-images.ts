@@ -12,6 +12,7 @@ import { fitGeometry } from "./filters/frame-geometry.ts";
 import { planVideoFilters } from "./filters/video-filters.ts";
 import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
 import { isExact } from "./source/output-length.ts";
+import { fallBackNote } from "./source/output-tracks.ts";
 import { sourceFailure } from "./source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "./source/source-tracks.ts";
 import { imageArguments } from "./thumbnails/seek-thumbnails.ts";
@@ -124,13 +125,26 @@ function plannedFiles(
   const text = thumbnailVtt({ spec, intervals, positions, layout, endMs: track.endMs });
   const vtt = `${index}.vtt`;
   const isRequested = selection.by === "offsets" && track.lengthFrom !== "estimate";
+  const note = fallBackNote([track]);
   const isCertain = isRequested || (isExact(track) && track.durationMs !== null);
   return {
     output: index,
     files: text === null ? files : [...files, vtt],
     ...(text === null ? {} : { texts: [{ file: vtt, text }] }),
     tracks: [{ kind: "video", endMs: null }],
-    sourceNeededUntilMs: isCertain ? lastTimestamp(intervals) : null,
+    ...(note === null ? {} : { note }),
+    ...(isCertain ? neededFrame(lastTimestamp(intervals), track) : {}),
+  };
+}
+
+/** Timestamps before the video show its first frame, timestamps after its last frame show the last. */
+function neededFrame(
+  timestampMs: number,
+  { startMs, lastStartMs, leadMs }: VideoTrack,
+): Pick<PlannedOutput, "neededFrame"> {
+  if (timestampMs <= startMs) return {};
+  return {
+    neededFrame: { startMs: Math.min(timestampMs, lastStartMs ?? timestampMs) - leadMs, timestampMs, originMs: 0 },
   };
 }
 

@@ -2,8 +2,8 @@
 import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 
-/** Times in ms on the file's own timeline; left out: all packets. */
-export type PacketRange = { readonly fromMs?: number; readonly toMs?: number };
+/** Packets from this time on, in ms on the file's own timeline; left out: all. */
+export type PacketRange = { readonly fromMs?: number };
 
 /**
  * After the end of any file. Without an end ffprobe reads uninitialized memory, and may stop at the first packet,
@@ -20,11 +20,11 @@ export const ALL_MS = 1e11;
 export async function packetEndsMs(
   ffprobe: Tool,
   path: string,
-  { fromMs, toMs = ALL_MS }: PacketRange,
+  { fromMs }: PacketRange,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, number>> {
   const argv = [
-    ...(fromMs === undefined ? [] : ["-read_intervals", `${fromMs / 1000}%${toMs / 1000}`]),
+    ...(fromMs === undefined ? [] : ["-read_intervals", `${fromMs / 1000}%${ALL_MS / 1000}`]),
     ...["-show_entries", "packet=stream_index,pts_time,dts_time,duration_time", "-of", "compact"],
   ];
   const ends = new Map<number, number>();

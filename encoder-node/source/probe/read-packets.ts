@@ -28,7 +28,7 @@ export type PacketReading = {
   readonly present: ReadonlySet<number>;
   /** Whether the demuxer reported no error. */
   readonly isClean: boolean;
-  /** Whether the clock of the file restarts or jumps, so that timestamps do not tell where a packet is. */
+  /** Whether the clock of the file restarts or jumps, so that timestamps are not positions in the file. */
   readonly hasRestarts: boolean;
 };
 

@@ -1,14 +1,14 @@
 // Checks that what ffmpeg made is what was planned: its exit status alone proves nothing.
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { DroppedVideo } from "#shared/job/dropped-video.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { microseconds } from "#shared/media/timeline-start.ts";
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { NeededFrame, PlannedOutput } from "#shared/plan/output-plan.ts";
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
-import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { DECODED_STEP_MS, DECODED_TIMES, lastDecodedMs } from "#shared/plan/thumbnails/decoded-times.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -16,7 +16,6 @@ import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
 import { probeImage } from "../../source/probe/probe.ts";
-import { packetEndsMs } from "../../source/probe/probe-end.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import type { EarlyUpload } from "../../upload/early-upload.ts";
 import { type MadeFile, madeFile, missingTrack, probeResult, uploadable } from "../../upload/made-file.ts";
@@ -44,14 +43,9 @@ export type MadeOutput = {
 
 export type FailedOutput = { output: number; failure: Failure };
 
-/** How much of a source is read at first to see that it continues. */
-const LOOK_AHEAD_MS = 2000;
-
-/** What one run of ffmpeg made, and of which source. */
+/** What one run of ffmpeg made. */
 export type RunResult = {
-  readonly task: Pick<TaskOf<"encode">, "probe" | "outputs">;
-  /** The path of the source; empty where nothing was encoded. */
-  readonly source: string;
+  readonly task: Pick<TaskOf<"encode">, "outputs">;
   /** The folder with the files. */
   readonly folder: string;
   readonly publications: Publications;
@@ -62,7 +56,7 @@ export type RunResult = {
 /** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
 export async function checkOutput(
   planned: PlannedOutput,
-  { task, source, folder, publications, uploads }: RunResult,
+  { task, folder, publications, uploads }: RunResult,
   deps: TaskDeps,
 ): Promise<MadeOutput | FailedOutput> {
   const { output, growing } = planned;
@@ -79,7 +73,7 @@ export async function checkOutput(
     const [first] = files;
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
-      await checkSource(planned.sourceNeededUntilMs ?? null, source, task.probe, deps);
+      if (planned.neededFrame) await checkDecoded(planned.neededFrame, folder);
       const probe = first ? await probeImage(deps.ffprobe, first.path, deps.signal) : null;
       return { output, files, probe };
     }
@@ -118,27 +112,37 @@ function checkTracks(planned: readonly PlannedTrack[], { streams }: MediaProbe):
   if (missing) throw missingTrack(missing.kind);
 }
 
+/** Long enough for several lines of times. */
+const TAIL_BYTES = 4096;
+
 /**
- * Images after the end of a truncated source would all show its last frame. So the source must have video packets up to
- * the timestamp of the last image, within the tolerance.
+ * Images after the last frame that can be decoded would all show it. So the source's video must have been decoded up to
+ * the frame of the last image, within the tolerance.
  */
-async function checkSource(
-  untilMs: number | null,
-  source: string,
-  probe: MediaProbe,
-  { ffprobe, signal }: TaskDeps,
-): Promise<void> {
-  const track = chooseTracks(probe).video;
-  // The packets were read at inspection.
-  if (untilMs === null || !track || track.lengthFrom === "packets") return;
-  const { streamIndex } = track;
-  const startUs = (microseconds(probe.format.start_time) ?? 0) + ptsOriginUs(probe);
-  const neededMs = untilMs - toleranceMs(untilMs) + startUs / 1000;
-  // The frame after one with a long duration is far away, and some formats do not store durations.
-  for (const range of [{ fromMs: neededMs, toMs: neededMs + LOOK_AHEAD_MS }, { fromMs: neededMs }]) {
-    const endMs = (await packetEndsMs(ffprobe, source, range, signal)).get(streamIndex);
-    if (endMs !== undefined && endMs >= neededMs) return;
+async function checkDecoded({ startMs, timestampMs, originMs }: NeededFrame, folder: string): Promise<void> {
+  const lastMs = lastDecodedMs(await tailOf(join(folder, DECODED_TIMES)));
+  const decodedMs = lastMs === null ? Number.NEGATIVE_INFINITY : lastMs + originMs;
+  if (decodedMs + DECODED_STEP_MS >= startMs - toleranceMs(timestampMs)) return;
+  const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+  const ends = `The input's video ends before ${seconds(timestampMs)} s, the timestamp of an image`;
+  const last = lastMs === null ? "none of its frames" : `only its frames up to ${seconds(decodedMs)} s`;
+  throw new AppError("encoding_failed", `${ends}; ${last} can be decoded, it may be damaged or truncated`);
+}
+
+/** Empty if there is no such file. A run that its source took over could leave a link. */
+async function tailOf(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  if (!file) return "";
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(TAIL_BYTES),
+      0,
+      TAIL_BYTES,
+      Math.max(0, size - TAIL_BYTES),
+    );
+    return buffer.toString("latin1", 0, bytesRead);
+  } finally {
+    await file.close();
   }
-  const ends = `The input's video ends before ${(untilMs / 1000).toFixed(2)} s, the timestamp of an image`;
-  throw new AppError("encoding_failed", `${ends}; it may be damaged or truncated`);
 }

@@ -142,8 +142,7 @@ async function makeOutputs(
   });
   deps.signal.throwIfAborted();
   if (!failed || useless.aborted) {
-    const { task, source } = work;
-    const made = { task, source, folder, publications, uploads: uploads.byOutput };
+    const made = { task: work.task, folder, publications, uploads: uploads.byOutput };
     const checked = await checkOutputs(command.outputs, made, deps);
     return keepOrRepeat(checked, command, work, deps);
   }

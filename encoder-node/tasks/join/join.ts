@@ -106,7 +106,7 @@ async function finishOutput(
     await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));
     return outputs.map(({ output }) => ({ output, failure: failed.failure }));
   }
-  const result = { task, source: "", folder: work, publications };
+  const result = { task, folder: work, publications };
   return Promise.all(
     outputs.map(async (planned) => {
       const checked = await checkOutput(planned, result, deps);

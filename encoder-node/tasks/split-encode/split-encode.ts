@@ -73,7 +73,7 @@ async function encodeSplit(
   }
   return Promise.all(
     planned.map(async (output) => {
-      const checked = await checkOutput(output, { task, source, folder, publications }, deps);
+      const checked = await checkOutput(output, { task, folder, publications }, deps);
       const { encoder, note } = output;
       return "failure" in checked
         ? checked

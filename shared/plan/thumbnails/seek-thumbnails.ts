@@ -5,6 +5,7 @@ import { type Branch, branchGraph, overlayUrls } from "../command/filter-graph.t
 import { openingArguments, type PlannedInput, seconds } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
 import { ANIMATION_FPS } from "../encoders/image-encoders.ts";
+import { decodedTimesArguments, decodedTimesBranch } from "./decoded-times.ts";
 import { EVEN_TIMESTAMPS, selectFilters } from "./select-frames.ts";
 import type { ImageFile, SelectedImages } from "./selected-images.ts";
 import { countTimestamps, type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
@@ -49,6 +50,13 @@ function seeksOf(intervals: readonly SamplingInterval[]): SamplingInterval[] {
       ? [interval]
       : timestampsOf([interval]).map((firstMs) => ({ firstMs, stepMs: 1, count: 1 })),
   );
+}
+
+/** The seek for the last timestamp. */
+export function lastSeek(intervals: readonly SamplingInterval[]): SamplingInterval {
+  const last = seeksOf(intervals).at(-1);
+  if (!last) throw new Error("Images without a timestamp");
+  return last;
 }
 
 /** What it costs to seek to all timestamps, in ms of video that could be decoded instead. */
@@ -104,7 +112,8 @@ function groupRuns({ label, images }: SeekedImages, files: FrameFiles, inputs: S
   let done = 0;
   return Array.from({ length: Math.ceil(seeks.length / SEEKS_AT_ONCE) }, (_, at) => {
     const group = seeks.slice(at * SEEKS_AT_ONCE, (at + 1) * SEEKS_AT_ONCE);
-    const run = groupRun({ label, seeks: group, firstNumber: done + 1 }, files, inputs);
+    const isLast = (at + 1) * SEEKS_AT_ONCE >= seeks.length;
+    const run = groupRun({ label, seeks: group, firstNumber: done + 1, isLast }, files, inputs);
     done += countTimestamps(group);
     return run;
   });
@@ -115,6 +124,8 @@ type SeekGroup = {
   readonly seeks: readonly SamplingInterval[];
   /** The number of the first file. */
   readonly firstNumber: number;
+  /** Whether it has the last timestamp. */
+  readonly isLast: boolean;
 };
 
 /**
@@ -122,7 +133,7 @@ type SeekGroup = {
  * With `-noaccurate_seek` the filters get everything from the keyframe on, with times that count from the timestamp:
  * the frame that is shown then began before it.
  */
-function groupRun({ label, seeks, firstNumber }: SeekGroup, files: FrameFiles, inputs: SeekInputs): PlannedRun {
+function groupRun({ label, seeks, firstNumber, isLast }: SeekGroup, files: FrameFiles, inputs: SeekInputs): PlannedRun {
   const { filters, encode, file } = files;
   const sources = seeks.map(({ firstMs }) => inputs.source(["-noaccurate_seek", "-ss", seconds(firstMs)]));
   const urls = overlayUrls([{ label, filters }]);
@@ -142,11 +153,23 @@ function groupRun({ label, seeks, firstNumber }: SeekGroup, files: FrameFiles, i
     ];
   });
   return {
-    argv: checkedArguments([...openingArguments([...sources, ...inputs.overlays(urls)]), ...outputs]),
+    argv: checkedArguments([
+      ...openingArguments([...sources, ...inputs.overlays(urls)]),
+      ...outputs,
+      ...(isLast ? timesOfLast(seeks, inputs) : []),
+    ]),
     network: inputs.network,
     inHardware: false,
     // `frame` counts the first output only.
     expectedFrames: null,
     durationMs: null,
   };
+}
+
+/** Notes how far the input of the last seek was decoded, on its own times. */
+function timesOfLast(seeks: readonly SamplingInterval[], { streamIndex }: SeekInputs): string[] {
+  const { stepMs = 0, count = 1 } = seeks.at(-1) ?? {};
+  const branch = decodedTimesBranch("times", (count - 1) * stepMs);
+  const graph = branchGraph(`[${seeks.length - 1}:${streamIndex}]`, branch, new Map());
+  return ["-filter_complex", graph, ...decodedTimesArguments("times")];
 }
