@@ -41,8 +41,10 @@ export async function checkIsolation({ choice, rootFolder, tools, log }: Isolati
     );
   }
   const user = isolation.sandbox?.privilege === "root" ? "scratch" : "node";
-  if (reason === null) log.info("ffmpeg sandbox", { isolation: found.level, user });
-  else log.warn("ffmpeg sandbox incomplete", { isolation: found.level, missing, reason });
+  if (reason === null) {
+    const hasFilter = (isolation.sandbox?.filter.length ?? 0) > 0;
+    log.info("ffmpeg sandbox", { isolation: found.level, user, seccomp: hasFilter });
+  } else log.warn("ffmpeg sandbox incomplete", { isolation: found.level, missing, reason });
   if (isolation.sandbox) for (const tool of tools) await requireStart(tool);
   return found;
 }

@@ -133,6 +133,10 @@ const LIMIT_FAILURES: Readonly<Record<ExceededLimit, Failure>> = {
     code: "encoding_failed",
     message: "The encode wrote a file far larger than its duration allows and was stopped; lower the bitrate.",
   },
+  files: {
+    code: "encoding_failed",
+    message: "The encode made far more files than an output can have and was stopped.",
+  },
   disk: { code: "node_failed", message: `${NO_DISK_SPACE}.` },
 };
 

@@ -27,15 +27,16 @@ const PROC_LIMITS = `Limit                     Soft Limit           Hard Limit  
 Max cpu time              unlimited            unlimited            seconds
 Max file size             unlimited            unlimited            bytes
 Max open files            1024                 512                  files
+Max processes             1000                 100                  processes
 Max address space         unlimited            1000000              bytes
 `;
 
 it("requests no more than this process's own hard limits", () => {
   const limits = probeLimits(60_000);
-  const common = ["--cpu=30:40", "--fsize=0", "--core=0"];
+  const common = ["--cpu=30:40", "--fsize=0", "--nproc=100", "--core=0"];
   expect(limitArguments(limits, parseHardLimits(PROC_LIMITS))).toEqual(
     expect.arrayContaining([...common, "--as=1000000", "--nofile=512"]),
   );
-  const free = limitArguments({ ...limits, memoryBytes: null }, parseHardLimits(""));
-  expect(free.toSorted()).toEqual([...common, "--nofile=1024"].toSorted());
+  const free = limitArguments({ ...limits, memoryBytes: null, processes: null }, parseHardLimits(""));
+  expect(free.toSorted()).toEqual(["--cpu=30:40", "--fsize=0", "--core=0", "--nofile=1024"].toSorted());
 });

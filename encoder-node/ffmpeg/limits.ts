@@ -9,12 +9,16 @@ export type RunLimits = {
   readonly memoryBytes: number | null;
   /** Size of each written file. */
   readonly fileBytes: number;
+  /** Processes and threads of the run. Null: no limit, where the kernel would count those of other programs. */
+  readonly processes: number | null;
+  /** Number of files in the run's folder. */
+  readonly files: number;
   /** The limit that a file of `fileBytes` exceeds: the size of any such output, or the free space on the disk. */
   readonly exceededByFile: "file" | "disk";
 };
 
-/** The limit that a run exceeded. `time`: elapsed or CPU time. `disk`: the node has hardly any space left. */
-export type ExceededLimit = "frames" | "time" | "file" | "disk";
+/** The limit that a run exceeded. `time`: elapsed or CPU time. `disk`: the node has hardly any space or files left. */
+export type ExceededLimit = "frames" | "time" | "file" | "files" | "disk";
 
 const HOUR_MS = 3_600_000;
 const GIB = 2 ** 30;
@@ -51,6 +55,16 @@ const MEMORY_FLOOR_BYTES = 4 * GIB;
 /** Address space, not memory: glibc reserves 64 MiB for each of up to 8 arenas per core, and 8 MiB per thread stack. */
 const THREADS_BYTES_PER_CPU = 8 * 72 * 2 ** 20;
 
+/**
+ * Threads of all encoders, decoders and filters of a run: for each of thirty outputs, x264 has 1.5 threads a core and
+ * its filters one.
+ */
+const processLimit = (cpus: number): number => 1024 + 256 * cpus;
+/** More than the threads of one decoder. */
+const PROBE_PROCESSES = 1024;
+/** An image for each second of a day has half as many. Segments of streams leave the folder as they are complete. */
+const MAX_FILES = 200_000;
+
 export type Machine = {
   readonly cpus: number;
   readonly memoryBytes: number;
@@ -81,6 +95,8 @@ export function encodeLimits(
     cpuSeconds: Math.ceil((wallMs / 1000) * cpus),
     memoryBytes: inHardware ? null : memoryLimit(memoryBytes, cpus),
     fileBytes: Math.min(room, largest),
+    processes: processLimit(cpus),
+    files: MAX_FILES,
     exceededByFile: largest < room ? "file" : "disk",
   };
 }
@@ -98,6 +114,8 @@ export const probeLimits = (wallMs: number): RunLimits => ({
   cpuSeconds: Math.ceil(wallMs / 2000),
   memoryBytes: 4 * GIB,
   fileBytes: 0,
+  processes: PROBE_PROCESSES,
+  files: 0,
   exceededByFile: "file",
 });
 
@@ -106,13 +124,16 @@ const OPEN_FILES = 1024;
 
 /** The hard limits of this process, which it cannot raise; `Infinity`: unlimited. */
 export type HardLimits = { readonly [resource in Resource]: number };
-type Resource = "cpu" | "as" | "fsize" | "nofile";
+type Resource = "cpu" | "as" | "fsize" | "nofile" | "nproc";
 
 /**
  * Arguments of util-linux's prlimit. The CPU limit first sends SIGXCPU, which distinguishes it from other kills;
  * SIGKILL follows after ten seconds. Values are capped at the hard limits, because prlimit would fail for higher ones.
  */
-export function limitArguments({ cpuSeconds, memoryBytes, fileBytes }: RunLimits, hard: HardLimits): string[] {
+export function limitArguments(
+  { cpuSeconds, memoryBytes, fileBytes, processes }: RunLimits,
+  hard: HardLimits,
+): string[] {
   const upTo = (resource: Resource, wanted: number): number | "unlimited" => {
     const least = Math.min(wanted, hard[resource]);
     return Number.isFinite(least) ? least : "unlimited";
@@ -123,6 +144,7 @@ export function limitArguments({ cpuSeconds, memoryBytes, fileBytes }: RunLimits
     ...(memoryBytes === null ? [] : [at("as", memoryBytes)]),
     at("fsize", fileBytes),
     at("nofile", OPEN_FILES),
+    ...(processes === null ? [] : [at("nproc", processes)]),
     "--core=0",
   ];
 }
@@ -132,6 +154,7 @@ const LINES: Readonly<Record<Resource, string>> = {
   as: "Max address space",
   fsize: "Max file size",
   nofile: "Max open files",
+  nproc: "Max processes",
 };
 
 /** Parses Linux's `/proc/self/limits`. A limit that is not listed is unlimited. */
@@ -140,5 +163,11 @@ export function parseHardLimits(text: string): HardLimits {
     const [, hard] = new RegExp(`^${LINES[resource]} +\\S+ +(\\d+)`, "m").exec(text) ?? [];
     return hard === undefined ? Number.POSITIVE_INFINITY : Number(hard);
   };
-  return { cpu: hardOf("cpu"), as: hardOf("as"), fsize: hardOf("fsize"), nofile: hardOf("nofile") };
+  return {
+    cpu: hardOf("cpu"),
+    as: hardOf("as"),
+    fsize: hardOf("fsize"),
+    nofile: hardOf("nofile"),
+    nproc: hardOf("nproc"),
+  };
 }

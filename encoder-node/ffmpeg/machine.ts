@@ -19,6 +19,16 @@ export async function freeBytes(folder: string): Promise<number> {
   );
 }
 
+/**
+ * Files that can still be created on the folder's disk; `Infinity` when its file system has no fixed number of files.
+ */
+export async function freeFiles(folder: string): Promise<number> {
+  return statfs(folder).then(
+    ({ files, ffree }) => (files > 0 ? ffree : Number.POSITIVE_INFINITY),
+    () => Number.POSITIVE_INFINITY,
+  );
+}
+
 /** What each of so many encodes at a time may use of this machine. */
 export async function machineShare(encodes: number): Promise<Pick<Machine, "cpus" | "memoryBytes">> {
   const { cpus, memoryBytes } = await thisMachine(null);

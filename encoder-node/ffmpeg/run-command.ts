@@ -1,11 +1,12 @@
 // Runs one ffmpeg or ffprobe command: watches its progress and limits, and kills it with everything that it started.
+import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 import type { CommandFailure, CommandResult } from "./command-result.ts";
 import { UNFILLED_AUDIO_GAP } from "./error-lines.ts";
 import { DISK_RESERVE_BYTES, encodeLimits, type RunLimits } from "./limits.ts";
-import { freeBytes, thisMachine } from "./machine.ts";
+import { freeBytes, freeFiles, thisMachine } from "./machine.ts";
 import { type ProcessEnd, type ProcessGroup, startGroup } from "./process-group.ts";
 import { INITIAL_PROGRESS, type Progress, readProgress } from "./read-progress.ts";
 import { type ConfinedRun, confine, type RunNetwork } from "./sandbox/confine.ts";
@@ -50,6 +51,10 @@ type Cause = Pick<CommandFailure, "reason" | "signal">;
 const STDERR_TAIL_BYTES = 8192;
 /** A run that writes 1 GB/s cannot use up the disk reserve between two checks. */
 const DISK_CHECK_MS = 250;
+
+/** As many files as a run leaves to the node's other work. */
+const FREE_FILES = 10_000;
+const FILES_CHECK_MS = 1000;
 
 /** Expected counts are estimates when the frame rate varies, so only a large excess counts. */
 const isRunaway = (frame: number, expected: number): boolean => frame > expected * 1.5 + 250;
@@ -101,6 +106,8 @@ async function watch(
   }, limits.wallMs);
   const checkDisk = (): void => void whenDiskIsFull(command.cwd, stop("disk"));
   const disk = command.writesNothing ? undefined : setInterval(checkDisk, DISK_CHECK_MS);
+  const checkFiles = (): void => void whenTooManyFiles(command.cwd, limits.files, stop("files"));
+  const files = command.writesNothing ? undefined : setInterval(checkFiles, FILES_CHECK_MS);
   watchProgress(group.stdout, command, { onAdvance: () => stall.refresh(), onRunaway: stop("frames") });
   command.signal?.addEventListener("abort", abort);
   try {
@@ -113,12 +120,17 @@ async function watch(
     clearTimeout(stall);
     clearTimeout(wall);
     clearInterval(disk);
+    clearInterval(files);
     command.signal?.removeEventListener("abort", abort);
   }
 }
 
 async function whenDiskIsFull(folder: string, act: () => void): Promise<void> {
-  if ((await freeBytes(folder)) < DISK_RESERVE_BYTES / 2) act();
+  if ((await freeBytes(folder)) < DISK_RESERVE_BYTES / 2 || (await freeFiles(folder)) < FREE_FILES) act();
+}
+
+async function whenTooManyFiles(folder: string, most: number, act: () => void): Promise<void> {
+  if ((await readdir(folder).catch(() => [])).length > most) act();
 }
 
 /** ffmpeg catches SIGXCPU and, as after every signal that asks it to stop, exits with one of these codes (ffmpeg.c). */

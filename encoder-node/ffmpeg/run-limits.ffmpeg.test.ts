@@ -85,6 +85,21 @@ describe.skipIf(isolation.prlimit.length === 0)("where there is prlimit", () => 
   });
 });
 
+it.skipIf(!isolation.sandbox?.countsProcesses)("limits the processes of a run by themselves", async () => {
+  const script = "for i in $(seq 1 60); do sleep 20 & done; exit 0";
+  const forking = { ...command([], { processes: 30 }), path: "/bin/sh", argv: ["-c", script] };
+  const result = await runCommand(forking);
+  expect(result.ok ? "" : result.stderrTail).toMatch(/[Cc]annot fork|fork: retry|Resource temporarily unavailable/);
+  expect(await runCommand({ ...forking, limits: { processes: 200 } })).toEqual({ ok: true });
+});
+
+it("ends a run that makes too many files", async () => {
+  const own = await mkdtemp(join(cwd, "files-"));
+  const script = "i=0; while :; do : > $i; i=$((i+1)); done";
+  const result = await runCommand({ ...command([], { files: 100 }), path: "/bin/sh", argv: ["-c", script], cwd: own });
+  expect(result).toMatchObject({ ok: false, reason: "files" });
+});
+
 it("distinguishes a crash from a kill", async () => {
   const dying = (signal: string): Command => ({ ...command([]), path: "/bin/sh", argv: ["-c", `kill -${signal} $$`] });
   const reasons = await Promise.all(["SEGV", "KILL"].map((signal) => runCommand(dying(signal))));

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import { FFMPEG, FFPROBE, makeClip } from "../testing/plan-runs.ts";
 import { fmp4Reader, type ReadySegment, type TrackHeader, type TrackReader, tsReader } from "./track-reader.ts";
 
@@ -72,9 +73,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** A file in the folder of the clips, or in another one. */
+const clip = (file: string, within = clips) => ({
+  files: new RunFiles(within),
+  file,
+  segmentSeconds: SEGMENT_SECONDS,
+});
 const kindOf = (name: string): TrackKind => CLIPS[name]?.kind ?? "video";
-const fmp4Of = (name: string): TrackReader =>
-  fmp4Reader({ path: at(`${name}.mp4`), segmentSeconds: SEGMENT_SECONDS, kind: kindOf(name) });
+const fmp4Of = (name: string): TrackReader => fmp4Reader({ ...clip(`${name}.mp4`), kind: kindOf(name) });
 
 type Track = { header: TrackHeader; ready: ReadySegment[] };
 
@@ -93,9 +99,7 @@ async function readTs(name: string): Promise<Track> {
     recursive: true,
     filter: (file) => file === clips || path.basename(file).startsWith(name),
   });
-  return readAll(
-    tsReader({ playlist: path.join(copy, `${name}.m3u8`), segmentSeconds: SEGMENT_SECONDS, kind: kindOf(name) }),
-  );
+  return readAll(tsReader({ ...clip(`${name}.m3u8`, copy), kind: kindOf(name) }));
 }
 
 const Packets = z.object({
@@ -204,7 +208,7 @@ describe("fragmented MP4", () => {
   test.each(["main", "stereo", "tail"])("%s: gives the same result when read while it grows", async (name) => {
     const bytes = await readFile(at(`${name}.mp4`));
     const growing = at(`growing-${name}.mp4`);
-    const reader = fmp4Reader({ path: growing, segmentSeconds: SEGMENT_SECONDS, kind: kindOf(name) });
+    const reader = fmp4Reader({ ...clip(path.basename(growing)), kind: kindOf(name) });
     expect([await reader.header(), await reader.next(false)]).toEqual([null, []]);
     const ready: ReadySegment[] = [];
     let early = 0;
@@ -275,11 +279,7 @@ describe("MPEG-TS", () => {
     await mkdir(growing);
     for (const index of [0, 1, 2]) await cp(at(`main-0000${index}.ts`), path.join(growing, `main-0000${index}.ts`));
     const lines = (await readFile(at("main.m3u8"), "utf8")).trim().split("\n");
-    const reader = tsReader({
-      playlist: path.join(growing, "main.m3u8"),
-      segmentSeconds: SEGMENT_SECONDS,
-      kind: "video",
-    });
+    const reader = tsReader({ ...clip("main.m3u8", growing), kind: "video" });
     const counts: number[] = [(await reader.next(false)).length];
     const ready: ReadySegment[] = [];
     for (const listed of [7, 9, 11, 12]) {
@@ -294,14 +294,11 @@ describe("MPEG-TS", () => {
 });
 
 test("segments are available while ffmpeg runs", async () => {
-  const clip = ["-y", "-v", "error", "-readrate", "6", "-i", at("main.mp4"), "-map", "0:v", ...X264.split(" ")];
+  const source = ["-y", "-v", "error", "-readrate", "6", "-i", at("main.mp4"), "-map", "0:v", ...X264.split(" ")];
   const tracks = `${fmp4("live", ":flush_packets=1")}|${ts("live")}`;
-  const ffmpeg = spawn(FFMPEG, [...clip, ...GRID.split(" "), "-f", "tee", tracks], { cwd: clips, env: options.env });
+  const ffmpeg = spawn(FFMPEG, [...source, ...GRID.split(" "), "-f", "tee", tracks], { cwd: clips, env: options.env });
   const exit = once(ffmpeg, "exit");
-  const readers = [
-    fmp4Of("live"),
-    tsReader({ playlist: at("live.m3u8"), segmentSeconds: SEGMENT_SECONDS, kind: "video" }),
-  ];
+  const readers = [fmp4Of("live"), tsReader({ ...clip("live.m3u8"), kind: "video" })];
   const early: ReadySegment[][] = [[], []];
   while (ffmpeg.exitCode === null) {
     for (const [index, reader] of readers.entries()) early[index]?.push(...(await reader.next(false)));
@@ -362,7 +359,7 @@ describe("invalid data is rejected, also at the second call", () => {
   ])("%s", async (name, bytes) => {
     const file = at(`${name.replaceAll(" ", "-")}.mp4`);
     await writeFile(file, await bytes());
-    const reader = fmp4Reader({ path: file, segmentSeconds: SEGMENT_SECONDS, kind: "video" });
+    const reader = fmp4Reader({ ...clip(path.basename(file)), kind: "video" });
     await expect(reader.next(true)).rejects.toThrow();
     await expect(reader.next(true)).rejects.toThrow();
     await reader.close();
@@ -379,7 +376,7 @@ describe("invalid data is rejected, also at the second call", () => {
     const playlist = at(`${name.replaceAll(" ", "-")}.m3u8`);
     await writeFile(at("empty.ts"), "");
     if (text !== null) await writeFile(playlist, text);
-    const reader = tsReader({ playlist, segmentSeconds: SEGMENT_SECONDS, kind: "video" });
+    const reader = tsReader({ ...clip(path.basename(playlist)), kind: "video" });
     await expect(reader.next(true)).rejects.toThrow();
     await expect(reader.next(true)).rejects.toThrow();
   });

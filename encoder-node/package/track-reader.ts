@@ -1,11 +1,11 @@
 // Follows a track while ffmpeg writes it, and returns its segments as they become complete.
-
 import { constants } from "node:fs";
-import { type FileHandle, open, rm, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { type FileHandle, rm, unlink } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import { openFile } from "../run-files/open-file.ts";
+import type { RunFiles } from "../run-files/run-files.ts";
 import type { CodecDescription } from "./codecs/codec-strings.ts";
 import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
 import { type EventPlaylist, readEventPlaylist } from "./mpegts/event-playlist.ts";
@@ -50,16 +50,23 @@ export interface TrackReader {
   close(): Promise<void>;
 }
 
-export type Fmp4Track = { readonly path: string; readonly segmentSeconds: number; readonly kind: TrackKind };
+/** The file or playlist that ffmpeg writes is named by `file`. */
+type Track = {
+  readonly files: RunFiles;
+  readonly file: string;
+  readonly segmentSeconds: number;
+  readonly kind: TrackKind;
+};
 
 /** Each segment consists of whole fragments and begins at a grid time, or at the first fragment after it. */
-export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackReader {
+export function fmp4Reader({ files, file: name, segmentSeconds, kind }: Track): TrackReader {
+  const path = files.pathOf(name);
   let file: FileHandle | null = null;
   let fragments: FragmentFile | null = null;
   let waiting: readonly FileFragment[] = [];
 
   const readOn = async (): Promise<FileHead | null> => {
-    file ??= await openIfThere(path);
+    if (!file && (await files.take(name)) !== null) file = await openFile(path);
     if (!file) return null;
     fragments ??= followFragments(file, kind);
     waiting = [...waiting, ...(await fragments.readOn())];
@@ -92,10 +99,7 @@ export function fmp4Reader({ path, segmentSeconds, kind }: Fmp4Track): TrackRead
   };
 }
 
-export type TsTrack = {
-  readonly playlist: string;
-  readonly segmentSeconds: number;
-  readonly kind: TrackKind;
+export type TsTrack = Track & {
   /** Segments stay in their folder when they are released. */
   readonly keepsFiles?: boolean;
 };
@@ -103,16 +107,18 @@ export type TsTrack = {
 /**
  * ffmpeg's segments are files that begin at the same grid times. Shorter ones, as after a gap, are joined in one file.
  */
-export function tsReader({ playlist, segmentSeconds, kind, keepsFiles = false }: TsTrack): TrackReader {
+export function tsReader({ files, file: playlist, segmentSeconds, kind, keepsFiles = false }: TsTrack): TrackReader {
   let header: TrackHeader | null = null;
   let taken = 0;
   let near = STREAM_START_SECONDS * TICKS_PER_SECOND;
   let waiting: readonly FileSegment[] = [];
 
   const readOn = async (): Promise<EventPlaylist | null> => {
-    const listed = await readPlaylist(playlist);
+    const text = await files.read(playlist, MAX_PLAYLIST_BYTES);
+    const listed = text === null ? null : readEventPlaylist(text);
     for (const { name, seconds } of listed?.segments.slice(taken) ?? []) {
-      const file = join(dirname(playlist), basename(name));
+      const file = await files.take(name);
+      if (file === null) throw new Error("ffmpeg's playlist names a segment that does not exist");
       const segment = await readTsSegment({ path: file, kind, near, frameTicks: seconds * TICKS_PER_SECOND });
       header ??= { ...segment.description, timescale: TICKS_PER_SECOND, initBytes: null };
       waiting = [...waiting, { ...segment, path: file }];
@@ -146,36 +152,16 @@ export function tsReader({ playlist, segmentSeconds, kind, keepsFiles = false }:
 
 type FileSegment = TsSegment & { readonly path: string };
 
-async function readPlaylist(file: string): Promise<EventPlaylist | null> {
-  const handle = await openIfThere(file);
-  if (!handle) return null;
-  try {
-    return readEventPlaylist(await handle.readFile("utf8"));
-  } finally {
-    await handle.close();
-  }
-}
-
-/** A run that was taken over by its source could leave links to any file of this machine. */
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
-const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+/** A week of segments of a second has half of that. */
+const MAX_PLAYLIST_BYTES = 64 * 2 ** 20;
 
 /** Continuity counters continue from one file to the next, so that files can be concatenated. */
 async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment<FileSegment>): Promise<ReadySegment> {
   for (const piece of rest) {
-    const [from, to] = [await open(piece.path, READ_FLAGS), await open(first.path, APPEND_FLAGS)];
+    const from = await openFile(piece.path);
+    const to = await openFile(first.path, constants.O_WRONLY | constants.O_APPEND);
     await pipeline(from.createReadStream(), to.createWriteStream());
     await unlink(piece.path);
   }
   return { segment, path: first.path, offset: 0, release: fileRelease(first.path) };
-}
-
-/** Null when the file does not exist. */
-export async function openIfThere(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, READ_FLAGS);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
 }

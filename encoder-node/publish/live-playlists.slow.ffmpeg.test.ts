@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { ffmpeg, planStream, tools } from "../testing/stream-encode.ts";
 import { type Respond, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
@@ -40,13 +41,13 @@ async function publish(params: object, { speed = 4, respond, subtitles = false }
     segment_duration: 2,
     ...params,
   });
-  const workFolder = await mkdtemp(join(folder, "work-"));
+  const files = await RunFiles.create(folder);
   const seconds: number[] = [];
   const abort = new AbortController();
   const publication = openPublication(
     {
       ...planned,
-      workFolder,
+      files,
       folder: "run",
       subtitles: subtitles ? SUBTITLES.map((each) => ({ ...each, path: join(folder, "hello.vtt") })) : [],
     },
@@ -61,18 +62,18 @@ async function publish(params: object, { speed = 4, respond, subtitles = false }
   const command = {
     path: tools.ffmpeg.path,
     argv,
-    cwd: workFolder,
     reads: [join(folder, "clip.mp4")],
     stallMs: 60_000,
   };
+  const encode = (signal?: AbortSignal) => files.inRun((cwd) => runCommand({ ...command, cwd, signal }));
   const finish = async (): Promise<void> => {
-    expect(await runCommand(command)).toEqual({ ok: true });
+    expect(await encode()).toEqual({ ok: true });
     // A busy machine may have published nothing yet.
     while (planned.spec.livePlaylist && seconds.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
     await publication.check();
     expect(await publication.finish(() => undefined)).toHaveProperty("value.files");
   };
-  return { store, publication, seconds, abort, finish, encode: () => runCommand({ ...command, signal: abort.signal }) };
+  return { store, publication, seconds, abort, finish, encode: () => encode(abort.signal) };
 }
 
 type Stored = TestStorage["stored"][number];

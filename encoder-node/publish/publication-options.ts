@@ -3,12 +3,13 @@ import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
 import type { SubtitleTraits } from "../package/text/text-files.ts";
+import type { RunFiles } from "../run-files/run-files.ts";
 
 export type PublicationOptions = {
   readonly spec: HttpStreamOutput;
   readonly planned: PlannedOutput & { readonly stream: PlannedStream };
-  /** Where ffmpeg writes. */
-  readonly workFolder: string;
+  /** What ffmpeg writes. */
+  readonly files: RunFiles;
   /** The stream's folder, below that of each package. */
   readonly folder: string;
   readonly subtitles: readonly SubtitleFile[];

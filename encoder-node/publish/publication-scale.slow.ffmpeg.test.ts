@@ -12,6 +12,7 @@ import { expect, it } from "vitest";
 import * as z from "zod";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { ffmpeg, planStream, tools } from "../testing/stream-encode.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
@@ -79,8 +80,9 @@ it("needs no more memory for thousands of segments than for their descriptions",
   await ffmpeg(folder, `-f lavfi -i color=s=32x32:r=1:d=${SECONDS} -c:v libx264 -preset ultrafast -g 600 clip.mp4`);
   const params = { hls: { path: "a" }, dash: { path: "b" }, segment_duration: 2, variants: ["mp4:32x32:x"] };
   const planned = await planStream(join(folder, "clip.mp4"), params);
+  const files = await RunFiles.create(folder);
   const publication = openPublication(
-    { ...planned, workFolder: folder, folder: "run", subtitles: [] },
+    { ...planned, files, folder: "run", subtitles: [] },
     {
       requestUploads: s3.requestUploads,
       storages,
@@ -92,7 +94,8 @@ it("needs no more memory for thousands of segments than for their descriptions",
   );
   try {
     const before = used();
-    const result = await runCommand({ path: tools.ffmpeg.path, argv: planned.argv, cwd: folder, stallMs: 60_000 });
+    const command = { path: tools.ffmpeg.path, argv: planned.argv, reads: [join(folder, "clip.mp4")], stallMs: 60_000 };
+    const result = await files.inRun((cwd) => runCommand({ ...command, cwd }));
     expect(result).toEqual({ ok: true });
     await publication.check();
     const waiting = publication.waitingBytes();

@@ -1,12 +1,13 @@
 // Publishing with ffmpeg, plans of requests, and storages on loopback.
 import { createDecipheriv } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import { probeFile } from "../source/probe/probe.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { ffmpeg, type PlannedEncode, planStream, tools } from "../testing/stream-encode.ts";
@@ -46,7 +47,7 @@ const storage = async (respond?: Respond): Promise<TestStorage> => {
   return started;
 };
 
-type Run = { publication: Publication; workFolder: string; encode(): Promise<CommandResult> };
+type Run = { publication: Publication; files: RunFiles; encode(): Promise<CommandResult> };
 type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "planned">> & { speed?: number };
 
 /**
@@ -54,7 +55,7 @@ type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "p
  * follow.
  */
 async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, terms: Terms = {}): Promise<Run> {
-  const workFolder = await mkdtemp(join(folder, "work-"));
+  const files = await RunFiles.create(folder);
   const deps = {
     requestUploads,
     storages,
@@ -64,18 +65,17 @@ async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, 
     playable: () => undefined,
     ...terms,
   };
-  const options = { ...planned, workFolder, folder: "run", subtitles: [], ...terms };
+  const options = { ...planned, files, folder: "run", subtitles: [], ...terms };
   const publication = openPublication(options, deps);
   ends.push(publication.stop);
   const argv = planned.argv.toSpliced(planned.argv.indexOf("-i"), 0, "-readrate", String(terms.speed ?? 10));
   const command = {
     path: tools.ffmpeg.path,
     argv,
-    cwd: workFolder,
     reads: ["clip.mp4", "early.mp4"].map((name) => join(folder, name)),
     stallMs: 60_000,
   };
-  return { publication, workFolder, encode: () => runCommand(command) };
+  return { publication, files, encode: () => files.inRun((cwd) => runCommand({ ...command, cwd })) };
 }
 
 it("stores segments while ffmpeg makes them, each file once, and the files that players open last", async () => {
@@ -84,7 +84,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   const path = join(folder, "hello.vtt");
   await writeFile(path, "WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
   const subtitles = [{ language: "en", name: "English", default: true, path }];
-  const { publication, workFolder, encode } = await publish(planned, store, { subtitles, speed: 2 });
+  const { publication, files, encode } = await publish(planned, store, { subtitles, speed: 2 });
   expect(await encode()).toEqual({ ok: true });
   const early = [...store.objects.keys()];
   // Which tracks and formats are first depends on the build and the machine.
@@ -113,7 +113,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
     expect(String(store.objects.get(`${kind}/run/subtitles-1/00001.vtt`))).toMatch(`LOCAL:00:00:00.000\n\n${cue}`);
   }
   expect(store.requested.flat().toSorted()).toEqual(names.toSorted());
-  expect((await readdir(workFolder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
+  expect((await readdir(files.folder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
 
   const ofKind = (kind: string): number =>
     names.filter((name) => new RegExp(`^${kind}/run/[^/]+/\\d+\\.(ts|m4s)$`).test(name)).length;
@@ -199,11 +199,11 @@ async function decode(cwd: string, input: readonly string[], map: string): Promi
 it("puts video and audio into the same segments for HLS version 3", async () => {
   const store = await storage();
   const planned = await plan({ hls: { path: "a", version: 3 }, ...DASH });
-  const { publication, workFolder, encode } = await publish(planned, store);
+  const { publication, files, encode } = await publish(planned, store);
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
   const made = await publication.finish(() => undefined);
-  expect((await readdir(workFolder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
+  expect((await readdir(files.folder)).filter((name) => name.endsWith(".ts"))).toEqual([]);
 
   const master = String(store.objects.get("hls/master.m3u8"));
   expect(master).not.toMatch(/EXT-X-MEDIA|EXT-X-VERSION|I-FRAME/);
@@ -350,9 +350,8 @@ it("rejects tracks that are too short, missing, or invalid", async () => {
     message: expect.stringMatching(/^The audio of the result ends at 12\.\d\d s instead of 20\.00 s/),
   });
   const garbage = await publish(planned, await storage());
-  await mkdir(garbage.workFolder, { recursive: true });
   for (const { fmp4, ts } of of.stream.tracks) {
-    for (const file of [fmp4, ts]) await writeFile(join(garbage.workFolder, file ?? ""), "nothing like it\n");
+    for (const file of [fmp4, ts]) await writeFile(garbage.files.pathOf(file ?? ""), "nothing like it\n");
   }
   await expect(garbage.publication.check()).rejects.toThrow();
   const nothing = await publish(planned, await storage());

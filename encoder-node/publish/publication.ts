@@ -44,7 +44,7 @@ export type PublicationDeps = LiveDeps & { readonly ffprobe: Tool };
 
 /** Starts at once. Throws AppError `node_failed` when the spec lacks the key of an encrypted stream. */
 export function openPublication(options: PublicationOptions, deps: PublicationDeps): Publication {
-  const { planned, workFolder } = options;
+  const { planned, files } = options;
   const { thumbnails } = planned.stream;
   const packages = openPackages(options, deps);
   const feeds = packages.flatMap((each) => each.feeds);
@@ -66,7 +66,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
         await following.finish();
         if (storage.hasFailed) return;
         for (const { feeds } of packages) checkTracks(feeds, planned.tracks);
-        sheets = thumbnails ? await spriteSheetsIn(workFolder, thumbnails) : [];
+        sheets = thumbnails ? await spriteSheetsIn(files, thumbnails) : [];
       } catch (error) {
         await stop();
         throw error;

@@ -4,13 +4,14 @@ import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
 import type { SubtitleFile } from "./publication-options.ts";
 
 export interface Publisher {
-  /** Starts to publish the streams among these outputs, which ffmpeg will write into the folder. */
-  follow(outputs: readonly PlannedOutput[], workFolder: string, subtitles: SubtitleFiles): Promise<Publications>;
+  /** Starts to publish the streams among these outputs, which ffmpeg will write. */
+  follow(outputs: readonly PlannedOutput[], files: RunFiles, subtitles: SubtitleFiles): Promise<Publications>;
   /** Stops all publications. */
   stop(): Promise<void>;
 }
@@ -28,7 +29,7 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
   /** By output: the number of publications. */
   const runs = new Map<number, number>();
   return {
-    async follow(outputs, workFolder, subtitleFiles) {
+    async follow(outputs, files, subtitleFiles) {
       const publications = new Map<number, Publication>();
       for (const { stream, ...planned } of outputs) {
         const spec = specs.find(({ index }) => index === planned.output);
@@ -37,10 +38,7 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
         const run = (runs.get(spec.index) ?? 0) + 1;
         runs.set(spec.index, run);
         const folder = streamFolder(deps.assignment.lease, run);
-        const publication = openPublication(
-          { spec, planned: { ...planned, stream }, workFolder, folder, subtitles },
-          deps,
-        );
+        const publication = openPublication({ spec, planned: { ...planned, stream }, files, folder, subtitles }, deps);
         started.push(publication);
         publications.set(spec.index, publication);
       }

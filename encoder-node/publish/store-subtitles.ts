@@ -1,11 +1,11 @@
 // Stores the subtitles of a stream one after the other, so that only one is in memory at a time.
-import { readFile } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
 import type { TextFile } from "../package/package-files.ts";
 import { parseWebVtt, type WebVtt, webVttText } from "../package/text/subtitle-cues.ts";
 import { segmentedSubtitle, wholeSubtitle } from "../package/text/text-files.ts";
+import { readText } from "../run-files/open-file.ts";
 import { bytesContent } from "../upload/content.ts";
 import type { SubtitleFile } from "./publication-options.ts";
 import type { StreamPackage } from "./stream-package.ts";
@@ -15,6 +15,9 @@ type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder"> & {
   /** Where the stream ends, in ms. */
   readonly endMs: number;
 };
+
+/** More than any file that was accepted. */
+const MAX_SUBTITLE_BYTES = 64e6;
 
 /**
  * Stores the subtitle files of the packages, except for playlists. Returns a failure when the storage does not accept
@@ -27,7 +30,7 @@ export async function storeSubtitles(
 ): Promise<Result<StoredSubtitles[]>> {
   const subtitles: StoredSubtitles[] = [];
   for (const [at, { path, ...traits }] of files.entries()) {
-    const text = parseWebVtt(await readFile(path, "utf8"));
+    const text = parseWebVtt(await readText(path, MAX_SUBTITLE_BYTES));
     if (!text) throw new AppError("node_failed", `The subtitles \`${traits.name}\` have changed on the node's disk`);
     for (const stream of packages) {
       const texts = textsOf(stream, text, at);

@@ -1,5 +1,4 @@
 // The tracks and variants of a package: separate tracks, or video and audio muxed in the same segments.
-import { join } from "node:path";
 import type { StreamTrack, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { muxedReader } from "../package/muxed-reader.ts";
 import { inStreamFolder, segmentNumber } from "../package/package-files.ts";
@@ -18,7 +17,7 @@ export type PackageFeeds = {
 /** Opens the tracks of a package, which ffmpeg writes now or later. */
 export function openPackage(
   name: PackageName,
-  { spec, planned, workFolder, folder }: PublicationOptions,
+  { spec, planned, files, folder }: PublicationOptions,
   { key, probeFile }: Pick<FeedOptions, "key" | "probeFile">,
 ): PackageFeeds {
   const format = segmentFormatOf(spec, name);
@@ -28,12 +27,10 @@ export function openPackage(
   const variants = planned.stream.variants.filter(({ video, audio }) => names.has(video) && names.has(audio));
   const segmentSeconds = spec.segmentDurationMs / 1000;
   const readerOf = (track: StreamTrack): TrackReader => {
-    const path = join(workFolder, fileOf(track) ?? "");
+    const own = { files, file: fileOf(track) ?? "", segmentSeconds, kind: track.kind };
     // The quality of a track is measured after all of it is encoded.
     const keepsFiles = spec.measuresQuality === true && track.kind === "video" && track.fmp4 === null;
-    return format === "mpegts"
-      ? tsReader({ playlist: path, segmentSeconds, kind: track.kind, keepsFiles })
-      : fmp4Reader({ path, segmentSeconds, kind: track.kind });
+    return format === "mpegts" ? tsReader({ ...own, keepsFiles }) : fmp4Reader(own);
   };
   const feedOf = ({ track, reader }: TrackSource): TrackFeed =>
     openFeed({ track, format, reader, key, probeFile, folder: inStreamFolder(name, folder) });
@@ -41,7 +38,7 @@ export function openPackage(
     return { name, variants, feeds: tracks.map((track) => feedOf({ track, reader: readerOf(track) })) };
   }
   const pathOf = (variant: string, number: number): string =>
-    join(workFolder, `${planned.output}-${variant}-muxed-${segmentNumber(number)}.ts`);
+    files.pathOf(`${planned.output}-${variant}-muxed-${segmentNumber(number)}.ts`);
   const muxed = muxVariants(tracks, variants, { readerOf, segmentSeconds, pathOf });
   return {
     name,

@@ -1,5 +1,4 @@
 // The files of a package besides its segments: playlists, manifest, thumbnails.
-import { join } from "node:path";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import type { StreamThumbnails, StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
@@ -8,6 +7,7 @@ import type { Growing } from "../package/growing.ts";
 import { hlsTextFiles } from "../package/hls/hls-playlists.ts";
 import { entryFile, inStreamFolder, type TextFile, thumbnailFile } from "../package/package-files.ts";
 import { thumbnailVtt } from "../package/text/text-files.ts";
+import type { RunFiles } from "../run-files/run-files.ts";
 import { bytesContent, fileContent } from "../upload/content.ts";
 import { madeFile } from "../upload/made-file.ts";
 import { type PackageName, segmentFormatOf } from "./publication-options.ts";
@@ -33,9 +33,9 @@ export type SpriteSheet = { readonly path: string; readonly sizeBytes: number };
 /** `entries` are the files that players open: they are stored after all others. */
 export type PackageFiles = { readonly below: readonly StreamFile[]; readonly entries: readonly StreamFile[] };
 
-/** The sprite sheets in a working folder. Throws AppError `encoding_failed` when one does not exist. */
-export const spriteSheetsIn = (folder: string, { files }: StreamThumbnails): Promise<SpriteSheet[]> =>
-  Promise.all(files.map((file) => madeFile(join(folder, file))));
+/** The sprite sheets that ffmpeg made. Throws AppError `encoding_failed` when one does not exist. */
+export const spriteSheetsIn = (made: RunFiles, { files }: StreamThumbnails): Promise<SpriteSheet[]> =>
+  Promise.all(files.map((file) => madeFile(made.pathOf(file))));
 
 export async function packageFiles(stream: StreamPackage): Promise<PackageFiles> {
   const { name, folder, thumbnails } = stream;

@@ -1,9 +1,10 @@
 // The files of an encoded video track, as one file.
 import { constants } from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import { openFile } from "../run-files/open-file.ts";
 
 /** An encoded video track. `segments`: the folder and the beginning of the names of its MPEG-TS segments. */
 export type MadeVideo = { readonly track: string } & (
@@ -26,9 +27,7 @@ export function madeVideos({ stream, tracks, files }: PlannedOutput, folder: str
   });
 }
 
-/** A run that was taken over by its source could leave links to any file of this machine. */
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
-const APPEND_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW;
+const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
 
 /** The path of a file with all of the track: its own, or one in `folder` to which its segments are copied. */
 export async function wholeVideo(video: MadeVideo, folder: string): Promise<string> {
@@ -40,8 +39,8 @@ export async function wholeVideo(video: MadeVideo, folder: string): Promise<stri
   );
   const whole = join(folder, `${basename(segments.prefix)}whole.ts`);
   for (const name of own.toSorted()) {
-    const from = await open(join(segments.folder, name), READ_FLAGS);
-    const to = await open(whole, APPEND_FLAGS);
+    const from = await openFile(join(segments.folder, name));
+    const to = await openFile(whole, APPEND);
     await pipeline(from.createReadStream(), to.createWriteStream());
   }
   return whole;

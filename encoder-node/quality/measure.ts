@@ -1,6 +1,4 @@
 // Measures the quality of an encoded video on this node: VMAF, PSNR and SSIM against its source.
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import {
   MADE_TIMES,
@@ -16,6 +14,8 @@ import { err, ok, type Result } from "#shared/result.ts";
 import { explainFailure } from "../ffmpeg/explain-failure.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
+import { readText } from "../run-files/open-file.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 
 export type MeasuredVideo = Viewing & {
@@ -66,19 +66,19 @@ export async function measureQualities(
   const threads = Math.max(1, Math.ceil(deps.capabilities.cpus / Math.max(1, requests.length)));
   const planned = planQualities(requests.map((request) => ({ capabilities: deps.capabilities, ...request, threads })));
   if (!planned.ok) return planned;
-  const folder = await mkdtemp(join(deps.folder, "quality-"));
+  const files = await RunFiles.create(deps.folder);
   try {
-    const failure = await runPlan(planned.value, requests, folder, deps);
+    const failure = await files.inRun((cwd) => runPlan(planned.value, requests, cwd, deps));
     deps.signal.throwIfAborted();
     if (failure) return err(failure);
     const results: Result<MeasuredVideo>[] = [];
     for (const [at, { viewing, activeArea, every, fps }] of planned.value.views.entries()) {
-      const samples = readSamples(await filesIn(folder, at), fps);
+      const samples = readSamples(await logsIn(files, at), fps);
       results.push(samples ? ok({ ...viewing, activeArea, samples, every, fps }) : err(NOT_COMPARABLE));
     }
     return ok(results);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await files.remove();
   }
 }
 
@@ -90,7 +90,7 @@ const NOT_COMPARABLE: Failure = {
 async function runPlan(
   { run }: QualitiesPlan,
   requests: readonly MeasureRequest[],
-  folder: string,
+  cwd: string,
   { ffmpeg, log, signal, network, onProgress }: MeasureDeps,
 ): Promise<Failure | null> {
   const startedAt = performance.now();
@@ -99,7 +99,7 @@ async function runPlan(
   const result = await runCommand({
     path: ffmpeg.path,
     argv: run.argv,
-    cwd: folder,
+    cwd,
     reads: requests.flatMap(({ made, source, watermarks }) => [
       ...[made, ...(isLocal ? [source] : [])],
       ...(watermarks?.values() ?? []),
@@ -116,9 +116,12 @@ async function runPlan(
   return result.ok ? null : explainFailure(result.stderrTail, result);
 }
 
+/** Some 300 bytes for each frame: a day of video, of which four frames a second are measured, has 100 MB. */
+const MAX_LOG_BYTES = 256e6;
+
 /** Throws AppError `encoding_failed` when the run has not written its files. */
-async function filesIn(folder: string, at: number): Promise<Parameters<typeof readSamples>[0]> {
-  const read = (name: string): Promise<string> => readFile(join(folder, qualityFile(name, at)), "utf8");
+async function logsIn(files: RunFiles, at: number): Promise<Parameters<typeof readSamples>[0]> {
+  const read = (name: string): Promise<string> => readText(files.pathOf(qualityFile(name, at)), MAX_LOG_BYTES);
   try {
     const [log, madeTimes, referenceTimes] = await Promise.all([QUALITY_LOG, MADE_TIMES, REFERENCE_TIMES].map(read));
     return { log: log ?? "", madeTimes: madeTimes ?? "", referenceTimes: referenceTimes ?? "" };

@@ -1,5 +1,4 @@
 // Searches the rate factors for requested VMAFs: encodes samples of the source, and measures them.
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -19,6 +18,8 @@ import { type KeyframeGroup, type SampleWindow, sampleWindows } from "#shared/pl
 import { scoreOf, summarizeVmaf } from "#shared/plan/target/score.ts";
 import { lossOf, nextProbe } from "#shared/plan/target/search.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
+import { openFile, readText } from "../run-files/open-file.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import { type Measured, targetOf, targetReport, withoutSearch } from "./target-report.ts";
 
@@ -35,7 +36,7 @@ export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
   /** The workspace. */
   readonly folder: string;
   /** Runs ffmpeg in a folder; `false`: it failed. */
-  readonly run: (run: PlannedRun, folder: string, reads: readonly string[]) => Promise<boolean>;
+  readonly run: (run: PlannedRun, cwd: string, reads: readonly string[]) => Promise<boolean>;
 };
 
 /**
@@ -50,8 +51,8 @@ export async function searchRateFactors(request: SearchRequest, deps: SearchDeps
   });
   // A video that cannot be planned fails when it is encoded, with its reason.
   if (searches.length < request.videos.length) return request.videos.map(withoutSearch);
-  const folder = await mkdtemp(join(deps.folder, "target-"));
-  try {
+  const files = await RunFiles.create(deps.folder);
+  const search = async (folder: string): Promise<TargetReport[]> => {
     const windows = sampleWindows(request.range, request.groups);
     const samples = await keepSamples(searches, windows, request, tracks, folder, deps);
     const reports: TargetReport[] = [];
@@ -59,8 +60,11 @@ export async function searchRateFactors(request: SearchRequest, deps: SearchDeps
     for (const search of searches)
       reports.push(await searchOne(search, { folder, samples, windows, tracks }, moved, deps));
     return reports;
+  };
+  try {
+    return await files.inRun(search, () => false);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await files.remove();
   }
 }
 
@@ -140,17 +144,29 @@ async function tryRateFactor(
   const { capabilities, signal, run } = deps;
   const threads = Math.max(1, capabilities.cpus);
   const plan = planProbe(search, rateFactor, { folder, samples, threads, source: tracks, capabilities });
-  const reads = [join(folder, plan.file)];
-  const isMeasured = (await run(plan.encode, folder, [])) && (await run(plan.measure, folder, reads));
+  const isMeasured = (await run(plan.encode, folder, [])) && (await run(plan.measure, folder, []));
   signal.throwIfAborted();
   if (!isMeasured) return null;
-  const vmaf = vmafIn(await readFile(join(folder, QUALITY_LOG), "utf8").catch(() => ""));
+  // No run is under way.
+  const vmaf = vmafIn(await readText(join(folder, QUALITY_LOG), MAX_LOG_BYTES).catch(() => ""));
   if (vmaf.length === 0) return null;
   const summary = summarizeVmaf(vmaf);
-  const { size } = await stat(join(folder, plan.file));
+  const size = await sizeOf(join(folder, plan.file));
   const lengthMs = lengthOf(kept);
   deps.log.debug("Rate factor tried", { rateFactor, ...summary, frames: vmaf.length, sampledMs: lengthMs });
   return { rateFactor, score: scoreOf(summary), kbps: (size * 8) / lengthMs, summary, frames: vmaf.length };
+}
+
+/** Samples last a minute at most: some 2,000 measured frames of 300 bytes. */
+const MAX_LOG_BYTES = 64e6;
+
+async function sizeOf(path: string): Promise<number> {
+  const file = await openFile(path);
+  try {
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
 }
 
 /** The first frame of a video has no motion before it, so VMAF rates it lower. */

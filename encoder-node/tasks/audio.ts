@@ -1,10 +1,10 @@
 // The task `audio`: encode what a chunked job does not encode in chunks, and store it in the scratch bucket for the
 // join.
-import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { type AudioPlan, planAudio } from "#shared/plan/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { RunFiles } from "../run-files/run-files.ts";
 import { withRangedSource } from "../task/read-ranged.ts";
 import type { TaskDeps } from "../task/task-deps.ts";
 import { inWorkspace } from "../task/workspace.ts";
@@ -21,10 +21,11 @@ export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: 
       if (!command) return { kind: "audio", tracks: [] };
       deps.progress("encoding", 0);
       const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / command.runs.length, rate);
-      const failed = await runAll(command.runs, folder, onProgress, rangedDeps);
+      const files = await RunFiles.create(folder);
+      const failed = await runAll(command.runs, files, onProgress, rangedDeps);
       rangedDeps.signal.throwIfAborted();
       if (failed) throw AppError.from(failed.failure);
-      const tracks = await encodedTracks(command, folder, rangedDeps);
+      const tracks = await encodedTracks(command, files, rangedDeps);
       return { kind: "audio", tracks: await storeTracks(tracks, deps) };
     }),
   );
@@ -37,15 +38,15 @@ export const isOtherFile = ({ track }: Pick<EncodedTrack, "track">): boolean => 
 type Command = NonNullable<AudioPlan["command"]>;
 
 /** Throws AppError `encoding_failed` when a file does not exist, or a track has no audio. */
-async function encodedTracks({ tracks, files }: Command, folder: string, deps: TaskDeps): Promise<EncodedTrack[]> {
+async function encodedTracks({ tracks, files }: Command, made: RunFiles, deps: TaskDeps): Promise<EncodedTrack[]> {
   const audio = tracks.map(async ({ output, track, file }): Promise<EncodedTrack> => {
-    const { path } = await madeFile(join(folder, file));
+    const { path } = await madeFile(made.pathOf(file));
     const { streams } = await probeResult(path, deps);
     if (!streams.some(({ codec_type }) => codec_type === "audio")) throw missingTrack("audio");
     return { output, track, path, frames: null };
   });
   const others = files.map(async ({ output, file }, at): Promise<EncodedTrack> => {
-    const { path } = await madeFile(join(folder, file));
+    const { path } = await madeFile(made.pathOf(file));
     return { output, track: `${FILE_TRACK}${at + 1}`, path, frames: null };
   });
   return Promise.all([...audio, ...others]);

@@ -1,6 +1,6 @@
 // Runs a program in place of ffmpeg that reports what it can see, write and reach. As a program of its own
 // (`node inside-sandbox.ts <folder> <network>`) it prints that report, so that tests can run it as another user.
-import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { RunNetwork } from "../ffmpeg/sandbox/confine.ts";
 import { startRangeProxy } from "../source/ranges/range-proxy.ts";
 
 export type Inside = {
-  /** The user id outside the program's user namespace, if it has one. */
+  /** The user id outside the program's user namespaces, if it has any. */
   readonly uid: number;
   readonly status: Readonly<Record<string, string>>;
   readonly env: readonly string[];
@@ -19,15 +19,17 @@ export type Inside = {
   /** Folders that it could write to, files that it could read, and ports of 127.0.0.1 that accepted a connection. */
   readonly written: readonly string[];
   readonly read: readonly string[];
+  /** Whether it could create a user namespace. */
+  readonly hasUserNamespace: boolean;
   readonly reached: readonly number[];
 };
 
 const PROGRAM = `
+const { execFileSync } = require("node:child_process");
 const fs = require("node:fs"), net = require("node:net"), path = require("node:path");
 const { writes, reads, ports } = JSON.parse(process.argv[1]);
 const succeeds = (act) => { try { act(); return true; } catch { return false; } };
 const text = (file) => fs.readFileSync(file, "utf8");
-const [inner, outer] = text("/proc/self/uid_map").trim().split(/\\s+/).map(Number);
 const reach = (port) => new Promise((resolve) => {
   const socket = net.connect(port, "127.0.0.1", () => { socket.destroy(); resolve(true); });
   socket.on("error", () => resolve(false));
@@ -37,13 +39,13 @@ const nameOf = (pid) => { try { return text("/proc/" + pid + "/comm").trim(); } 
   const reached = [];
   for (const port of ports) if (await reach(port)) reached.push(port);
   fs.writeFileSync("seen.json", JSON.stringify({
-    uid: process.getuid() - inner + outer,
     status: Object.fromEntries(text("/proc/self/status").trim().split("\\n").map((line) => line.split(/:\\s*/))),
     env: Object.keys(process.env).sort(),
     processes: fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name) && name !== String(process.pid)).flatMap(nameOf),
     interfaces: text("/proc/net/dev").split("\\n").slice(2).flatMap((line) => line.includes(":") ? line.split(":")[0].trim() : []),
     written: writes.filter((folder) => succeeds(() => fs.writeFileSync(path.join(folder, "written"), ""))),
     read: reads.filter((file) => succeeds(() => fs.readFileSync(file))),
+    hasUserNamespace: succeeds(() => execFileSync("unshare", ["--user", "true"], { stdio: "ignore" })),
     reached,
   }));
 })();
@@ -79,8 +81,9 @@ export async function inspectSandbox(home: string, kind: "none" | "loopback"): P
   stranger.close();
   await proxy.close();
   if (!result.ok) throw new Error(JSON.stringify(result satisfies CommandResult));
+  const { uid } = await stat(join(folder, "seen.json"));
   return {
-    seen: JSON.parse(await readFile(join(folder, "seen.json"), "utf8")),
+    seen: { ...JSON.parse(await readFile(join(folder, "seen.json"), "utf8")), uid },
     folder,
     source,
     proxyPort: ports[1] ?? 0,

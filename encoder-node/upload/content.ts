@@ -1,8 +1,8 @@
 // The content of an upload: bytes in memory, a file, or a byte range of a file, optionally encrypted.
 import { createCipheriv } from "node:crypto";
-import { constants } from "node:fs";
-import { lstat, open } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
+import { openFile } from "../run-files/open-file.ts";
 
 export type Content = {
   readonly sizeBytes: number;
@@ -47,12 +47,9 @@ export const headedContent = (head: Buffer, rest: Content): Content => ({
   },
 });
 
-/** A run that was taken over by its source could leave links to any file of this machine. */
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
-
 async function* readRange(path: string, start: number, sizeBytes: number): AsyncGenerator<Buffer> {
   if (sizeBytes === 0) return;
-  const handle = await open(path, READ_FLAGS).catch((error: unknown) => {
+  const handle = await openFile(path).catch((error: unknown) => {
     throw unreadable(error);
   });
   const file = handle.createReadStream({ start, end: start + sizeBytes - 1, highWaterMark: READ_BYTES });

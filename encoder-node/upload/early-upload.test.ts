@@ -79,7 +79,7 @@ type Given = Partial<GrowingFile> & {
 function start({ requestUploads = sign, verified, limiter = new Limiter(4), ...file }: Given = {}): EarlyUpload {
   const deps = { requestUploads, storages: loopback, signal: new AbortController().signal, log: silentLog, limiter };
   const upload = openEarlyUpload(
-    { output: 0, path, reservedBytes: 0, fraction: () => 0.2, ...file },
+    { output: 0, find: async () => path, reservedBytes: 0, fraction: () => 0.2, ...file },
     verified ?? Promise.resolve(),
     deps,
     20,

@@ -13,7 +13,8 @@ import type { UploadDeps } from "./upload.ts";
 /** A file that ffmpeg only appends to until it ends, except for its first bytes. */
 export type GrowingFile = {
   readonly output: number;
-  readonly path: string;
+  /** The path of the file; null while there is none. */
+  find(): Promise<string | null>;
   /** Bytes that the upload has before those of the file on the disk, or after its first ones: its index. */
   readonly reservedBytes: number;
   /** The share of the file that is written, from 0 to 1; 0: not known. */
@@ -57,7 +58,7 @@ export function openEarlyUpload(
   { limiter, ...taskDeps }: EarlyUploadDeps,
   pollMs = POLL_MS,
 ): EarlyUpload {
-  const { path, reservedBytes } = file;
+  const { reservedBytes } = file;
   const [halting, stopping, failing] = [new AbortController(), new AbortController(), new AbortController()];
   const stopped = AbortSignal.any([taskDeps.signal, stopping.signal]);
   const deps = { ...taskDeps, signal: AbortSignal.any([stopped, failing.signal]) };
@@ -70,7 +71,6 @@ export function openEarlyUpload(
     if (!deps.signal.aborted) deps.log.info("Early upload given up", { output: file.output, error: messageOf(error) });
     failing.abort(error);
   };
-  const writtenBytes = async (): Promise<number> => (await lstat(path).catch(() => null))?.size ?? 0;
 
   const begin = (written: number): EarlyParts | null => {
     const fraction = Math.min(1, file.fraction());
@@ -82,13 +82,14 @@ export function openEarlyUpload(
     await untilAborted(verified, growing);
     let next = 0;
     while (!growing.aborted) {
-      const written = await writtenBytes();
+      const path = await file.find();
+      const written = (path !== null && (await lstat(path).catch(() => null))?.size) || 0;
       // Bytes of the upload that ffmpeg does not change any more.
       const certain = reservedBytes + written - REWRITTEN_BYTES;
       parts ??= begin(written);
       const partBytes = await parts?.open();
       if (parts && partBytes === undefined) return giveUp(new Error("The storage has no parts"));
-      if (parts && partBytes !== undefined) {
+      if (parts && partBytes !== undefined && path !== null) {
         next = Math.max(next, Math.ceil((reservedBytes + REWRITTEN_BYTES) / partBytes));
         for (; (next + 1) * partBytes <= certain && limiter.isFree && !growing.aborted; next++) {
           const [part, open] = [next, parts];

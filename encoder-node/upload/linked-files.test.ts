@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openIfThere } from "../package/track-reader.ts";
+import { openIfThere } from "../run-files/open-file.ts";
 import { fileContent, rangeContent } from "./content.ts";
 import { madeFile } from "./made-file.ts";
 

@@ -1,6 +1,6 @@
 // npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, regular
-// expressions that may be slow, and broken links. `npm run check -- circles words shared/plan` runs only these two
-// checks, for files below that path.
+// expressions that may be slow, files that nodes open, and broken links. `npm run check -- circles words shared/plan`
+// runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { listFiles } from "./files.ts";
 import { slowRegexes } from "./linear-regexes.ts";
 import { brokenLinks } from "./links.ts";
 import { longComments } from "./long-comments.ts";
+import { openedFiles } from "./opened-files.ts";
 import { isProduction, largeRooms } from "./rooms.ts";
 import { badWordsIn } from "./words.ts";
 
@@ -119,6 +120,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
     help:
       "These regular expressions take more than linear time for a text that repeats a part of the given one. Let what a\n" +
       "loop matches not begin before it again, as in /(?<!-)-+$/, exclude what ends it, as in /<[^<>]*>/, or use indexOf.",
+  },
+  files: {
+    run: (isChecked) => finds(openedFiles(listFiles().filter(isChecked))),
+    help:
+      "A run of ffmpeg can leave a link or a pipe under any name: open files by encoder-node/run-files/open-file.ts.\n" +
+      "A module that opens only files that no run could write is listed with its reason in local/check/opened-files.ts.",
   },
   links: {
     run: (isChecked) => {

@@ -20,41 +20,51 @@ import { STREAM_START_SECONDS, type StreamTrack } from "./streams/planned-stream
 import { streamArguments } from "./streams/stream-muxers.ts";
 
 export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities"> & {
+  /** The folder that has each track, and each other file of `planAudio`, with its planned name; left out: the run's. */
+  readonly folder?: string;
   /** The videos of streams grow: they are read from pipes (`pipeFile`). False by default. */
   readonly isGrowing?: boolean;
 };
 
 /**
- * Plans the runs that make outputs of their tracks. They run in a folder in which each track, and each other file of
- * `planAudio`, has its planned name. Throws if an output cannot be planned: its chunks could not have been made.
+ * Plans the runs that make outputs of their tracks. Throws if an output cannot be planned: its chunks could not have
+ * been made.
  */
-export function planJoin({ probe, outputs, capabilities, isGrowing = false }: JoinRequest): PlannedCommand {
+export function planJoin({ probe, outputs, capabilities, folder, isGrowing = false }: JoinRequest): PlannedCommand {
   const source = chooseTracks(probe);
   const plans = outputs.map((spec): { runs: readonly PlannedRun[]; planned: PlannedOutput } => {
     const result = planOutput(spec, source, capabilities);
     if (!result.ok) throw new Error(result.error.message);
     const { planned, endMs } = result.value;
-    return { planned, runs: argvOf(spec, source, { ...planned, isGrowing }).map((argv) => joinRun(argv, endMs)) };
+    const runs = runsOf(spec, source, { ...planned, isGrowing }).map((run) => joinRun(run, endMs, folder));
+    return { planned, runs };
   });
   return { runs: plans.flatMap(({ runs }) => runs), outputs: plans.map(({ planned }) => planned) };
 }
 
-const joinRun = (argv: readonly string[], durationMs: number | null): PlannedRun => ({
-  argv: checkedArguments(["-copyts", ...argv]),
-  network: "none",
-  inHardware: false,
-  expectedFrames: null,
-  durationMs,
-});
+/** `inputs` by the planned names of their files; `outputs`: ffmpeg's options after the inputs. */
+type JoinRun = { readonly inputs: readonly PlannedInput[]; readonly outputs: readonly string[] };
+
+function joinRun({ inputs, outputs }: JoinRun, durationMs: number | null, folder: string | undefined): PlannedRun {
+  const placed = inputs.map((input) => (folder === undefined ? input : { ...input, path: `${folder}/${input.path}` }));
+  return {
+    argv: checkedArguments(["-copyts", ...openingArguments(placed), ...outputs]),
+    ...(folder === undefined ? {} : { reads: placed.map(({ path }) => path) }),
+    network: "none",
+    inHardware: false,
+    expectedFrames: null,
+    durationMs,
+  };
+}
 
 type JoinedOutput = Pick<PlannedOutput, "stream"> & { readonly isGrowing: boolean };
 
-function argvOf(spec: OutputSpec, source: SourceTracks, { stream, isGrowing }: JoinedOutput): string[][] {
+function runsOf(spec: OutputSpec, source: SourceTracks, { stream, isGrowing }: JoinedOutput): JoinRun[] {
   switch (spec.type) {
     case "video":
-      return [fileJoinArguments(spec, source)];
+      return [fileJoinRun(spec, source)];
     case "httpstream":
-      return segmentArguments(spec, stream?.tracks ?? [], isGrowing);
+      return segmentRuns(spec, stream?.tracks ?? [], isGrowing);
     case "image":
       throw new Error("Image outputs are not encoded in chunks");
   }
@@ -68,7 +78,7 @@ const trackInput = (output: number, name: string, file = chunkFile): PlannedInpu
   options: FROM_ZERO,
 });
 
-function fileJoinArguments(spec: VideoOutput, source: SourceTracks): string[] {
+function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
   const { index, container } = spec;
   const audio = audioTrack(spec, NO_TRIM, source);
   const inputs: PlannedInput[] = [
@@ -77,14 +87,14 @@ function fileJoinArguments(spec: VideoOutput, source: SourceTracks): string[] {
     ...(spec.keepsMetadata ? [{ path: tagsFile(index), kind: "tags" as const }] : []),
   ];
   const codec = spec.video?.codec;
-  return [
-    ...openingArguments(inputs),
+  const outputs = [
     ...["-map", "0:v:0", ...(audio ? ["-map", "1:a:0"] : []), "-c", "copy"],
     ...(codec && codec !== "copy" ? fourCharacterCode(codec, container) : []),
     ...lastFrameArguments(spec, source),
     ...(spec.keepsMetadata ? tagArguments(inputs.length - 1, audio !== null) : []),
     ...fileArguments(spec, fileName(index, container)),
   ];
+  return { inputs, outputs };
 }
 
 /** Fragments do not state how long the last frame lasts. */
@@ -102,11 +112,11 @@ const tagArguments = (tagsInput: number, hasAudio: boolean): string[] => [
 ];
 
 /** The MPEG-TS segments of all tracks in one run. Fragmented MP4 exists already. */
-function segmentArguments(
+function segmentRuns(
   { index, segmentDurationMs }: HttpStreamOutput,
   tracks: readonly StreamTrack[],
   isGrowing: boolean,
-): string[][] {
+): JoinRun[] {
   const segmented = tracks.filter(({ ts }) => ts !== null);
   if (segmented.length === 0) return [];
   // The muxer moves the tracks back to their own times.
@@ -116,5 +126,5 @@ function segmentArguments(
   const outputs = segmented.flatMap(({ kind, ts }, at) => [
     ...["-map", `${at}:0`, "-c", "copy", ...streamArguments({ fmp4: null, ts }, kind, segmentDurationMs)],
   ]);
-  return [[...openingArguments(inputs), ...outputs]];
+  return [{ inputs, outputs }];
 }

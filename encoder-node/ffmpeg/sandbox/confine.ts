@@ -1,11 +1,12 @@
 // Builds the command line that runs ffmpeg or ffprobe with all the isolation that isolation.ts found to work here.
+import { makeReadable } from "../../run-files/open-file.ts";
 import { limitArguments, type RunLimits } from "../limits.ts";
 import type { ProcessEnd } from "../process-group.ts";
 import { findIsolation, type Isolation, lowerPriority, runPriority } from "./isolation.ts";
 import type { LoopbackNetwork } from "./loopback-network.ts";
 import { type Mount, type Sandbox, type SandboxedRun, sandboxedCommand, toolEnd } from "./sandbox.ts";
 import { existing, gpuGroups, gpuMounts, toolMounts } from "./sandbox-mounts.ts";
-import { makeReadable, nextScratchUid, userOfFolder } from "./sandbox-user.ts";
+import { nextScratchUid, userOfFolder } from "./sandbox-user.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 /** `none`: no network. Otherwise the loopback network in which this process serves the run's input. */
@@ -17,7 +18,7 @@ export type Confinement = {
   readonly argv: readonly string[];
   /** The working folder and the only folder that the run may write to. Null: none. */
   readonly folder: string | null;
-  /** Files outside the folder that the run may read. */
+  /** Files outside the folder that the run may read. They are in folders to which no run can write. */
   readonly reads: readonly string[];
   readonly network: RunNetwork;
   /** Whether the run gets the GPU's devices. False by default. */
@@ -62,7 +63,8 @@ function wrapperPrefix(
   { unshareNetwork, exitWithParent, prlimit: [prlimit], hardLimits }: Isolation,
   run: Confinement,
 ) {
-  const limits = prlimit === undefined ? [] : [prlimit, ...limitArguments(run.limits, hardLimits), "--"];
+  const limits =
+    prlimit === undefined ? [] : [prlimit, ...limitArguments({ ...run.limits, processes: null }, hardLimits), "--"];
   return [...(run.network === "none" ? unshareNetwork : []), ...exitWithParent, ...limits];
 }
 
@@ -72,7 +74,7 @@ async function inSandbox(sandbox: Sandbox, { hardLimits }: Isolation, run: Confi
   const details: SandboxedRun = {
     ...(await runPriority()),
     command: [run.tool, ...run.argv],
-    limits,
+    limits: sandbox.countsProcesses ? limits : { ...limits, processes: null },
     hardLimits,
     mounts: await mountsOf(run, hasGpu),
     cwd: folder ?? "/",
@@ -93,7 +95,7 @@ async function mountsOf({ tool, folder, reads }: Confinement, hasGpu: boolean): 
 }
 
 async function scratchUser({ folder, reads }: Confinement, hasGpu: boolean): Promise<SandboxedRun["user"]> {
-  const uid = folder === null ? nextScratchUid() : await userOfFolder(folder);
+  const uid = folder === null ? nextScratchUid() : userOfFolder(folder);
   // The tool itself reports a file that does not exist.
   await Promise.all(reads.map((path) => makeReadable(path).catch(() => undefined)));
   return { uid, groups: hasGpu ? await gpuGroups() : [] };

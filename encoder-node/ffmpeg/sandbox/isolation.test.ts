@@ -16,7 +16,14 @@ const NONE: Isolation = {
   exitWithParent: [],
   prlimit: [],
 };
-const SANDBOX = { privilege: "root", rootFolder: "/r", hasProc: true, mounts: [] } as const;
+const SANDBOX = {
+  privilege: "root",
+  rootFolder: "/r",
+  countsProcesses: true,
+  hasProc: true,
+  mounts: [],
+  filter: [],
+} as const;
 const ALL = ["files", "processes", "privileges", "network", "limits"];
 
 it.each<[string, Partial<Isolation>, boolean, object]>([
@@ -66,9 +73,11 @@ describe.skipIf(!sandbox).each(USERS)("a program in place of ffmpeg, on a node t
       CapBnd: "0000000000000000",
       CapAmb: "0000000000000000",
       NoNewPrivs: "1",
+      Seccomp: sandbox?.filter.length ? "2" : "0",
     });
     expect(seen.written).toEqual([folder]);
     expect(seen.read).toEqual([source]);
+    expect(seen.hasUserNamespace).toBe(false);
     expect(seen.processes).toEqual([]);
     expect(seen.interfaces).toEqual(["lo"]);
     expect(seen.reached).toEqual(kind === "loopback" ? [proxyPort] : []);

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { rmdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { constants, getPriority, setPriority, tmpdir } from "node:os";
+import { constants, getPriority, release, setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "#shared/log.ts";
@@ -11,6 +11,7 @@ import { type HardLimits, parseHardLimits, probeLimits } from "../limits.ts";
 import { type Privilege, type Sandbox, sandboxedCommand } from "./sandbox.ts";
 import { systemMounts } from "./sandbox-mounts.ts";
 import { nextScratchUid } from "./sandbox-user.ts";
+import { seccompPrefix } from "./seccomp.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
 /** What works on this system. Nothing does without util-linux (macOS, Windows, a busybox). */
@@ -106,13 +107,25 @@ async function findSandbox(given: string | undefined, hardLimits: HardLimits): P
   let reason: string | null = null;
   for (const privilege of isRoot ? (["root", "user"] as const) : (["user"] as const satisfies readonly Privilege[])) {
     for (const hasProc of [true, false]) {
-      const sandbox = { privilege, rootFolder, hasProc, mounts };
+      const countsProcesses = privilege === "root" || isSince(release(), 5, 14);
+      const sandbox = { privilege, rootFolder, countsProcesses, hasProc, mounts, filter: [] };
       const failure = await failureOf(sandbox, hardLimits);
-      if (failure === null) return { sandbox, reason: null };
+      if (failure === null) return { sandbox: await withFilter(sandbox, hardLimits), reason: null };
       reason ??= failure;
     }
   }
   return { sandbox: null, reason };
+}
+
+/** The same sandbox, with the filter of system calls where it can be set. */
+async function withFilter(sandbox: Sandbox, hardLimits: HardLimits): Promise<Sandbox> {
+  const filtered = { ...sandbox, filter: seccompPrefix(process.arch) };
+  return (await failureOf(filtered, hardLimits)) === null ? filtered : sandbox;
+}
+
+function isSince(release: string, major: number, minor: number): boolean {
+  const [ownMajor = 0, ownMinor = 0] = release.split(".").map(Number);
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor);
 }
 
 /** Runs a shell in the sandbox that checks its own privileges. Returns the error message in one line, or null. */

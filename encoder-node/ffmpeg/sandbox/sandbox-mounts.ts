@@ -1,6 +1,6 @@
 // The files of this machine that a sandboxed run sees: system libraries, the tool and its devices, but no home folder,
 // no configuration and no other task's work.
-import { readdir, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import type { Mount } from "./sandbox.ts";
 
@@ -76,7 +76,7 @@ export async function gpuGroups(): Promise<number[]> {
 
 type Wanted = Pick<Mount, "path" | "as">;
 
-/** Resolves the paths and drops those that do not exist. */
+/** Resolves the paths and drops those that do not exist. Files to read are taken by their own name: no link is one. */
 export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
   const found = await Promise.all(wanted.map(mountOf));
   return found.flatMap((mount) => mount ?? []);
@@ -84,8 +84,9 @@ export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
 
 async function mountOf({ path, as }: Wanted): Promise<Mount | null> {
   try {
-    const from = await realpath(path);
-    return { path, as, from, isFolder: (await stat(from)).isDirectory() };
+    const from = as === "read" ? join(await realpath(dirname(path)), basename(path)) : await realpath(path);
+    const found = await lstat(from);
+    return found.isSymbolicLink() ? null : { path, as, from, isFolder: found.isDirectory() };
   } catch {
     return null;
   }

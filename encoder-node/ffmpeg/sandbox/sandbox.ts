@@ -24,10 +24,17 @@ export type Sandbox = {
   readonly privilege: Privilege;
   /** An empty folder on which each run mounts its root, in a mount namespace of its own. */
   readonly rootFolder: string;
+  /**
+   * Whether the kernel counts the processes of a run by themselves: those of its scratch user, or since Linux 5.14
+   * those of its user namespace (getrlimit(2), RLIMIT_NPROC). Earlier it counted all of the node's user.
+   */
+  readonly countsProcesses: boolean;
   /** False where the kernel forbids a user namespace to mount /proc (in a container that masks parts of it). */
   readonly hasProc: boolean;
   /** The mounts of all runs. */
   readonly mounts: readonly Mount[];
+  /** The command prefix that filters system calls (seccomp.ts); empty where it does not work. */
+  readonly filter: readonly string[];
 };
 
 /** An unprivileged user that root chooses, with the groups that its devices need. */
@@ -67,10 +74,13 @@ const PROC_OPTIONS = "ro,nosuid,nodev,noexec,hidepid=2";
 /** Exit code when the setup fails before the tool starts. The message is in stderr. */
 const SETUP_FAILED = 125;
 
+const OWN_USER = ["unshare", "--user", "--map-root-user", "--"];
+
 /** The whole command line. The tool's own command comes last. */
 export function sandboxedCommand(sandbox: Sandbox, run: SandboxedRun): string[] {
   const { privilege, rootFolder } = sandbox;
-  const enter = run.enterNetwork ?? (privilege === "user" ? ["unshare", "--user", "--map-root-user", "--"] : []);
+  // Also in the user namespace of an existing network, where the kernel would count the processes of all its runs.
+  const enter = [...(run.enterNetwork ?? []), ...(privilege === "user" ? OWN_USER : [])];
   return [
     ...(run.niceness > 0 ? ["nice", "-n", String(run.niceness)] : []),
     ...enter,
@@ -82,6 +92,7 @@ export function sandboxedCommand(sandbox: Sandbox, run: SandboxedRun): string[] 
     ...["unshare", "--root", rootFolder, "--wd", run.cwd, "--"],
     ...["setpriv", ...privileges(run.user), "--"],
     ...["prlimit", ...limitArguments(run.limits, run.hardLimits), "--"],
+    ...sandbox.filter,
     ...run.command,
   ];
 }
@@ -143,7 +154,7 @@ const escaped = (path: string): string =>
   path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 
 /** Matches a line of stderr when one of the sandbox's programs failed or could not start the next one. */
-export const SANDBOX_FAILURE = /^(?:nice|nsenter|unshare|setpriv|prlimit|mount|mkdir|sandbox|sh): /m;
+export const SANDBOX_FAILURE = /^(?:nice|nsenter|unshare|setpriv|prlimit|mount|mkdir|sandbox|seccomp|sh): /m;
 
 /** Signals that end a program. Shells report them as exit codes from 129 on. */
 const FATAL_SIGNALS = [

@@ -1,7 +1,7 @@
 // Reads an MP4 file whose index (`moov`) is at its end, as ffmpeg writes it, as if the index came first, as players
 // need it. Nothing is written.
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { openFile } from "../../run-files/open-file.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
 import { boxOf, movedIndex } from "./chunk-offsets.ts";
 
@@ -29,7 +29,7 @@ type PlacedBox = BoxHeader & { readonly at: number };
  * is larger than `reservedBytes`. Throws when the file is not as ffmpeg writes it.
  */
 export async function readIndexFirst(path: string, reservedBytes: number): Promise<IndexFirst> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = await openFile(path);
   try {
     const { size } = await file.stat();
     const boxes = await boxesOf(file, size);

@@ -1,6 +1,6 @@
 // Multiplexes video and audio of the same time into one MPEG-TS segment.
-import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { createFile } from "../../run-files/open-file.ts";
 import type { PesSpan } from "./pes-index.ts";
 import { programTables } from "./program-tables.ts";
 import { packetsOf } from "./stream-packets.ts";
@@ -18,7 +18,7 @@ export type MuxedSegment = {
 
 /** Writes the segment and returns its size in bytes. */
 export async function writeMuxed(path: string, segment: MuxedSegment): Promise<number> {
-  const file = createWriteStream(path, { highWaterMark: PACKET_BYTES * 1024 });
+  const file = (await createFile(path, 0o644)).createWriteStream({ highWaterMark: PACKET_BYTES * 1024 });
   await pipeline(muxedPackets(segment), file);
   return file.bytesWritten;
 }

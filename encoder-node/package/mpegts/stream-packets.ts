@@ -1,5 +1,5 @@
 // Reads the packets of an MPEG-TS file, and finds those of its one elementary stream.
-import { createReadStream } from "node:fs";
+import { openFile } from "../../run-files/open-file.ts";
 import { type ElementaryStream, elementaryStream, PACKET_BYTES, packetHeader, programMapPid } from "./ts-packets.ts";
 
 const CHUNK_BYTES = PACKET_BYTES * 1024;
@@ -9,9 +9,11 @@ const CHUNK_BYTES = PACKET_BYTES * 1024;
  * incomplete.
  */
 async function* packetRuns(path: string, start: number, end: number): AsyncGenerator<Buffer> {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
+  const file = await openFile(path);
   // `end` of the read stream is inclusive.
-  for await (const chunk of createReadStream(path, { start, end: end - 1, highWaterMark: CHUNK_BYTES })) {
+  const chunks = file.createReadStream({ start, end: end - 1, highWaterMark: CHUNK_BYTES });
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
     const wholeBytes = bytes.length - (bytes.length % PACKET_BYTES);
     yield bytes.subarray(0, wholeBytes);

@@ -1,6 +1,4 @@
 // Fetches the subtitles of a stream to this node's disk, as WebVTT in UTF-8.
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { SUBRIP_DECODERS } from "#shared/media/decoders.ts";
@@ -9,6 +7,8 @@ import type { Tool } from "../../ffmpeg/build/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { parseWebVtt } from "../../package/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../package/text/subtitle-segments.ts";
+import { readBytes, writeText } from "../../run-files/open-file.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
 import { readSubtitle } from "./subtitle-text.ts";
 
@@ -16,6 +16,8 @@ import { readSubtitle } from "./subtitle-text.ts";
 const MAX_BYTES = 10e6;
 /** For all files of a stream, as WebVTT. */
 const MAX_TOTAL_BYTES = 20e6;
+/** One file as it is read; what is larger than `MAX_TOTAL_BYTES` is refused. */
+const MAX_CONVERTED_BYTES = 2 * MAX_TOTAL_BYTES;
 /** For all text segments of a package: subtitles whose cues last very long would be far larger than their files. */
 const MAX_SEGMENT_CHARACTERS = 50e6;
 const CONVERT_MS = 60_000;
@@ -24,7 +26,7 @@ export type Subtitle = HttpStreamOutput["subtitles"][number];
 
 export type FetchSubtitles = ExtraDeps & {
   readonly subtitles: readonly Subtitle[];
-  /** Where the files are written, as `<name>-1.vtt` and so on. */
+  /** The files get a folder of their own in it, in which they are named `<name>-1.vtt` and so on. */
   readonly folder: string;
   readonly name: string;
   readonly ffmpeg: Tool;
@@ -36,14 +38,15 @@ export type FetchSubtitles = ExtraDeps & {
  */
 export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<readonly string[]>> {
   const { subtitles, folder, name, ffmpeg, allow, signal } = fetch;
+  const files = await RunFiles.create(folder);
   const paths: string[] = [];
   const sums: Size = { bytes: 0, characters: 0 };
   for (const [at, { url, name: shown, language }] of subtitles.entries()) {
     const file = `${name}-${at + 1}`;
-    const extra = { ...KIND, url, path: join(folder, `${file}.bin`), subject: `The subtitles \`${shown}\`` };
-    const vtt = join(folder, `${file}.vtt`);
+    const extra = { ...KIND, url, path: files.pathOf(`${file}.bin`), subject: `The subtitles \`${shown}\`` };
+    const vtt = files.pathOf(`${file}.vtt`);
     const check = async (path: string): Promise<void> => {
-      await convert({ path, folder, file, language, ffmpeg, signal });
+      await convert({ path, files, file, language, ffmpeg, signal });
       addSize(sums, await usableSize(vtt));
     };
     const fetched = await fetchExtra(extra, check, { allow, signal });
@@ -57,7 +60,7 @@ const KIND = { code: "subtitle_failed", maxBytes: MAX_BYTES, expected: "a file o
 
 type Conversion = {
   readonly path: string;
-  readonly folder: string;
+  readonly files: RunFiles;
   readonly file: string;
   readonly language: string;
   readonly ffmpeg: Tool;
@@ -65,18 +68,20 @@ type Conversion = {
 };
 
 /** Keeps WebVTT unchanged: ffmpeg would drop its styles and regions. */
-async function convert({ path, folder, file, language, ffmpeg, signal }: Conversion): Promise<void> {
-  const read = readSubtitle(await readFile(path), language);
+async function convert({ path, files, file, language, ffmpeg, signal }: Conversion): Promise<void> {
+  const read = readSubtitle(await readBytes(path, MAX_BYTES), language);
   if (!read.ok) throw new AppError("subtitle_failed", read.error);
   const { format, text } = read.value;
-  await writeFile(join(folder, `${file}.${format}`), text);
+  const kept = files.pathOf(`${file}.${format}`);
+  await writeText(kept, text);
   if (format === "vtt") return;
   const argv = [
     ...["-v", "error", "-nostdin", "-y", "-protocol_whitelist", "file", "-format_whitelist", "srt"],
-    ...["-codec_whitelist", SUBRIP_DECODERS, "-f", "srt", "-i", `file:${file}.srt`],
+    ...["-codec_whitelist", SUBRIP_DECODERS, "-f", "srt", "-i", `file:${kept}`],
     ...["-map", "0:s:0", "-f", "webvtt", `file:${file}.vtt`],
   ];
-  const result = await runCommand({ path: ffmpeg.path, argv, cwd: folder, signal, stallMs: CONVERT_MS });
+  const command = { path: ffmpeg.path, argv, reads: [kept], signal, stallMs: CONVERT_MS };
+  const result = await files.inRun((cwd) => runCommand({ ...command, cwd }));
   signal.throwIfAborted();
   if (!result.ok) throw new AppError("subtitle_failed", "it is not readable SubRip");
 }
@@ -86,7 +91,10 @@ type Size = { bytes: number; characters: number };
 
 /** The size of a file as it is kept. Throws when later steps could not read it. */
 async function usableSize(path: string): Promise<Size> {
-  const bytes = await readFile(path);
+  // The conversion can leave anything.
+  const bytes = await readBytes(path, MAX_CONVERTED_BYTES).catch((error: unknown) => {
+    throw new AppError("subtitle_failed", "it is not readable SubRip", { cause: error });
+  });
   const text = parseWebVtt(bytes.toString());
   if (!text) throw new AppError("subtitle_failed", "it is not readable WebVTT");
   return { bytes: bytes.length, characters: segmentCharacters(text) };

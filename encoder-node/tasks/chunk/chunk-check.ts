@@ -1,9 +1,9 @@
 // Checks that the tracks of a chunk are as planned: the number of frames, and the timestamp of the first one.
-import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { ChunkTrack } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import type { RunFiles } from "../../run-files/run-files.ts";
 import { type ChunkFacts, readChunkFacts } from "./chunk-file.ts";
 import type { EncodedTrack } from "./store-tracks.ts";
 
@@ -11,10 +11,10 @@ import type { EncodedTrack } from "./store-tracks.ts";
 const MAX_ERROR_US = 100;
 
 /** Throws AppError `chunk_mismatch`. */
-export async function checkChunkTracks(tracks: readonly ChunkTrack[], folder: string): Promise<EncodedTrack[]> {
+export async function checkChunkTracks(tracks: readonly ChunkTrack[], files: RunFiles): Promise<EncodedTrack[]> {
   const encoded: EncodedTrack[] = [];
   for (const { output, track, file, frames, firstUs } of tracks) {
-    const path = join(folder, file);
+    const path = files.pathOf(file);
     const facts = await readChunkFacts(path, "video").catch((error: unknown) => {
       throw new AppError("chunk_mismatch", `A chunk cannot be read: ${messageOf(error)}`, { cause: error });
     });

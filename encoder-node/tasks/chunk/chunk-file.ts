@@ -1,10 +1,10 @@
 // Reads the file of an encoded chunk: fragmented MP4 with one track, each fragment a `moof` and its `mdat`.
-
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { type BoxHeader, bodyAt, boxesIn, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
 import { readFragment } from "../../package/mp4/fragments.ts";
 import type { SampleDefaults } from "../../package/mp4/movie-header.ts";
+import { openFile } from "../../run-files/open-file.ts";
 
 export type ChunkHead = {
   /** The bytes of `ftyp` and `moov`. */
@@ -95,7 +95,7 @@ const samplesIn = (moof: Buffer): number =>
 
 /** Reads a whole file. Throws when it is not the complete file of a chunk. */
 export async function readChunkFacts(path: string, kind: TrackKind): Promise<ChunkFacts> {
-  const file = await open(path);
+  const file = await openFile(path);
   try {
     const head = await readChunkHead(file);
     let facts: ChunkFacts | null = null;
@@ -138,7 +138,7 @@ async function bytesAt(file: FileHandle, offset: number, sizeBytes: number): Pro
 
 /** The body of the box of a type that ends the file; null: it ends with another one. Throws for a truncated file. */
 export async function lastBox(path: string, type: string): Promise<Buffer | null> {
-  const file = await open(path);
+  const file = await openFile(path);
   try {
     const { size } = await file.stat();
     for (let offset = 0; offset < size; ) {

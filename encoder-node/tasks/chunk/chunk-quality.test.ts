@@ -38,6 +38,7 @@ test.each([
 test("a long message of several lines is reported as one line", async () => {
   const failure = `ffmpeg failed:\u2028no\n${"long ".repeat(100)}`;
   const path = join(folder, "failed");
+  await writeFile(path, "");
   await appendQuality(path, { track: "video", failure });
   const quality = await readChunkQuality(path, "video", 0);
   for (const one of [quality, { track: "video", failure }]) {

@@ -1,5 +1,5 @@
 // The measured quality of a chunk, which travels at the end of its file: the node that joins the chunks merges it.
-import { appendFile } from "node:fs/promises";
+import { constants } from "node:fs";
 import * as z from "zod";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { ChunkRequest } from "#shared/plan/plan-chunk.ts";
@@ -8,6 +8,7 @@ import { Line } from "#shared/protocol/reported-text.ts";
 import { MAX_LENGTH_MS } from "#shared/report-limits.ts";
 import { type MeasureTracksDeps, measureTracks } from "../../quality/measure-tracks.ts";
 import { lineOf, type TrackQuality } from "../../quality/quality-report.ts";
+import { openFile } from "../../run-files/open-file.ts";
 import { lastBox } from "./chunk-file.ts";
 import type { EncodedTrack } from "./store-tracks.ts";
 
@@ -56,7 +57,14 @@ export async function measureChunk(
 }
 
 /** Appends what was measured to the file of a chunk. */
-export const appendQuality = (path: string, quality: TrackQuality): Promise<void> => appendFile(path, boxOf(quality));
+export async function appendQuality(path: string, quality: TrackQuality): Promise<void> {
+  const file = await openFile(path, constants.O_WRONLY | constants.O_APPEND);
+  try {
+    await file.appendFile(boxOf(quality));
+  } finally {
+    await file.close();
+  }
+}
 
 function boxOf(quality: TrackQuality): Buffer {
   const body = Buffer.from(

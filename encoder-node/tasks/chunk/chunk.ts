@@ -1,7 +1,4 @@
 // The task `chunk`: encode the frames of one chunk, and store them in the scratch bucket.
-
-import { mkdtemp } from "node:fs/promises";
-import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { prerollOf } from "#shared/plan/chunks/chunkable-source.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/plan-chunk.ts";
@@ -9,6 +6,7 @@ import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import { type RangedDeps, type ServedSource, withRangedSource } from "../../task/read-ranged.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
@@ -141,14 +139,14 @@ async function tryChunk(
   folder: string,
   deps: ChunkDeps,
 ): Promise<{ tracks: EncodedTrack[] } | { failure: AppError }> {
-  // A folder for each attempt, so that files of a failed attempt are not taken for those of the next.
-  const own = await mkdtemp(join(folder, "run-"));
+  // For each attempt, so that files of a failed attempt are not taken for those of the next.
+  const files = await RunFiles.create(folder);
   const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / runs.length, rate);
-  const failed = await runAll(runs, own, onProgress, deps);
+  const failed = await runAll(runs, files, onProgress, deps);
   deps.signal.throwIfAborted();
   if (failed) return { failure: AppError.from(failed.failure) };
   try {
-    return { tracks: await checkChunkTracks(tracks, own) };
+    return { tracks: await checkChunkTracks(tracks, files) };
   } catch (error) {
     if (error instanceof AppError) return { failure: error };
     throw error;

@@ -1,7 +1,4 @@
 // Checks that what ffmpeg made is what was planned: its exit status alone proves nothing.
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { join } from "node:path";
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { DroppedVideo } from "#shared/job/dropped-video.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
@@ -15,6 +12,8 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { Publication } from "../../publish/publication.ts";
 import type { Publications } from "../../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
+import { openIfThere } from "../../run-files/open-file.ts";
+import type { RunFiles } from "../../run-files/run-files.ts";
 import { probeImage } from "../../source/probe/probe.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import type { EarlyUpload } from "../../upload/early-upload.ts";
@@ -46,8 +45,7 @@ export type FailedOutput = { output: number; failure: Failure };
 /** What one run of ffmpeg made. */
 export type RunResult = {
   readonly task: Pick<TaskOf<"encode">, "outputs">;
-  /** The folder with the files. */
-  readonly folder: string;
+  readonly files: RunFiles;
   readonly publications: Publications;
   /** The files that were uploaded while they were written, by output; left out: none. */
   readonly uploads?: ReadonlyMap<number, EarlyUpload>;
@@ -56,7 +54,7 @@ export type RunResult = {
 /** Checks the files of an output, or the tracks of a stream. Returns a failure when they are not as planned. */
 export async function checkOutput(
   planned: PlannedOutput,
-  { task, folder, publications, uploads }: RunResult,
+  { task, files: made, publications, uploads }: RunResult,
   deps: TaskDeps,
 ): Promise<MadeOutput | FailedOutput> {
   const { output, growing } = planned;
@@ -66,14 +64,15 @@ export async function checkOutput(
   try {
     if (publication) {
       await publication.check();
-      const made = { output, files: [], probe: null, publication, videos: madeVideos(planned, folder) };
-      return { ...made, ...droppedIn(task.outputs.find(({ index }) => index === output)) };
+      const videos = madeVideos(planned, made.folder);
+      const dropped = droppedIn(task.outputs.find(({ index }) => index === output));
+      return { output, files: [], probe: null, publication, videos, ...dropped };
     }
-    const files = await Promise.all(planned.files.map((name) => madeFile(join(folder, name))));
+    const files = await Promise.all(planned.files.map((name) => madeFile(made.pathOf(name))));
     const [first] = files;
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
-      if (planned.neededFrame) await checkDecoded(planned.neededFrame, folder);
+      if (planned.neededFrame) await checkDecoded(planned.neededFrame, made);
       const probe = first ? await probeImage(deps.ffprobe, first.path, deps.signal) : null;
       return { output, files, probe };
     }
@@ -81,7 +80,7 @@ export async function checkOutput(
     const probe = await probeResult(first.path, deps);
     checkTracks(planned.tracks, probe);
     await checkTrackEnds(planned.tracks, { path: first.path, probe }, deps);
-    const videos = madeVideos(planned, folder);
+    const videos = madeVideos(planned, made.folder);
     if (!growing) return { output, files, probe, videos };
     const file = await uploadable(first, growing.indexAtEnd, early);
     return { output, files: [file], probe: ofSize(probe, file.sizeBytes), videos };
@@ -119,8 +118,8 @@ const TAIL_BYTES = 4096;
  * Images after the last frame that can be decoded would all show it. So the source's video must have been decoded up to
  * the frame of the last image, within the tolerance.
  */
-async function checkDecoded({ startMs, timestampMs, originMs }: NeededFrame, folder: string): Promise<void> {
-  const lastMs = lastDecodedMs(await tailOf(join(folder, DECODED_TIMES)));
+async function checkDecoded({ startMs, timestampMs, originMs }: NeededFrame, files: RunFiles): Promise<void> {
+  const lastMs = lastDecodedMs(await tailOf(files.pathOf(DECODED_TIMES)));
   const decodedMs = lastMs === null ? Number.NEGATIVE_INFINITY : lastMs + originMs;
   if (decodedMs + DECODED_STEP_MS >= startMs - toleranceMs(timestampMs)) return;
   const seconds = (ms: number): string => (ms / 1000).toFixed(2);
@@ -129,9 +128,9 @@ async function checkDecoded({ startMs, timestampMs, originMs }: NeededFrame, fol
   throw new AppError("encoding_failed", `${ends}; ${last} can be decoded, it may be damaged or truncated`);
 }
 
-/** Empty if there is no such file. A run that its source took over could leave a link. */
+/** Empty if the run left no such file. */
 async function tailOf(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  const file = await openIfThere(path);
   if (!file) return "";
   try {
     const { size } = await file.stat();

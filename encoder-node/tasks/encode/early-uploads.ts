@@ -1,7 +1,7 @@
 // The uploads of a task's files that begin while ffmpeg writes them.
-import { join } from "node:path";
 import type { PlannedOutput } from "#shared/plan/output-plan.ts";
 import { Limiter } from "../../async/in-parallel.ts";
+import type { RunFiles } from "../../run-files/run-files.ts";
 import { type EarlyUpload, openEarlyUpload } from "../../upload/early-upload.ts";
 import type { UploadDeps } from "../../upload/upload.ts";
 
@@ -15,8 +15,8 @@ export type GrowingUploads = {
 };
 
 export interface EarlyUploads {
-  /** Starts to upload the files among these outputs that ffmpeg will write into the folder. */
-  follow(outputs: readonly PlannedOutput[], folder: string): GrowingUploads;
+  /** Starts to upload the files among these outputs that ffmpeg will write. */
+  follow(outputs: readonly PlannedOutput[], made: RunFiles): GrowingUploads;
   stop(): Promise<void>;
 }
 
@@ -28,14 +28,14 @@ export function openEarlyUploads(verified: Promise<void>, deps: UploadDeps): Ear
   const started: EarlyUpload[] = [];
   const shared = { ...deps, limiter: new Limiter(PARALLEL_PARTS) };
   return {
-    follow(outputs, folder) {
+    follow(outputs, made) {
       let written = 0;
       const byOutput = new Map<number, EarlyUpload>();
       for (const { output, files, growing } of outputs) {
         const [name, ...others] = files;
         if (!growing || name === undefined || others.length > 0) continue;
         const { reservedBytes } = growing;
-        const file = { output, path: join(folder, name), reservedBytes, fraction: () => written };
+        const file = { output, find: () => made.take(name), reservedBytes, fraction: () => written };
         byOutput.set(output, openEarlyUpload(file, verified, shared));
       }
       started.push(...byOutput.values());

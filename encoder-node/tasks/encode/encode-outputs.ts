@@ -1,13 +1,13 @@
 // Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
 // command fails in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { PlannedCommand, PlannedOutput } from "#shared/plan/output-plan.ts";
 import { planEncode } from "#shared/plan/plan-encode.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { mapLimited } from "../../async/in-parallel.ts";
 import type { Publications, Publisher } from "../../publish/publisher.ts";
+import { writeText } from "../../run-files/open-file.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { checkOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
@@ -125,29 +125,29 @@ async function makeOutputs(
   onProgress: OnRuns,
   deps: EncodeDeps,
 ): Promise<void> {
-  // A folder for each command, so that files of a failed one are not taken for those of the next.
-  const folder = await mkdtemp(join(work.folder, "run-"));
-  const publications = await work.publisher.follow(command.outputs, folder, work.subtitles);
-  const uploads = work.uploads.follow(command.outputs, folder);
+  // For each command, so that files of a failed one are not taken for those of the next.
+  const files = await RunFiles.create(work.folder);
+  const publications = await work.publisher.follow(command.outputs, files, work.subtitles);
+  const uploads = work.uploads.follow(command.outputs, files);
   const useless = abortedWhenAllBroken(command.outputs, publications);
   const onRuns: OnRuns = (done, rate) => {
     // The last run writes the files.
     uploads.progressed(done - command.runs.length + 1);
     onProgress(done, rate);
   };
-  const failed = await runAll(command.runs, folder, onRuns, {
+  const failed = await runAll(command.runs, files, onRuns, {
     ...deps,
     reads: [...(work.loopbackOptions ? [] : [work.source]), ...work.watermarks.values()],
     signal: AbortSignal.any([deps.signal, useless]),
   });
   deps.signal.throwIfAborted();
   if (!failed || useless.aborted) {
-    const made = { task: work.task, folder, publications, uploads: uploads.byOutput };
+    const made = { task: work.task, files, publications, uploads: uploads.byOutput };
     const checked = await checkOutputs(command.outputs, made, deps);
     return keepOrRepeat(checked, command, work, deps);
   }
   await Promise.all([...publications.values(), uploads].map((each) => each.stop()));
-  await rm(folder, { recursive: true, force: true });
+  await files.remove();
   const { failure, busy } = failed;
   deps.log.warn("ffmpeg failed", { outputs: command.outputs.length, code: failure.code, error: failure.message });
   const notes = softwareNotes(command.outputs, busy);
@@ -213,7 +213,7 @@ function described(encoded: Encoded, { outputs }: PlannedCommand, { notes }: Equ
 
 async function checkOutputs(outputs: readonly PlannedOutput[], result: RunResult, deps: TaskDeps): Promise<Encoded[]> {
   for (const { file, text } of outputs.flatMap(({ texts = [] }) => texts)) {
-    await writeFile(join(result.folder, file), text);
+    await writeText(result.files.pathOf(file), text);
   }
   return mapLimited(outputs, PARALLEL_CHECKS, (planned) => checkOutput(planned, result, deps));
 }

@@ -15,7 +15,7 @@ import { readKeyframeGroups } from "../../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../../quality/search-rate-factor.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import type { Encoded } from "./deliver-outputs.ts";
-import { type RunDeps, runAll } from "./run-planned.ts";
+import { type RunDeps, runIn } from "./run-planned.ts";
 
 export type TargetWork = RunInputs & {
   readonly probe: MediaProbe;
@@ -58,8 +58,8 @@ export async function findTargets(
     const [first] = videos;
     if (!first) continue;
     const unique = [...new Map(videos.map((video) => [searchOf(video), video])).values()];
-    const run: SearchDeps["run"] = async (planned, folder, reads) =>
-      (await runAll([planned], folder, () => undefined, { ...deps, reads })) === null;
+    const run: SearchDeps["run"] = async (planned, cwd, reads) =>
+      (await runIn(cwd, planned, () => undefined, { ...deps, reads })) === null;
     const results = await searchRateFactors(
       { ...work, videos: unique, range: first.range, groups },
       { ...deps, folder: work.folder, run },

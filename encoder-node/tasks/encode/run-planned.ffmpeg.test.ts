@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { findIsolation } from "../../ffmpeg/sandbox/isolation.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../../source/ranges/range-proxy.ts";
 import { CommandLog } from "../../task/command-log.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
@@ -36,7 +37,7 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     const input = proxy.open({ sizeBytes: bytes.length, reader: () => source });
     const argv = ["-v", "error", "-nostdin", ...RANGE_INPUT_OPTIONS, "-i", input.url, "-f", "null", "-"];
     const run: PlannedRun = { argv, network, inHardware: false, expectedFrames: null, durationMs: 200 };
-    const work = await mkdtemp(join(folder, "run-"));
+    const work = await RunFiles.create(folder);
     const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
     const signal = AbortSignal.timeout(20_000);
     const commands = new CommandLog();

@@ -1,4 +1,4 @@
-// Runs planned ffmpeg commands, one after the other in one folder.
+// Runs planned ffmpeg commands, one after the other in a folder of their own.
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import type { EncodingRate } from "#shared/protocol/frames.ts";
@@ -8,6 +8,7 @@ import { progressFraction, rateOf } from "../../ffmpeg/read-progress.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
+import type { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 
 /**
@@ -31,27 +32,32 @@ export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | 
   readonly mayWait?: () => boolean;
 };
 
-/** Runs the commands until one fails, and returns that failure, or null. */
+/** Runs the commands until one fails, and returns that failure, or null: then `files` has what they made. */
 export async function runAll(
   runs: readonly PlannedRun[],
-  folder: string,
+  files: RunFiles,
   onProgress: OnRuns,
   deps: RunDeps,
 ): Promise<RunFailure | null> {
-  for (const [at, run] of runs.entries()) {
-    const failure = await runOne(run, folder, (fraction, rate) => onProgress(at + fraction, rate), deps);
-    if (failure) return failure;
-  }
-  return null;
+  if (runs.length === 0) return null;
+  const all = async (cwd: string): Promise<RunFailure | null> => {
+    for (const [at, run] of runs.entries()) {
+      const failure = await runIn(cwd, run, (fraction, rate) => onProgress(at + fraction, rate), deps);
+      if (failure) return failure;
+    }
+    return null;
+  };
+  return files.inRun(all, (failure) => failure === null);
 }
 
-async function runOne(
+/** Runs one command in the folder of a run. */
+export async function runIn(
+  cwd: string,
   run: PlannedRun,
-  folder: string,
   onProgress: OnRuns,
-  { ffmpeg, log, signal, commands, trace, reads, network, mayWait }: RunDeps,
+  { ffmpeg, log, signal, commands, trace, reads = [], network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
-  const ended = commands.start(run.argv, folder);
+  const ended = commands.start(run.argv, cwd);
   const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
   const startedAt = performance.now();
   log.info("ffmpeg started", { outputMs: run.durationMs, expectedFrames: run.expectedFrames });
@@ -59,8 +65,8 @@ async function runOne(
   const result = await runCommand({
     path: ffmpeg.path,
     argv: run.argv,
-    cwd: folder,
-    reads,
+    cwd,
+    reads: [...reads, ...(run.reads ?? [])],
     network: networkOf(run, network),
     inHardware: run.inHardware,
     signal,

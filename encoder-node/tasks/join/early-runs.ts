@@ -1,6 +1,7 @@
 // The runs of ffmpeg that make segments of streams while their chunks are joined.
 import { chunkFile, pipeFile } from "#shared/plan/chunks/chunk-muxers.ts";
 import type { PlannedCommand } from "#shared/plan/output-plan.ts";
+import type { RunFiles } from "../../run-files/run-files.ts";
 import type { RunDeps, RunFailure } from "../encode/run-planned.ts";
 import { type GrowingInput, runOnGrowing } from "./growing-run.ts";
 
@@ -16,7 +17,7 @@ export interface EarlyRuns {
 }
 
 /** `commands` were planned for tracks that grow. Those that make files need complete ones. */
-export function earlyRuns(commands: readonly PlannedCommand[], folder: string, deps: RunDeps): EarlyRuns {
+export function earlyRuns(commands: readonly PlannedCommand[], files: RunFiles, deps: RunDeps): EarlyRuns {
   const running = new Map<PlannedCommand, Promise<RunFailure | null>>();
   const end = new AbortController();
   let isComplete = false;
@@ -25,7 +26,7 @@ export function earlyRuns(commands: readonly PlannedCommand[], folder: string, d
       for (const command of commands) {
         const inputs = pipedInputs(command);
         if (inputs.length === 0) continue;
-        const run = { runs: command.runs, inputs, folder, isComplete: () => isComplete };
+        const run = { runs: command.runs, inputs, files, isComplete: () => isComplete };
         const result = runOnGrowing(run, { ...deps, signal: AbortSignal.any([deps.signal, end.signal]) });
         result.catch(() => undefined);
         running.set(command, result);

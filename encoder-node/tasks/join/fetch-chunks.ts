@@ -1,10 +1,11 @@
 // Fetches the chunks of tracks from the scratch bucket, a few at a time, and hands them over in their order.
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
+import { createFile } from "../../run-files/open-file.ts";
 import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-reader.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../task/scratch.ts";
@@ -89,7 +90,7 @@ async function fetchChunk(
   count: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const file = await open(path, "w", 0o600);
+  const file = await createFile(path);
   try {
     const range = { start, end: start + chunk.sizeBytes - 1 };
     const write = async (bytes: Buffer, position: number): Promise<void> => {

@@ -1,24 +1,24 @@
 // Runs ffmpeg on joined tracks while they grow: it reads them through named pipes, which it takes for files that are
 // not seekable. Its output is the same as from the complete files.
 import { execFile } from "node:child_process";
-import { constants, open as openFile } from "node:fs";
-import { open } from "node:fs/promises";
+import { constants, open } from "node:fs";
 import { Socket } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import { openFile } from "../../run-files/open-file.ts";
+import type { RunFiles } from "../../run-files/run-files.ts";
 import { type RunDeps, type RunFailure, runAll } from "../encode/run-planned.ts";
 
-/** A file that grows, and the pipe by which a run reads it; names in the run's folder. */
+/** A file that grows, and the pipe by which a run reads it; names in the folder of this node. */
 export type GrowingInput = { readonly file: string; readonly pipe: string };
 
 export type GrowingRun = {
   readonly runs: readonly PlannedRun[];
   readonly inputs: readonly GrowingInput[];
-  readonly folder: string;
+  readonly files: RunFiles;
   /** Whether the files grow no more. */
   readonly isComplete: () => boolean;
 };
@@ -27,8 +27,6 @@ export type GrowingRun = {
 const READ_EVERY_MS = 250;
 const OPEN_EVERY_MS = 50;
 const BUFFER_BYTES = 256 * 1024;
-/** A run that was taken over by its source could replace track and pipe by links to any file of this machine. */
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
 const PIPE_FLAGS = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
@@ -36,8 +34,8 @@ const PIPE_FLAGS = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOL
  * the reason of the signal.
  */
 export async function runOnGrowing(run: GrowingRun, deps: RunDeps): Promise<RunFailure | null> {
-  const { runs, inputs, folder, isComplete } = run;
-  const paths = inputs.map(({ file, pipe }) => ({ file: join(folder, file), pipe: join(folder, pipe) }));
+  const { runs, inputs, files, isComplete } = run;
+  const paths = inputs.map(({ file, pipe }) => ({ file: files.pathOf(file), pipe: files.pathOf(pipe) }));
   const end = new AbortController();
   const signal = AbortSignal.any([deps.signal, end.signal]);
   let broken: { readonly error: unknown } | null = null;
@@ -50,7 +48,7 @@ export async function runOnGrowing(run: GrowingRun, deps: RunDeps): Promise<RunF
   };
   await makePipes(paths.map(({ pipe }) => pipe));
   const feeding = Promise.all(paths.map(feed));
-  const failure = await runAll(runs, folder, () => undefined, { ...deps, signal, mayWait: () => !isComplete() });
+  const failure = await runAll(runs, files, () => undefined, { ...deps, signal, mayWait: () => !isComplete() });
   end.abort();
   await feeding;
   deps.signal.throwIfAborted();
@@ -76,7 +74,7 @@ async function makePipes(paths: readonly string[]): Promise<void> {
 
 /** Writes a file into its pipe as it grows, until it is complete or ffmpeg has ended (EPIPE). */
 async function feedPipe({ file, pipe }: GrowingInput, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
-  const source = await open(file, READ_FLAGS);
+  const source = await openFile(file);
   try {
     const writer = await openPipe(pipe, signal);
     try {
@@ -120,7 +118,7 @@ async function openPipe(path: string, signal: AbortSignal): Promise<PipeWriter> 
 }
 
 async function openWhenRead(path: string, signal: AbortSignal): Promise<number> {
-  const openNow = promisify(openFile);
+  const openNow = promisify(open);
   for (;;) {
     signal.throwIfAborted();
     try {

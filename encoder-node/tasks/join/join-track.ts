@@ -1,10 +1,11 @@
 // Joins the chunks of a track: the header of the first chunk, and the fragments of all chunks in time order.
 
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { bodyAt } from "../../package/mp4/boxes.ts";
+import { createFile, openFile } from "../../run-files/open-file.ts";
 import {
   type ChunkFacts,
   type ChunkFragment,
@@ -30,8 +31,7 @@ const READABLE_BY_ALL = 0o644;
 
 /** Creates the file at `path`. It only grows, so it can be followed while chunks are appended. */
 export async function openJoinedTrack(path: string, kind: TrackKind): Promise<JoinedTrack> {
-  const file = await open(path, "wx", 0o600);
-  await file.chmod(READABLE_BY_ALL);
+  const file = await createFile(path, READABLE_BY_ALL);
   let head: ChunkHead | null = null;
   let facts: ChunkFacts | null = null;
   let last: Pick<ChunkFragment, "start"> | null = null;
@@ -59,7 +59,7 @@ export async function openJoinedTrack(path: string, kind: TrackKind): Promise<Jo
   return {
     facts: () => facts,
     async append(path) {
-      const chunk = await open(path);
+      const chunk = await openFile(path);
       try {
         return await take(chunk);
       } catch (error) {

@@ -1,5 +1,5 @@
 // Joins the tracks of a chunked job in one folder, from what other nodes stored in the scratch bucket.
-import { mkdir, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
@@ -42,9 +42,9 @@ export type TracksWork = {
   readonly task: JoinTask;
   /** The outputs of the task that are made. */
   readonly outputs: readonly OutputSpec[];
-  /** Where the tracks are written, with their planned names; they grow there. */
+  /** Where the tracks are written, with their planned names; they grow there. Runs do not write here. */
   readonly folder: string;
-  /** Where chunks are kept until they are joined. */
+  /** Where chunks are kept until they are joined: another folder of this node. */
   readonly chunkFolder: string;
   /** Called when the first chunks are joined: all tracks and other files exist, and grow from now on. */
   readonly onBegun: () => void;
@@ -58,7 +58,7 @@ type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrac
  * and `JoinedTrack.append` do.
  */
 export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedTracks> {
-  const { task, outputs, folder, chunkFolder } = work;
+  const { task, outputs, folder } = work;
   const otherFiles = plannedFiles(task, outputs);
   const plannedOf = new Map<ScratchTrack, ChunkTrack>();
   const joined = new Map<string, JoinedTrack>();
@@ -94,7 +94,6 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
     return planned ? appendChunk(stored, planned, path) : moveFile(stored, path);
   };
 
-  await mkdir(chunkFolder, { recursive: true });
   try {
     await fetchAll(work, { plannedOf, onChunk }, deps);
   } finally {

@@ -1,7 +1,4 @@
 // The task `join`: join the chunks of a video, add the audio, and upload the outputs.
-
-import { mkdir } from "node:fs/promises";
-import { join as pathOf } from "node:path";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/output-plan.ts";
@@ -10,6 +7,7 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher, type Publications, type Publisher } from "../../publish/publisher.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
@@ -56,29 +54,27 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
   const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.
-  const commands = outputs.map((spec) =>
-    planJoin({ probe: task.probe, outputs: [spec], capabilities: ALL_SOFTWARE, isGrowing: growing }),
-  );
-  const work = pathOf(folder, "work");
-  await mkdir(work, { mode: 0o700 });
+  const files = await RunFiles.create(folder);
+  const planned = { probe: task.probe, capabilities: ALL_SOFTWARE, folder: files.folder, isGrowing: growing };
+  const commands = outputs.map((spec) => planJoin({ ...planned, outputs: [spec] }));
   // Segments are uploaded as soon as they are joined, while later chunks are still being fetched.
   const publications = await publisher.follow(
     commands.flatMap(({ outputs }) => outputs),
-    work,
+    files,
     subtitles,
   );
-  const early = earlyRuns(growing ? commands : [], work, deps);
+  const early = earlyRuns(growing ? commands : [], files, deps);
   try {
-    const chunkFolder = pathOf(folder, "chunks");
-    const tracks = await joinTracks({ task, outputs, folder: work, chunkFolder, onBegun: early.start }, deps);
+    const work = { task, outputs, folder: files.folder, chunkFolder: folder, onBegun: early.start };
+    const tracks = await joinTracks(work, deps);
     early.complete();
     const encoded: (MadeOutput | FailedOutput)[] = [...failed];
     for (const [at, command] of commands.entries()) {
       const onProgress: OnRuns = (done, rate) => deps.progress("encoding", (at + done) / commands.length, rate);
       const run = (): Promise<RunFailure | null> =>
         early.of(command) ??
-        runAll(command.runs, work, (done, rate) => onProgress(done / command.runs.length, rate), deps);
-      encoded.push(...(await finishOutput(command, { task, work, publications, run }, deps)));
+        runAll(command.runs, files, (done, rate) => onProgress(done / command.runs.length, rate), deps);
+      encoded.push(...(await finishOutput(command, { task, files, publications, run }, deps)));
     }
     return { tracks, encoded };
   } finally {
@@ -88,7 +84,7 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
 
 type Finishing = {
   readonly task: TaskOf<"join">;
-  readonly work: string;
+  readonly files: RunFiles;
   readonly publications: Publications;
   /** Runs the remaining commands of the output. */
   readonly run: () => Promise<RunFailure | null>;
@@ -97,7 +93,7 @@ type Finishing = {
 /** Makes one output of its tracks, and checks the result. */
 async function finishOutput(
   { outputs }: PlannedCommand,
-  { task, work, publications, run }: Finishing,
+  { task, files, publications, run }: Finishing,
   deps: TaskDeps,
 ): Promise<(MadeOutput | FailedOutput)[]> {
   const failed = await run();
@@ -106,7 +102,7 @@ async function finishOutput(
     await Promise.all(outputs.map(({ output }) => publications.get(output)?.stop()));
     return outputs.map(({ output }) => ({ output, failure: failed.failure }));
   }
-  const result = { task, folder: work, publications };
+  const result = { task, files, publications };
   return Promise.all(
     outputs.map(async (planned) => {
       const checked = await checkOutput(planned, result, deps);

@@ -1,7 +1,5 @@
 // Encodes the videos of a task in chunks on this node, several at the same time, where one run of ffmpeg would leave
 // cores idle. The chunks are planned and joined as those of several nodes (docs/ultrafast.md).
-import { mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
@@ -10,6 +8,7 @@ import { planJoin } from "#shared/plan/plan-join.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { ChunkSpan } from "#shared/protocol/chunks.ts";
 import type { Publications } from "../../publish/publisher.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../task/task-deps.ts";
 import { checkOutput } from "../encode/check-output.ts";
 import type { Encoded } from "../encode/deliver-outputs.ts";
@@ -53,27 +52,26 @@ async function encodeSplit(
 ): Promise<readonly Encoded[] | null> {
   deps.log.info("Video split", { chunks: chunks.length, runs });
   const { source, task } = work;
-  const folder = await mkdtemp(join(work.folder, "split-"));
-  const commands = outputs.map((spec) =>
-    planJoin({ probe: task.probe, outputs: [spec], capabilities: deps.capabilities }),
-  );
+  const files = await RunFiles.create(work.folder);
+  const joined = { probe: task.probe, capabilities: deps.capabilities, folder: files.folder };
+  const commands = outputs.map((spec) => planJoin({ ...joined, outputs: [spec] }));
   const planned = commands.flatMap((command) => command.outputs);
-  const publications = await work.publisher.follow(planned, folder, work.subtitles);
+  const publications = await work.publisher.follow(planned, files, work.subtitles);
   const useless = abortedWhenAllBroken(planned, publications);
   const own = { ...deps, signal: AbortSignal.any([deps.signal, useless]) };
   const done = await made(own, async () => {
     const request = { source, probe: task.probe, outputs, watermarks: work.watermarks, cores };
-    await encodeAll({ request, chunks, runs, folder, chunkFolder: work.folder }, own);
-    for (const command of commands) await joinOutput(command, folder, own);
+    await encodeAll({ request, chunks, runs, files, chunkFolder: work.folder }, own);
+    for (const command of commands) await joinOutput(command, files, own);
   });
   deps.signal.throwIfAborted();
   if (!done && !useless.aborted) {
-    await discard(publications, folder);
+    await discard(publications, files);
     return null;
   }
   return Promise.all(
     planned.map(async (output) => {
-      const checked = await checkOutput(output, { task, folder, publications }, deps);
+      const checked = await checkOutput(output, { task, files, publications }, deps);
       const { encoder, note } = output;
       return "failure" in checked
         ? checked
@@ -93,12 +91,12 @@ async function made({ signal, log }: TaskDeps, work: () => Promise<void>): Promi
   }
 }
 
-async function joinOutput({ runs }: PlannedCommand, folder: string, deps: TaskDeps): Promise<void> {
-  const failed = await runAll(runs, folder, () => undefined, deps);
+async function joinOutput({ runs }: PlannedCommand, files: RunFiles, deps: TaskDeps): Promise<void> {
+  const failed = await runAll(runs, files, () => undefined, deps);
   if (failed) throw AppError.from(failed.failure);
 }
 
-async function discard(publications: Publications, folder: string): Promise<void> {
+async function discard(publications: Publications, files: RunFiles): Promise<void> {
   await Promise.all([...publications.values()].map((publication) => publication.stop()));
-  await rm(folder, { recursive: true, force: true });
+  await files.remove();
 }

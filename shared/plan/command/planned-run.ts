@@ -5,6 +5,8 @@ import type { Branch } from "./filter-graph.ts";
 export type PlannedRun = {
   /** The arguments. The run has a folder of its command's own, empty at first: output names are relative to it. */
   readonly argv: readonly string[];
+  /** Files that it reads besides the source and watermarks: absolute paths. */
+  readonly reads?: readonly string[];
   /**
    * What the run needs of the network. `none`: nothing, it reads local files. `loopback`: it reads its source over HTTP
    * from the process that starts it, at the URL of the request's `source`. Whoever runs it gives it this access and no

@@ -1,0 +1,109 @@
+// A filter of system calls (seccomp(2)) for the tool of a run: calls that no run needs, and by which processes without
+// privileges reached flaws of the kernel. Perl, an essential package of Debian, sets it without native code. Pure.
+
+type Machine = {
+  /** AUDIT_ARCH of audit(7), and the number of `prctl`. */
+  readonly audit: number;
+  readonly prctl: number;
+  /** Numbers of the calls. Those above 400 are the same on all machines. */
+  readonly denied: readonly number[];
+  readonly clone: number;
+};
+
+/**
+ * mount_setattr, pidfd_getfd, io_uring_*, and the newer calls for mounts: open_tree, move_mount, fsopen, fsconfig,
+ * fsmount, fspick.
+ */
+const DENIED = [442, 438, 425, 426, 427, 428, 429, 430, 431, 432, 433];
+/** Its flags are in memory, where a filter cannot read them. Libraries use `clone` when it does not exist. */
+const CLONE3 = 435;
+
+/**
+ * In this order: mount, umount2, pivot_root, chroot, unshare, setns; ptrace, process_vm_readv, process_vm_writev, kcmp;
+ * bpf, perf_event_open, userfaultfd; add_key, request_key, keyctl; name_to_handle_at, open_by_handle_at; init_module,
+ * finit_module, kexec_load, kexec_file_load.
+ */
+const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, Machine>>> = {
+  x64: {
+    audit: 0xc000003e,
+    prctl: 157,
+    denied: [
+      ...[165, 166, 155, 161, 272, 308, 101, 310, 311, 312, 321, 298, 323, 248, 249, 250, 303, 304],
+      ...[175, 313, 246, 320],
+    ],
+    clone: 56,
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    prctl: 167,
+    denied: [
+      ...[40, 39, 41, 51, 97, 268, 117, 270, 271, 272, 280, 241, 282, 217, 218, 219, 264, 265],
+      ...[105, 273, 104, 294],
+    ],
+    clone: 220,
+  },
+};
+
+/** struct seccomp_data: the number of the call, the machine, and the lower half of the first argument. */
+const NUMBER = 0;
+const AUDIT = 4;
+const FIRST_ARGUMENT = 16;
+const CLONE_NEWUSER = 0x10000000;
+/** Calls of x32 have this bit, and other numbers. */
+const X32_BIT = 0x40000000;
+
+/** Classic BPF (linux/filter.h): load a word, compare it, return. */
+const LOAD = 0x20;
+const IF_EQUAL = 0x15;
+const IF_AT_LEAST = 0x35;
+const IF_ANY_BIT = 0x45;
+const RETURN = 0x06;
+const ALLOW = 0x7fff0000;
+const errno = (number: number): number => 0x00050000 | number;
+const [EPERM, ENOSYS] = [1, 38];
+
+type Step = readonly [code: number, value: number, ifTrue?: number, ifFalse?: number];
+const when = (test: number, value: number, answer: number): Step[] => [
+  [test, value, 0, 1],
+  [RETURN, answer],
+];
+
+function filterSteps({ audit, denied, clone }: Machine): Step[] {
+  return [
+    [LOAD, AUDIT],
+    [IF_EQUAL, audit, 1, 0],
+    [RETURN, errno(EPERM)],
+    [LOAD, NUMBER],
+    ...when(IF_AT_LEAST, X32_BIT, errno(ENOSYS)),
+    ...[...denied, ...DENIED].flatMap((number) => when(IF_EQUAL, number, errno(EPERM))),
+    ...when(IF_EQUAL, CLONE3, errno(ENOSYS)),
+    [IF_EQUAL, clone, 0, 3],
+    [LOAD, FIRST_ARGUMENT],
+    ...when(IF_ANY_BIT, CLONE_NEWUSER, errno(EPERM)),
+    [RETURN, ALLOW],
+  ];
+}
+
+/** struct sock_filter. */
+function encoded(steps: readonly Step[]): Buffer {
+  const bytes = Buffer.alloc(steps.length * 8);
+  for (const [at, [code, value, ifTrue = 0, ifFalse = 0]] of steps.entries()) {
+    bytes.writeUInt16LE(code, at * 8);
+    bytes.writeUInt8(ifTrue, at * 8 + 2);
+    bytes.writeUInt8(ifFalse, at * 8 + 3);
+    bytes.writeUInt32LE(value >>> 0, at * 8 + 4);
+  }
+  return bytes;
+}
+
+/** prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER) with a struct sock_fprog, then the tool. */
+const SCRIPT =
+  'my ($c, $h) = splice @ARGV, 0, 2; my $f = pack "H*", $h; my $p = pack "Sx![P]P", length($f) / 8, $f; ' +
+  'syscall($c, 22, 2, $p, 0, 0) == 0 or die "seccomp: $!\\n"; exec { $ARGV[0] } @ARGV or die "seccomp: $ARGV[0]: $!\\n"';
+
+/** The command prefix that sets the filter, which needs `no_new_privs`. Empty on machines with unknown numbers. */
+export function seccompPrefix(machine: NodeJS.Architecture): string[] {
+  const numbers = MACHINES[machine];
+  if (!numbers) return [];
+  return ["perl", "-e", SCRIPT, "--", String(numbers.prctl), encoded(filterSteps(numbers)).toString("hex")];
+}

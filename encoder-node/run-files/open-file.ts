@@ -1,0 +1,86 @@
+// Opens files that a run of ffmpeg wrote. A run that was taken over by its source can leave anything under the name of
+// an output: a link to a file of this machine, or a named pipe that blocks whoever opens it.
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, rm } from "node:fs/promises";
+
+/** No link is followed, and no pipe is waited for. */
+const CAREFULLY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const READABLE_BY_ALL = 0o444;
+
+/**
+ * Opens a regular file with one name; `flags` are those of open(2). Throws the error of the file system (ELOOP for a
+ * link), and an Error for pipes, folders, devices, and files with further names.
+ */
+export async function openFile(path: string, flags: number = constants.O_RDONLY): Promise<FileHandle> {
+  const file = await open(path, flags | CAREFULLY);
+  try {
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error("It is no regular file");
+    // None if it has just been removed.
+    if (found.nlink > 1) throw new Error("The file has further names");
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Null when the file does not exist; else as `openFile`. */
+export async function openIfThere(path: string): Promise<FileHandle | null> {
+  return openFile(path).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
+}
+
+/**
+ * Creates an empty file in place of whatever has its name, and opens it for writing. Runs of other users can read it
+ * with mode 0o644. Throws the error of the file system.
+ */
+export async function createFile(path: string, mode = 0o600): Promise<FileHandle> {
+  await rm(path, { force: true });
+  return open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode);
+}
+
+/** Writes a text as `createFile` does. */
+export async function writeText(path: string, text: string, mode?: number): Promise<void> {
+  const file = await createFile(path, mode);
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+}
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** The bytes of an open file, which is closed. A run can leave a file of any size: throws above `maxBytes`. */
+export async function bytesOf(file: FileHandle, maxBytes: number): Promise<Buffer> {
+  // `end` is inclusive.
+  const bytes = Buffer.concat(await file.createReadStream({ end: maxBytes }).toArray());
+  if (bytes.length > maxBytes) throw new Error(`The file has more than ${maxBytes} bytes`);
+  return bytes;
+}
+
+/** Throws as `openFile` and `bytesOf`. */
+export const readBytes = async (path: string, maxBytes: number): Promise<Buffer> =>
+  bytesOf(await openFile(path), maxBytes);
+
+export const readText = async (path: string, maxBytes: number): Promise<string> =>
+  (await readBytes(path, maxBytes)).toString();
+
+/**
+ * Lets the users of runs read a file in a folder of this node, into which no other user gets. Pipes are left as they
+ * are: opening one would look like a reader.
+ */
+export async function makeReadable(path: string): Promise<void> {
+  const found = await lstat(path);
+  if (!found.isFile() || (found.mode & READABLE_BY_ALL) === READABLE_BY_ALL) return;
+  const file = await openFile(path);
+  try {
+    await file.chmod((found.mode & 0o777) | READABLE_BY_ALL);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,98 @@
+// Removes the folder of a run with all that the run left in it, and anything else that a run made.
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { chmod, type FileHandle, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** O_PATH of Linux, which Node does not name: opens a folder whatever its mode (open(2)). */
+const O_PATH = 0o10000000;
+const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** A killed process needs some time to end, and can create files until then. */
+const TRIES = 20;
+const AGAIN_MS = 50;
+
+/**
+ * Removes a file, or a folder of any depth and mode, and no file outside: `rm` of Node would follow a link that takes
+ * the place of a folder while it works, and cannot remove paths that are too long. Each folder is opened once and its
+ * entries are named relative to it; folders in it are moved to its parent, which only this node can change, and removed
+ * there.
+ */
+export async function removeTree(path: string): Promise<void> {
+  if (process.platform !== "linux") return rm(path, { recursive: true, force: true, maxRetries: 3 });
+  const waiting = [path];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (!(await isUnlinked(next))) waiting.push(...(await removeFolder(next)));
+  }
+}
+
+/** False for a folder. */
+const isUnlinked = (path: string | Buffer): Promise<boolean> =>
+  unlink(path).then(
+    () => true,
+    (error: unknown) => {
+      if (hasCode(error, "EISDIR")) return false;
+      throw error;
+    },
+  );
+
+/** Returns the folders that were in it, where they are now. */
+async function removeFolder(path: string): Promise<string[]> {
+  const moved: string[] = [];
+  for (let left = TRIES; ; left--) {
+    await empty(path, moved);
+    try {
+      await rmdir(path);
+      return moved;
+    } catch (error) {
+      if (left === 0 || !hasCode(error, "ENOTEMPTY")) throw error;
+    }
+    await sleep(AGAIN_MS);
+  }
+}
+
+async function empty(path: string, moved: string[]): Promise<void> {
+  const folder = await open(path, FOLDER);
+  try {
+    const within = pathOf(folder);
+    await allow(folder);
+    // Names need not be UTF-8.
+    for (const name of await readdir(within, { encoding: "buffer" })) {
+      const entry = Buffer.concat([Buffer.from(`${within}/`), name]);
+      try {
+        if (!(await isUnlinked(entry))) moved.push(await moveOut(entry, dirname(path)));
+      } catch {
+        // A process that has not ended yet has changed it. It is tried again, because the folder is not empty.
+      }
+    }
+  } finally {
+    await folder.close();
+  }
+}
+
+/** A folder that moves must be writable for its owner, because its `..` changes. */
+async function moveOut(entry: Buffer, to: string): Promise<string> {
+  await openUp(entry);
+  const own = join(to, `removed-${randomUUID()}`);
+  await rename(entry, own);
+  return own;
+}
+
+/** Lets this node list a folder and change its entries, whatever mode the run gave it. */
+export async function openUp(path: string | Buffer): Promise<void> {
+  if (process.platform !== "linux") return;
+  const folder = await open(path, FOLDER);
+  try {
+    await allow(folder);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** By the open folder: fchmod(2) does not take one that was opened by O_PATH. */
+const allow = (folder: FileHandle): Promise<void> => chmod(pathOf(folder), 0o700);
+const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
+
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
