@@ -1,8 +1,8 @@
 // Replaces a source whose video states a reserved color matrix by a copy without it, for one encode.
-import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { planCleanCopy } from "#shared/plan/plan-clean-copy.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { inWorkspace } from "../../task/workspace.ts";
 import type { EncodeDeps, EncodeSource } from "./encode-source.ts";
@@ -20,10 +20,11 @@ export async function withCleanSource<Value>(
   const run = needsFrames(task) ? planCleanCopy(source, task.probe, FILE) : null;
   if (!run) return work(task, source);
   return inWorkspace(deps.workFolder, async (folder) => {
-    const failed = await runAll([run], folder, () => undefined, { ...deps, reads: [source.source] });
+    const files = await RunFiles.create(folder);
+    const failed = await runAll([run], files, () => undefined, { ...deps, reads: [source.source] });
     deps.signal.throwIfAborted();
     if (failed) throw AppError.from(failed.failure);
-    const path = join(folder, FILE);
+    const path = files.pathOf(FILE);
     const probe = await probeSource(deps.ffprobe, path, deps.signal);
     return work({ ...task, probe }, { source: path, release: source.release });
   });
