@@ -1,5 +1,5 @@
 // Finds code of encoder nodes that opens files by their path, outside of encoder-node/run-files/: what a run of ffmpeg
-// left under a name can be a link or a pipe (docs/decisions/0034-files-of-runs.md).
+// left under a name can be a link or a pipe (docs/decisions/0031-files-of-runs.md).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
