@@ -57,7 +57,8 @@ const UPLOAD_ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** True if the source of a job was uploaded to the service. */
-export const isUploaded = ({ source = "" }: { readonly source?: string | undefined }): boolean => source.startsWith("upload:");
+export const isUploaded = ({ source = "" }: { readonly source?: string | undefined }): boolean =>
+  source.startsWith("upload:");
 
 export function adviceFor(code: string | undefined, ofUpload = false): Advice {
   if (code === undefined || !isErrorCode(code)) return { text: BY_BLAME.platform, mayRetry: true };
