@@ -8,7 +8,15 @@ import { processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
 import { trackSeconds } from "./track-seconds.ts";
-import { lateAudio, longVideoLost, shortAudio, TRACK_STREAM, type TrackSource, videoLost } from "./track-sources.ts";
+import {
+  lateAudio,
+  longVideoLost,
+  oneFrame,
+  shortAudio,
+  TRACK_STREAM,
+  type TrackSource,
+  videoLost,
+} from "./track-sources.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -48,6 +56,7 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
   ["by themselves", [images([0, 1]), images([0, 2.5])], videoLost, [true, false]],
   ["as an animation", [{ format: "gif:64x", params: { scene: { number: 2, duration: 0.2 } } }], videoLost, [false]],
   ["as sprite sheets", [{ format: "jpg:64x", number: 3, params: { sprite: true } }], videoLost, [false]],
+  ["of a single frame", [images([0]), { format: "jpg:64x", number: 3 }], oneFrame, [true, true]],
   ["by seeking", [images([31])], longVideoLost, [true]],
   ["by seeking after the loss", [images([38])], longVideoLost, [false]],
 ])("makes images only of video that can be decoded: %s", async (_, requests, make, made) => {

@@ -67,6 +67,10 @@ export const videoLost: TrackSource = async (workshop, extension) => {
   return extension === "mp4" ? lost : workshop.make(`lost.${extension}`, "-i lost.mp4 -c copy");
 };
 
+/** A single frame, as a cover, with 3 s of audio. */
+export const oneFrame: TrackSource = ({ make }, extension) =>
+  make(`one-frame.${extension}`, `${video(0.04)} ${tone(3)} ${codecsOf(extension)}`);
+
 /** 40 s with a keyframe every 10 s; the video is lost from 32 s on. */
 export const longVideoLost: TrackSource = async (workshop) => {
   const rare = `-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 50 -keyint_min 50`;

@@ -53,7 +53,8 @@ const selects = (passed: string, count: number): string =>
 const JPEG = "-fps_mode passthrough -c:v mjpeg -q:v 2 -f image2";
 const TO_JPEG = "setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p";
 /** The part that notes how far the video was decoded: its graph, and its output. */
-const decodedUntil = (seconds: number): string => ` -filter_complex [0:0]fps=2:round=down,trim=end=${seconds}[times] `;
+const decodedUntil = (seconds: number): string =>
+  ` -filter_complex [0:0]fps=10:round=down:eof_action=pass,trim=end=${seconds}[times] `;
 const DECODED =
   " -map [times] -c:v wrapped_avframe -fps_mode passthrough -enc_time_base 1/1000 -f framecrc decoded-times.txt";
 const TICKS = "-map [ticks] -c:v wrapped_avframe -fps_mode vfr -enc_time_base 1/90000";
@@ -89,7 +90,7 @@ const ROWS: Row[] = [
     ],
     argv:
       `-filter_complex [0:0]scale=1280:720:flags=bicubic,format=yuv420p,setsar=1[v2] -filter_complex [0:0]fps=24,scale=320:180:flags=bicubic,format=yuv420p,pad=320:240:0:30,setsar=1[v1] -filter_complex [0:0]${selects("clip(ceil((T-10.000437)/20),0,3)", 3)}` +
-      `scale=300:169:flags=bicubic,format=gbrp,pad=300:300:0:65,${TO_JPEG}[v0]${decodedUntil(50.5)}` +
+      `scale=300:169:flags=bicubic,format=gbrp,pad=300:300:0:65,${TO_JPEG}[v0]${decodedUntil(50.1)}` +
       `-map [v2] -map 0:1 ${X264} -b:v 2000k -maxrate 3000k -bufsize 4000k -g 150 -fps_mode vfr ` +
       `-c:a aac -af aformat=sample_fmts=fltp,aformat=channel_layouts=mono,alimiter=limit=0.944:level=0 -b:a 64k -ar 44100 ${TAIL} 2.mp4 ` +
       `-map [v1] ${X264} -crf 28 -maxrate 400k -bufsize 800k -g 120 -fps_mode vfr -t 2.5 ${TAIL} 1.mp4 ` +
@@ -139,7 +140,7 @@ const ROWS: Row[] = [
     outputs: [{ format: "jpg:99x", number: 2, square: true }],
     argv:
       `-filter_complex [0:0]null[ticks] -filter_complex [0:0]${selects("clip(ceil((T-12.000437)/20),0,2)", 2)}` +
-      `scale=1920:1080,crop=iw*9/16:ih,scale=99:99:flags=bicubic,format=gbrp,${TO_JPEG}[v0]${decodedUntil(32.5)}` +
+      `scale=1920:1080,crop=iw*9/16:ih,scale=99:99:flags=bicubic,format=gbrp,${TO_JPEG}[v0]${decodedUntil(32.1)}` +
       `${TICKS} -t 32 -f null - -map [v0] -frames:v 2 ${JPEG} 0-%05d.jpg${DECODED}`,
     frames: 899,
     durationMs: 32_000,
@@ -150,7 +151,7 @@ const ROWS: Row[] = [
     outputs: [{ format: "mp4:240p", durationMs: 5000 }, { format: "jpg" }],
     argv:
       `-filter_complex [0:0]null[ticks] -filter_complex [0:0]scale=426:240:flags=bicubic,format=yuv420p,setsar=1[v0] -filter_complex [0:0]${selects("gt(T-30.000437,0)", 1)}` +
-      `scale=1920:1080:flags=bicubic,format=gbrp,${TO_JPEG}[v1]${decodedUntil(30.5)}` +
+      `scale=1920:1080:flags=bicubic,format=gbrp,${TO_JPEG}[v1]${decodedUntil(30.1)}` +
       `${TICKS} -t 30 -f null - ` +
       `-map [v0] ${X264} -b:v 500k -maxrate 750k -bufsize 1000k -g 150 -fps_mode vfr -t 5 ${TAIL} 0.mp4 ` +
       `-map [v1] -frames:v 1 ${JPEG} 1-%05d.jpg${DECODED}`,

@@ -55,7 +55,7 @@ const DECODE = "IN -filter_complex [0:0]null[ticks] -filter_complex [0:0]";
 const scaled = (size: string): string => `scale=${size}:flags=bicubic,format=gbrp,setsar=1`;
 /** The part that notes how far the video was decoded: its graph, and its output. */
 const decodedUntil = (seconds: number, input = 0): string =>
-  ` -filter_complex [${input}:0]fps=2:round=down,trim=end=${seconds}[times] `;
+  ` -filter_complex [${input}:0]fps=10:round=down:eof_action=pass,trim=end=${seconds}[times] `;
 const DECODED =
   " -map [times] -c:v wrapped_avframe -fps_mode passthrough -enc_time_base 1/1000 -f framecrc decoded-times.txt";
 const STILLS = "-fps_mode passthrough -c:v";
@@ -67,7 +67,7 @@ test.each<[name: string, probe: MediaProbe, output: OutputOptions, lines: string
     { format: "webp:320x", params: { offsets: [9, 3.5] } },
     [
       `${DECODE}${selects("gt(T-3.500437,0)+gt(T-9.000437,0)", 2)}${scaled("320:180")},` +
-        `scale=out_color_matrix=bt601:out_range=tv,format=yuv420p[v0]${decodedUntil(9.5)}${ticks} -t 9 -f null - ` +
+        `scale=out_color_matrix=bt601:out_range=tv,format=yuv420p[v0]${decodedUntil(9.1)}${ticks} -t 9 -f null - ` +
         `-map [v0] -frames:v 2 ${STILLS} libwebp -quality 80 -f image2 0-%05d.webp${DECODED}`,
     ],
   ],
@@ -78,7 +78,7 @@ test.each<[name: string, probe: MediaProbe, output: OutputOptions, lines: string
     [
       `${DECODE}${selects("clip(ceil((T-0.000437)/2),0,30)", 30)}${scaled("160:90")},` +
         "tile=4x7:nb_frames=25:color=black,setsar=1,scale=out_color_matrix=bt601:out_range=pc,format=yuvj420p[v0]" +
-        `${decodedUntil(58.5)}${ticks} -t 58 -f null - ` +
+        `${decodedUntil(58.1)}${ticks} -t 58 -f null - ` +
         `-map [v0] -frames:v 2 ${STILLS} mjpeg -q:v 2 -f image2 0-%05d.jpg${DECODED}`,
     ],
   ],
@@ -90,7 +90,7 @@ test.each<[name: string, probe: MediaProbe, output: OutputOptions, lines: string
       `${DECODE}${selects("clip(ceil((T-2.000437)/0.1),0,10)+clip(ceil((T-7.000437)/0.1),0,10)", 20)}` +
         `${scaled("500:281")},split[v0gen][v0use];[v0gen]tpad=stop=1,palettegen=stats_mode=diff[v0pal];` +
         "[v0use][v0pal]paletteuse=dither=bayer:bayer_scale=4:diff_mode=rectangle[v0]" +
-        `${decodedUntil(8.4)}${ticks} -t 7.9 -f null - ` +
+        `${decodedUntil(8)}${ticks} -t 7.9 -f null - ` +
         `-map [v0] -frames:v 20 ${STILLS} gif -loop 0 -final_delay 10 -f gif 0.gif${DECODED}`,
     ],
   ],
@@ -107,7 +107,7 @@ test.each<[name: string, probe: MediaProbe, output: OutputOptions, lines: string
             `${STILLS} libaom-av1 -usage allintra -cpu-used 6 -g 0 -crf 24 -f image2 ` +
             `-start_number ${at + 1} 0-%05d.avif`,
         )
-        .join(" ")}${decodedUntil(0.5, 1)}${DECODED.trimStart()}`,
+        .join(" ")}${decodedUntil(0.1, 1)}${DECODED.trimStart()}`,
     ],
   ],
 ])("%s", (_, probe, output, expected) => {

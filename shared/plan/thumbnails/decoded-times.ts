@@ -7,11 +7,12 @@ import type { CommandPart } from "../command/planned-run.ts";
 export const DECODED_TIMES = "decoded-times.txt";
 
 /** Distance of the times, in ms. */
-export const DECODED_STEP_MS = 500;
+export const DECODED_STEP_MS = 100;
 
 /**
- * Writes a line for each half second up to the decoded frame that is the last one, or the first one after `untilMs`.
- * `fps` fills the time up to a frame when that frame comes, so a frame that is shown for long does not end the list.
+ * Writes a line for each tenth of a second up to the decoded frame that is the last one, or the first one after
+ * `untilMs`. `fps` fills the time up to a frame when that frame comes, so a frame that is shown for long does not end the
+ * list. Without `eof_action=pass` a single frame would leave no line.
  */
 export const decodedTimes = (untilMs: number): CommandPart => ({
   branches: [decodedTimesBranch("times", untilMs)],
@@ -22,7 +23,10 @@ export const decodedTimes = (untilMs: number): CommandPart => ({
 
 export const decodedTimesBranch = (label: string, untilMs: number): Branch => ({
   label,
-  filters: [`fps=${1000 / DECODED_STEP_MS}:round=down`, `trim=end=${seconds(untilMs + DECODED_STEP_MS)}`],
+  filters: [
+    `fps=${1000 / DECODED_STEP_MS}:round=down:eof_action=pass`,
+    `trim=end=${seconds(untilMs + DECODED_STEP_MS)}`,
+  ],
 });
 
 export const decodedTimesArguments = (label: string): string[] => [
