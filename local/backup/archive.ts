@@ -30,13 +30,20 @@ export async function unpack(file: string, folder: string): Promise<void> {
   // The exit status states it.
   tar.stdin.on("error", () => undefined);
   const ended = exitOf(tar);
+  const read = pipeline(createReadStream(file), createGunzip(), tar.stdin).catch((error: unknown) => {
+    // tar may end before it has read the padding after the last file.
+    if (!hasClosed(error)) throw error;
+  });
   try {
-    await Promise.all([pipeline(createReadStream(file), createGunzip(), tar.stdin), ended]);
+    await Promise.all([read, ended]);
   } catch (cause) {
     tar.kill();
     throw new Error(`${file} is not a backup, or is damaged`, { cause });
   }
 }
+
+const hasClosed = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["ERR_STREAM_PREMATURE_CLOSE", "EPIPE"].includes(String(error.code));
 
 async function exitOf(tar: ReturnType<typeof spawn>): Promise<void> {
   const [code] = await once(tar, "exit");
