@@ -92,13 +92,14 @@ export type Undecodable = {
 export function undecodable(stream: ProbedStream): Undecodable | null {
   const { codec_name, codec_type, pix_fmt, sample_fmt } = stream;
   const kind = codec_type === "audio" ? "audio" : "video";
-  if (stream.empty) {
-    const reason = `The input announces ${kind} without any data`;
-    return { code: "input_has_no_audio", reason, remedy: "use an input that has audio" };
-  }
+  // Demuxers drop the packets of scrambled tracks, which then look empty.
   if (isEncrypted(stream)) {
     const reason = `The input's ${kind} is encrypted`;
     return { code: "input_encrypted", reason, remedy: "use an input without encryption or DRM" };
+  }
+  if (stream.empty) {
+    const reason = `The input announces ${kind} without any data`;
+    return { code: "input_has_no_audio", reason, remedy: "use an input that has audio" };
   }
   const dolby = baselessDolbyVision(stream);
   if (dolby !== null) {
