@@ -68,7 +68,7 @@ describe("copra encode", () => {
     let killed = 0;
     child.stderr.on("data", (chunk) => {
       words += chunk;
-      const progress = Number(/(\d+)% · starting [^\n]*\n$/.exec(words)?.[1] ?? 0);
+      const progress = Number(/(\d+)% · running [^\n]*\n$/.exec(words)?.[1] ?? 0);
       if (killed > 0 || progress < 15 || progress > 80) return;
       // One of both has the task.
       for (const pid of stack.pids().nodes) process.kill(pid, "SIGKILL");
