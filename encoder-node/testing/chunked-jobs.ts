@@ -30,6 +30,8 @@ const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))',settb=1/90000";
 const CLIPS = {
   "ntsc.mp4": `-f lavfi -i testsrc2=s=160x90:r=30000/1001:d=70 ${AUDIO} ${X264} -bf 2 -c:a aac`,
   "uneven.mkv": `-f lavfi -i testsrc2=s=160x90:r=20:d=70 ${AUDIO} -vf ${UNEVEN} -fps_mode vfr ${X264} -c:a aac`,
+  /** Too short for chunks. */
+  "short.mp4": `-f lavfi -i testsrc2=s=160x90:r=25:d=12 -f lavfi -i sine=d=12:r=48000 ${X264} -c:a aac`,
   "clip.ts": `-f lavfi -i testsrc2=s=160x90:r=25:d=70 ${AUDIO} ${X264} -c:a aac`,
 };
 export type Clip = keyof typeof CLIPS;

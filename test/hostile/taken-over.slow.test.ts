@@ -30,13 +30,15 @@ const ffmpeg = { ...tools.ffmpeg, path: REFERENCE_FFMPEG };
 process.env[TOOL_FOLDERS_VARIABLE] = dirname(REFERENCE_FFMPEG);
 
 const SECRET = "a secret of this machine";
-const CLIP = "ntsc.mp4";
+const CLIP = "short.mp4";
+/** Long enough for chunks. */
+const LONG_CLIP = "ntsc.mp4";
 let testBed: ChunkTestBed;
 let outside: string;
 let target: Target;
 
 async function open(): Promise<void> {
-  testBed = await openChunkTestBed([CLIP]);
+  testBed = await openChunkTestBed([CLIP, LONG_CLIP]);
   outside = await mkdtemp(join(tmpdir(), "copra-outside-"));
   target = { folder: testBed.folder, ffmpeg: REFERENCE_FFMPEG, prey: join(outside, "prey") };
   await writeFile(join(testBed.folder, "subtitles.srt"), "1\n00:00:01,000 --> 00:00:02,500\nHello\n");
@@ -95,6 +97,8 @@ const STREAM = {
     segment_duration: 2,
   },
 };
+
+const UNMEASURED = { ...STREAM, measuresQuality: false };
 
 /** Whatever becomes of the work, nothing of this machine is stored. */
 async function encoded(path: string, outputs: OutputOptions[]): Promise<void> {
@@ -159,7 +163,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "an encode of streams": { when: "", run: (path) => encoded(path, [STREAM]) },
   "subtitles of a stream": {
     when: "webvtt",
-    run: (path) => encoded(path, [{ ...STREAM, params: { ...STREAM.params, subtitles: subtitles(3) } }]),
+    run: (path) => encoded(path, [{ ...UNMEASURED, params: { ...STREAM.params, subtitles: subtitles(3) } }]),
   },
   "a measurement of quality": {
     when: "libvmaf",
@@ -172,7 +176,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "a chunk": {
     when: "",
     async run(path) {
-      const { job, chunks } = await chunkTasks(testBed, CLIP, specs({ format: "mp4:64x36", measuresQuality: true }));
+      const { job, chunks } = await chunkTasks(
+        testBed,
+        LONG_CLIP,
+        specs({ format: "mp4:64x36", measuresQuality: true }),
+      );
       const [task] = chunks;
       if (!task) throw new Error("No chunks");
       const deps = { ...testBed.bucket, ffmpeg: { ...ffmpeg, path } };
@@ -182,7 +190,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "the audio of a chunked job": {
     when: "",
     async run(path) {
-      const { job, ranged } = await chunkTasks(testBed, CLIP, specs({ format: "mp4:64x36" }, STREAM));
+      const { job, ranged } = await chunkTasks(testBed, LONG_CLIP, specs({ format: "mp4:64x36" }, UNMEASURED));
       const task = { kind: "audio" as const, ...ranged };
       const deps = { ...testBed.bucket, ffmpeg: { ...ffmpeg, path } };
       await failsAsPlanned(encodeAudio(task, testBed.node.depsOf(leaseOf(job, "audio"), task, deps)));
@@ -191,7 +199,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "a join": {
     when: "",
     async run(path) {
-      const joined = encodeInChunks(testBed, CLIP, specs({ format: "mp4:64x36" }, STREAM), (storage) => ({
+      const joined = encodeInChunks(testBed, LONG_CLIP, specs({ format: "mp4:64x36" }, UNMEASURED), (storage) => ({
         ...storage,
         ffmpeg: { ...ffmpeg, path },
       }));
