@@ -7,7 +7,7 @@ const LONGEST_S = 30;
 
 /**
  * Runs `work`, which must not wait for them, while the processes and their descendants are stopped. Throws when one of
- * them does not exist, or when they were released before the work was done.
+ * `pids` does not exist, or when they were released before the work was done.
  */
 export function whileFrozen<Result>(pids: readonly number[], work: () => Result): Result {
   const all = pids.flatMap((pid) => [pid, ...descendantsOf(pid)]);
@@ -18,20 +18,24 @@ export function whileFrozen<Result>(pids: readonly number[], work: () => Result)
   });
   const startedAt = performance.now();
   try {
-    for (const pid of all) process.kill(pid, "SIGSTOP");
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    for (const pid of all) signalIfAlive(pid, "SIGSTOP");
     const result = work();
     if (performance.now() - startedAt > LONGEST_S * 1000) {
       throw new Error(`The files could not be copied within ${LONGEST_S} s. Stop the service, and try again.`);
     }
     return result;
   } finally {
-    for (const pid of all) {
-      try {
-        process.kill(pid, "SIGCONT");
-      } catch {
-        // It has been killed meanwhile.
-      }
-    }
-    if (release.pid !== undefined) process.kill(-release.pid, "SIGKILL");
+    for (const pid of all) signalIfAlive(pid, "SIGCONT");
+    if (release.pid !== undefined) signalIfAlive(-release.pid, "SIGKILL");
+  }
+}
+
+/** A descendant may have ended since it was listed, and the release when its time was over. */
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
   }
 }
