@@ -61,6 +61,19 @@ export const multiplex: RealWorldSource = ({ make }) => {
   return make("multiplex.ts", `${inputs} ${maps} ${X264} -c:a mp2`);
 };
 
+/** A song whose video is its cover, in one frame. */
+export const oneFrameSong: RealWorldSource = ({ make }) =>
+  make("song.mp4", `-f lavfi -i testsrc2=s=64x48:r=25:d=0.04 -f lavfi -i sine=d=13 ${X264} -c:a aac`);
+
+/** A recording of a screen on which nothing changes for 20 s. */
+export const stillScreen: RealWorldSource = ({ make }) => {
+  const frames = "setpts=PTS+gt(N\\,0)*20/TB";
+  return make(
+    "screen.mp4",
+    `-f lavfi -i testsrc2=s=64x48:r=25:d=1 -vf ${frames} -fps_mode vfr -enc_time_base 1/90000 ${X264} -crf 4`,
+  );
+};
+
 /** The color matrix 3, which is reserved. `options` state it in the stream or in the container. */
 export const reservedMatrix =
   (name: string, options: string): RealWorldSource =>

@@ -13,6 +13,7 @@ import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "./encoders
 import type { HardwareDevice } from "./encoders/hardware.ts";
 import type { EncodedVideo } from "./encoders/video-encode-options.ts";
 import { expectedFrameCount } from "./filters/frame-timing.ts";
+import { heldStill } from "./filters/last-frame.ts";
 import { decisiveFailure } from "./output-plan.ts";
 import { type PlannedThumbnails, planStreamThumbnails } from "./plan-stream-thumbnails.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
@@ -83,9 +84,9 @@ export function planStreamParts(request: StreamPartsRequest): Result<StreamParts
 
 function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Result<VideoPart[]> {
   const { spec, source, capabilities, span } = request;
-  const { video: track } = source;
   const parts: VideoPart[] = [];
-  if (!track) return ok(parts);
+  if (!source.video) return ok(parts);
+  const track = heldStill(source.video, source.audio);
   const results = videos.map((video, at) =>
     planVideoTrack({
       output: asFile(spec, video, track),

@@ -23,7 +23,7 @@ import type { TargetFormat } from "./filters/color-conversion.ts";
 import { filterFailure, filterNeeds, VMAF_NEED } from "./filters/filter-needs.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
 import { type FrameTiming, frameTiming } from "./filters/frame-timing.ts";
-import { type HeldFrame, holdLastFrame } from "./filters/last-frame.ts";
+import { type HeldFrame, holdLastFrame, stillFilters } from "./filters/last-frame.ts";
 import { deinterlaceFilters, planVideoFilters } from "./filters/video-filters.ts";
 import type { Size } from "./source/frame-size.ts";
 import type { VideoTrack } from "./source/source-tracks.ts";
@@ -156,6 +156,7 @@ const sourceFilters = (
   timing: FrameTiming,
   held: HeldFrame,
 ): Filter[] => [
+  ...stillFilters(track),
   ...invalidFrameFilters(track, trim, timing),
   ...held.filters,
   ...trimFilters(trim),

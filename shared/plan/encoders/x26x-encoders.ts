@@ -19,6 +19,7 @@ export function x264Arguments(options: VideoEncodeOptions): string[] {
   const params = [
     // Otherwise it would derive its level and bitrates from a nominal rate such as 1000 frames per second.
     ...(options.timing.isVariable ? [`fps=${meanFps(options)}`] : []),
+    ...(options.timing.isSparse && hasBuffer(options) ? ["force-cfr=1"] : []),
     ...(isContinuation(options) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
     // Otherwise a second pass writes settings into the header that suit only its own frames.
     ...(options.chunk ? ["stitchable=1"] : []),
@@ -35,6 +36,14 @@ export function x264Arguments(options: VideoEncodeOptions): string[] {
     ...passArguments(options),
   ];
 }
+
+/**
+ * Whether x264 limits how full a decoder's buffer is. A frame in which the buffer would be filled eleven times gets
+ * hardly any bits (measured: 14 to 31 dB instead of 66 from 13 s at 1500 kbit/s on), unless x264 counts all frames as
+ * equally long. The frames keep their own times.
+ */
+const hasBuffer = ({ spec: { rate } }: VideoEncodeOptions): boolean =>
+  !hasQualityTarget(rate) || rate.maxrateKbps !== null;
 
 export function x265Arguments(options: VideoEncodeOptions): string[] {
   const { profile } = options.spec;

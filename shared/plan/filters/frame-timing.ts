@@ -65,6 +65,8 @@ export type FrameTiming = {
   readonly fps: number;
   /** Whether frames keep their own times, so that the encoder cannot take its rate from the time base. */
   readonly isVariable: boolean;
+  /** Whether `isVariable`, and frames may be shown for many seconds. */
+  readonly isSparse?: boolean;
 };
 
 type TimingOptions = { readonly codec: VideoCodec; readonly fps: string | null };
@@ -80,7 +82,8 @@ export function frameTiming({ codec, fps }: TimingOptions, container: TrackConta
   const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container);
   if (fps === null && keepsTimes) {
     if (track.constantRate) return { filters: [], argv, fps: mean, isVariable: false };
-    return { filters: [], argv: [...argv, "-enc_time_base", OWN_TIMES_BASE], fps: mean, isVariable: true };
+    const own = { filters: [], argv: [...argv, "-enc_time_base", OWN_TIMES_BASE], fps: mean, isVariable: true };
+    return track.isSparse ? { ...own, isSparse: true } : own;
   }
   const rate = fps ?? constantRate(mean, track.constantRate, RATES[codec] ?? ANY);
   const start = COUNTING_CONTAINERS.has(container) ? ":start_time=0" : "";

@@ -2,7 +2,7 @@
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { quoted } from "../command/filter-text.ts";
-import type { VideoTrack } from "../source/source-tracks.ts";
+import type { AudioTrack, VideoTrack } from "../source/source-tracks.ts";
 import type { Trim } from "../source/trim.ts";
 import type { FrameTiming } from "./frame-timing.ts";
 
@@ -87,6 +87,27 @@ function lengthArguments(endMs: number, lastMs: number): string[] {
   const duration = `st(0,max(ld(0),PTS))*0+if(eq(NEXT_DTS,NOPTS),${missing},DURATION)`;
   return ["-bsf:v", `setts=pts=PTS:dts=DTS:duration=${quoted(duration)}`];
 }
+
+/** Frames per second of a still image: enough for players to start anywhere, and cheap to encode. */
+const STILL_FPS = 5;
+/** Audio that ends less than this after the image needs no more frames. */
+const SHORT_MS = 500;
+
+/** The video of a stream. If it is a single frame, as of a song with a cover, it lasts as long as the audio. */
+export function heldStill(video: VideoTrack, audio: AudioTrack | null): VideoTrack {
+  const endMs = audio?.endMs ?? 0;
+  const heldMs = endMs - video.startMs - 1000 / STILL_FPS;
+  if (!video.isStill || endMs - (video.endMs ?? 0) < SHORT_MS || heldMs <= 0) return video;
+  const durationMs = endMs - video.startMs;
+  const rate = { fps: STILL_FPS, constantRate: true, isSparse: false };
+  return { ...video, ...rate, endMs, durationMs, heldMs, frames: null, lastFrame: null };
+}
+
+/** Filters that hold a still image; none for other video. */
+export const stillFilters = ({ heldMs }: VideoTrack): string[] =>
+  heldMs === undefined
+    ? []
+    : [`fps=${STILL_FPS}:eof_action=pass`, `tpad=stop_mode=clone:stop_duration=${seconds(heldMs)}`];
 
 /** All decimals are written, so that the expressions of all sources have the same form. */
 const seconds = (ms: number): string => (ms / 1000).toFixed(6);

@@ -24,6 +24,12 @@ export type VideoTrack = Track & {
   /** Mean frames per second; null if unknown or not credible. */
   readonly fps: number | null;
   readonly constantRate: boolean;
+  /** Whether most frames are shown far longer than the shortest, as in recordings of a screen. */
+  readonly isSparse: boolean;
+  /** Whether the stream has a single frame. */
+  readonly isStill: boolean;
+  /** How long that frame is repeated, in ms; left out: it is not. */
+  readonly heldMs?: number;
   /** Whether the stream states that each frame consists of two fields. */
   readonly interlaced: boolean;
   /** Whether the stream states that frames are displayed in another order than they are decoded. */
@@ -106,6 +112,7 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
     hasReservedMatrix: stream.color_space === "reserved",
     decoder: alphaDecoder(stream),
     interlaced: INTERLACED.has(stream.field_order ?? ""),
+    isStill: frameCount(stream) === 1,
     reorders: (stream.has_b_frames ?? 0) > 0,
     frames: stream.packets?.count ?? frameCount(stream),
     startsWithOldFrames: startsWithOldFrames(stream, originUs),
@@ -133,12 +140,17 @@ function lastFrameOf(
   return { startMs: packets.last * 1000 - originUs / 1000, endMs };
 }
 
-function rateOf(stream: ProbedStream, facts: VideoFacts): { fps: number | null; constantRate: boolean } {
+/** The mean rate is at most this share of the usual one. */
+const SPARSE_SHARE = 1 / 4;
+/** The usual rate if the stream states only a time base. */
+const ASSUMED_FPS = 20;
+
+function rateOf(stream: ProbedStream, facts: VideoFacts): Pick<VideoTrack, "fps" | "constantRate" | "isSparse"> {
   const fps = facts.fps !== null && facts.fps <= MAX_CREDIBLE_FPS ? facts.fps : null;
-  return {
-    fps,
-    constantRate: fps !== null && facts.constantFrameRate && isUsualRate(fraction(stream.r_frame_rate) ?? fps),
-  };
+  const base = fraction(stream.r_frame_rate);
+  const constantRate = fps !== null && facts.constantFrameRate && isUsualRate(base ?? fps);
+  const usual = base !== null && base <= MAX_CREDIBLE_FPS ? base : ASSUMED_FPS;
+  return { fps, constantRate, isSparse: !constantRate && fps !== null && fps <= usual * SPARSE_SHARE };
 }
 
 /**
