@@ -1,8 +1,8 @@
 // Processes more sources that change midway, in all containers and codecs in which that can occur.
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, it } from "vitest";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { changingAudio, reorderedFrames, reservedMatrix, stillScreen, wideFromTheMiddle } from "./changing-sources.ts";
 import {
   checkContinuity,
@@ -10,7 +10,10 @@ import {
   checkFirstFrame,
   checkProportions,
   checkReserved,
+  filesOf,
+  STREAM,
 } from "./changing-sources-checks.ts";
+import { processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
 
@@ -54,3 +57,15 @@ it.each(["mp4:::quality=4,maxrate=1000k", "mp4:hevc", "webm:vp8", "mp4:15fps"])(
     await checkFirstFrame(await stillScreen(openWorkshop(folder)), format);
   },
 );
+
+it("has no segment that is longer than announced in a stream of frames that are shown for long", async () => {
+  const path = await stillScreen(openWorkshop(folder));
+  const { outputs } = await processSource(path, [STREAM]);
+  const master = filesOf(outputs[0])[0] ?? "";
+  const playlist = (await readFile(master, "utf8")).split("\n").find((line) => /p\.m3u8$/.test(line)) ?? "";
+  const text = await readFile(join(dirname(master), playlist), "utf8");
+  const seconds = [...text.matchAll(/#EXTINF:([\d.]+)/g)].map(([, value]) => Number(value));
+  expect(seconds.length).toBeGreaterThan(3);
+  expect(Math.max(...seconds)).toBeLessThan(6.1);
+  expect(seconds.reduce((sum, value) => sum + value, 0)).toBeCloseTo(21, 0);
+});

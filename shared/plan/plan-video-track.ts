@@ -108,7 +108,7 @@ export type EncoderInput = {
 export function encoderInput(request: VideoTrackRequest): EncoderInput {
   const { output, track, capabilities } = request;
   const { video, frame } = supportedSize(request);
-  const timing = frameTiming(video, output.container, track);
+  const timing = frameTiming({ ...video, isStream: request.gridSeconds !== undefined }, output.container, track);
   const hardware = chooseHardware(video, output.container, frame, capabilities.hardware);
   const pixelFormat = hardware ? "nv12" : pixelFormatOf(video, frame, timing.fps);
   const { held, chunk, chunkOptions } = heldAndChunk(request, video, timing);

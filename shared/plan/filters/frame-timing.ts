@@ -69,17 +69,27 @@ export type FrameTiming = {
   readonly isSparse?: boolean;
 };
 
-type TimingOptions = { readonly codec: VideoCodec; readonly fps: string | null };
+type TimingOptions = {
+  readonly codec: VideoCodec;
+  readonly fps: string | null;
+  /** Streams need frames in each segment. */
+  readonly isStream?: boolean;
+};
 
 /**
  * The timing of a video track in a container. `vfr` neither repeats frames over a gap nor fills a late start, as the
  * default of ffmpeg 5.1 does for mp4. With the default time base (one tick per frame) a constant rate stays exact, also
  * if the source's container rounds to milliseconds; variable rates get a fine time base.
  */
-export function frameTiming({ codec, fps }: TimingOptions, container: TrackContainer, track: VideoTrack): FrameTiming {
+export function frameTiming(
+  { codec, fps, isStream = false }: TimingOptions,
+  container: TrackContainer,
+  track: VideoTrack,
+): FrameTiming {
   const argv = ["-fps_mode", "vfr"];
-  const mean = track.fps ?? ASSUMED_FPS;
-  const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container);
+  const isFilled = isStream && track.isSparse;
+  const mean = (isFilled ? track.usualFps : track.fps) ?? ASSUMED_FPS;
+  const keepsTimes = VARIABLE_CODECS.has(codec) && VARIABLE_CONTAINERS.has(container) && !isFilled;
   if (fps === null && keepsTimes) {
     if (track.constantRate) return { filters: [], argv, fps: mean, isVariable: false };
     const own = { filters: [], argv: [...argv, "-enc_time_base", OWN_TIMES_BASE], fps: mean, isVariable: true };

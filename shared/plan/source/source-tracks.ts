@@ -26,6 +26,8 @@ export type VideoTrack = Track & {
   readonly constantRate: boolean;
   /** Whether most frames are shown far longer than the shortest, as in recordings of a screen. */
   readonly isSparse: boolean;
+  /** The rate of the frames that are not shown for longer. */
+  readonly usualFps: number;
   /** Whether the stream has a single frame. */
   readonly isStill: boolean;
   /** How long that frame is repeated, in ms; left out: it is not. */
@@ -145,12 +147,16 @@ const SPARSE_SHARE = 1 / 4;
 /** The usual rate if the stream states only a time base. */
 const ASSUMED_FPS = 20;
 
-function rateOf(stream: ProbedStream, facts: VideoFacts): Pick<VideoTrack, "fps" | "constantRate" | "isSparse"> {
+function rateOf(
+  stream: ProbedStream,
+  facts: VideoFacts,
+): Pick<VideoTrack, "fps" | "constantRate" | "isSparse" | "usualFps"> {
   const fps = facts.fps !== null && facts.fps <= MAX_CREDIBLE_FPS ? facts.fps : null;
   const base = fraction(stream.r_frame_rate);
   const constantRate = fps !== null && facts.constantFrameRate && isUsualRate(base ?? fps);
   const usual = base !== null && base <= MAX_CREDIBLE_FPS ? base : ASSUMED_FPS;
-  return { fps, constantRate, isSparse: !constantRate && fps !== null && fps <= usual * SPARSE_SHARE };
+  const isSparse = !constantRate && fps !== null && fps <= usual * SPARSE_SHARE;
+  return { fps, constantRate, isSparse, usualFps: usual };
 }
 
 /**
