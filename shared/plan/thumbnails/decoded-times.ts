@@ -11,8 +11,8 @@ export const DECODED_STEP_MS = 100;
 
 /**
  * Writes a line for each tenth of a second up to the decoded frame that is the last one, or the first one after
- * `untilMs`. `fps` fills the time up to a frame when that frame comes, so a frame that is shown for long does not end the
- * list. Without `eof_action=pass` a single frame would leave no line.
+ * `untilMs`. `fps` fills the time up to a frame when that frame comes, so a frame that is shown for long does not end
+ * the list. Without `eof_action=pass` a single frame would leave no line.
  */
 export const decodedTimes = (untilMs: number): CommandPart => ({
   branches: [decodedTimesBranch("times", untilMs)],
