@@ -16,6 +16,7 @@ const Output = z.object({
 export const JobView = z.object({
   id: z.string(),
   status: z.string(),
+  state: z.string().optional(),
   progress: z.string(),
   completed_at: z.string().nullable(),
   input: z.object({ status: z.string(), error: z.string().optional(), error_code: z.string().optional() }),

@@ -3,13 +3,13 @@ import type { WriteStream } from "node:tty";
 import type { JobView } from "./api-client.ts";
 
 /** A job's statuses and percentages in one line. */
-export function describeProgress({ progress, status, input, outputs }: JobView): string {
+export function describeProgress({ progress, status, state, input, outputs }: JobView): string {
   const stateOf = (text: string): string => text.slice(text.indexOf(".") + 1);
   const parts = outputs.map(({ key, status, progress: own }) => {
     const percent = own && own !== "0%" && own !== "100%" ? ` ${own}` : "";
     return `${key} ${stateOf(status)}${percent}`;
   });
-  return [`${progress.padStart(4)} ${stateOf(status)}`, `input ${stateOf(input.status)}`, ...parts].join(" · ");
+  return [`${progress.padStart(4)} ${state ?? stateOf(status)}`, `input ${stateOf(input.status)}`, ...parts].join(" · ");
 }
 
 export interface ProgressLine {
