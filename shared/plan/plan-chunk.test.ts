@@ -4,7 +4,7 @@ import type { MediaProbe } from "../media/media-probe.ts";
 import type { ChunkSpan } from "../protocol/chunks.ts";
 import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
-import { withoutFitting } from "../testing/plan-text.ts";
+import { filledFromZero, withoutFitting } from "../testing/plan-text.ts";
 import { chunkSpans } from "./chunks/choose-split-points.ts";
 import { chunkableSource } from "./chunks/chunkable-source.ts";
 import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
@@ -145,7 +145,7 @@ test("audio is encoded in one piece, in a file of the output's kind, together wi
       " -map_chapters -1 -f ffmetadata 0-tags.txt",
       " -map 0:1 -c:a libmp3lame -b:a 128k -avoid_negative_ts disabled -map_chapters -1 -metadata major_brand= -metadata minor_version=",
       " -metadata compatible_brands= -f matroska 1-audio.mkv -map_chapters -1 -f ffmetadata 1-tags.txt",
-      " -map 0:1 -c:a aac -af aresample=async=1 -b:a 96k",
+      ` -map 0:1 -c:a aac -af ${filledFromZero()} -b:a 96k`,
       ` ${FRAGMENTS.replace("-avoid_negative_ts disabled", "-avoid_negative_ts disabled -frag_duration 500000")} 2-audio-96k.mp4`,
     ].join(""),
   );

@@ -5,3 +5,9 @@ const FITTING = new RegExp(String.raw`scale=w=${SIDE}:h=${SIDE}:eval=frame([^,]*
 
 /** A plan without what its filters do to frames of another shape than the source's: `scale` has only its size. */
 export const withoutFitting = (text: string): string => text.replace(FITTING, "scale=$1:$2$3");
+
+/** The value of `-af` that fills gaps with silence from time 0 on, for audio that begins before `limit` seconds. */
+export const filledFromZero = (mix = "", limit = "0.1"): string =>
+  `${mix}asplit[start][rest];[start]atrim=end=${limit},atrim=end_sample=1,aresample=async=1:first_pts=0[lead];` +
+  `[rest]atrim=start_sample=1,asetpts='PTS-if(lt(STARTT,${limit}),STARTPTS,0)'[main];` +
+  "[lead][main]concat=v=0:a=1,aresample=async=1";

@@ -27,14 +27,13 @@ type GapOptions = {
 /** The value of `-af` that gives a track this layout; empty if it needs no filter. */
 export function audioFilters(layout: SpeakerLayout, track: AudioTrack, { gaps, seekMs }: GapOptions): string {
   const mix = mixFilters(layout, track);
-  if (gaps === "kept") return chainText(mix);
-  const lateMs = gaps === "filled from 0" ? track.lateMs - seekMs : 0;
-  return lateMs > 0 ? filledFromZero(mix, lateMs) : chainText([...mix, FILL_GAPS]);
+  if (gaps === "filled from 0") return filledFromZero(mix, Math.max(0, track.startMs - seekMs));
+  return chainText(gaps === "kept" ? mix : [...mix, FILL_GAPS]);
 }
 
 const FILL_GAPS = "aresample=async=1";
 
-/** How much later than stated audio may start: an encoder's padding is dropped, and a decoder may skip a frame. */
+/** How much later than stated decoded audio may start: the stated start may be that of the encoder's padding. */
 const LATE_TOLERANCE_MS = 100;
 
 /**

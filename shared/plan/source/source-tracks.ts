@@ -2,7 +2,7 @@
 import { chosenAudio, chosenVideo } from "../../media/choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "../../media/media-probe.ts";
 import { sourceFacts, type VideoFacts } from "../../media/source-facts.ts";
-import { microseconds, timelineStartUs } from "../../media/timeline-start.ts";
+import { timelineStartUs } from "../../media/timeline-start.ts";
 import { alphaDecoder, type SourceColor, sourceColor } from "./source-color.ts";
 import { ownLengthMs, type Track, trackOf } from "./track-length.ts";
 
@@ -52,8 +52,6 @@ export type AudioTrack = Track & {
   /** By ffmpeg's name, such as `5.1(side)`; undefined if the stream states none. */
   readonly layout: string | undefined;
   readonly sampleRateHz: number | null;
-  /** The exact start, which `startMs` rounds to whole milliseconds. */
-  readonly lateMs: number;
 };
 
 export type SourceTracks = {
@@ -126,7 +124,6 @@ const audioTrack = (stream: ProbedStream, probe: MediaProbe, originUs: number): 
   channels: stream.channels ?? null,
   layout: stream.channel_layout,
   sampleRateHz: fraction(stream.sample_rate),
-  lateMs: Math.max(0, ((microseconds(stream.start_time) ?? originUs) - originUs) / 1000),
 });
 
 /** In Matroska, only the track's length may show how long the last frame is shown, because packets need no duration. */
