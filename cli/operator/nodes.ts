@@ -21,7 +21,7 @@ export const listNodes: Run = async (context) => {
         node.pool,
         String(node.slots.encode.running + node.slots.inspect.running),
         String(node.slots.encode.free),
-        node.hardware ?? `${node.cpus ?? "?"} CPUs`,
+        hardwareText(node),
         printable(node.ffmpeg ?? ""),
         node.disk ? bytesText(node.disk.free_bytes) : "",
         printable(node.labels.join(" ")),
@@ -29,8 +29,15 @@ export const listNodes: Run = async (context) => {
     ]);
   const reasons = nodes.flatMap(({ id, not_ready }) => not_ready.map((reason) => printable(`${id}: ${reason}`)));
   output.data({ nodes }, () => [rows(), ...reasons].join("\n"));
+  const offline = nodes.find(({ state }) => state === "offline");
+  if (offline)
+    output.words(`Offline nodes are cordoned: they get no work when they return. copra nodes uncordon ${offline.id}`);
   return EXIT.done;
 };
+
+/** Empty for a node that is not connected. */
+const hardwareText = ({ hardware, cpus }: Pick<NodeDetails, "hardware" | "cpus">): string =>
+  hardware ?? (cpus === null ? "" : `${cpus} CPUs`);
 
 const stateText = ({ state }: Pick<NodeDetails, "state">, colors: Colors): string =>
   statusColor(state.replace("_", " "), colors);

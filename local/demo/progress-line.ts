@@ -9,7 +9,9 @@ export function describeProgress({ progress, status, state, input, outputs }: Jo
     const percent = own && own !== "0%" && own !== "100%" ? ` ${own}` : "";
     return `${key} ${stateOf(status)}${percent}`;
   });
-  return [`${progress.padStart(4)} ${state ?? stateOf(status)}`, `input ${stateOf(input.status)}`, ...parts].join(" · ");
+  return [`${progress.padStart(4)} ${state ?? stateOf(status)}`, `input ${stateOf(input.status)}`, ...parts].join(
+    " · ",
+  );
 }
 
 export interface ProgressLine {
