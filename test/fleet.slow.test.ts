@@ -52,7 +52,7 @@ it("counts the same on workerd and in the simulation", async () => {
 describe("what a job costs on Cloudflare, in dollars per million", () => {
   it.each([
     ["2 outputs, 15 s of encoding", 45],
-    ["10 outputs, 5 min of encoding", 60],
+    ["10 outputs, 5 min of encoding", 70],
     ["a video in 288 chunks, 100 nodes", 250],
   ])("%s: at most %i", async (kind, most) => {
     const { total } = JSON.parse(await bench("bench/cost.ts", "--only", kind, "--json")) as { total: number };

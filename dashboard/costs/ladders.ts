@@ -22,7 +22,7 @@ export const LADDERS = [
     outputs: { "mp4:720p": { path: "720p.mp4" } },
     renditions: { audio: 0, sd: 0, hd: 1, uhd: 0 },
     coreHours: 1.32,
-    ...{ perMillion: 31.4, isStream: false },
+    ...{ perMillion: 40.7, isStream: false },
   },
   {
     id: "files",
@@ -34,7 +34,7 @@ export const LADDERS = [
     },
     renditions: { audio: 0, sd: 1, hd: 2, uhd: 0 },
     coreHours: 3.93,
-    ...{ perMillion: 59, isStream: false },
+    ...{ perMillion: 68.3, isStream: false },
   },
   {
     id: "stream",
@@ -43,6 +43,6 @@ export const LADDERS = [
     // 1080p and 720p; 480p, 360p and 240p.
     renditions: { audio: 0, sd: 3, hd: 2, uhd: 0 },
     coreHours: 4.4,
-    ...{ perMillion: 81.8, isStream: true },
+    ...{ perMillion: 91.1, isStream: true },
   },
 ] as const satisfies readonly Ladder[];
