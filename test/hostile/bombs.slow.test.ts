@@ -7,9 +7,8 @@ import { BOMBS } from "./bombs.ts";
 import { type Lab, openLab } from "./lab.ts";
 import { movie } from "./small-clips.ts";
 
-/** What no file may make ffmpeg take. Without limits some take gigabytes, or hours. */
+/** The most memory that a file may make ffmpeg take. Hours of work end at the limit that all tests have. */
 const MOST_MIB = 1500;
-const MOST_MS = 60_000;
 /** Outputs of the full length: no limit on an output's duration bounds the work. */
 const WHOLE: readonly OutputOptions[] = [{ format: "mp4:64x" }, { format: "jpg:32x", number: 1 }, { format: "mp3" }];
 
@@ -25,7 +24,6 @@ async function isHarmless(path: string, ends: "made" | "refused" | "either"): Pr
   expect(verdict.outcomes).not.toContain("unknown");
   if (ends === "refused") expect(verdict.outcomes).not.toContain("made");
   expect(verdict.peakMiB).toBeLessThan(MOST_MIB);
-  expect(verdict.tookMs).toBeLessThan(MOST_MS);
   expect(await lab.leftovers()).toEqual([]);
 }
 
