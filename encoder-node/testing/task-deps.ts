@@ -16,6 +16,9 @@ import { silentLog } from "./silent-log.ts";
 
 export const tools = await locateFfmpeg(process.env);
 
+/** docs/nodes.md lists what does not work with it. */
+export const isFfmpeg5 = tools.ffmpeg.version.startsWith("5.");
+
 const CAPABILITIES: Capabilities = {
   ffmpegVersion: "n7",
   encoders: [...SOFTWARE_ENCODERS],

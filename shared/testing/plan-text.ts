@@ -8,6 +8,4 @@ export const withoutFitting = (text: string): string => text.replace(FITTING, "s
 
 /** The value of `-af` that fills gaps with silence from time 0 on, for audio that begins before `limit` seconds. */
 export const filledFromZero = (mix = "", limit = "0.1"): string =>
-  `${mix}asplit[start][rest];[start]atrim=end=${limit},atrim=end_sample=1,aresample=async=1:first_pts=0[lead];` +
-  `[rest]atrim=start_sample=1,asetpts='PTS-if(lt(STARTT,${limit}),STARTPTS,0)'[main];` +
-  "[lead][main]concat=v=0:a=1,aresample=async=1";
+  `${mix}aloop=loop=1:size=1,atrim=start_sample=1,asetpts='if(eq(N,0)*lt(T,${limit}),0,PTS-1/SR/TB)',aresample=async=1`;

@@ -4,7 +4,7 @@
 /** All filters that plans use, except those that join branches of video. None of them opens a file or a connection. */
 const ALLOWED_FILTERS: ReadonlySet<string> = new Set(
   (
-    "aformat alimiter aresample asetpts asplit atrim bwdif concat crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
+    "aformat alimiter aloop aresample asetpts atrim bwdif crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
     "premultiply scale select setparams setpts setsar settb tile tonemap tpad transpose trim unpremultiply vflip yadif " +
     "zscale"
   ).split(" "),

@@ -38,20 +38,13 @@ const LATE_TOLERANCE_MS = 100;
 
 /**
  * Fills gaps, and the time from 0 to the start of the track. Only the first build of these filters gets audio from
- * before `limit`: its first sample, with silence before it (`first_pts`), is followed by the other samples. Later
- * builds add nothing to their own audio.
+ * before `limit`. Its first sample, in a frame of its own (`aloop`, which also repeats it), is moved to 0, so that a
+ * gap follows. Filters that hold frames back, such as `concat`, lose them in ffmpeg 5.1 when filters are built again.
  */
 function filledFromZero(mix: readonly string[], lateMs: number): string {
   const limit = String(Number(((lateMs + LATE_TOLERANCE_MS) / 1000).toFixed(6)));
-  const first = [`atrim=end=${limit}`, "atrim=end_sample=1", `${FILL_GAPS}:first_pts=0`];
-  // `concat` adds the length of the first part to the times of the second.
-  const others = ["atrim=start_sample=1", `asetpts=${quoted(`PTS-if(lt(STARTT,${limit}),STARTPTS,0)`)}`];
-  return [
-    `${chainText([...mix, "asplit"])}[start][rest]`,
-    `[start]${chainText(first)}[lead]`,
-    `[rest]${chainText(others)}[main]`,
-    `[lead][main]${chainText(["concat=v=0:a=1", FILL_GAPS])}`,
-  ].join(";");
+  const moved = `asetpts=${quoted(`if(eq(N,0)*lt(T,${limit}),0,PTS-1/SR/TB)`)}`;
+  return chainText([...mix, "aloop=loop=1:size=1", "atrim=start_sample=1", moved, FILL_GAPS]);
 }
 
 /**
