@@ -34,7 +34,7 @@ export type Lab = {
   close(): Promise<void>;
 };
 
-const TOOLS = /^(?:ffmpeg|ffprobe)/;
+export const TOOLS = /^(?:ffmpeg|ffprobe)/;
 
 const CLIP = "-f lavfi -i testsrc2=s=64x36:r=25:d=0.5 -f lavfi -i sine=d=0.5";
 
