@@ -34,6 +34,7 @@ describe("the URLs of a task that the service has signed for its own origins", (
     ["a client's bucket on the own S3 server", bucket(S3), s3(S3), ["source", "storage"]],
     ["a client's bucket elsewhere", bucket("http://10.0.0.6:9000"), ELSEWHERE, []],
     ["an output in the own storage", url(`${PUBLIC}/storage/job/out.mp4`), ELSEWHERE, ["source"]],
+    ["the sample clip", url(`${PUBLIC}/assets/sample.mp4`), ELSEWHERE, ["source"]],
     ["the own storage", url("https://example.com/a.mp4"), { kind: "builtin", origin: PUBLIC, path: "" }, ["storage"]],
     ["a client's URL of the own S3 server", url(`${S3}/copra/a.mp4`), ELSEWHERE, []],
     ["a client's URL of the control plane", url(`${PUBLIC}/metrics`), ELSEWHERE, []],

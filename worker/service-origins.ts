@@ -5,6 +5,9 @@ import type { JobSpec } from "./rpc/job-spec.ts";
 import type { Settings } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
+/** A clip of six seconds for an account's first job; one of the assets. */
+const SAMPLE_PATH = "/assets/sample.mp4";
+
 type OwnSettings = Pick<Settings, "publicUrl" | "scratch">;
 
 const originOf = (url: string): string => new URL(url).origin;
@@ -39,16 +42,17 @@ export function ownUrlsOf(
   const isOwnSource =
     input.kind === "upload" ||
     (input.kind === "bucket" && atScratch(sourceUrl)) ||
-    (input.kind === "url" && placeAtService(sourceUrl, settings) === "stored output");
+    (input.kind === "url" && placeAtService(sourceUrl, settings) === "source");
   const isOwnStorage = storage.kind === "builtin" || (storage.kind === "s3" && atScratch(storage.endpoint));
   return [...(isOwnSource ? (["source"] as const) : []), ...(isOwnStorage ? (["storage"] as const) : [])];
 }
 
 /**
- * What a URL of a client leads to at the service itself; null: to another host. Outputs in the service's own storage
- * may be sources of other jobs, and anybody who knows their URLs may read them.
+ * What a URL of a client leads to at the service itself; null: to another host. Sources are outputs in the service's own
+ * storage, which anybody who knows their URLs may read, and the sample clip.
  */
-export function placeAtService(url: string, { publicUrl }: OwnSettings): "stored output" | "other" | null {
+export function placeAtService(url: string, { publicUrl }: OwnSettings): "source" | "other" | null {
   if (publicUrl === null || originOf(url) !== originOf(publicUrl)) return null;
-  return new URL(url).pathname.startsWith("/storage/") ? "stored output" : "other";
+  const { pathname } = new URL(url);
+  return pathname.startsWith("/storage/") || pathname === SAMPLE_PATH ? "source" : "other";
 }

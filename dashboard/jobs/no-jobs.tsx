@@ -1,8 +1,12 @@
 // What the page shows instead of jobs.
-import { url } from "../core/service.ts";
+import { useState } from "preact/hooks";
+import type { JobRequest } from "../../client/index.ts";
+import { navigate } from "../core/location.ts";
+import { copra, url } from "../core/service.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Link } from "../parts/link.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { isFiltered, type View } from "./filter.ts";
 import { showView } from "./filter-bar.tsx";
 
@@ -27,26 +31,43 @@ export function NoJobs({ view, next }: { readonly view: View; readonly next: str
   return <FirstJob />;
 }
 
-/** A job that needs nothing but a key: the results are in the service's own storage for a day. */
-const firstCurl = (): string => `curl -u $API_KEY: ${url}/v2/jobs -d '{
-  "input": { "url": "https://example.com/video.mp4" },
-  "storage": { "service": "coconut" },
-  "notification": { "type": "none" },
-  "outputs": {
-    "mp4:720p": { "path": "720p.mp4" },
-    "jpg:320x": { "path": "image-%02d.jpg", "number": 3 }
-  }
-}'`;
+/** A job of the sample clip, which needs nothing but a key: the results are in the service's own storage for a day. */
+const FIRST = {
+  input: { url: `${url}/assets/sample.mp4` },
+  storage: { service: "coconut" },
+  notification: { type: "none" },
+  outputs: {
+    "mp4:240p": { path: "240p.mp4" },
+    "jpg:320x": { path: "image-%02d.jpg", number: 3 },
+  },
+} satisfies JobRequest;
+
+const firstCurl = (): string => `curl -u $API_KEY: ${url}/v2/jobs -d '${JSON.stringify(FIRST, null, 2)}'`;
 
 const firstCommand = (): string => `npm run copra -- encode video.mov --to mp4:720p --to jpg:320x -o out --url ${url}`;
 
 function FirstJob() {
+  const [sending, setSending] = useState<{ readonly error?: unknown } | null>(null);
+  const send = (): void => {
+    setSending({});
+    copra.jobs.create(FIRST).then(
+      ({ id }) => navigate(`/jobs/${id}`),
+      (error: unknown) => setSending({ error }),
+    );
+  };
+  const isBusy = sending !== null && !("error" in sending);
   return (
     <Empty title="No jobs yet">
       <p>
-        <Link to="/new">Make one here</Link>, or send the first one with an API key. It appears on this page at once.
+        <button type="button" class="primary" disabled={isBusy} onClick={send}>
+          Try it with a sample
+        </button>
       </p>
-      <CodeBlock label="curl" text={firstCurl()} />
+      {sending?.error !== undefined && <Problem error={sending.error} />}
+      <p>
+        Or <Link to="/new">make a job here</Link>, or send one with an API key. It appears on this page at once.
+      </p>
+      <CodeBlock label="curl, with the same sample" text={firstCurl()} />
       <CodeBlock label="Command line, with a local file; the key is in COPRA_API_KEY" text={firstCommand()} />
     </Empty>
   );

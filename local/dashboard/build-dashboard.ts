@@ -15,6 +15,8 @@ const DASHBOARD = join(ROOT, "dashboard");
 const ENTRY = "dashboard/main.tsx";
 /** A script of its own, which is there before the others. */
 const EARLY = "dashboard/early.ts";
+/** A clip of six seconds that an account's first job may encode. */
+const SAMPLE = "dashboard/sample.mp4";
 /** `[assets]` in wrangler.toml. */
 export const DIST = join(ROOT, "dist", "dashboard");
 /** What a build was made of. */
@@ -100,7 +102,8 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const player = await buildPlayer(ROOT, OPTIONS);
   const early = await build({ ...OPTIONS, entryPoints: [EARLY], splitting: false, format: "iife" });
   const scripts = [...early.outputFiles, ...outputFiles].filter(({ path }) => path.endsWith(".js"));
-  const files = [...scripts, ...styles.files, ...player.files];
+  const sample = { path: SAMPLE, contents: await readFile(join(ROOT, SAMPLE)) };
+  const files = [...scripts, ...styles.files, ...player.files, sample];
   const names = files.map(({ path }) => basename(path));
   await markReplaced(folder);
   for (const { path, contents } of files) await replaceFile(join(folder, "assets", basename(path)), contents);
@@ -121,7 +124,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   await replaceFile(join(folder, "player.html"), player.page);
   const inputs = [
     ...new Set([metafile, early.metafile].flatMap(({ inputs }) => Object.keys(inputs)).concat(player.inputs)),
-    ...["dashboard/shell.html", relative(ROOT, import.meta.filename)],
+    ...["dashboard/shell.html", SAMPLE, relative(ROOT, import.meta.filename)],
   ];
   const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;
   await replaceFile(recordOf(folder), JSON.stringify(record));

@@ -77,3 +77,19 @@ it("leads by keyboard from a failed job to a video that plays", async () => {
   await expect.poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime)).toBeGreaterThan(0.2);
   expect(dashboard.complaints).toEqual([]);
 });
+
+it("encodes the sample clip as the first job of an account", async () => {
+  const created = await fetch(`${stack.api}/admin/accounts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${stack.adminToken}` },
+    body: JSON.stringify({ name: "newcomer" }),
+  });
+  const { api_key: key } = (await created.json()) as { api_key: string };
+  const page = await (await dashboard.browser.newContext()).newPage();
+  await page.goto(dashboard.url);
+  await page.getByLabel("API key or admin token").fill(key);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Try it with a sample" }).press("Enter");
+  await page.locator(".job-head .status", { hasText: "completed" }).waitFor({ timeout: 120_000 });
+  await expect.poll(() => page.locator("main img").count()).toBe(3);
+});

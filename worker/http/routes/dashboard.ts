@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
+  mp4: "video/mp4",
   woff2: "font/woff2",
 };
 
