@@ -48,8 +48,8 @@ export function ownUrlsOf(
 }
 
 /**
- * What a URL of a client leads to at the service itself; null: to another host. Sources are outputs in the service's own
- * storage, which anybody who knows their URLs may read, and the sample clip.
+ * What a URL of a client leads to at the service itself; null: to another host. Sources are outputs in the service's
+ * own storage, which anybody who knows their URLs may read, and the sample clip.
  */
 export function placeAtService(url: string, { publicUrl }: OwnSettings): "source" | "other" | null {
   if (publicUrl === null || originOf(url) !== originOf(publicUrl)) return null;

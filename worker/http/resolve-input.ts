@@ -10,7 +10,8 @@ import type { ClientEnv } from "./auth/auth.ts";
 
 /**
  * Throws AppError(input_not_valid) for an upload that the account does not have, or that is not completed, and
- * AppError(input_url_not_valid) for a URL of the service itself that is neither one of its stored outputs nor the sample clip.
+ * AppError(input_url_not_valid) for a URL of the service itself that is neither one of its stored outputs nor the
+ * sample clip.
  */
 export async function resolveInput(context: Context<ClientEnv>, requested: RequestedInput): Promise<InputSpec> {
   const { env } = context;
