@@ -1,5 +1,7 @@
 // Tracks as the packager describes them: the codec, and the segments with their keyframes. Pure data.
 
+import type { ColorTags } from "#shared/plan/source/source-color.ts";
+
 /** A keyframe inside a segment, for keyframe playlists. */
 export type Keyframe = {
   /**
@@ -26,8 +28,13 @@ export type Segment = {
 export type TrackDescription = {
   /** As in RFC 6381: `avc1.640028`, `hvc1.1.6.L93.90`, `mp4a.40.2`. */
   readonly codec: string;
-  /** Null for an audio track. Pixels are square; `fps` is the mean frame rate. */
-  readonly video: { readonly width: number; readonly height: number; readonly fps: number } | null;
+  /** Null for an audio track. Pixels are square; `fps` is the mean frame rate, `hdr` the color space of PQ or HLG. */
+  readonly video: {
+    readonly width: number;
+    readonly height: number;
+    readonly fps: number;
+    readonly hdr: ColorTags | null;
+  } | null;
   /** Null for a video track without audio. */
   readonly audio: { readonly channels: number; readonly sampleRateHz: number } | null;
 };

@@ -108,7 +108,12 @@ function packagedTrack(
   segments: readonly Segment[],
 ): PackagedTrack {
   const { codec, audio, timescale } = header;
-  const video = planned && { width: planned.frame.width, height: planned.frame.height, fps: planned.fps };
+  const video = planned && {
+    width: planned.frame.width,
+    height: planned.frame.height,
+    fps: planned.fps,
+    hdr: planned.hdr,
+  };
   return { name, codec, video, audio, timescale, segments };
 }
 

@@ -1,4 +1,5 @@
 // Small tracks for tests of playlists and manifests, with sizes that are easy to calculate by hand.
+import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import type { PackagedTrack, Segment } from "../package/segment.ts";
 
@@ -9,7 +10,12 @@ const KEYFRAME_SECONDS = 2;
 type Sample = { readonly timescale: number; readonly seconds: readonly number[]; readonly startSeconds?: number };
 
 /** Video of 640x360 in segments of these durations. */
-export function videoTrack(name: string, { timescale, ...sample }: Sample, codec = "avc1.64001e"): PackagedTrack {
+export function videoTrack(
+  name: string,
+  { timescale, ...sample }: Sample,
+  codec = "avc1.64001e",
+  hdr: ColorTags | null = null,
+): PackagedTrack {
   const segments = segmentsOf({ timescale, ...sample }).map((segment): Segment => {
     const step = KEYFRAME_SECONDS * timescale;
     const count = Math.ceil(segment.duration / step);
@@ -20,7 +26,7 @@ export function videoTrack(name: string, { timescale, ...sample }: Sample, codec
     }));
     return { ...segment, keyframes };
   });
-  return { name, codec, video: { width: 640, height: 360, fps: 29.97 }, audio: null, timescale, segments };
+  return { name, codec, video: { width: 640, height: 360, fps: 29.97, hdr }, audio: null, timescale, segments };
 }
 
 /** Audio at 48 kHz, which begins with the encoder's priming. */

@@ -149,7 +149,7 @@ function videoPart(
   { video, source, planned }: Rendition,
   before: readonly VideoPart[],
 ): VideoPart {
-  const { frame, timing, encoder, device, chunk, filters, needs } = planned;
+  const { frame, timing, hdr, encoder, device, chunk, filters, needs } = planned;
   const shortSide = `${Math.min(frame.width, frame.height)}p`;
   const name = unusedName(video.codec === "hevc" ? `${shortSide}-hevc` : shortSide, before);
   const label = `v${spec.index}t${before.length}`;
@@ -163,7 +163,7 @@ function videoPart(
     : streamArguments(files, "video", spec.segmentDurationMs);
   return {
     video,
-    track: { name, kind: "video", ...files, video: { frame, fps: timing.fps } },
+    track: { name, kind: "video", ...files, video: { frame, fps: timing.fps, hdr } },
     branch: { label, filters },
     argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...file],
     firstPass: planned.firstPass && ["-map", `[${label}]`, ...planned.firstPass, ...order, ...NULL_OUTPUT],

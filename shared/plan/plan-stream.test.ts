@@ -172,14 +172,14 @@ test("the whole command: each track encoded once, written for both packages by t
           kind: "video",
           fmp4: "0-240p.mp4",
           ts: "0-240p.m3u8",
-          video: { frame: { width: 426, height: 240 }, fps: 25 },
+          video: { frame: { width: 426, height: 240 }, fps: 25, hdr: null },
         },
         {
           name: "480p-hevc",
           kind: "video",
           fmp4: "0-480p-hevc.mp4",
           ts: null,
-          video: { frame: { width: 854, height: 480 }, fps: 25 },
+          video: { frame: { width: 854, height: 480 }, fps: 25, hdr: null },
         },
         { name: "audio-96k", kind: "audio", fmp4: "0-audio-96k.mp4", ts: "0-audio-96k.m3u8", video: null },
       ],
@@ -251,4 +251,16 @@ test("mono stays mono in the ladder with half of the bits; requested stereo keep
   expect(plan([video(426, 240), mono], HLS).argv.join(" ")).not.toMatch(/aformat|pan=/);
   const { argv } = plan([video(426, 240), mono], { ...HLS, variants: ["mp4:240p:stereo"] });
   expect(argv).toContain(filledFromZero("pan=stereo|FL=FC+FL|FR=FC+FR,"));
+});
+
+test("variants of 10 bits keep the color space of HDR, and others are mapped", () => {
+  const hdr = { color_primaries: "bt2020", color_transfer: "arib-std-b67", color_space: "bt2020nc" };
+  const source = video(1280, 720, { codec_name: "hevc", pix_fmt: "yuv420p10le", ...hdr });
+  const variants = ["mp4:hevc_720p::pix_fmt=yuv420p10le", "mp4:hevc_480p", "mp4:480p"];
+  const { output } = plan([source], { dash: { path: "d" }, variants });
+  expect(output?.stream?.tracks.map(({ video }) => video?.hdr)).toEqual([
+    { matrix: "bt2020nc", primaries: "bt2020", transfer: "arib-std-b67" },
+    null,
+    null,
+  ]);
 });

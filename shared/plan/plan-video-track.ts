@@ -26,6 +26,7 @@ import { type FrameTiming, frameTiming } from "./filters/frame-timing.ts";
 import { type HeldFrame, holdLastFrame, stillFilters } from "./filters/last-frame.ts";
 import { deinterlaceFilters, planVideoFilters } from "./filters/video-filters.ts";
 import type { Size } from "./source/frame-size.ts";
+import { type ColorTags, isHdr } from "./source/source-color.ts";
 import type { VideoTrack } from "./source/source-tracks.ts";
 import { type Trim, trimFilters } from "./source/trim.ts";
 
@@ -38,6 +39,8 @@ export type PlannedVideoTrack = {
   readonly timing: FrameTiming;
   /** In pixels, with padding. */
   readonly frame: Size;
+  /** The color space of HDR, which is PQ or HLG; null: no HDR. */
+  readonly hdr: ColorTags | null;
   /** By ffmpeg's name. */
   readonly encoder: string;
   /** The hardware that encodes it; null: none. */
@@ -72,9 +75,11 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   if (!planned.ok) return planned;
   const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video.codec, frame);
   if (failure) return err(failure);
-  const { activeArea } = planned.value;
+  const { activeArea, tags } = planned.value;
+  const hdr = isHdr(tags) ? tags : null;
+  const light = hdr && track.color.light;
   const gridSeconds = request.gridSeconds ?? null;
-  const options = { spec: video, container, frame, activeArea, timing, gridSeconds, chunk: input.chunkOptions };
+  const options = { spec: video, container, frame, activeArea, timing, light, gridSeconds, chunk: input.chunkOptions };
   const encoding = hardware
     ? inHardware(hardware, options)
     : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);
@@ -85,7 +90,7 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const lacking = filterFailure(needs, capabilities);
   if (lacking) return err(lacking);
   const argv = [...encoding.argv, ...held.encoderArguments, ...held.lengthArguments];
-  return ok({ ...encoding, argv, timing, frame, chunk, filters, needs });
+  return ok({ ...encoding, argv, timing, frame, hdr, chunk, filters, needs });
 }
 
 /** What the encoder of a track gets, apart from the size and the colors of the frames. */
@@ -177,7 +182,7 @@ function invalidFrameFilters(track: VideoTrack, { seekMs }: Trim, { isVariable }
 const SAME_TIME_SECONDS = 0.000999;
 
 type EncodeOptions = Omit<VideoEncodeOptions, "pass">;
-type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "chunk" | "needs">;
+type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "hdr" | "chunk" | "needs">;
 
 /** Any of the encoders that make such video, in software or hardware. */
 const encoderNeed = ({ spec, container, frame }: EncodeOptions): Need => ({

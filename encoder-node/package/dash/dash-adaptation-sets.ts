@@ -1,4 +1,6 @@
 // The adaptation sets of a DASH manifest: players may switch between the representations of one set.
+
+import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
@@ -39,7 +41,7 @@ type AudioTrack = PackagedTrack & { readonly audio: NonNullable<PackagedTrack["a
 export const hasVideo = (track: PackagedTrack): track is VideoTrack => track.video !== null;
 export const hasAudio = (track: PackagedTrack): track is AudioTrack => track.audio !== null;
 
-/** The video tracks of one codec. */
+/** The video tracks of one codec and one color space. */
 export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Lines {
   const videos = tracks.map(({ video }) => video).toSorted((a, b) => b.width * b.height - a.width * a.height);
   const fastest = rateOf(Math.max(...videos.map(({ fps }) => fps)));
@@ -51,37 +53,64 @@ export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Li
     maxHeight: Math.max(...videos.map(({ height }) => height)),
     maxFrameRate: fastest.fraction,
   };
-  return mediaSet(attributes, tracks, options, ({ video: { width, height, fps } }) => ({
+  const traits = ({ video: { width, height, fps } }: VideoTrack): Representation => ({
     attributes: { width, height, sar: "1:1", frameRate: rateOf(fps).fraction },
     children: [],
-  }));
+  });
+  return mediaSet({ attributes, children: colorProperties(videos[0]?.hdr ?? null) }, tracks, options, traits);
+}
+
+/** Numbers of ISO/IEC 23091-2 by ffmpeg's names; 2 is "unspecified". */
+const CODE_POINTS: Readonly<Record<keyof ColorTags, Readonly<Record<string, number>>>> = {
+  primaries: { bt709: 1, bt470bg: 5, smpte170m: 6, smpte240m: 7, bt2020: 9, smpte431: 11, smpte432: 12 },
+  transfer: { smpte2084: 16, "arib-std-b67": 18 },
+  matrix: { bt709: 1, bt470bg: 5, smpte170m: 6, smpte240m: 7, bt2020nc: 9, bt2020c: 10, ictcp: 14 },
+};
+
+/** Players that do not know PQ must not show it; HLG looks acceptable without that knowledge (ITU-R BT.2390). */
+function colorProperties(hdr: ColorTags | null): Lines[] {
+  if (hdr === null) return [];
+  const name = hdr.transfer === "smpte2084" ? "EssentialProperty" : "SupplementalProperty";
+  const property = (scheme: string, kind: keyof ColorTags): Lines =>
+    element(name, { schemeIdUri: `urn:mpeg:mpegB:cicp:${scheme}`, value: CODE_POINTS[kind][hdr[kind]] ?? 2 });
+  return [
+    property("ColourPrimaries", "primaries"),
+    property("TransferCharacteristics", "transfer"),
+    property("MatrixCoefficients", "matrix"),
+  ];
 }
 
 /** The audio tracks with one number of channels. */
 export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Lines =>
-  mediaSet({ contentType: "audio", mimeType: "audio/mp4" }, tracks, options, ({ audio }) => ({
-    attributes: { audioSamplingRate: audio.sampleRateHz },
-    children: [
-      element("AudioChannelConfiguration", {
-        schemeIdUri: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
-        value: channelConfiguration(audio.channels),
-      }),
-    ],
-  }));
+  mediaSet(
+    { attributes: { contentType: "audio", mimeType: "audio/mp4" }, children: [] },
+    tracks,
+    options,
+    ({ audio }) => ({
+      attributes: { audioSamplingRate: audio.sampleRateHz },
+      children: [
+        element("AudioChannelConfiguration", {
+          schemeIdUri: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
+          value: channelConfiguration(audio.channels),
+        }),
+      ],
+    }),
+  );
 
 /**
  * ChannelConfiguration of ISO 23001-8: the number of channels up to 5.1, then 6.1, and 7.1 with side and rear pairs.
  */
 const channelConfiguration = (channels: number): number => ({ 7: 11, 8: 12 })[channels] ?? channels;
 
-type Representation = {
-  readonly attributes: Readonly<Record<string, string | number>>;
+type Element<Value> = {
+  readonly attributes: Readonly<Record<string, Value>>;
   readonly children: readonly Lines[];
 };
+type Representation = Element<string | number>;
 
 /** `startWithSAP` is 1: every segment begins with a keyframe, and no later frame refers to one before it. */
 function mediaSet<Track extends PackagedTrack>(
-  attributes: Readonly<Record<string, string | number | null>>,
+  { attributes, children }: Element<string | number | null>,
   tracks: readonly Track[],
   { id, folder, target, measured }: SetOptions,
   traits: (track: Track) => Representation,
@@ -92,14 +121,15 @@ function mediaSet<Track extends PackagedTrack>(
   const shared = aligned && first && tracks.every(({ timescale }) => timescale === first.timescale);
   const common = { id, ...attributes, segmentAlignment: aligned || null, startWithSAP: 1 };
   return element("AdaptationSet", common, [
+    ...children,
     ...(shared ? [segmentTemplate(first, folder)] : []),
     ...tracks.map((track) => {
-      const { attributes, children } = traits(track);
+      const own = traits(track);
       const { peak } = bandwidthOf(track.segments.slice(0, measured), track.timescale, target);
       return element(
         "Representation",
-        { id: track.name, codecs: track.codec, bandwidth: peak, ...attributes },
-        shared ? children : [...children, segmentTemplate(track, folder)],
+        { id: track.name, codecs: track.codec, bandwidth: peak, ...own.attributes },
+        shared ? own.children : [...own.children, segmentTemplate(track, folder)],
       );
     }),
   ]);

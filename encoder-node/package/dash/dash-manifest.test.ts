@@ -11,7 +11,11 @@ const everything: DashPackage = {
   playlistName: "master",
   segmentDurationMs: 6000,
   tracks: [
-    { ...videoTrack("720p", timing), codec: "avc1.64001f", video: { width: 1280, height: 720, fps: 29.9701 } },
+    {
+      ...videoTrack("720p", timing),
+      codec: "avc1.64001f",
+      video: { width: 1280, height: 720, fps: 29.9701, hdr: null },
+    },
     videoTrack("360p", timing),
     videoTrack("360p-hevc", { timescale: 12_800, seconds: [6, 6, 3] }, "hvc1.1.6.L93.90"),
     audioTrack("audio-64k", [6, 6, 3]),
@@ -75,12 +79,44 @@ test("an independent parser finds all segments, their times and the rates", () =
   expect(texts?.resolvedUri).toBe("https://cdn/p/F/subtitles-1.vtt");
 });
 
+const wide = { matrix: "bt2020nc", primaries: "bt2020" };
+const hdrTrack = (name: string, transfer: string) => videoTrack(name, timing, "hvc1.2.4.L93.b0", { ...wide, transfer });
+const hdr: DashPackage = {
+  ...everything,
+  tracks: [hdrTrack("720p-pq", "smpte2084"), hdrTrack("720p-hlg", "arib-std-b67"), ...everything.tracks],
+};
+
+test("video in HDR has sets of its own, whose color space is stated", () => {
+  const sets = manifestOf(hdr).split("<AdaptationSet ").slice(1, 5);
+  const properties = (set = "") =>
+    [...set.matchAll(/<(\w+Property) schemeIdUri="urn:mpeg:mpegB:cicp:(\w+)" value="(\d+)"/g)].map((match) =>
+      match.slice(1).join(" "),
+    );
+  expect(sets.map((set) => /<Representation id="([^"]+)"/.exec(set)?.[1])).toEqual([
+    ...["720p-pq", "720p-hlg", "720p", "360p-hevc"],
+  ]);
+  expect(sets.map(properties)).toEqual([
+    [
+      "EssentialProperty ColourPrimaries 9",
+      "EssentialProperty TransferCharacteristics 16",
+      "EssentialProperty MatrixCoefficients 9",
+    ],
+    [
+      "SupplementalProperty ColourPrimaries 9",
+      "SupplementalProperty TransferCharacteristics 18",
+      "SupplementalProperty MatrixCoefficients 9",
+    ],
+    [],
+    [],
+  ]);
+});
+
 /** The order of child elements in the schema of ISO 23009-1. */
 const ORDER: Readonly<Record<string, readonly string[]>> = {
   "": ["MPD"],
   MPD: ["Period", "UTCTiming"],
   Period: ["AdaptationSet"],
-  AdaptationSet: ["Label", "Role", "SegmentTemplate", "Representation"],
+  AdaptationSet: ["EssentialProperty", "SupplementalProperty", "Label", "Role", "SegmentTemplate", "Representation"],
   Representation: ["AudioChannelConfiguration", "EssentialProperty", "BaseURL", "SegmentTemplate"],
   SegmentTemplate: ["SegmentTimeline"],
   SegmentTimeline: ["S"],
@@ -104,6 +140,7 @@ test("elements are in the order of the schema", () => {
   };
   walk(parser.parse(manifestOf(everything)), "");
   expect(counts.get("Representation")).toBe(9);
+  walk(parser.parse(manifestOf(hdr)), "");
   walk(parser.parse(manifestOf(live)), "");
   expect(counts.get("UTCTiming")).toBe(1);
 });

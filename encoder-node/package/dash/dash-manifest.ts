@@ -40,7 +40,9 @@ function dashManifest(dash: DashPackage): string {
   const measured = growing?.measuredSegments;
   const target = targetSeconds(tracks);
   const common = { folder, target, measured };
-  const codecs = grouped(tracks.filter(hasVideo), ({ codec }) => codec.split(".")[0]);
+  const codecs = grouped(tracks.filter(hasVideo), ({ codec, video: { hdr } }) =>
+    [codec.split(".")[0], hdr?.transfer].join(),
+  );
   const layouts = grouped(tracks.filter(hasAudio), ({ audio }) => audio.channels);
   const sets = [
     ...codecs.map((group) => (id: number) => videoSet(group, { id, ...common })),

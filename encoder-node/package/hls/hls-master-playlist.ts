@@ -97,7 +97,8 @@ function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, fol
 }
 
 /** The rates of a variant are the sums of its tracks. Text is not counted: it has a few hundred bits per second. */
-function streamLines({ video, audio }: Variant, { folder, subtitles, target, growing }: MasterPlaylist): string[] {
+function streamLines({ video, audio }: Variant, master: MasterPlaylist): string[] {
+  const { folder, subtitles, target, growing } = master;
   const tracks = [video, audio].filter((track) => track !== null);
   const measured = growing?.measuredSegments;
   const bandwidths = tracks.map(({ segments, timescale }) =>
@@ -112,6 +113,7 @@ function streamLines({ video, audio }: Variant, { folder, subtitles, target, gro
       "AVERAGE-BANDWIDTH": sum(({ average }) => average),
       CODECS: quoted(tracks.map(({ codec }) => codec).join(",")),
       RESOLUTION: resolution(video),
+      "VIDEO-RANGE": videoRange(video, master),
       "FRAME-RATE": video?.video ? rateOf(video.video.fps).fps.toFixed(3) : null,
       AUDIO: video && audio && quoted(audio.name),
       SUBTITLES: subtitles.length > 0 ? quoted(SUBTITLE_GROUP) : null,
@@ -121,16 +123,25 @@ function streamLines({ video, audio }: Variant, { folder, subtitles, target, gro
   ];
 }
 
-function keyframeStream(track: PackagedTrack, { folder, target }: MasterPlaylist): string {
+function keyframeStream(track: PackagedTrack, master: MasterPlaylist): string {
+  const { folder, target } = master;
   const { peak, average } = bandwidthOf(keyframeSpans(track.segments), track.timescale, target);
   return tag("EXT-X-I-FRAME-STREAM-INF", {
     BANDWIDTH: peak,
     "AVERAGE-BANDWIDTH": average,
     CODECS: quoted(track.codec),
     RESOLUTION: resolution(track),
+    "VIDEO-RANGE": videoRange(track, master),
     URI: quoted(uriOf(folder, keyframePlaylistFile(track.name))),
   });
 }
 
 const resolution = (track: PackagedTrack | null): string | null =>
   track?.video ? `${track.video.width}x${track.video.height}` : null;
+
+/** Players take a variant without this attribute for SDR, so that it is needed only where another one is HDR. */
+function videoRange(track: PackagedTrack | null, { tracks }: MasterPlaylist): string | null {
+  if (!track?.video || tracks.every(({ video }) => !video?.hdr)) return null;
+  if (track.video.hdr === null) return "SDR";
+  return track.video.hdr.transfer === "smpte2084" ? "PQ" : "HLG";
+}

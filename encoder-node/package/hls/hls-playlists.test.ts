@@ -83,6 +83,18 @@ test("keyframe playlists with an initialization section have version 5, and encr
   ]);
 });
 
+test.each([
+  ["smpte2084", "PQ"],
+  ["arib-std-b67", "HLG"],
+])("the master playlist states the range of each video if one is HDR: %s", (transfer, range) => {
+  const hdr = videoTrack("720p", timing, "hvc1.2.4.L93.b0", { matrix: "bt2020nc", primaries: "bt2020", transfer });
+  const { video } = packages["video-only"].variants[0];
+  const master = hlsTextFiles({ ...packages["video-only"], tracks: [hdr, small], format: "fmp4" }).at(-1)?.text ?? "";
+  const lines = master.split("\n").filter((line) => line.includes("BANDWIDTH"));
+  const ranges = lines.map((line) => /VIDEO-RANGE=(\w+)/.exec(line)?.[1]);
+  expect([video, ranges]).toEqual(["720p", [range, "SDR", range, "SDR"]]);
+});
+
 test("every file occurs once, and the master playlist is last", () => {
   const files = hlsTextFiles(packages["fmp4-hevc-subtitles"]).map(({ file }) => file);
   expect(new Set(files).size).toBe(files.length);

@@ -1,5 +1,6 @@
 // Probes a source, including what only its frames and packets contain.
 import * as z from "zod";
+import { isCaptions } from "#shared/media/captions.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/build/locate.ts";
@@ -9,21 +10,29 @@ import { runFfprobe } from "./run-ffprobe.ts";
 import { withAudioTimes } from "./unknown-audio.ts";
 
 /**
- * Codecs whose frames may contain a rotation: phones write it into the EXIF data of a JPEG, some cameras into messages
- * in H.264 and HEVC. ffmpeg applies it; ffprobe reports it for frames only.
+ * Codecs whose frames may contain what the header lacks, and which frames are read for it: the first one, or the
+ * keyframes of ten seconds. Phones write a rotation into the EXIF data of a JPEG, some cameras into messages in H.264
+ * and HEVC; ffmpeg applies it. HEVC and AV1 may have HDR10's metadata, and broadcasts have captions.
  */
-const ROTATION_CODECS = new Set(["mjpeg", "h264", "hevc"]);
+const FRAMES: Readonly<Record<string, "first" | "keyframes">> = {
+  ...{ mjpeg: "first", av1: "first", h264: "keyframes", hevc: "keyframes", mpeg2video: "keyframes" },
+};
 
 const Frames = z.object({
   frames: z.array(
-    z.looseObject({ side_data_list: z.array(z.looseObject({ rotation: z.number().optional() })).optional() }),
+    z.looseObject({
+      side_data_list: z
+        .array(z.looseObject({ side_data_type: z.string().catch(""), rotation: z.number().optional() }))
+        .optional(),
+    }),
   ),
 });
+type SideData = NonNullable<ProbedStream["side_data_list"]>;
 
 /**
- * Probes a source like `probeDecodable`, and reads when its packets start and end (`withAudioTimes`). A rotation that
- * only the first frame contains is added to the stream's side data. Decoding that frame takes about 50 ms, at the same
- * time as the packets are read.
+ * Probes a source like `probeDecodable`, and reads when its packets start and end (`withAudioTimes`). What only frames
+ * contain is added to the side data of the used video: a rotation, HDR10's metadata, and captions. Decoding these
+ * frames takes about 50 ms, at the same time as the packets are read.
  */
 export async function probeSource(
   ffprobe: Tool,
@@ -31,50 +40,46 @@ export async function probeSource(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<MediaProbe> {
   const local = typeof file === "string" ? { path: file } : file;
-  const { path } = local;
-  const probe = await probeDecodable(ffprobe, path, signal);
+  const probe = await probeDecodable(ffprobe, local.path, signal);
+  const video = chosenVideo(probe.streams);
   const [timed, sideData] = await Promise.all([
     withAudioTimes(ffprobe, local, probe, signal),
-    rotatedSideData(ffprobe, path, probe, signal),
+    video ? frameSideData({ ffprobe, signal }, local, video) : [],
   ]);
-  if (!sideData) return timed;
-  const { index, side_data_list } = sideData;
-  const streams = timed.streams.map((stream) => (stream.index === index ? { ...stream, side_data_list } : stream));
+  if (!video || sideData.length === 0) return timed;
+  const side_data_list = [...(video.side_data_list ?? []), ...sideData];
+  const streams = timed.streams.map((stream) =>
+    stream.index === video.index ? { ...stream, side_data_list } : stream,
+  );
   return { ...timed, streams };
 }
 
-/** The side data of the used video with a rotation that only its first frame contains; null: it has none. */
-async function rotatedSideData(
-  ffprobe: Tool,
-  path: string,
-  probe: MediaProbe,
-  signal: AbortSignal,
-): Promise<Pick<ProbedStream, "index" | "side_data_list"> | null> {
-  const video = chosenVideo(probe.streams);
-  if (!video || !ROTATION_CODECS.has(video.codec_name ?? "")) return null;
-  if (video.side_data_list?.some(({ rotation }) => rotation !== undefined)) return null;
-  const rotation = await firstRotation(ffprobe, path, video.index, signal);
-  if (!rotation) return null;
-  const rotated = { side_data_type: "Display Matrix", rotation };
-  return { index: video.index, side_data_list: [...(video.side_data_list ?? []), rotated] };
-}
+/** What plans read, and how they find it in the side data of a stream. */
+const KINDS = [
+  (data: SideData[number]) => data.rotation !== undefined,
+  (data: SideData[number]) => data.max_luminance !== undefined || data.red_x !== undefined,
+  (data: SideData[number]) => data.max_content !== undefined,
+  isCaptions,
+];
 
-/** In degrees, as ffprobe counts them; null without a rotation in the first frame. */
-async function firstRotation(
-  ffprobe: Tool,
-  path: string,
-  streamIndex: number,
-  signal?: AbortSignal,
-): Promise<number | null> {
-  const selection = ["-select_streams", String(streamIndex), "-read_intervals", "%+#1"];
+/** The first of each kind that frames contain and the stream lacks. */
+async function frameSideData(
+  { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
+  { path, isOutline = false }: LocalFile,
+  { index, codec_name = "", side_data_list = [] }: ProbedStream,
+): Promise<SideData> {
+  const which = FRAMES[codec_name];
+  if (!which) return [];
+  const interval = which === "first" || isOutline ? "%+#1" : "%+10";
+  const selection = ["-select_streams", String(index), "-skip_frame", "nokey", "-read_intervals", interval];
   try {
-    const options = [...selection, "-show_entries", "frame_side_data=rotation"];
+    const options = [...selection, "-show_entries", "frame_side_data"];
     const { stdout } = await runFfprobe({ ffprobe, path, options, signal });
-    const [frame] = Frames.parse(JSON.parse(stdout)).frames;
-    return frame?.side_data_list?.find(({ rotation }) => rotation !== undefined)?.rotation ?? null;
+    const found = Frames.parse(JSON.parse(stdout)).frames.flatMap((frame) => frame.side_data_list ?? []);
+    return KINDS.flatMap((isKind) => (side_data_list.some(isKind) ? [] : (found.find(isKind) ?? [])));
   } catch {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     // The encode reports a frame that cannot be decoded.
-    return null;
+    return [];
   }
 }

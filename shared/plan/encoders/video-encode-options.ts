@@ -4,6 +4,7 @@ import type { TrackContainer } from "../../format/containers.ts";
 import type { RateTarget, VideoTrackSpec } from "../../format/format-spec.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
 import type { Size } from "../source/frame-size.ts";
+import type { HdrLight } from "../source/hdr-light.ts";
 import { type BitrateCodec, defaultBitrateKbps } from "./bitrates.ts";
 import { qualityStep } from "./quality-steps.ts";
 import { type RateFactorEncoder, usualRateFactor } from "./rate-factors.ts";
@@ -27,6 +28,8 @@ export type VideoEncodeOptions = {
   /** Size without padding, which determines how many bits are needed. */
   readonly activeArea: Size;
   readonly timing: FrameTiming;
+  /** What the source states of its light, for HDR; null: no HDR. */
+  readonly light: HdrLight | null;
   /** Seconds between keyframes at fixed times, with none in between; null: the encoder chooses. */
   readonly gridSeconds: number | null;
   /** For a chunk, which is to be encoded like a section of the whole video; null: the whole video. */

@@ -18,10 +18,10 @@ const PEAK_NITS = { assumed: 1000, least: 400, most: 4000 };
  * above. Measured: mid-gray of 26 cd/m² maps to 108 of 255, white to 216, 1000 cd/m² to 255. It works on the brightest
  * of R, G and B, so hues are kept; `desat` would desaturate bright colors.
  */
-export function toneMapFilters({ dynamics, peakNits }: SourceColor, matrix: "bt709" | "gbr"): string[] {
+export function toneMapFilters({ dynamics, light }: SourceColor, matrix: "bt709" | "gbr"): string[] {
   const end = matrix === "gbr" ? "m=gbr:r=full" : "m=bt709:r=limited";
   if (dynamics === "wide") return [`zscale=p=bt709:t=bt709:${end}`];
-  const nits = Math.min(PEAK_NITS.most, Math.max(PEAK_NITS.least, peakNits ?? PEAK_NITS.assumed));
+  const nits = Math.min(PEAK_NITS.most, Math.max(PEAK_NITS.least, light.peakNits ?? PEAK_NITS.assumed));
   return [
     `zscale=t=linear:npl=${WHITE_NITS}`,
     "format=gbrpf32le",

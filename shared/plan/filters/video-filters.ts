@@ -3,6 +3,7 @@ import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
+import type { ColorTags } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { colorSteps, drawingFormat, premultiplies, type TargetFormat } from "./color-conversion.ts";
 import { DEINTERLACERS } from "./filter-needs.ts";
@@ -30,6 +31,8 @@ export type VideoFilters = {
   readonly activeArea: Size;
   /** The last filter returns frames of the target's format, with tags. */
   readonly filters: readonly Filter[];
+  /** The color space of the frames. */
+  readonly tags: ColorTags;
 };
 
 /** Plans the filters for frames to which ffmpeg has already applied the source's rotation. Fails for some sizes. */
@@ -82,7 +85,7 @@ function filtersTo(
     ...color.toTarget,
     ...(working.pixelFormat === target.pixelFormat ? [] : [`format=${target.pixelFormat}`]),
   ];
-  return ok({ frame, activeArea, filters });
+  return ok({ frame, activeArea, filters, tags: color.working.tags });
 }
 
 /**

@@ -1,6 +1,7 @@
 // The color space of a source: what its tags state, and by convention what they leave out.
 import type { ProbedStream } from "../../media/media-probe.ts";
 import { COLOR_NAMES } from "../../media/probe-text.ts";
+import { type HdrLight, hdrLight } from "./hdr-light.ts";
 
 /** By ffmpeg's names. */
 export type ColorTags = { readonly matrix: string; readonly primaries: string; readonly transfer: string };
@@ -12,8 +13,7 @@ export type SourceColor = {
   readonly assumed: readonly string[];
   /** `hdr`: PQ or HLG. `wide`: the primaries of BT.2020 without either. */
   readonly dynamics: "standard" | "wide" | "hdr";
-  /** Brightest light in cd/m² according to the source's metadata; null if it states none. */
-  readonly peakNits: number | null;
+  readonly light: HdrLight;
   readonly isRgb: boolean;
   readonly isFullRange: boolean;
   readonly hasAlpha: boolean;
@@ -77,8 +77,8 @@ export function sourceColor(stream: ProbedStream): SourceColor {
       ...(stated.transfer && reachesFrames ? [] : [`color_trc=${tags.transfer}`]),
       ...((stated.matrix && reachesFrames) || isRgb ? [] : [`colorspace=${tags.matrix}`]),
     ],
-    dynamics: HDR_TRANSFERS.has(tags.transfer) ? "hdr" : tags.primaries === "bt2020" ? "wide" : "standard",
-    peakNits: peakOf(stream),
+    dynamics: isHdr(tags) ? "hdr" : tags.primaries === "bt2020" ? "wide" : "standard",
+    light: hdrLight(stream),
     isRgb,
     isFullRange: isRgb || stream.color_range === "pc" || /^(yuvj|gray|ya8|mono)/.test(format),
     hasAlpha: /^(yuva|rgba|bgra|argb|abgr|gbrap|ya|pal8)/.test(format) || alphaDecoder(stream) !== null,
@@ -101,13 +101,5 @@ function convention({ width = 0, height = 0 }: ProbedStream, stated: StatedTags,
 const known = (names: ReadonlySet<string>, text: string | undefined): string | null =>
   text !== undefined && names.has(text) ? text : null;
 
-/** From HDR10's metadata. The content's own peak is more accurate than the peak of the mastering display. */
-function peakOf({ side_data_list = [] }: ProbedStream): number | null {
-  const content = side_data_list.map(({ max_content }) => Number(max_content)).find((nits) => nits > 0);
-  const [display] = side_data_list.flatMap(({ max_luminance }) => {
-    const [nits, unit = "1"] = String(max_luminance).split("/");
-    const value = Number(nits) / Number(unit);
-    return value > 0 ? [value] : [];
-  });
-  return content ?? display ?? null;
-}
+/** Whether colors are those of PQ or HLG. */
+export const isHdr = ({ transfer }: Pick<ColorTags, "transfer">): boolean => HDR_TRANSFERS.has(transfer);

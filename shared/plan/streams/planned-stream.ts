@@ -1,5 +1,6 @@
 // The tracks, variants and thumbnails of a planned stream, which the packager reads while they are encoded.
 import type { Size } from "../source/frame-size.ts";
+import type { ColorTags } from "../source/source-color.ts";
 import type { TrackKind } from "../source/source-tracks.ts";
 
 /**
@@ -19,8 +20,8 @@ export type StreamTrack = {
    * ffmpeg's playlist of finished MPEG-TS segments, which are in the same folder. Null if no package has such segments.
    */
   readonly ts: string | null;
-  /** Null for audio. `fps` is the mean. */
-  readonly video: { readonly frame: Size; readonly fps: number } | null;
+  /** Null for audio. `fps` is the mean; `hdr` the color space of PQ or HLG. */
+  readonly video: { readonly frame: Size; readonly fps: number; readonly hdr: ColorTags | null } | null;
 };
 
 /** What players choose from: names of tracks. */

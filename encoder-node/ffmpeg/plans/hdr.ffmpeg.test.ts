@@ -1,0 +1,66 @@
+// HDR10 in real runs: the output states the source's mastering display and light, in one piece and in chunks.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeBoth } from "../../testing/chunked-encodes.ts";
+import { FFPROBE, makeClip } from "../../testing/plan-runs.ts";
+import { toolEnvironment } from "../sandbox/tool-environment.ts";
+
+const run = promisify(execFile);
+const DISPLAY = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)";
+const PQ = "setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc:range=tv";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "hdr-runs-"));
+  const frames = `-f lavfi -i testsrc2=s=128x72:r=25:d=4 -vf format=yuv420p10le,${PQ}`;
+  const params = `log-level=error:keyint=50:min-keyint=50:open-gop=0:scenecut=0:master-display=${DISPLAY}:max-cll=1000,400`;
+  await makeClip(folder, "pq.mp4", `${frames} -c:v libx265 -preset ultrafast -x265-params ${params} -tag:v hvc1`);
+  await makeClip(folder, "pq.ts", "-i pq.mp4 -c copy");
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** What the first frame states: coordinates and luminances of the display, the light of the content, the transfer. */
+async function stated(file: string): Promise<unknown> {
+  const shown = ["-show_entries", "frame=color_transfer:frame_side_data", "-of", "json", file];
+  const argv = ["-v", "error", "-select_streams", "v", "-read_intervals", "%+#1", ...shown];
+  const { stdout } = await run(FFPROBE, argv, { env: toolEnvironment() });
+  const [{ color_transfer, side_data_list }] = JSON.parse(stdout).frames;
+  const values = Object.assign({}, ...side_data_list) as Record<string, unknown>;
+  const number = (value: unknown): number => {
+    const [numerator, denominator = 1] = String(value).split("/").map(Number);
+    return Math.round((Number(numerator) / Number(denominator)) * 1000) / 1000;
+  };
+  const names = ["red_x", "green_y", "blue_x", "white_point_y", "min_luminance", "max_luminance"];
+  return [color_transfer, ...[...names, "max_content", "max_average"].map((name) => number(values[name]))];
+}
+
+test.each(["mp4", "ts"])("states the mastering display and light of the source, also in chunks: %s", async (source) => {
+  const formats = ["mp4:hevc::pix_fmt=yuv420p10le", "mkv:av1::pix_fmt=yuv420p10le"];
+  const requests = formats.map((format) => ({ format }));
+  const clip = path.join(folder, `pq.${source}`);
+  const { whole, joined } = await makeBoth(clip, requests, [2], (argv) => [...argv]);
+  const expected = ["smpte2084", 0.68, 0.69, 0.15, 0.329, 0.005, 1000, 1000, 400];
+  for (const { folder, outputs } of [whole, joined]) {
+    const files = outputs.map(({ files: [file = ""] }) => path.join(folder, file));
+    expect(await Promise.all(files.map(stated))).toEqual(formats.map(() => expected));
+  }
+});
+
+test("does not state the light of the source where it becomes SDR", async () => {
+  const { whole } = await makeBoth(path.join(folder, "pq.mp4"), [{ format: "mp4" }], [2], (argv) => [...argv]);
+  const [file = ""] = whole.outputs[0]?.files ?? [];
+  const { stdout } = await run(
+    FFPROBE,
+    [
+      ..."-v error -select_streams v -show_entries stream=color_transfer:frame_side_data=side_data_type".split(" "),
+      path.join(whole.folder, file),
+    ],
+    { env: toolEnvironment() },
+  );
+  expect(stdout).toContain("color_transfer=bt709");
+  expect(stdout).not.toMatch(/Mastering|Content light/);
+});

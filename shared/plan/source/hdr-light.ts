@@ -1,0 +1,77 @@
+// HDR10's static metadata: the display on which the source was graded, and the light of its content.
+import type { ProbedStream } from "../../media/media-probe.ts";
+
+/** CIE 1931 coordinates, 0 to 1. */
+type Chromaticity = readonly [x: number, y: number];
+
+/** SMPTE ST 2086. Luminances in cd/m². */
+export type MasteringDisplay = {
+  readonly red: Chromaticity;
+  readonly green: Chromaticity;
+  readonly blue: Chromaticity;
+  readonly white: Chromaticity;
+  readonly least: number;
+  readonly most: number;
+};
+
+/** CTA-861.3: the brightest pixel, and the brightest mean of a frame, in cd/m². */
+export type ContentLight = { readonly most: number; readonly mean: number };
+
+export type HdrLight = {
+  readonly display: MasteringDisplay | null;
+  readonly content: ContentLight | null;
+  /** The brightest light, of the content if that is stated, otherwise of the display; null if neither is. */
+  readonly peakNits: number | null;
+};
+
+/** What PQ can state, in cd/m² (SMPTE ST 2084). */
+const MAX_NITS = 10_000;
+
+/** What a source states, in its header or its first frame. */
+export function hdrLight({ side_data_list = [] }: ProbedStream): HdrLight {
+  const first = <Value>(read: (data: SideData) => Value | null): Value | null =>
+    side_data_list.map(read).find((value) => value !== null) ?? null;
+  const content = first(contentOf);
+  const brightest = first(({ max_luminance }) => within(max_luminance, MAX_NITS) || null);
+  return { display: first(displayOf), content, peakNits: content?.most ?? brightest };
+}
+
+type SideData = Readonly<Record<string, unknown>>;
+
+function displayOf(data: SideData): MasteringDisplay | null {
+  const point = (name: string): Chromaticity | null => {
+    const [x, y] = [within(data[`${name}_x`], 1), within(data[`${name}_y`], 1)];
+    return x === null || y === null ? null : [x, y];
+  };
+  const [red, green, blue, white] = [point("red"), point("green"), point("blue"), point("white_point")];
+  const [least, most] = [within(data.min_luminance, MAX_NITS), within(data.max_luminance, MAX_NITS)];
+  if (!red || !green || !blue || !white || least === null || !most) return null;
+  return { red, green, blue, white, least, most };
+}
+
+function contentOf(data: SideData): ContentLight | null {
+  const [most, mean] = [within(data.max_content, MAX_NITS), within(data.max_average, MAX_NITS)];
+  return most ? { most, mean: mean ?? 0 } : null;
+}
+
+/** A number, or a fraction as ffprobe prints it, from 0 to `most`; null if it is anything else. */
+function within(value: unknown, most: number): number | null {
+  if (typeof value !== "number" && typeof value !== "string") return null;
+  const [numerator, denominator = "1"] = String(value).split("/");
+  const number = Number(numerator) / Number(denominator);
+  return number >= 0 && number <= most ? number : null;
+}
+
+/** The value of x265's `master-display`: in units of 0.00002, and of 0.0001 cd/m². */
+export const x265Display = (display: MasteringDisplay): string => displayText(display, 50_000, 10_000);
+
+/** The value of SVT-AV1's `mastering-display`. */
+export const svtAv1Display = (display: MasteringDisplay): string => displayText(display, 1, 1);
+
+export const contentText = ({ most, mean }: ContentLight): string => `${Math.round(most)},${Math.round(mean)}`;
+
+function displayText({ red, green, blue, white, least, most }: MasteringDisplay, unit: number, nits: number): string {
+  const text = (value: number, scale: number): string => String(Number((value * scale).toFixed(scale === 1 ? 5 : 0)));
+  const point = ([x, y]: Chromaticity): string => `(${text(x, unit)},${text(y, unit)})`;
+  return `G${point(green)}B${point(blue)}R${point(red)}WP${point(white)}L(${text(most, nits)},${text(least, nits)})`;
+}
