@@ -3,7 +3,7 @@ import { usageError } from "../exit.ts";
 
 /** Names of parameters in `--to jpg:320x:number=5`. What is not here belongs to the format, such as `quality=4`. */
 const PARAMETERS: ReadonlySet<string> = new Set([
-  ...["key", "path", "if", "offset", "duration", "fit", "transpose", "vflip", "hflip", "deinterlace"],
+  ...["key", "path", "if", "offset", "duration", "fit", "transpose", "vflip", "hflip", "deinterlace", "captions"],
   ...["number", "interval", "square", "blur", "vtt"],
 ]);
 

@@ -695,6 +695,11 @@ export type VideoParams = {
     | undefined;
   /** Deinterlace interlaced video */
   deinterlace?: boolean | undefined;
+  /**
+   * Closed captions inside of the input's video (CEA-608 and CEA-708): keep (default) copies them
+   * where the encoder supports it, and announces them in streams
+   */
+  captions?: "keep" | "drop" | undefined;
 };
 
 /**
@@ -846,6 +851,11 @@ export type HttpStreamParams = {
         default?: boolean | undefined;
       }[]
     | undefined;
+  /**
+   * Closed captions inside of the input's video (CEA-608 and CEA-708): keep (default) copies them
+   * where the encoder supports it, and announces them in streams
+   */
+  captions?: "keep" | "drop" | undefined;
   /**
    * Create sprite sheets of thumbnails for the seek bar of players, and a WebVTT file that locates
    * each thumbnail

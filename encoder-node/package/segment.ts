@@ -28,12 +28,16 @@ export type Segment = {
 export type TrackDescription = {
   /** As in RFC 6381: `avc1.640028`, `hvc1.1.6.L93.90`, `mp4a.40.2`. */
   readonly codec: string;
-  /** Null for an audio track. Pixels are square; `fps` is the mean frame rate, `hdr` the color space of PQ or HLG. */
+  /**
+   * Null for an audio track. Pixels are square; `fps` is the mean frame rate, `hdr` the color space of PQ or HLG,
+   * `captions` whether frames have closed captions.
+   */
   readonly video: {
     readonly width: number;
     readonly height: number;
     readonly fps: number;
     readonly hdr: ColorTags | null;
+    readonly captions: boolean;
   } | null;
   /** Null for a video track without audio. */
   readonly audio: { readonly channels: number; readonly sampleRateHz: number } | null;

@@ -3,6 +3,7 @@
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
+import { holdsCaptions } from "../package/holds-captions.ts";
 import { initFile, inStreamFolder, segmentFile, segmentNumber } from "../package/package-files.ts";
 import type { PackagedTrack, Segment } from "../package/segment.ts";
 import type { ReadySegment, TrackHeader, TrackReader } from "../package/track-reader.ts";
@@ -41,6 +42,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
   const segments: Segment[] = [];
   let header: TrackHeader | null = null;
   let probe: MediaProbe | null = null;
+  let captions: boolean | null = null;
   const stored = storedPrefix();
   let isInitStored = false;
 
@@ -70,6 +72,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       header ??= await reader.header();
       // Before its file is stored and removed.
       probe ??= await options.probeFile(first.path);
+      captions ??= track.video?.captions === true && (await holdsCaptions(first));
       const init = isFirst && header?.initBytes ? [initOf(options, first.path, header.initBytes)] : [];
       isInitStored ||= isFirst && init.length === 0;
       const onStored = (): void => {
@@ -77,7 +80,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       };
       return [...init.map((file) => ({ ...file, onStored })), ...ready.map(fileOf)];
     },
-    made: () => (header && probe ? { ...packagedTrack(track, header, segments), probe } : null),
+    made: () => (header && probe ? { ...packagedTrack(track, header, segments, captions === true), probe } : null),
     storedSegments: () => (isInitStored ? stored.count() : 0),
     close: () => reader.close(),
   };
@@ -106,6 +109,7 @@ function packagedTrack(
   { name, video: planned }: StreamTrack,
   header: TrackHeader,
   segments: readonly Segment[],
+  captions: boolean,
 ): PackagedTrack {
   const { codec, audio, timescale } = header;
   const video = planned && {
@@ -113,6 +117,7 @@ function packagedTrack(
     height: planned.frame.height,
     fps: planned.fps,
     hdr: planned.hdr,
+    captions,
   };
   return { name, codec, video, audio, timescale, segments };
 }

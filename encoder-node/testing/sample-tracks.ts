@@ -26,7 +26,14 @@ export function videoTrack(
     }));
     return { ...segment, keyframes };
   });
-  return { name, codec, video: { width: 640, height: 360, fps: 29.97, hdr }, audio: null, timescale, segments };
+  return {
+    name,
+    codec,
+    video: { width: 640, height: 360, fps: 29.97, hdr, captions: false },
+    audio: null,
+    timescale,
+    segments,
+  };
 }
 
 /** Audio at 48 kHz, which begins with the encoder's priming. */

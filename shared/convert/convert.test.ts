@@ -121,7 +121,7 @@ it("converts the outputs of Zencoder", () => {
     "png:0x100": { offsets: [1, 2.5] },
     "mp4:640x480_900k::maxrate=1200k,2pass": { key: "two pass", path: "videos/b.mp4" },
     "mp3:128k": { key: "audio", path: "a.mp3" },
-    "webm:vp9:x": { key: "silent", path: "silent.webm" },
+    "webm:vp9:x": { key: "silent", path: "silent.webm", captions: "drop" },
     httpstream: {
       key: "master",
       hls: { path: "hls" },

@@ -34,6 +34,10 @@ const videoFilters = {
 /** Set if the node compares the encoded video with its source (`settings.quality_report`). */
 const measuresQuality = z.literal(true).exactOptional();
 
+export const CAPTIONS = ["keep", "drop"] as const;
+/** Set if closed captions inside of the source's video are not copied. */
+const dropsCaptions = z.literal(true).exactOptional();
+
 /** A file with video and audio, or with one of them. */
 export const VideoOutput = z.object({
   ...outputBase,
@@ -47,6 +51,7 @@ export const VideoOutput = z.object({
   durationMs: z.number().nullable(),
   deinterlace: z.boolean(),
   measuresQuality,
+  dropsCaptions,
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
@@ -122,6 +127,7 @@ export const HttpStreamOutput = z.object({
   /** The videos that are left out, once that is known; only in tasks and in what nodes plan. */
   dropped: z.array(DroppedVideo).exactOptional(),
   measuresQuality,
+  dropsCaptions,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 

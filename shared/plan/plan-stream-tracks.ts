@@ -127,6 +127,7 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   offsetMs: 0,
   durationMs: null,
   ...(spec.measuresQuality ? { measuresQuality: true } : {}),
+  ...(spec.dropsCaptions ? { dropsCaptions: true } : {}),
   // Screens show whole frames, and players of streams do not deinterlace (Apple's HLS authoring specification §1.15).
   deinterlace: source.interlaced,
 });
@@ -149,7 +150,7 @@ function videoPart(
   { video, source, planned }: Rendition,
   before: readonly VideoPart[],
 ): VideoPart {
-  const { frame, timing, hdr, encoder, device, chunk, filters, needs } = planned;
+  const { frame, timing, hdr, captions, encoder, device, chunk, filters, needs } = planned;
   const shortSide = `${Math.min(frame.width, frame.height)}p`;
   const name = unusedName(video.codec === "hevc" ? `${shortSide}-hevc` : shortSide, before);
   const label = `v${spec.index}t${before.length}`;
@@ -163,7 +164,7 @@ function videoPart(
     : streamArguments(files, "video", spec.segmentDurationMs);
   return {
     video,
-    track: { name, kind: "video", ...files, video: { frame, fps: timing.fps, hdr } },
+    track: { name, kind: "video", ...files, video: { frame, fps: timing.fps, hdr, captions } },
     branch: { label, filters },
     argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...file],
     firstPass: planned.firstPass && ["-map", `[${label}]`, ...planned.firstPass, ...order, ...NULL_OUTPUT],

@@ -19,6 +19,7 @@ import {
 import { levelFailure } from "./encoders/levels.ts";
 import { type EncodedVideo, hasQualityTarget, type VideoEncodeOptions } from "./encoders/video-encode-options.ts";
 import { pixelFormatOf, videoArguments } from "./encoders/video-encoders.ts";
+import { planCaptions } from "./filters/captions.ts";
 import type { TargetFormat } from "./filters/color-conversion.ts";
 import { filterFailure, filterNeeds, VMAF_NEED } from "./filters/filter-needs.ts";
 import { fitGeometry } from "./filters/frame-geometry.ts";
@@ -41,6 +42,8 @@ export type PlannedVideoTrack = {
   readonly frame: Size;
   /** The color space of HDR, which is PQ or HLG; null: no HDR. */
   readonly hdr: ColorTags | null;
+  /** Whether frames have the captions of the source, which the encoder may copy. */
+  readonly captions: boolean;
   /** By ffmpeg's name. */
   readonly encoder: string;
   /** The hardware that encodes it; null: none. */
@@ -84,13 +87,14 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
     ? inHardware(hardware, options)
     : inSoftware(options, request.span?.passLog ?? `${output.index}-pass`, capabilities);
   if (!encoding) return err(encoderFailure(video.codec));
-  const filters = [...input.filters, ...planned.value.filters, ...encoding.filters];
+  const captions = planCaptions(track, timing, output.dropsCaptions === true, capabilities);
+  const filters = [...captions.filters, ...input.filters, ...planned.value.filters, ...encoding.filters];
   const measures = "vmaf" in video.rate || output.measuresQuality ? [VMAF_NEED] : [];
   const needs = [encoderNeed(options), ...filterNeeds(filters), ...measures];
   const lacking = filterFailure(needs, capabilities);
   if (lacking) return err(lacking);
   const argv = [...encoding.argv, ...held.encoderArguments, ...held.lengthArguments];
-  return ok({ ...encoding, argv, timing, frame, hdr, chunk, filters, needs });
+  return ok({ ...encoding, argv, timing, frame, hdr, captions: captions.kept, chunk, filters, needs });
 }
 
 /** What the encoder of a track gets, apart from the size and the colors of the frames. */
@@ -182,7 +186,7 @@ function invalidFrameFilters(track: VideoTrack, { seekMs }: Trim, { isVariable }
 const SAME_TIME_SECONDS = 0.000999;
 
 type EncodeOptions = Omit<VideoEncodeOptions, "pass">;
-type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "hdr" | "chunk" | "needs">;
+type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "hdr" | "captions" | "chunk" | "needs">;
 
 /** Any of the encoders that make such video, in software or hardware. */
 const encoderNeed = ({ spec, container, frame }: EncodeOptions): Need => ({

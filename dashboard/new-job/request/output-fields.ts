@@ -27,8 +27,10 @@ const STILL: readonly FormField[] = [
   flag("vtt", "WebVTT file for seek bars"),
 ];
 
+const CAPTIONS = choice("captions", "Closed captions in the video", ["keep", "drop"]);
+
 export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> = {
-  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace")],
+  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS],
   audio: [PATH, ...PART, ...COMMON],
   image: [PATH, ...STILL, ...COMMON, flag("square", "Square"), number("blur", "Blur", { help: "1 to 5" }), ...FILTERS],
   animated: [
@@ -58,6 +60,7 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
       "Those that save few bits; all videos need a VMAF, such as mp4:720p::quality=vmaf93",
     ),
     flag("thumbnails", "Thumbnails for seek bars"),
+    CAPTIONS,
     number("segment_duration", "Segments", { help: "2 to 10 seconds; 6 by default" }),
     text("playlist_name", "Name of the playlist", { example: "master" }),
     choice("hls.version", "HLS version", ["3", "4", "5", "6", "7"], "3: video and audio in the same segments"),

@@ -57,8 +57,15 @@ export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Li
     attributes: { width, height, sar: "1:1", frameRate: rateOf(fps).fraction },
     children: [],
   });
-  return mediaSet({ attributes, children: colorProperties(videos[0]?.hdr ?? null) }, tracks, options, traits);
+  const children = [
+    ...colorProperties(videos[0]?.hdr ?? null),
+    ...(videos.every(({ captions }) => captions) ? [CAPTIONS] : []),
+  ];
+  return mediaSet({ attributes, children }, tracks, options, traits);
 }
+
+/** Closed captions in the frames (SCTE 214-1 §7.2). */
+const CAPTIONS = element("Accessibility", { schemeIdUri: "urn:scte:dash:cc:cea-608:2015" }, []);
 
 /** Numbers of ISO/IEC 23091-2 by ffmpeg's names; 2 is "unspecified". */
 const CODE_POINTS: Readonly<Record<keyof ColorTags, Readonly<Record<string, number>>>> = {

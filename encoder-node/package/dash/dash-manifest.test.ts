@@ -14,7 +14,7 @@ const everything: DashPackage = {
     {
       ...videoTrack("720p", timing),
       codec: "avc1.64001f",
-      video: { width: 1280, height: 720, fps: 29.9701, hdr: null },
+      video: { width: 1280, height: 720, fps: 29.9701, hdr: null, captions: false },
     },
     videoTrack("360p", timing),
     videoTrack("360p-hevc", { timescale: 12_800, seconds: [6, 6, 3] }, "hvc1.1.6.L93.90"),
@@ -81,12 +81,16 @@ test("an independent parser finds all segments, their times and the rates", () =
 
 const wide = { matrix: "bt2020nc", primaries: "bt2020" };
 const hdrTrack = (name: string, transfer: string) => videoTrack(name, timing, "hvc1.2.4.L93.b0", { ...wide, transfer });
+const captioned = (track: ReturnType<typeof videoTrack>) => ({
+  ...track,
+  video: track.video && { ...track.video, captions: true },
+});
 const hdr: DashPackage = {
   ...everything,
-  tracks: [hdrTrack("720p-pq", "smpte2084"), hdrTrack("720p-hlg", "arib-std-b67"), ...everything.tracks],
+  tracks: [captioned(hdrTrack("720p-pq", "smpte2084")), hdrTrack("720p-hlg", "arib-std-b67"), ...everything.tracks],
 };
 
-test("video in HDR has sets of its own, whose color space is stated", () => {
+test("video in HDR has sets of its own, whose color space is stated, and captions are announced", () => {
   const sets = manifestOf(hdr).split("<AdaptationSet ").slice(1, 5);
   const properties = (set = "") =>
     [...set.matchAll(/<(\w+Property) schemeIdUri="urn:mpeg:mpegB:cicp:(\w+)" value="(\d+)"/g)].map((match) =>
@@ -94,6 +98,9 @@ test("video in HDR has sets of its own, whose color space is stated", () => {
     );
   expect(sets.map((set) => /<Representation id="([^"]+)"/.exec(set)?.[1])).toEqual([
     ...["720p-pq", "720p-hlg", "720p", "360p-hevc"],
+  ]);
+  expect(sets.map((set) => set.includes('<Accessibility schemeIdUri="urn:scte:dash:cc:cea-608:2015"'))).toEqual([
+    ...[true, false, false, false],
   ]);
   expect(sets.map(properties)).toEqual([
     [
@@ -116,7 +123,15 @@ const ORDER: Readonly<Record<string, readonly string[]>> = {
   "": ["MPD"],
   MPD: ["Period", "UTCTiming"],
   Period: ["AdaptationSet"],
-  AdaptationSet: ["EssentialProperty", "SupplementalProperty", "Label", "Role", "SegmentTemplate", "Representation"],
+  AdaptationSet: [
+    "EssentialProperty",
+    "SupplementalProperty",
+    "Label",
+    "Accessibility",
+    "Role",
+    "SegmentTemplate",
+    "Representation",
+  ],
   Representation: ["AudioChannelConfiguration", "EssentialProperty", "BaseURL", "SegmentTemplate"],
   SegmentTemplate: ["SegmentTimeline"],
   SegmentTimeline: ["S"],

@@ -46,6 +46,7 @@ export function masterPlaylist(master: MasterPlaylist): string {
     ...(master.growing ? [FROM_START] : []),
     ...groups.map((track) => audioRendition(track, folder)),
     ...subtitles.map((_, at) => subtitleRendition(subtitles, at, folder)),
+    ...(hasCaptions(master) ? [CAPTIONS] : []),
     ...variants.flatMap((variant) => streamLines(variant, master)),
     ...videos.map((track) => keyframeStream(track, master)),
   ]);
@@ -117,7 +118,7 @@ function streamLines({ video, audio }: Variant, master: MasterPlaylist): string[
       "FRAME-RATE": video?.video ? rateOf(video.video.fps).fps.toFixed(3) : null,
       AUDIO: video && audio && quoted(audio.name),
       SUBTITLES: subtitles.length > 0 ? quoted(SUBTITLE_GROUP) : null,
-      "CLOSED-CAPTIONS": "NONE",
+      "CLOSED-CAPTIONS": captionsOf(video, master),
     }),
     uriOf(folder, file),
   ];
@@ -144,4 +145,20 @@ function videoRange(track: PackagedTrack | null, { tracks }: MasterPlaylist): st
   if (!track?.video || tracks.every(({ video }) => !video?.hdr)) return null;
   if (track.video.hdr === null) return "SDR";
   return track.video.hdr.transfer === "smpte2084" ? "PQ" : "HLG";
+}
+
+/** The first channel of CEA-608, which all captions of television have. */
+const CAPTIONS = tag("EXT-X-MEDIA", {
+  TYPE: "CLOSED-CAPTIONS",
+  "GROUP-ID": quoted("cc"),
+  NAME: quoted("CC1"),
+  "INSTREAM-ID": quoted("CC1"),
+});
+
+const hasCaptions = ({ tracks }: MasterPlaylist): boolean => tracks.some(({ video }) => video?.captions);
+
+/** NONE must be the value of all variants or of none (RFC 8216 §4.3.4.2). */
+function captionsOf(video: PackagedTrack | null, master: MasterPlaylist): string | null {
+  if (!hasCaptions(master)) return "NONE";
+  return video?.video?.captions ? quoted("cc") : null;
 }

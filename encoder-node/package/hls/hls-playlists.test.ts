@@ -95,6 +95,17 @@ test.each([
   expect([video, ranges]).toEqual(["720p", [range, "SDR", range, "SDR"]]);
 });
 
+test("variants whose frames have captions name their group, and NONE stands at all or none", () => {
+  const captioned = large.video && { ...large, video: { ...large.video, captions: true } };
+  const variants = [...packages["video-only"].variants, { video: null, audio: "audio-64k" }];
+  const hls = { ...base, variants, tracks: [...(captioned ? [captioned] : []), small, audio] };
+  const master = hlsTextFiles(hls).at(-1)?.text ?? "";
+  expect(master).toContain('#EXT-X-MEDIA:TYPE=CLOSED-CAPTIONS,GROUP-ID="cc",NAME="CC1",INSTREAM-ID="CC1"');
+  const lines = master.split("\n").filter((line) => line.startsWith("#EXT-X-STREAM-INF"));
+  expect(lines.map((line) => /CLOSED-CAPTIONS=([^,]+)/.exec(line)?.[1])).toEqual(['"cc"', undefined, undefined]);
+  hlsParser.parse(master);
+});
+
 test("every file occurs once, and the master playlist is last", () => {
   const files = hlsTextFiles(packages["fmp4-hevc-subtitles"]).map(({ file }) => file);
   expect(new Set(files).size).toBe(files.length);

@@ -68,7 +68,14 @@ export const ZENCODER_JOB = {
       one_pass: false,
     },
     { label: "audio", format: "mp3", url: "s3://other-bucket/a.mp3", audio_bitrate: 128, skip_video: true },
-    { label: "silent", url: "s3://out-bucket/silent.webm", skip_audio: true, video_codec: "vp9", frame_rate: 12 },
+    {
+      label: "silent",
+      url: "s3://out-bucket/silent.webm",
+      skip_audio: true,
+      skip_captions: true,
+      video_codec: "vp9",
+      frame_rate: 12,
+    },
     {
       type: "segmented",
       label: "low",

@@ -127,6 +127,7 @@ function filtersOf(draft: Draft, output: Reader): Json {
   return {
     ...(aspect === "crop" ? { fit: "crop" } : {}),
     ...(deinterlace === "on" || deinterlace === "detect" ? { deinterlace: true } : {}),
+    ...(output.at("skip_captions").flag() ? { captions: "drop" } : {}),
     ...rotation,
     ...watermarkOf(output),
   };

@@ -3,7 +3,9 @@ import type { Capabilities } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 
 /** What works on the node that runs the plan, by ffmpeg's names. The node tests this when it starts. */
-export type FfmpegCapabilities = Readonly<Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware">>;
+export type FfmpegCapabilities = Readonly<
+  Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> & Partial<Pick<Capabilities, "ffmpegVersion">>
+>;
 
 /**
  * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `pad`, `format` and

@@ -5,7 +5,7 @@
 const ALLOWED_FILTERS: ReadonlySet<string> = new Set(
   (
     "aformat alimiter aloop aresample asetpts atrim bwdif crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
-    "premultiply scale select setparams setpts setsar settb tile tonemap tpad transpose trim unpremultiply vflip yadif " +
+    "premultiply scale select setparams setpts setsar settb sidedata tile tonemap tpad transpose trim unpremultiply vflip yadif " +
     "zscale"
   ).split(" "),
 );

@@ -1,4 +1,5 @@
 // The streams of a source that are encoded, with what planners need to know about them.
+import { hasCaptions } from "../../media/captions.ts";
 import { chosenAudio, chosenVideo } from "../../media/choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "../../media/media-probe.ts";
 import { sourceFacts, type VideoFacts } from "../../media/source-facts.ts";
@@ -34,6 +35,8 @@ export type VideoTrack = Track & {
   readonly heldMs?: number;
   /** Whether the stream states that each frame consists of two fields. */
   readonly interlaced: boolean;
+  /** Whether frames contain closed captions, as far as the node has read. */
+  readonly hasCaptions: boolean;
   /** Whether the stream states that frames are displayed in another order than they are decoded. */
   readonly reorders: boolean;
   /** Number of frames in the stream; null if unknown. */
@@ -112,6 +115,7 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
     hasReservedMatrix: stream.color_space === "reserved",
     decoder: alphaDecoder(stream),
     interlaced: INTERLACED.has(stream.field_order ?? ""),
+    hasCaptions: hasCaptions(stream),
     isStill: frameCount(stream) === 1,
     reorders: (stream.has_b_frames ?? 0) > 0,
     frames: stream.packets?.count ?? frameCount(stream),

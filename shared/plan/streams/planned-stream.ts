@@ -10,6 +10,16 @@ import type { TrackKind } from "../source/source-tracks.ts";
  */
 export const STREAM_START_SECONDS = 10;
 
+export type StreamVideo = {
+  readonly frame: Size;
+  /** The mean. */
+  readonly fps: number;
+  /** The color space of PQ or HLG; null: no HDR. */
+  readonly hdr: ColorTags | null;
+  /** Whether the encoder gets closed captions, which it may copy. */
+  readonly captions: boolean;
+};
+
 export type StreamTrack = {
   /** Names files, folders and playlists: lower case letters, digits and hyphens, such as `1080p` or `audio-128k`. */
   readonly name: string;
@@ -20,8 +30,8 @@ export type StreamTrack = {
    * ffmpeg's playlist of finished MPEG-TS segments, which are in the same folder. Null if no package has such segments.
    */
   readonly ts: string | null;
-  /** Null for audio. `fps` is the mean; `hdr` the color space of PQ or HLG. */
-  readonly video: { readonly frame: Size; readonly fps: number; readonly hdr: ColorTags | null } | null;
+  /** Null for audio. */
+  readonly video: StreamVideo | null;
 };
 
 /** What players choose from: names of tracks. */

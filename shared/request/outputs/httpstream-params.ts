@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
-import { commonParams, flag, folderPath, url } from "./output-params.ts";
+import { captions, commonParams, flag, folderPath, url } from "./output-params.ts";
 
 const MAX_VARIANTS = 20;
 export const DEFAULT_NAME = "master";
@@ -43,6 +43,7 @@ const STREAM_PARAM_HINTS = Object.fromEntries(
     "segment_duration",
     "encryption",
     "subtitles",
+    "captions",
     "thumbnails",
     "live_playlist",
     "drop_similar_variants",
@@ -118,6 +119,7 @@ export const HttpStreamParams = strictObject({
     .max(MAX_SUBTITLES, `must have at most ${MAX_SUBTITLES} subtitles`)
     .default([])
     .describe("Text tracks, of which at most one is the default"),
+  captions,
   thumbnails: flag
     .default(false)
     .describe(

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { FormatHash } from "../../format/format-hash.ts";
 import { SOURCE_NAMES } from "../../job/metadata.ts";
 import { counterOf, joinPath } from "../../job/object-name.ts";
-import { FITS, WATERMARK_POSITIONS } from "../../job/output-spec.ts";
+import { CAPTIONS, FITS, WATERMARK_POSITIONS } from "../../job/output-spec.ts";
 import { nearest } from "../../nearest.ts";
 import { type AllowPrivate, checkUrl } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
@@ -127,6 +127,13 @@ export const videoFilterParams = {
     .optional()
     .describe("An image to overlay on all frames"),
 };
+
+export const captions = oneOf(CAPTIONS)
+  .default("keep")
+  .describe(
+    "Closed captions inside of the input's video (CEA-608 and CEA-708): keep (default) copies them where the encoder " +
+      "supports it, and announces them in streams",
+  );
 
 type VideoFilterParams = z.infer<z.ZodObject<typeof videoFilterParams>>;
 

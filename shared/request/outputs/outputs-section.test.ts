@@ -51,7 +51,8 @@ describe("parseOutputs", () => {
       { path: "a", deinterlace: true, watermark: { url: "https://a.example/ü.png" } },
       { path: "a", deinterlace: true, watermark: { url: "https://a.example/%C3%BC.png", position: "bottomright" } },
     ],
-    ["mp4:copy:x", { path: "a", watermark: false, vflip: false }, { path: "a" }],
+    ["mp4:copy:x", { path: "a", watermark: false, vflip: false, captions: "keep" }, { path: "a" }],
+    ["mp4:hevc", { path: "a", captions: "drop" }, { path: "a", dropsCaptions: true }],
   ])("reads a file %s with %j", (format, params, expected) => {
     expect(parse({ [format]: params })).toEqual([{ ...VIDEO, key: format, format, ...formatOf(format), ...expected }]);
   });
@@ -100,6 +101,10 @@ describe("parseOutputs", () => {
 
   it.each<[object, object]>([
     [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
+    [
+      { hls: { path: "/" }, captions: "drop" },
+      { hls: { path: "", ...TS }, dropsCaptions: true },
+    ],
     [
       { path: "/video/", hls: { path: "hls/" }, dash: { path: "/dash", hlsfmp4: true }, key: "s" },
       { hls: { path: "video/hls", ...TS }, dash: { path: "video/dash", hlsFmp4: true }, key: "s" },
@@ -235,6 +240,14 @@ describe("parseOutputs", () => {
       { mp4: { path: "a", number: 2 } },
       /`outputs.mp4` .*`number`.*path, key, if, .*duration/,
     ],
+    ["output_param_not_valid", { mp4: { path: "a", captions: "burn" } }, /`outputs.mp4.captions` .*keep.*drop/],
+    [
+      "output_param_not_valid",
+      { "mp4:copy": { path: "a", captions: "drop" } },
+      /`outputs.mp4:copy.captions` is not allowed, because the format copies the video/,
+    ],
+    ["output_param_not_valid", { mp3: { path: "a", captions: "drop" } }, /because the format has no video/],
+    ["output_param_not_valid", { jpg: { path: "a", captions: "drop" } }, /`outputs.jpg` .*`captions`/],
     ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset` must be 0 or more/],
     ["output_param_not_valid", { mp4: { path: "a", duration: 0 } }, /more than 0/],
     [

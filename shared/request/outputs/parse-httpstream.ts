@@ -44,6 +44,7 @@ export function parseHttpStream(
     segmentDurationMs: parsed.value.segment_duration * 1000,
     encryption: encryption ? { key: encryption.key?.toLowerCase() ?? null, keyUri: encryption.key_uri } : null,
     subtitles: subtitles.value,
+    ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
   });
 }
 

@@ -37,6 +37,7 @@ const printVideo = (spec: VideoOutput): Params => ({
   ...(spec.durationMs === null ? {} : { duration: seconds(spec.durationMs) }),
   ...printFilters(spec),
   ...given({ deinterlace: spec.deinterlace }),
+  ...printCaptions(spec),
 });
 
 const printImage = (spec: ImageOutput): Params => ({
@@ -78,8 +79,12 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...(spec.encryption ? { encryption: { key_uri: spec.encryption.keyUri } } : {}),
   ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles.map(withoutSecrets) } : {}),
   ...given({ thumbnails: spec.thumbnails, live_playlist: spec.livePlaylist }),
+  ...printCaptions(spec),
   ...(spec.dropsSimilarVariants ? { drop_similar_variants: true } : {}),
 });
+
+const printCaptions = ({ dropsCaptions }: VideoOutput | HttpStreamOutput): Params =>
+  dropsCaptions ? { captions: "drop" } : {};
 
 /** Jobs are stored with URLs without secrets (worker/job/secrets/extra-urls.ts), and only those may be printed. */
 const withoutSecrets = <Linked extends { url: string }>(linked: Linked): Linked => ({

@@ -7,6 +7,7 @@ import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import {
+  captions,
   FORMAT_SPEC_HINTS,
   fileParams,
   filePath,
@@ -21,6 +22,7 @@ import {
 const videoChanges = {
   ...videoFilterParams,
   deinterlace: flag.optional().describe("Deinterlace interlaced video"),
+  captions,
 };
 
 export const VideoParams = strictObject(
@@ -50,7 +52,7 @@ export function parseVideo(
       ? "the format copies the video without encoding it"
       : null;
   const change = Object.entries(parsed.value).find(
-    ([param, value]) => Object.hasOwn(videoChanges, param) && value !== false,
+    ([param, value]) => Object.hasOwn(videoChanges, param) && value !== false && value !== "keep",
   );
   if (obstacle && change) {
     return invalid("output_param_not_valid", `\`${field}.${change[0]}\` is not allowed, because ${obstacle}`);
@@ -64,5 +66,6 @@ export function parseVideo(
     ...{ key, path, condition, deinterlace },
     offsetMs: offset * 1000,
     durationMs: duration === undefined ? null : duration * 1000,
+    ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
   });
 }
