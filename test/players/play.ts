@@ -22,6 +22,8 @@ export type Playback = Opened & {
   force(level: number, buffered: "dropped" | "played"): Promise<void>;
   /** By its place in `subtitles`; null: none. */
   selectSubtitles(track: number | null): Promise<void>;
+  /** Shows the captions in the video's frames; returns the names of their channels. */
+  showCaptions(): Promise<string[]>;
   /** The cues on the screen. */
   cues(): Promise<Cue[]>;
   screenshot(path: string): Promise<void>;
@@ -64,6 +66,7 @@ export async function openPlayback(browser: Browser, site: PlayerSite, url: stri
       ),
     force: (level, buffered) => page.evaluate(([l, b]) => stage.force(l, b), [level, buffered] as const),
     selectSubtitles: (track) => page.evaluate((t) => stage.selectSubtitles(t), track),
+    showCaptions: async () => z.array(z.string()).parse(await page.evaluate(() => stage.showCaptions())),
     cues: async () => z.array(Cue).parse(await page.evaluate(() => stage.cues())),
     screenshot: async (path) => void (await page.screenshot({ path })),
     report: async () => {

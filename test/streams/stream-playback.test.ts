@@ -1,9 +1,11 @@
 // A stream of several packages out of the real system, played by hls.js and dash.js in a browser.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { captionedClip } from "../../encoder-node/testing/captioned-clip.ts";
+import { openWorkshop } from "../../encoder-node/testing/source-workshop.ts";
 import { launchChromium } from "../players/chromium.ts";
 import { openPlayback, type Playback } from "../players/play.ts";
 import type { Fault, Frame, PlayReport } from "../players/play-report.ts";
@@ -62,7 +64,12 @@ beforeAll(async () => {
     input: { url: sources.urlOf(await makeStreamClip("slides.mkv", folder)) },
     outputs: { httpstream: { path: "slides", segment_duration: 3, hls: { path: "ts" }, variants: ["mp4:x144"] } },
   });
+  const captioned = await stack.submit({
+    input: { url: sources.urlOf(basename(await captionedClip(openWorkshop(folder), "HELLO COPRA"))) },
+    outputs: { httpstream: { path: "captioned", hls: { path: "ts" }, variants: ["mp4:64x"] } },
+  });
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
+  expect(await stack.waitForJob(captioned.id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(slides.id)).toMatchObject({ status: "job.completed" });
 });
 afterAll(async () => {
@@ -165,5 +172,14 @@ it.concurrent("a video of few frames plays to its end: MPEG-TS does not store th
   const played = await player.report();
   expect([played.ended, complaints(played), played.buffered.length]).toEqual([true, [], 1]);
   expect([...new Set(played.frames.map(({ code }) => code))]).toEqual([0, 4, 8, 12]);
+  await player.close();
+});
+
+it.concurrent("players list and show the captions in the frames of the source", async () => {
+  const player = await open("captioned/ts/master.m3u8");
+  await player.playTo(1.5);
+  await player.pause();
+  await vi.waitFor(async () => expect(await player.showCaptions()).toEqual(["CC1"]));
+  await shows(player, "HELLO COPRA");
   await player.close();
 });

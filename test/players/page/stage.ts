@@ -111,6 +111,13 @@ const cues = (): Cue[] =>
     .flatMap(({ activeCues }) => [...(activeCues ?? [])])
     .map((cue) => ({ start: cue.startTime, end: cue.endTime, text: "text" in cue ? String(cue.text) : "" }));
 
+/** Shows the captions that are in the video's frames; returns the names of their channels. */
+function showCaptions(): string[] {
+  const channels = [...video.textTracks].filter(({ kind }) => kind === "captions");
+  for (const channel of channels) channel.mode = "showing";
+  return channels.map(({ label }) => label);
+}
+
 function report(): PlayReport {
   const { droppedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality();
   const { buffered } = video;
@@ -132,6 +139,7 @@ const stage = {
   seek,
   force,
   cues,
+  showCaptions,
   report,
   pause: () => video.pause(),
   selectSubtitles: (track: number | null) => player.selectSubtitles(track),
