@@ -133,7 +133,7 @@ export function clientOf({ description, home, webhookSecret }: StackHandle): Sha
       if (status !== 201) throw new Error(`The job was rejected: ${status} ${JSON.stringify(body)}`);
       return JobView.parse(body);
     },
-    waitForJob: (id, timeoutMs = JOB_LIMIT_MS) => waitForJob(request, id, timeoutMs),
+    waitForJob: (id, timeoutMs = JOB_LIMIT_MS) => waitForJob({ request, ...description }, id, timeoutMs),
     log: (name) => readFileSync(join(home, `${name}.log`), "utf8"),
   };
 }
@@ -158,7 +158,9 @@ function asJson(text: string): unknown {
   }
 }
 
-async function waitForJob(request: SharedStack["request"], id: string, timeoutMs: number): Promise<JobView> {
+type Waiting = Pick<SharedStack, "request" | "adminToken">;
+
+async function waitForJob({ request, adminToken }: Waiting, id: string, timeoutMs: number): Promise<JobView> {
   const deadline = Date.now() + timeoutMs;
   let last = "it was never seen";
   while (Date.now() < deadline) {
@@ -171,5 +173,7 @@ async function waitForJob(request: SharedStack["request"], id: string, timeoutMs
     last = JSON.stringify(answer.body);
     await sleep(LOOK_EVERY_MS);
   }
-  throw new Error(`Job ${id} did not end within ${timeoutMs} ms: ${last}`);
+  // Why: other jobs may have the nodes, or a node may get no work.
+  const nodes = await request("GET", "/admin/nodes", undefined, { authorization: `Bearer ${adminToken}` });
+  throw new Error(`Job ${id} did not end within ${timeoutMs} ms: ${last}; nodes: ${JSON.stringify(nodes.body)}`);
 }
