@@ -21,15 +21,17 @@ import { Leases } from "./leases.ts";
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
 /** Never responds, so that tasks run until they are stopped. */
 const silent = createServer(() => undefined);
+let root: string;
+/** Of one node: what the node of the test before removes late is not that of the next. */
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "copra-leases-"));
+  root = await mkdtemp(join(tmpdir(), "copra-leases-"));
   await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
 });
 afterAll(async () => {
   silent.closeAllConnections();
   silent.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(root, { recursive: true, force: true });
 });
 
 const assignment = (job: string): Assignment =>
@@ -88,7 +90,8 @@ function open(reports: Reports): Leases {
     },
   });
 }
-beforeEach(() => {
+beforeEach(async () => {
+  folder = await mkdtemp(join(root, "node-"));
   [frames, items, reported, given] = [[], [], [], []];
   leases = open({
     send: async (report) => {
