@@ -68,6 +68,11 @@ async function startControlPlane() {
   sockets.on("connection", (socket) => {
     socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
     socket.send(JSON.stringify({ type: "assign", assignment }));
+    socket.on("message", (data) => {
+      const { type, id } = JSON.parse(String(data));
+      // Then the node sends the report by POST.
+      if (type === "report") socket.send(JSON.stringify({ type: "ack", id, isAccepted: null }));
+    });
   });
   const close = async (): Promise<void> => {
     for (const client of sockets.clients) client.terminate();
