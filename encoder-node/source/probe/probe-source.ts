@@ -15,7 +15,11 @@ import { withAudioTimes } from "./unknown-audio.ts";
  * and HEVC; ffmpeg applies it. HEVC and AV1 may have HDR10's metadata, and broadcasts have captions.
  */
 const FRAMES: Readonly<Record<string, "first" | "keyframes">> = {
-  ...{ mjpeg: "first", av1: "first", h264: "keyframes", hevc: "keyframes", mpeg2video: "keyframes" },
+  mjpeg: "first",
+  av1: "first",
+  h264: "keyframes",
+  hevc: "keyframes",
+  mpeg2video: "keyframes",
 };
 
 const Frames = z.object({
@@ -32,7 +36,8 @@ type SideData = NonNullable<ProbedStream["side_data_list"]>;
 /**
  * Probes a source like `probeDecodable`, and reads when its packets start and end (`withAudioTimes`). What only frames
  * contain is added to the side data of the used video: a rotation, HDR10's metadata, and captions. Decoding these
- * frames takes about 50 ms, at the same time as the packets are read.
+ * frames of 1080p takes 20 to 80 ms, and 0.9 s if all 500 frames of ten seconds are keyframes, at the same time as the
+ * packets are read.
  */
 export async function probeSource(
   ffprobe: Tool,
@@ -62,7 +67,7 @@ const KINDS = [
   isCaptions,
 ];
 
-/** The first of each kind that frames contain and the stream lacks. */
+/** The side data that the stream lacks: of its first frame, which ffmpeg goes by, and captions of any frame. */
 async function frameSideData(
   { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
   { path, isOutline = false }: LocalFile,
@@ -75,7 +80,8 @@ async function frameSideData(
   try {
     const options = [...selection, "-show_entries", "frame_side_data"];
     const { stdout } = await runFfprobe({ ffprobe, path, options, signal });
-    const found = Frames.parse(JSON.parse(stdout)).frames.flatMap((frame) => frame.side_data_list ?? []);
+    const [first = [], ...later] = Frames.parse(JSON.parse(stdout)).frames.map((frame) => frame.side_data_list ?? []);
+    const found = [...first.filter(({ rotation }) => rotation !== 0), ...later.flat().filter(isCaptions)];
     return KINDS.flatMap((isKind) => (side_data_list.some(isKind) ? [] : (found.find(isKind) ?? [])));
   } catch {
     signal.throwIfAborted();

@@ -1,11 +1,13 @@
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rotationOf } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { probeFile } from "./probe.ts";
+import { probeSource } from "./probe-source.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
 let folder: string;
@@ -141,5 +143,23 @@ describe("probeFile", () => {
     const probing = probeFile(ffprobe, join(folder, "clip.mp4"), controller.signal);
     controller.abort(reason);
     await expect(probing).rejects.toBe(reason);
+  });
+});
+
+describe("probeSource", () => {
+  it("reads the rotation of the first frame, and not that of a later one", async () => {
+    const tool = { path: ffmpeg.path, cwd: folder, stallMs: 20_000 };
+    const parts = { "plain.h264": "null", "rotated.h264": "h264_metadata=display_orientation=insert:rotate=90" };
+    for (const [name, filter] of Object.entries(parts)) {
+      const argv = `-v error -nostdin -i clip.mp4 -an -c copy -bsf:v h264_mp4toannexb,${filter} ${name}`.split(" ");
+      expect(await runCommand({ ...tool, argv })).toEqual({ ok: true });
+    }
+    const [plain, rotated] = await Promise.all(Object.keys(parts).map((name) => readFile(join(folder, name))));
+    const rotationOfFile = async (first: Buffer | undefined, second: Buffer | undefined): Promise<number> => {
+      await writeFile(join(folder, "joined.h264"), Buffer.concat([first, second].filter((part) => part !== undefined)));
+      const { streams } = await probeSource(ffprobe, join(folder, "joined.h264"));
+      return rotationOf(streams[0] ?? expect.fail("no stream"));
+    };
+    expect([await rotationOfFile(plain, rotated), await rotationOfFile(rotated, plain)]).toEqual([0, 270]);
   });
 });
