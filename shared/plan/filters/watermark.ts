@@ -3,7 +3,7 @@ import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Overlay } from "../command/filter-graph.ts";
 import { quoted } from "../command/filter-text.ts";
 import type { Size } from "../source/frame-size.ts";
-import { type ColorTags, scaleMatrix } from "../source/source-color.ts";
+import { type ColorTags, isHdr, scaleMatrix } from "../source/source-color.ts";
 import { WHITE_NITS } from "./tone-map.ts";
 
 export type Watermark = NonNullable<VideoOutput["watermark"]>;
@@ -67,11 +67,10 @@ export function watermarkOverlay({ url, position }: Watermark, target: OverlayTa
 }
 
 /** From sRGB to the matrix of the frames. In HDR the white of the watermark is the white of paper. */
-function colorFilters({ matrix, primaries, transfer }: ColorTags, imageFormat: string): string[] {
+function colorFilters(tags: ColorTags, imageFormat: string): string[] {
+  const { matrix, primaries, transfer } = tags;
   if (imageFormat === "gbrap") return [];
-  if (transfer !== "smpte2084" && transfer !== "arib-std-b67") {
-    return [`scale=out_color_matrix=${scaleMatrix(matrix)}:out_range=tv`];
-  }
+  if (!isHdr(tags)) return [`scale=out_color_matrix=${scaleMatrix(matrix)}:out_range=tv`];
   return [
     `zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=${WHITE_NITS}`,
     "format=gbrapf32le",

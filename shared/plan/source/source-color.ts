@@ -101,5 +101,5 @@ function convention({ width = 0, height = 0 }: ProbedStream, stated: StatedTags,
 const known = (names: ReadonlySet<string>, text: string | undefined): string | null =>
   text !== undefined && names.has(text) ? text : null;
 
-/** Whether colors are those of PQ or HLG. */
+/** True if the transfer function is PQ or HLG. */
 export const isHdr = ({ transfer }: Pick<ColorTags, "transfer">): boolean => HDR_TRANSFERS.has(transfer);
