@@ -6,7 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeBoth } from "../../testing/chunked-encodes.ts";
-import { FFPROBE, makeClip } from "../../testing/plan-runs.ts";
+import { encodeOne, FFPROBE, makeClip } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
@@ -51,13 +51,12 @@ test.each(["mp4", "ts"])("states the mastering display and light of the source, 
 });
 
 test("does not state the light of the source where it becomes SDR", async () => {
-  const { whole } = await makeBoth(path.join(folder, "pq.mp4"), [{ format: "mp4" }], [2], (argv) => [...argv]);
-  const [file = ""] = whole.outputs[0]?.files ?? [];
+  const file = await encodeOne(path.join(folder, "pq.mp4"), { format: "mp4" });
   const { stdout } = await run(
     FFPROBE,
     [
       ..."-v error -select_streams v -show_entries stream=color_transfer:frame_side_data=side_data_type".split(" "),
-      path.join(whole.folder, file),
+      file,
     ],
     { env: toolEnvironment() },
   );

@@ -1,5 +1,5 @@
 // The options of libvpx (VP8, VP9), SVT-AV1 and libaom (AV1).
-import { contentText, svtAv1Display } from "../source/hdr-light.ts";
+import { lightParams, SVT_AV1 } from "../source/hdr-light.ts";
 import { capArguments, meanArguments } from "./bitrates.ts";
 import {
   hasQualityTarget,
@@ -47,9 +47,7 @@ export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
       : ["-crf", rateFactorText("libsvtav1", target), ...cap];
   // It rejects more than 240 frames per second, also if only the time base is that fine.
   const fps = options.timing.isVariable ? [`fps-num=${Math.round(options.timing.fps * 1000)}`, "fps-denom=1000"] : [];
-  const display = options.light?.display ? [`mastering-display=${svtAv1Display(options.light.display)}`] : [];
-  const content = options.light?.content ? [`content-light=${contentText(options.light.content)}`] : [];
-  const params = [...fps, ...display, ...content];
+  const params = [...fps, ...lightParams(options.light, SVT_AV1)];
   const given = params.length === 0 ? [] : ["-svtav1-params", params.join(":")];
   return ["-preset", "8", ...rates, ...keyframeArguments(options), ...given];
 }

@@ -1,7 +1,7 @@
 // The options of x264 and x265.
 
 import { gridArguments } from "../command/keyframe-grid.ts";
-import { contentText, x265Display } from "../source/hdr-light.ts";
+import { lightParams, X265 } from "../source/hdr-light.ts";
 import { CHUNK_BUFFER_FILL, capArguments, meanArguments } from "./bitrates.ts";
 import { levelText } from "./levels.ts";
 import {
@@ -60,6 +60,7 @@ export function x265Arguments(options: VideoEncodeOptions): string[] {
 
 function x265Params(options: VideoEncodeOptions): string[] {
   const { level } = options.spec;
+  const light = lightParams(options.light, X265);
   return [
     // Otherwise it writes to stderr.
     "log-level=error",
@@ -71,17 +72,10 @@ function x265Params(options: VideoEncodeOptions): string[] {
     ...(isContinuation(options) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
     // It writes its settings into the header, and the settings of chunks differ.
     ...(options.chunk ? ["info=0"] : []),
-    ...lightParams(options),
+    ...(light.length > 0 ? ["hdr10=1", ...light] : []),
     // By default the first pass is as slow as the second.
     ...(options.chunk && options.pass ? ["slow-firstpass=0"] : []),
   ];
-}
-
-/** Explicitly: ffmpeg's versions differ in what they take from the frames, and chunks must not. */
-function lightParams({ light }: VideoEncodeOptions): string[] {
-  const display = light?.display ? [`master-display=${x265Display(light.display)}`] : [];
-  const content = light?.content ? [`max-cll=${contentText(light.content)}`] : [];
-  return display.length + content.length === 0 ? [] : ["hdr10=1", ...display, ...content];
 }
 
 /** A constant rate factor, with or without a cap, or a mean bitrate. */

@@ -5,7 +5,7 @@ import type { ProbedStream } from "../../media/media-probe.ts";
 type Chromaticity = readonly [x: number, y: number];
 
 /** SMPTE ST 2086. Luminances in cd/m². */
-export type MasteringDisplay = {
+type MasteringDisplay = {
   readonly red: Chromaticity;
   readonly green: Chromaticity;
   readonly blue: Chromaticity;
@@ -15,7 +15,7 @@ export type MasteringDisplay = {
 };
 
 /** CTA-861.3: the brightest pixel, and the brightest mean of a frame, in cd/m². */
-export type ContentLight = { readonly most: number; readonly mean: number };
+type ContentLight = { readonly most: number; readonly mean: number };
 
 export type HdrLight = {
   readonly display: MasteringDisplay | null;
@@ -62,16 +62,43 @@ function within(value: unknown, most: number): number | null {
   return number >= 0 && number <= most ? number : null;
 }
 
-/** The value of x265's `master-display`: in units of 0.00002, and of 0.0001 cd/m². */
-export const x265Display = (display: MasteringDisplay): string => displayText(display, 50_000, 10_000);
+/** The names of an encoder's parameters, and its units per 1 of a coordinate and per cd/m². */
+type LightSyntax = {
+  readonly display: string;
+  readonly content: string;
+  readonly coordinate: number;
+  readonly nits: number;
+  readonly decimals: number;
+};
+/** x265 counts in 0.00002, and in 0.0001 cd/m². */
+export const X265: LightSyntax = {
+  display: "master-display",
+  content: "max-cll",
+  coordinate: 50_000,
+  nits: 10_000,
+  decimals: 0,
+};
+export const SVT_AV1: LightSyntax = {
+  display: "mastering-display",
+  content: "content-light",
+  coordinate: 1,
+  nits: 1,
+  decimals: 5,
+};
 
-/** The value of SVT-AV1's `mastering-display`. */
-export const svtAv1Display = (display: MasteringDisplay): string => displayText(display, 1, 1);
-
-export const contentText = ({ most, mean }: ContentLight): string => `${Math.round(most)},${Math.round(mean)}`;
-
-function displayText({ red, green, blue, white, least, most }: MasteringDisplay, unit: number, nits: number): string {
-  const text = (value: number, scale: number): string => String(Number((value * scale).toFixed(scale === 1 ? 5 : 0)));
-  const point = ([x, y]: Chromaticity): string => `(${text(x, unit)},${text(y, unit)})`;
-  return `G${point(green)}B${point(blue)}R${point(red)}WP${point(white)}L(${text(most, nits)},${text(least, nits)})`;
+/** Parameters for an encoder. Explicit, because versions of ffmpeg differ in what they take from frames. */
+export function lightParams(light: HdrLight | null, syntax: LightSyntax): string[] {
+  const text = (value: number): string => String(Number(value.toFixed(syntax.decimals)));
+  const pair = (one: number, other: number, unit: number): string => `(${text(one * unit)},${text(other * unit)})`;
+  const point = ([x, y]: Chromaticity): string => pair(x, y, syntax.coordinate);
+  const params: string[] = [];
+  if (light?.display) {
+    const { red, green, blue, white, least, most } = light.display;
+    const points = `G${point(green)}B${point(blue)}R${point(red)}WP${point(white)}`;
+    params.push(`${syntax.display}=${points}L${pair(most, least, syntax.nits)}`);
+  }
+  if (light?.content) {
+    params.push(`${syntax.content}=${Math.round(light.content.most)},${Math.round(light.content.mean)}`);
+  }
+  return params;
 }
