@@ -42,7 +42,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
   const segments: Segment[] = [];
   let header: TrackHeader | null = null;
   let probe: MediaProbe | null = null;
-  let captions: boolean | null = null;
+  let captions = false;
   const stored = storedPrefix();
   let isInitStored = false;
 
@@ -72,7 +72,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       header ??= await reader.header();
       // Before its file is stored and removed.
       probe ??= await options.probeFile(first.path);
-      captions ??= track.video?.captions === true && (await holdsCaptions(first));
+      if (isFirst && track.video?.captions) captions = await holdsCaptions(first);
       const init = isFirst && header?.initBytes ? [initOf(options, first.path, header.initBytes)] : [];
       isInitStored ||= isFirst && init.length === 0;
       const onStored = (): void => {
@@ -80,7 +80,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       };
       return [...init.map((file) => ({ ...file, onStored })), ...ready.map(fileOf)];
     },
-    made: () => (header && probe ? { ...packagedTrack(track, header, segments, captions === true), probe } : null),
+    made: () => (header && probe ? { ...packagedTrack(track, header, segments, captions), probe } : null),
     storedSegments: () => (isInitStored ? stored.count() : 0),
     close: () => reader.close(),
   };
@@ -112,13 +112,7 @@ function packagedTrack(
   captions: boolean,
 ): PackagedTrack {
   const { codec, audio, timescale } = header;
-  const video = planned && {
-    width: planned.frame.width,
-    height: planned.frame.height,
-    fps: planned.fps,
-    hdr: planned.hdr,
-    captions,
-  };
+  const video = planned && { ...planned.frame, fps: planned.fps, hdr: planned.hdr, captions };
   return { name, codec, video, audio, timescale, segments };
 }
 

@@ -1,5 +1,4 @@
 // The adaptation sets of a DASH manifest: players may switch between the representations of one set.
-
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
@@ -35,6 +34,8 @@ type SetOptions = {
   readonly target: number;
   readonly measured: number | undefined;
 };
+/** Elements about all tracks of a set. */
+type WithProperties = SetOptions & { readonly properties?: readonly Lines[] };
 type VideoTrack = PackagedTrack & { readonly video: NonNullable<PackagedTrack["video"]> };
 type AudioTrack = PackagedTrack & { readonly audio: NonNullable<PackagedTrack["audio"]> };
 
@@ -53,15 +54,12 @@ export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Li
     maxHeight: Math.max(...videos.map(({ height }) => height)),
     maxFrameRate: fastest.fraction,
   };
-  const traits = ({ video: { width, height, fps } }: VideoTrack): Representation => ({
+  const captions = videos.every((video) => video.captions) ? [CAPTIONS] : [];
+  const properties = [...colorProperties(videos[0]?.hdr ?? null), ...captions];
+  return mediaSet(attributes, tracks, { ...options, properties }, ({ video: { width, height, fps } }) => ({
     attributes: { width, height, sar: "1:1", frameRate: rateOf(fps).fraction },
     children: [],
-  });
-  const children = [
-    ...colorProperties(videos[0]?.hdr ?? null),
-    ...(videos.every(({ captions }) => captions) ? [CAPTIONS] : []),
-  ];
-  return mediaSet({ attributes, children }, tracks, options, traits);
+  }));
 }
 
 /** Closed captions in the frames (SCTE 214-1 §7.2). */
@@ -89,37 +87,31 @@ function colorProperties(hdr: ColorTags | null): Lines[] {
 
 /** The audio tracks with one number of channels. */
 export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Lines =>
-  mediaSet(
-    { attributes: { contentType: "audio", mimeType: "audio/mp4" }, children: [] },
-    tracks,
-    options,
-    ({ audio }) => ({
-      attributes: { audioSamplingRate: audio.sampleRateHz },
-      children: [
-        element("AudioChannelConfiguration", {
-          schemeIdUri: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
-          value: channelConfiguration(audio.channels),
-        }),
-      ],
-    }),
-  );
+  mediaSet({ contentType: "audio", mimeType: "audio/mp4" }, tracks, options, ({ audio }) => ({
+    attributes: { audioSamplingRate: audio.sampleRateHz },
+    children: [
+      element("AudioChannelConfiguration", {
+        schemeIdUri: "urn:mpeg:dash:23003:3:audio_channel_configuration:2011",
+        value: channelConfiguration(audio.channels),
+      }),
+    ],
+  }));
 
 /**
  * ChannelConfiguration of ISO 23001-8: the number of channels up to 5.1, then 6.1, and 7.1 with side and rear pairs.
  */
 const channelConfiguration = (channels: number): number => ({ 7: 11, 8: 12 })[channels] ?? channels;
 
-type Element<Value> = {
-  readonly attributes: Readonly<Record<string, Value>>;
+type Representation = {
+  readonly attributes: Readonly<Record<string, string | number>>;
   readonly children: readonly Lines[];
 };
-type Representation = Element<string | number>;
 
 /** `startWithSAP` is 1: every segment begins with a keyframe, and no later frame refers to one before it. */
 function mediaSet<Track extends PackagedTrack>(
-  { attributes, children }: Element<string | number | null>,
+  attributes: Readonly<Record<string, string | number | null>>,
   tracks: readonly Track[],
-  { id, folder, target, measured }: SetOptions,
+  { id, folder, target, measured, properties = [] }: WithProperties,
   traits: (track: Track) => Representation,
 ): Lines {
   const [first] = tracks;
@@ -128,15 +120,15 @@ function mediaSet<Track extends PackagedTrack>(
   const shared = aligned && first && tracks.every(({ timescale }) => timescale === first.timescale);
   const common = { id, ...attributes, segmentAlignment: aligned || null, startWithSAP: 1 };
   return element("AdaptationSet", common, [
-    ...children,
+    ...properties,
     ...(shared ? [segmentTemplate(first, folder)] : []),
     ...tracks.map((track) => {
-      const own = traits(track);
+      const { attributes, children } = traits(track);
       const { peak } = bandwidthOf(track.segments.slice(0, measured), track.timescale, target);
       return element(
         "Representation",
-        { id: track.name, codecs: track.codec, bandwidth: peak, ...own.attributes },
-        shared ? own.children : [...own.children, segmentTemplate(track, folder)],
+        { id: track.name, codecs: track.codec, bandwidth: peak, ...attributes },
+        shared ? children : [...children, segmentTemplate(track, folder)],
       );
     }),
   ]);
