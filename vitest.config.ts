@@ -6,7 +6,7 @@ import FileOrder from "./test/file-order.ts";
 /** For every project: projects do not inherit options. */
 const COMMON = {
   // Instead of one second, which a busy machine exceeds. Only a test that hangs waits so long: jobs on the shared
-  // system wait for those of other files.
+  // system wait for jobs of other files.
   expect: { poll: { timeout: 180_000 } },
   testTimeout: 240_000,
   hookTimeout: 240_000,

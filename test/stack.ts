@@ -174,6 +174,9 @@ async function waitForJob({ request, adminToken }: Waiting, id: string, timeoutM
     await sleep(LOOK_EVERY_MS);
   }
   // Why: other jobs may have the nodes, or a node may get no work.
-  const nodes = await request("GET", "/admin/nodes", undefined, { authorization: `Bearer ${adminToken}` });
+  const authorization = `Bearer ${adminToken}`;
+  const nodes = await request("GET", "/admin/nodes", undefined, { authorization }).catch((error: unknown) => ({
+    body: String(error),
+  }));
   throw new Error(`Job ${id} did not end within ${timeoutMs} ms: ${last}; nodes: ${JSON.stringify(nodes.body)}`);
 }

@@ -47,23 +47,27 @@ const firstCurl = (): string => `curl -u $API_KEY: ${url}/v2/jobs -d '${JSON.str
 const firstCommand = (): string => `npm run copra -- encode video.mov --to mp4:720p --to jpg:320x -o out --url ${url}`;
 
 function FirstJob() {
-  const [sending, setSending] = useState<{ readonly error?: unknown } | null>(null);
-  const send = (): void => {
-    setSending({});
-    copra.jobs.create(FIRST).then(
-      ({ id }) => navigate(`/jobs/${id}`),
-      (error: unknown) => setSending({ error }),
-    );
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const send = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { id } = await copra.jobs.create(FIRST);
+      navigate(`/jobs/${id}`);
+    } catch (reason) {
+      setError(reason);
+      setBusy(false);
+    }
   };
-  const isBusy = sending !== null && !("error" in sending);
   return (
     <Empty title="No jobs yet">
       <p>
-        <button type="button" class="primary" disabled={isBusy} onClick={send}>
+        <button type="button" class="primary" disabled={isBusy} onClick={() => void send()}>
           Try it with a sample
         </button>
       </p>
-      {sending?.error !== undefined && <Problem error={sending.error} />}
+      {error !== undefined && <Problem error={error} />}
       <p>
         Or <Link to="/new">make a job here</Link>, or send one with an API key. It appears on this page at once.
       </p>

@@ -233,10 +233,9 @@ describe("every format", () => {
     ["gif", { scene: { duration: 0.5 } }],
     ["webp_anim", { scene: { duration: 0.5 } }],
   ])("%s is smaller with each lower quality, and 5 is the default", async (format, params) => {
-    const formats = ["", ...[1, 2, 3, 4, 5].map((quality) => `::quality=${quality}`)].map(
-      (text) => `${format}:320x${text}`,
-    );
-    const { files } = await make("colors.mp4", ...formats.map((one) => ({ format: one, params })));
+    const qualities = ["", ...[1, 2, 3, 4, 5].map((quality) => `::quality=${quality}`)];
+    const requests = qualities.map((quality) => ({ format: `${format}:320x${quality}`, params }));
+    const { files } = await make("colors.mp4", ...requests);
     const [usual, ...sizes] = await Promise.all(files.map(async ([file = ""]) => (await readFile(file)).length));
     expect(sizes).toEqual(sizes.toSorted((one, other) => one - other));
     expect([new Set(sizes).size, sizes.at(-1)]).toEqual([5, usual]);
