@@ -1,10 +1,12 @@
 import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { guardedOutbound } from "./local/control-plane/outbound.ts";
 import FileOrder from "./test/file-order.ts";
 
 /** For every project: projects do not inherit options. */
 const COMMON = {
+  tags: [{ name: "slow", description: "left out by `npm test`: `npm run test:tables`" }],
   // Instead of one second, which a busy machine exceeds. Only a test that hangs waits so long: jobs on the shared
   // system wait for jobs of other files.
   expect: { poll: { timeout: 180_000 } },
@@ -25,7 +27,9 @@ const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, u
 
 /** Files of `pure` and `worker` mostly wait: for timers, and for each other's processes. */
 const FAST_WORKERS = availableParallelism() * 2;
-/** Files of `stack` wait for other processes, too, but these encode. */
+/**
+ * The others wait for other processes, too, but these encode. They share a group: one that waits leaves room to others.
+ */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
 
 /** The plugin prints at each start that it has been renamed. */
@@ -50,6 +54,9 @@ const WORKER_SERVICES = [
 /** Tests of a minute, or of many seconds of processor time: `npm run test:slow`, or by name. CI runs all. */
 const ONLY_SLOW = process.env.COPRA_SLOW === "1";
 const WITH_SLOW = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.some((word) => word.includes(".slow"));
+/** Files named *.soak.test.ts: `npm run test:soak`, or by name. Nobody waits for them. */
+const WITH_SOAK =
+  process.env.COPRA_SOAK === "1" || process.argv.some((word) => /soak|worker\/(testing\/faults|http\/fuzz)/.test(word));
 /** The faults again, against `copra serve`: `npm run test:slow`, or `COPRA_SERVED=1 npm test -- test/faults`. */
 const WITH_SERVED = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.env.COPRA_SERVED === "1";
 const files = (...patterns: string[]): string[] =>
@@ -59,11 +66,16 @@ const left = (...patterns: string[]): string[] => (WITH_SLOW ? patterns : [...pa
 type S3 = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
 /** A project whose tests run in workerd. */
-const workerProject = (test: {
+const workerProject = ({
+  isEdge = false,
+  ...test
+}: {
   name: string;
   include: string[];
   exclude?: string[];
   globalSetup: string[];
+  /** Whether requests leave as at Cloudflare's edge. */
+  isEdge?: boolean;
   maxWorkers?: number;
   sequence?: { groupOrder: number };
 }) => ({
@@ -72,6 +84,7 @@ const workerProject = (test: {
       cloudflareTest(async ({ inject }) => ({
         wrangler: { configPath: "./wrangler.toml" },
         miniflare: {
+          ...(isEdge ? { outboundService: guardedOutbound("loopback", "edge") } : {}),
           ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
           bindings: {
             MIGRATIONS: await readD1Migrations("./migrations"),
@@ -83,6 +96,7 @@ const workerProject = (test: {
             SEALING_KEYS:
               "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
             ALLOW_PRIVATE: "loopback",
+            OUTBOUND: isEdge ? "edge" : "direct",
             // Nothing listens there: no test may reach Backblaze itself.
             B2_API_URL: "http://127.0.0.1:9",
             SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
@@ -121,13 +135,14 @@ const workerProject = (test: {
   },
 });
 
-// `pure` and `worker` are what test:fast runs, `worker-soak` patches all that the Worker calls, `ffmpeg` runs ffmpeg,
-// and `stack` the whole system, which is `copra serve` in `served`. A file named *.soak.test.ts tries a share of its
-// cases, and all of them in test:soak.
+// `pure` and `worker` are what test:fast runs, `worker-edge` runs some files of `worker` again with what Cloudflare's
+// edge does to requests, `worker-soak` patches all that the Worker calls, `ffmpeg` runs ffmpeg,
+// and `stack` the whole system, which is `copra serve` in `served`.
 export default defineConfig({
   test: {
     // Passing tests print nothing; a failing one prints all that it logged.
     silent: "passed-only",
+    tags: COMMON.tags,
     reporters: ["./test/reporter/quiet-reporter.ts"],
     maxWorkers: availableParallelism(),
     sequence: { sequencer: FileOrder },
@@ -136,6 +151,7 @@ export default defineConfig({
         test: {
           name: "pure",
           ...COMMON,
+          experimental: { viteModuleRunner: false },
           ...PROPERTIES,
           ...SHARED_PROCESS,
           setupFiles: [...IN_NODE, "./test/property-seed.ts"],
@@ -155,19 +171,34 @@ export default defineConfig({
         globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts", "./test/services/client-service.ts"],
       }),
       workerProject({
+        ...SHARED_PROCESS,
+        name: "worker-edge",
+        isEdge: true,
+        include: files(
+          "worker/{http-client,storage/s3,storage/azure}/*.test.ts",
+          "worker/notify/{webhook,sns}.test.ts",
+          "worker/job/decide/storage-check.test.ts",
+        ),
+        maxWorkers: FAST_WORKERS,
+        globalSetup: [...WORKER_SERVICES, "./test/services/worker-azure.ts"],
+      }),
+      workerProject({
         name: "worker-soak",
-        include: files("worker/**/*.soak.test.ts"),
+        include: WITH_SOAK ? ["worker/**/*.soak.test.ts"] : [],
         globalSetup: WORKER_SERVICES,
+        maxWorkers: STACK_WORKERS,
         sequence: { groupOrder: 1 },
       }),
       {
         test: {
           name: "ffmpeg",
           ...COMMON,
-          setupFiles: IN_NODE,
+          ...SHARED_PROCESS,
+          setupFiles: [...IN_NODE, "./test/services/tools-in-sandbox.ts"],
           include: files("{shared,encoder-node,local}/**/*.ffmpeg.test.ts"),
           exclude: left(),
           sequence: { groupOrder: 1 },
+          maxWorkers: STACK_WORKERS,
         },
       },
       {
@@ -176,9 +207,9 @@ export default defineConfig({
           ...COMMON,
           setupFiles: IN_NODE,
           include: files("test/**/*.test.ts"),
-          exclude: left("test/reporter/*.test.ts"),
+          exclude: left("test/reporter/*.test.ts", ...(WITH_SOAK ? [] : ["**/*.soak.test.ts"])),
           globalSetup: ["./test/services/shared-stack.ts"],
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
           maxWorkers: STACK_WORKERS,
         },
       },
@@ -187,9 +218,9 @@ export default defineConfig({
           name: "served",
           ...COMMON,
           setupFiles: IN_NODE,
-          include: WITH_SERVED ? ["test/faults/{killed-nodes,control-plane.slow,broken-work.slow}.test.ts"] : [],
+          include: WITH_SERVED ? ["test/faults/control-plane.slow.test.ts"] : [],
           env: { COPRA_TEST_STACK: "serve" },
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 1 },
           maxWorkers: STACK_WORKERS,
         },
       },

@@ -4,8 +4,8 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { FIVE_MINUTES, KINDS, LONG, measureKind } from "./simulation/job-kinds.ts";
-import { billOf, type Counts, minus, NOTHING, objectRequests } from "./simulation/meter.ts";
+import { FIVE_MINUTES, KINDS, LONG, measureKind } from "../test/simulation/job-kinds.ts";
+import { billOf, type Counts, minus, NOTHING, objectRequests } from "../test/simulation/meter.ts";
 
 const { values } = parseArgs({
   options: {
@@ -66,11 +66,13 @@ function measureAll(): void {
 
 async function measureOne(kind: string): Promise<void> {
   const print = console.log;
-  const { counts, details, logged } = await measureKind(kind, values.root);
-  if (values.json) return print(JSON.stringify({ ...counts, total: billOf(counts).total }));
+  const { counts, details, logged, subrequests } = await measureKind(kind, values.root);
+  const { overBudget, report } = subrequests;
+  if (values.json) return print(JSON.stringify({ ...counts, total: billOf(counts).total, overBudget }));
   print(line(COLUMNS));
   print(rowOf(kind, counts));
   print(billOf(counts));
+  print(report);
   if (!values.details) return;
   for (const [detail, count] of [...details].toSorted(([, one], [, other]) => other - one)) {
     if (count > 0.5) print(String(Math.round(count)).padStart(9), detail);

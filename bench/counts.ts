@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { planOf } from "./counts/plan.ts";
-import { runPlan } from "./counts/run-plan.ts";
-import { onSimulation, onWorkerd } from "./counts/targets.ts";
+import { planOf } from "../test/simulation/counts/plan.ts";
+import { runPlan } from "../test/simulation/counts/run-plan.ts";
+import { onSimulation, onWorkerd } from "../test/simulation/counts/targets.ts";
 
 const { values } = parseArgs({
   options: {

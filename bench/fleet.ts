@@ -2,9 +2,9 @@
 // Usage: node local/bootstrap.mjs bench/fleet.ts [--fault NAME] [--nodes 200] [--jobs 4000] [--hours 1] [--seed 1] …
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { reportOf } from "./fleet/report.ts";
-import { runFleet } from "./fleet/run-fleet.ts";
-import { FAULTS } from "./fleet/scenario.ts";
+import { reportOf } from "../test/simulation/fleet/report.ts";
+import { runFleet } from "../test/simulation/fleet/run-fleet.ts";
+import { FAULTS } from "../test/simulation/fleet/scenario.ts";
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +15,6 @@ const { values } = parseArgs({
     hours: { type: "string", default: "1" },
     load: { type: "string", default: "0.8" },
     accounts: { type: "string", default: "10" },
-    hubs: { type: "string", default: "1" },
     burst: { type: "string", default: "10" },
     seed: { type: "string", default: "1" },
     details: { type: "boolean", default: false },
@@ -23,13 +22,13 @@ const { values } = parseArgs({
 });
 const fault = FAULTS.find((name) => name === values.fault);
 if (!fault) throw new Error(`--fault must be one of: ${FAULTS.join(", ")}`);
-const [nodes, jobs, hours, load, accounts, hubs, burst, seed] = [
-  ...[values.nodes, values.jobs, values.hours, values.load, values.accounts, values.hubs, values.burst, values.seed],
-].map(Number) as [number, number, number, number, number, number, number, number];
+const [nodes, jobs, hours, load, accounts, burst, seed] = [
+  ...[values.nodes, values.jobs, values.hours, values.load, values.accounts, values.burst, values.seed],
+].map(Number) as [number, number, number, number, number, number, number];
 
 const print = console.log;
 const startedAt = process.hrtime.bigint();
-const world = await runFleet({ fault, nodes, jobs, hours, load, accounts, hubs, burst, seed }, values.root);
+const world = await runFleet({ fault, nodes, jobs, hours, load, accounts, burst, seed }, values.root);
 const { rows, violations } = reportOf(world);
 const tookMs = Number(process.hrtime.bigint() - startedAt) / 1e6;
 print(`${nodes} nodes, ${jobs} jobs in ${hours} h, load ${load}, fault: ${fault}, seed ${seed}`);

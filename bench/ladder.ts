@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { planEncode } from "#shared/plan/plan-encode.ts";
+import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
 

@@ -3,9 +3,9 @@
 // Usage: node local/bootstrap.mjs bench/matching.ts [--nodes 10000] [--jobs 1000000] [--hours 24] [--load 0.8]
 // [--burst 0]: so many more jobs within a minute.
 import { parseArgs } from "node:util";
-import { MatchingRun } from "./fleet/matching-run.ts";
-import { PRIORITIES } from "./fleet/scenario.ts";
-import { quantile, seconds } from "./fleet/statistics.ts";
+import { MatchingRun } from "../test/simulation/fleet/matching-run.ts";
+import { PRIORITIES } from "../test/simulation/fleet/scenario.ts";
+import { quantile, seconds } from "../test/simulation/fleet/statistics.ts";
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +23,7 @@ const [nodes, jobs, hours, load, accounts, burst, seed] = [
 ].map(Number) as [number, number, number, number, number, number, number];
 
 const startedAt = process.hrtime.bigint();
-const run = await MatchingRun.load({ fault: "none", hubs: 1, burst, nodes, jobs, hours, load, accounts, seed });
+const run = await MatchingRun.load({ fault: "none", burst, nodes, jobs, hours, load, accounts, seed });
 const { done, waits, steps, fetches, jain } = run.finish();
 const tookS = Number(process.hrtime.bigint() - startedAt) / 1e9;
 console.log(`${nodes} nodes, ${jobs} jobs in ${hours} h, load ${load}, ${accounts} accounts, seed ${seed}`);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Copra, type JobRequest } from "../client/index.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";
 import { sendFile } from "../local/demo/send-file.ts";

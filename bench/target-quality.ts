@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { CLIPS, clipFile, makeClip } from "./target-quality/clips.ts";
 import { curvesSvg } from "./target-quality/curves.ts";
 import { type ClipResult, type Encode, encodeWith, searchFor, type Tools } from "./target-quality/encodes.ts";

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { apiClient } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { serveLoopback } from "../local/demo/loopback-server.ts";

@@ -2,9 +2,10 @@
 
 import { CopraAdmin } from "../client/admin.ts";
 import { Copra } from "../client/index.ts";
+import { namedFetch } from "./connection/named-fetch.ts";
+import type { Target } from "./connection/target.ts";
 import { type Context, targetOf } from "./context.ts";
 import { usageError } from "./exit.ts";
-import type { Target } from "./target/target.ts";
 
 export type Client = { readonly target: Target; readonly copra: Copra };
 
@@ -20,7 +21,7 @@ export async function clientOf(context: Context, retries = RETRIES): Promise<Cli
     );
   }
   const { url, key } = target;
-  return { target, copra: new Copra({ url, key, retries }) };
+  return { target, copra: new Copra({ url, key, retries, fetch: namedFetch }) };
 }
 
 /** The client of the operator. Throws a usage error without an admin token. */
@@ -32,5 +33,5 @@ export async function adminOf(context: Context): Promise<CopraAdmin> {
         "copra login --admin",
     );
   }
-  return new CopraAdmin({ url, token, retries: RETRIES });
+  return new CopraAdmin({ url, token, retries: RETRIES, fetch: namedFetch });
 }

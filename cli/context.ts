@@ -1,7 +1,8 @@
 // What a command gets: where to write, which service to call, when to stop.
+
+import type { Env } from "./connection/folders.ts";
+import type { Target, TargetOptions } from "./connection/target.ts";
 import { TimedOut, usageError } from "./exit.ts";
-import type { Env } from "./target/folders.ts";
-import type { Target, TargetOptions } from "./target/target.ts";
 import type { Output } from "./terminal/output.ts";
 import { parseDuration } from "./terminal/values.ts";
 
@@ -59,7 +60,7 @@ export const targetOptions = ({ globals }: Pick<Context, "globals">): TargetOpti
 
 /** The service that the options, the environment, the profile or the local system name. */
 export async function targetOf(context: Pick<Context, "globals" | "env">): Promise<Target> {
-  const { findTarget } = await import("./target/target.ts");
+  const { findTarget } = await import("./connection/target.ts");
   return findTarget(targetOptions(context), context.env);
 }
 

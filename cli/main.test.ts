@@ -23,6 +23,31 @@ const FAILED = {
     { ...JOB.outputs[0], url: undefined, status: "video.failed", error: "No space", error_code: "node_failed" },
   ],
 };
+const NODES = [
+  { id: "fast", pool: "gpu", state: "ready" },
+  { id: "kept", pool: "gpu", state: "cordoned" },
+  { id: "away", pool: "gpu", state: "gone" },
+  { id: "attic", pool: "default", state: "not_ready" },
+];
+const PROBE = {
+  id: "3clA7G2GY8bXR6",
+  status: "queued",
+  created_at: "2026-11-21 05:23:27 +0000",
+  completed_at: null,
+  source: "https://example.com/a.mov",
+};
+const PROBE_DONE = {
+  ...PROBE,
+  status: "completed",
+  completed_at: "2026-11-21 05:23:28 +0000",
+  metadata: {
+    streams: [
+      { index: 0, codec_type: "video", codec_name: "h264", width: 1920, height: 1080, avg_frame_rate: "30000/1001" },
+      { index: 1, codec_type: "audio", codec_name: "aac", channels: 2, sample_rate: "48000", tags: { language: "de" } },
+    ],
+    format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "62.5", size: "1500000" },
+  },
+};
 const RUNNING = { ...JOB, status: "job.starting", progress: "40%", completed_at: null };
 const stream = (events: readonly [string, unknown][]) => (_: unknown, response: import("node:http").ServerResponse) => {
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -41,6 +66,14 @@ beforeAll(async () => {
   await closed.close();
   folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
   service = await startFakeService({
+    "POST /v2/probes": { status: 202, json: { ...PROBE, status: "running" } },
+    [`GET /v2/probes/${PROBE.id}`]: { json: PROBE_DONE },
+    "GET /v2/admin/nodes": { json: { nodes: NODES } },
+    ...Object.fromEntries(
+      NODES.flatMap((node) =>
+        ["cordon", "uncordon"].map((verb) => [`POST /v2/admin/nodes/${node.id}/${verb}`, { json: node }]),
+      ),
+    ),
     "GET /v2/jobs": { json: { jobs: Array.from({ length: 2000 }, () => JOB), next_cursor: null } },
     "POST /v2/jobs": { status: 201, json: RUNNING },
     "GET /v2/jobs/done": { json: JOB },
@@ -194,6 +227,45 @@ it("lists jobs for a group without a second word, also after options", async () 
   ]) {
     expect((await runCli(args, env)).stdout.split("\n")).toHaveLength(3);
   }
+});
+
+it("shows what is in a source once a node has read it", async () => {
+  const { code, stdout } = await runCli(["probe", PROBE.source, "--queue", "lan"], env);
+  expect(code).toBe(0);
+  for (const fact of [
+    /length +1m 03s \(62\.5 s\)/,
+    /size +1\.50 MB/,
+    /h264 +1920x1080 29\.97 fps/,
+    /aac +2 ch 48000 Hz +de/,
+  ]) {
+    expect(stdout).toMatch(fact);
+  }
+  const sent = service.requests.filter(({ path }) => path.startsWith("/v2/probes"));
+  expect(sent.map(({ method }) => method)).toEqual(["POST", "GET"]);
+  expect(JSON.parse(sent[0]?.body ?? "")).toEqual({ input: { url: PROBE.source }, settings: { queue: "lan" } });
+});
+
+it.each([
+  ["cordon --pool gpu", ["fast"]],
+  ["cordon --all", ["fast", "attic"]],
+  ["uncordon --all", ["kept"]],
+  ["cordon attic", ["attic"]],
+])("changes the nodes that need it: %s", async (words, ids) => {
+  const before = service.requests.length;
+  const { code } = await runCli(["nodes", ...words.split(" ")], { ...env, COPRA_ADMIN_TOKEN: "t-test" });
+  const changed = service.requests.slice(before).filter(({ method }) => method === "POST");
+  const verb = words.split(" ")[0];
+  expect([code, changed.map(({ path }) => path)]).toEqual([0, ids.map((id) => `/v2/admin/nodes/${id}/${verb}`)]);
+});
+
+it.each(["nodes cordon", "nodes cordon attic --all", "nodes drain --all --pool gpu"])("refuses %s", async (words) => {
+  const { code, stderr } = await runCli(words.split(" "), { ...env, COPRA_ADMIN_TOKEN: "t-test" });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Name a node, or give --all or --pool")]);
+});
+
+it("names itself to the service", async () => {
+  await runCli(["jobs", "list"], env);
+  expect(service.requests.at(-1)?.headers["user-agent"]).toMatch(/^copra\/\d/);
 });
 
 it("changes the jobs that a filter selects", async () => {

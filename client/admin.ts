@@ -71,6 +71,8 @@ export class CopraAdmin {
     uncordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/uncordon`, options),
     /** The node finishes its tasks and then ends. */
     drain: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/drain`, options),
+    /** Removes a node that is not connected from the list. */
+    forget: (id: string, options?: CallOptions) => this.#delete<NodeDetails>(`/nodes/${part(id)}`, options),
   };
 
   /** Encrypts some stored secrets with the newest key; repeat it with `next_cursor` until that is null. */

@@ -1,6 +1,7 @@
 // The client of one account.
 import { Jobs } from "./calls/jobs.ts";
 import { Notifications } from "./calls/notifications.ts";
+import { Probes } from "./calls/probes.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
@@ -30,6 +31,7 @@ export type EventOptions = CallOptions & {
 /** A client of the service. All methods throw CopraError for requests that fail. */
 export class Copra {
   readonly jobs: Jobs;
+  readonly probes: Probes;
   readonly uploads: Uploads;
   readonly notifications: Notifications;
   readonly #caller: Caller;
@@ -37,6 +39,7 @@ export class Copra {
   constructor({ url, key, fetch, retries }: CopraOptions) {
     this.#caller = new Caller(url, key === undefined ? undefined : `Basic ${btoa(`${key}:`)}`, fetch, retries);
     this.jobs = new Jobs(this.#caller);
+    this.probes = new Probes(this.#caller);
     this.uploads = new Uploads(this.#caller);
     this.notifications = new Notifications(this.#caller);
   }

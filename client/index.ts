@@ -1,6 +1,7 @@
 // @copra/client: a typed client for Node, Bun, Deno, Workers and browsers, without dependencies.
 export type { AssumedSource, FollowOptions, JobFilter, JobSelection, JobStatus } from "./calls/job-options.ts";
 export { JobFailed } from "./calls/job-options.ts";
+export type { WaitOptions } from "./calls/probes.ts";
 export type { SendOptions, SlicedSource } from "./calls/uploads.ts";
 export { Copra, type CopraOptions, type EventOptions } from "./copra.ts";
 export type { Bytes, CallOptions, Fetch, SizedStream } from "./http/caller.ts";

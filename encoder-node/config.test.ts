@@ -13,7 +13,6 @@ describe("readConfig", () => {
       allowPrivate: "none",
       slots: { inspect: 32, encode: 1 },
       hw: "auto",
-      split: "off",
       isolation: process.platform === "linux" ? "required" : "best-effort",
       logLevel: "info",
       maxSourceBytes: 100 * 2 ** 30,
@@ -21,6 +20,7 @@ describe("readConfig", () => {
       pool: null,
       labels: [],
       spot: false,
+      hours: null,
       exitWhenIdleMs: null,
       health: null,
       heartbeatFile: null,
@@ -45,8 +45,10 @@ describe("readConfig", () => {
 
   it("places the node by flags, or by the environment", () => {
     const env = {
-      ...{ COPRA_NODE_POOL: "spare", COPRA_NODE_LABELS: "region:eu,ssd" },
-      ...{ COPRA_NODE_SPOT: "1", COPRA_NODE_EXIT_WHEN_IDLE: "60" },
+      COPRA_NODE_POOL: "spare",
+      COPRA_NODE_LABELS: "region:eu,ssd",
+      COPRA_NODE_SPOT: "1",
+      COPRA_NODE_EXIT_WHEN_IDLE: "60",
     };
     const placed = { pool: "spare", labels: ["region:eu", "ssd"], spot: true, exitWhenIdleMs: 60_000, drainMs: 25_000 };
     expect(readConfig(NEEDED, env)).toMatchObject(placed);
@@ -76,6 +78,7 @@ describe("readConfig", () => {
     [[...NEEDED, "--label", "a b"], /--label must be a label, such as gpu or region:eu/],
     [[...NEEDED, "--exit-when-idle", "0"], /--exit-when-idle must be 1 or more/],
     [[...NEEDED, "--exit-when-idle", "soon"], /--exit-when-idle must be a number of seconds/],
+    [[...NEEDED, "--hours", "night"], /--hours must be two times of the day, such as 22-7/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];
   it.each(invalid)("rejects %j", (args, message) => {

@@ -4,11 +4,12 @@ import * as z from "zod";
 import type { LogLevel } from "#shared/log.ts";
 import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.ts";
 import { Labels, PoolName } from "#shared/placement.ts";
-import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/build/hardware.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
+import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/discover/hardware.ts";
 import { type HealthAddress, parseHealthAddress } from "./health.ts";
 import { readTokenFile } from "./token.ts";
 import { readTraceExport, type TraceExport } from "./tracing/export-settings.ts";
+import { parseHours, type WorkingHours } from "./working-hours.ts";
 
 /** Transfers mostly wait for the network. Only a few sources are probed at a time (node.ts). */
 const INSPECT_SLOTS = 32;
@@ -19,8 +20,6 @@ const MAX_ENCODE_SLOTS = 60;
 const DRAIN_SECONDS = { spot: 25, other: 600 } as const;
 
 /** Whether a video is encoded in chunks on this node alone. */
-const SPLIT_CHOICES = ["auto", "off"] as const;
-type SplitChoice = (typeof SPLIT_CHOICES)[number];
 
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
@@ -41,7 +40,6 @@ const Config = z.object({
     .min(1, "--slots must be 1 or more")
     .max(MAX_ENCODE_SLOTS, `--slots must be ${MAX_ENCODE_SLOTS} or less`),
   hw: z.enum(HARDWARE_CHOICES, `--hw (COPRA_NODE_HW) must be one of ${HARDWARE_CHOICES.join(", ")}`),
-  split: z.enum(SPLIT_CHOICES, `--split (COPRA_NODE_SPLIT) must be one of ${SPLIT_CHOICES.join(", ")}`),
   isolation: z.enum(ISOLATION_CHOICES, "--isolation (COPRA_NODE_ISOLATION) must be required or best-effort"),
   "log-level": z.enum(LOG_LEVELS, `--log-level (LOG_LEVEL) must be one of ${LOG_LEVELS.join(", ")}`),
   "max-source-gib": z.coerce.number("--max-source-gib must be a number").positive(),
@@ -49,6 +47,11 @@ const Config = z.object({
   pool: PoolName.optional(),
   label: Labels,
   spot: z.boolean(),
+  hours: z
+    .string()
+    .transform(parseHours)
+    .refine((hours) => hours !== null, "--hours must be two times of the day, such as 22-7 or 22:30-6:15")
+    .optional(),
   "exit-when-idle": z.coerce
     .number("--exit-when-idle must be a number of seconds")
     .min(1, "--exit-when-idle must be 1 or more")
@@ -69,8 +72,6 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --name            name of this node                                (default: that of the machine)
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
-  --split           auto: a video that would leave cores idle is encoded in chunks, several at a time; off: in one run
-                                                                           (COPRA_NODE_SPLIT, default off)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
   --allow-origin    an origin of the operator's own storage that may be at a private address, such as
                     http://10.0.0.5:9000; may be repeated
@@ -83,6 +84,8 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --label           a label, such as gpu or region:eu; may be repeated     (COPRA_NODE_LABELS, separated by commas)
   --spot            the machine may be taken away at any time: after SIGTERM, work that cannot end within
                     --drain-seconds is handed back at once                                     (COPRA_NODE_SPOT=1)
+  --hours           takes work only in these hours of the day, such as 22-7 or 22:30-6:15; work that has begun goes on
+                    after them                                     (COPRA_NODE_HOURS, default: always)
   --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
   --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)
@@ -97,7 +100,6 @@ export type NodeConfig = {
   allowPrivate: AllowPrivate;
   slots: { inspect: number; encode: number };
   hw: HardwareChoice;
-  split: SplitChoice;
   isolation: IsolationChoice;
   logLevel: LogLevel;
   maxSourceBytes: number;
@@ -108,6 +110,8 @@ export type NodeConfig = {
   labels: readonly string[];
   /** Whether the machine may be taken away at any time. */
   spot: boolean;
+  /** When it takes work; null: always. */
+  hours: WorkingHours | null;
   /** Null: the node runs until it is stopped. */
   exitWhenIdleMs: number | null;
   /** Where probes are answered; null: the node opens no port. */
@@ -140,13 +144,13 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "allow-origin": { type: "string", multiple: true },
       slots: text,
       hw: text,
-      split: text,
       "log-level": text,
       "max-source-gib": text,
       "drain-seconds": text,
       pool: text,
       label: { type: "string", multiple: true },
       spot: { type: "boolean" },
+      hours: text,
       "exit-when-idle": text,
       "health-port": text,
       "heartbeat-file": text,
@@ -161,13 +165,13 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "allow-origin": [],
     slots: 1,
     hw: env.COPRA_NODE_HW || "auto",
-    split: env.COPRA_NODE_SPLIT || "off",
     isolation: env.COPRA_NODE_ISOLATION || (process.platform === "linux" ? "required" : "best-effort"),
     "log-level": env.LOG_LEVEL || "info",
     "max-source-gib": 100,
     pool: env.COPRA_NODE_POOL || undefined,
     label: (env.COPRA_NODE_LABELS ?? "").split(",").filter((label) => label !== ""),
     spot: SWITCHED_ON.has(env.COPRA_NODE_SPOT ?? ""),
+    hours: env.COPRA_NODE_HOURS || undefined,
     "exit-when-idle": env.COPRA_NODE_EXIT_WHEN_IDLE || undefined,
     "health-port": env.COPRA_NODE_HEALTH_PORT || null,
     "heartbeat-file": env.COPRA_NODE_HEARTBEAT_FILE || null,
@@ -186,7 +190,6 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     ),
     slots: { inspect: INSPECT_SLOTS, encode: config.slots },
     hw: config.hw,
-    split: config.split,
     isolation: config.isolation,
     logLevel: config["log-level"],
     maxSourceBytes: config["max-source-gib"] * 2 ** 30,
@@ -194,6 +197,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     pool: config.pool ?? null,
     labels: config.label,
     spot: config.spot,
+    hours: config.hours ?? null,
     exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
     health: config["health-port"],
     heartbeatFile: config["heartbeat-file"],

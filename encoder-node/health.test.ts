@@ -61,7 +61,7 @@ it("writes a file again and again, and goes on when it cannot", () => {
   expect(read()).toEqual({ status: "not ready", reasons });
   rmSync(folder, { recursive: true });
   vi.advanceTimersByTime(10_000);
-  expect(lines).toEqual([expect.stringContaining("Heartbeat not written")]);
+  expect(lines).toEqual([expect.stringContaining("heartbeat not written")]);
   end();
   vi.useRealTimers();
 });

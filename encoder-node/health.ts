@@ -44,7 +44,7 @@ export function writeHeartbeats(file: string, notReady: NotReady, log: Logger): 
     try {
       writeFileSync(file, `${JSON.stringify(bodyOf(notReady()))}\n`);
     } catch (error) {
-      log.warn("Heartbeat not written", { file, error: messageOf(error) });
+      log.warn("heartbeat not written", { file, error: messageOf(error) });
     }
   };
   write();

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { USAGE } from "./config.ts";
-import { lockFolder } from "./task/folder-lock.ts";
+import { lockFolder } from "./workspace/folder-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "copra-main-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ it.each<[string, Case]>([
 ])("exits with a message for %s", async (_, { argv = ["--work", at("work")], env = {}, message }) => {
   const [code, out, err] = await start(argv, env);
   expect([code, err]).toEqual([1, `${message}\n`]);
-  expect(out).not.toMatch(/Crashed/);
+  expect(out).not.toMatch(/process crashed/);
 });
 
 it("prints its usage", async () => {

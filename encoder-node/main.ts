@@ -4,16 +4,16 @@ import { join, resolve } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { createLogger, type Logger, type LogSink, logCrash, messageOf } from "#shared/log.ts";
 import { type NodeConfig, readConfig, USAGE } from "./config.ts";
-import { probeCapabilities } from "./ffmpeg/build/capabilities.ts";
-import { locateFfmpeg } from "./ffmpeg/build/locate.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
+import { probeCapabilities } from "./ffmpeg/discover/capabilities.ts";
+import { locateFfmpeg } from "./ffmpeg/discover/locate.ts";
 import { serveHealth, writeHeartbeats } from "./health.ts";
 import { type EncoderNode, type Machine, spoolIn, startNode } from "./node.ts";
 import { identify, type NodeIdentity } from "./node-identity.ts";
 import { readableLine } from "./readable-log.ts";
-import { lockFolder } from "./task/folder-lock.ts";
 import { takeToken } from "./token.ts";
 import { startWatchdog } from "./watchdog/watchdog.ts";
+import { lockFolder } from "./workspace/folder-lock.ts";
 
 /** Set to the configured level once the configuration is known. */
 const logSink: LogSink = {
@@ -43,14 +43,17 @@ function stopOnSignals(node: EncoderNode, { drainMs, spot }: NodeConfig, log: Lo
   const onSignal = (): void => {
     signals += 1;
     if (signals > 1) return handBack();
-    log.info("Draining", { limitMs: drainMs, advice: "send the signal again to hand back running work at once" });
+    log.info("draining started", {
+      limitMs: drainMs,
+      advice: "send the signal again to hand back running work at once",
+    });
     setTimeout(handBack, drainMs).unref();
     node.drain(spot ? drainMs : null).catch(() => undefined);
   };
   node.stopped.then(
     () => process.exit(0),
     (error: unknown) => {
-      log.error("Drain failed", { error: messageOf(error) });
+      log.error("draining failed", { error: messageOf(error) });
       process.exit(1);
     },
   );
@@ -124,7 +127,7 @@ function configOf(args: readonly string[]): NodeConfig {
   try {
     const config = readConfig(args, { ...process.env, COPRA_NODE_TOKEN: takeToken(process.env) });
     if (args.some((argument) => /^--token(?:=|$)/.test(argument))) {
-      log.warn("Token in arguments readable by other users", { advice: "use --token-file or COPRA_NODE_TOKEN" });
+      log.warn("token in arguments readable by other users", { advice: "use --token-file or COPRA_NODE_TOKEN" });
     }
     logSink.level = config.logLevel;
     return { ...config, workFolder: resolve(config.workFolder) };

@@ -105,19 +105,17 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
       allowPrivate: "loopback",
       slots: { inspect: 1, encode: 1 },
       hw: "off",
-      split: "auto",
       isolation: "best-effort",
       logLevel: level,
       maxSourceBytes: 1e9,
       drainMs: 0,
-      ...{
-        pool: null,
-        labels: [],
-        spot: false,
-        exitWhenIdleMs: null,
-        health: null,
-        heartbeatFile: null,
-      },
+      pool: null,
+      labels: [],
+      spot: false,
+      hours: null,
+      exitWhenIdleMs: null,
+      health: null,
+      heartbeatFile: null,
       tracing: readTraceExport({
         OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
         OTEL_EXPORTER_OTLP_HEADERS: `api-key=${COLLECTOR_KEY}`,
@@ -134,15 +132,15 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
 }
 
 const DEBUG_MESSAGES = [
-  "Frame received",
-  "Frame sent",
-  "Lease started",
-  "Encode planned",
+  "frame received",
+  "frame sent",
+  "lease started",
+  "encode planned",
   "ffmpeg command",
   "ffmpeg exited",
-  "Uploads signed",
-  "Upload part stored",
-  "Report sent",
+  "uploads signed",
+  "upload part stored",
+  "report sent",
 ];
 
 it("has lines about frames, leases, plans, runs, uploads and reports at debug, and no secrets", async () => {
@@ -151,10 +149,10 @@ it("has lines about frames, leases, plans, runs, uploads and reports at debug, a
   expect(messages).toEqual(expect.arrayContaining(DEBUG_MESSAGES));
   const text = lines.join("\n");
   expect(text).toMatch(/"message":"ffmpeg command".*"argv":"[^"]*-i /);
-  expect(text).toMatch(/"message":"Upload part stored".*"url":"http:\/\/127\.0\.0\.1:\d+\/bucket\/out\.mp4\?…"/);
+  expect(text).toMatch(/"message":"upload part stored".*"url":"http:\/\/127\.0\.0\.1:\d+\/bucket\/out\.mp4\?…"/);
   // Whoever collects traces is away: the task is done, and one line reports it.
-  expect(messages).toContain("Task done");
-  expect(messages.filter((message) => message.startsWith("Spans "))).toHaveLength(1);
+  expect(messages).toContain("task completed");
+  expect(messages.filter((message) => message.startsWith("spans "))).toHaveLength(1);
   for (const secret of [NODE_TOKEN, LEASE_TOKEN, SIGNATURE, PASSWORD, COLLECTOR_KEY])
     expect(text).not.toContain(secret);
 });
@@ -164,11 +162,11 @@ it("has no debug lines at info, and the job and its trace in those about a task"
   onTestFinished(() => collector.close());
   const lines = await logOf("info", collector.endpoint);
   expectSpans(collector);
-  for (const line of lines.filter((line) => /"(Task done|ffmpeg started)"/.test(line))) {
+  for (const line of lines.filter((line) => /"(task completed|ffmpeg started)"/.test(line))) {
     expect(JSON.parse(line)).toMatchObject({ lease: LEASE, job: "AAAAAAAAAAAAAA", trace_id: TRACE });
   }
   const messages = lines.map((line): string => JSON.parse(line).message);
-  expect(messages).toEqual(expect.arrayContaining(["ffmpeg started", "Task done"]));
+  expect(messages).toEqual(expect.arrayContaining(["ffmpeg started", "task completed"]));
   expect(messages.filter((message) => DEBUG_MESSAGES.includes(message))).toEqual([]);
 });
 
@@ -176,7 +174,12 @@ it("has no debug lines at info, and the job and its trace in those about a task"
 function expectSpans({ spans, headers }: TraceCollector): void {
   const task = spans.find(({ name }) => name === "task encode");
   expect(task).toMatchObject({
-    ...{ traceId: TRACE, parentSpanId: CALLER, traceState: "a=1", flags: 0x301, kind: 5, status: {} },
+    traceId: TRACE,
+    parentSpanId: CALLER,
+    traceState: "a=1",
+    flags: 0x301,
+    kind: 5,
+    status: {},
     attributes: { "copra.job": "AAAAAAAAAAAAAA", "copra.lease": LEASE, "copra.attempt": "1", "copra.outcome": "done" },
     resource: { "service.name": "copra-node", "service.instance.id": "n" },
   });

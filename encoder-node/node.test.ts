@@ -93,17 +93,24 @@ async function connect(
   const node = await startNode({
     config: {
       url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-      ...{ token: "n-1", workFolder: folder, name: null, allowPrivate: "loopback", slots: { inspect: 1, encode: 1 } },
-      ...{ hw: "off", split: "off", isolation: "best-effort", logLevel: "info", maxSourceBytes: 1e9, drainMs: 0 },
-      ...{
-        pool: null,
-        labels: [],
-        spot: false,
-        exitWhenIdleMs: null,
-        health: null,
-        heartbeatFile: null,
-        tracing: null,
-      },
+      token: "n-1",
+      workFolder: folder,
+      name: null,
+      allowPrivate: "loopback",
+      slots: { inspect: 1, encode: 1 },
+      hw: "off",
+      isolation: "best-effort",
+      logLevel: "info",
+      maxSourceBytes: 1e9,
+      drainMs: 0,
+      pool: null,
+      labels: [],
+      spot: false,
+      hours: null,
+      exitWhenIdleMs: null,
+      health: null,
+      heartbeatFile: null,
+      tracing: null,
       ...config,
     },
     identity: new NodeIdentity(folder, "n", isNew),
@@ -118,7 +125,10 @@ async function connect(
 it("states its machine, version, place and disk", async () => {
   const { frames } = await connect({ pool: "gpu", labels: ["region:eu"], spot: true });
   expect(frames[0]).toMatchObject({
-    ...{ host: hostname(), version: expect.stringMatching(/^\d+\.\d+\.\d+/), pool: "gpu", labels: ["region:eu"] },
+    host: hostname(),
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    pool: "gpu",
+    labels: ["region:eu"],
     spot: true,
     disk: { free: expect.any(Number), total: expect.any(Number) },
   });
@@ -140,6 +150,20 @@ it("offers its slots once it reaches the service's own origins, and states until
   await once(bucket.listen(port, "127.0.0.1"), "listening");
   const ready = { type: "slots", offered: { inspect: 1, encode: 1 }, notReady: [] };
   await vi.waitFor(() => expect(frames.at(-1)).toMatchObject(ready), { timeout: 30_000 });
+  expect(node.notReady()).toEqual([]);
+});
+
+it.each([
+  ["offers its slots within", -60, { inspect: 1, encode: 1 }, 0],
+  ["offers none, and states why, outside of", 60, { inspect: 0, encode: 0 }, 1],
+])("%s its hours", async (_, beginsInMinutes, offered, reasons) => {
+  const now = new Date().getHours() * 60 + new Date().getMinutes();
+  const clock = (minutes: number): number => (now + minutes + 24 * 60) % (24 * 60);
+  const hours = { from: clock(beginsInMinutes), to: clock(beginsInMinutes + 180) };
+  const { node, frames } = await connect({ hours });
+  const notReady = Array(reasons).fill(expect.stringContaining("works from"));
+  await vi.waitFor(() => expect(frames.at(-1)).toMatchObject({ type: "slots", offered, notReady }));
+  // It is as it should be: nobody should replace it.
   expect(node.notReady()).toEqual([]);
 });
 

@@ -7,9 +7,9 @@ import { type Logger, messageOf } from "#shared/log.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { Limiter } from "./async/in-parallel.ts";
 import type { NodeConfig } from "./config.ts";
-import type { Tool } from "./ffmpeg/build/locate.ts";
+import type { Tool } from "./ffmpeg/discover/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
-import { freeBytes, machineShare } from "./ffmpeg/machine.ts";
+import { freeBytes } from "./ffmpeg/machine.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
 import { type ControlPlane, controlPlaneAt } from "./link/control-plane.ts";
 import { HeldLeases } from "./link/held-leases.ts";
@@ -19,17 +19,18 @@ import { requestChunks, requestScratch, requestUploads } from "./link/upload-req
 import { diskOf, nodeFacts, VERSION } from "./node-facts.ts";
 import type { NodeIdentity } from "./node-identity.ts";
 import { ServiceAccess } from "./service-access.ts";
-import { createProgressBoard } from "./task/progress.ts";
-import { RangedSources } from "./task/ranged-sources.ts";
-import { answerSigned } from "./task/signed-scratch.ts";
-import { createSlots } from "./task/slots.ts";
-import { SourceCache } from "./task/source-cache.ts";
-import type { NodeDeps } from "./task/task-deps.ts";
-import { UploadSlots } from "./task/upload-slots.ts";
 import { Leases } from "./tasks/leases.ts";
 import type { Attributes } from "./tracing/otlp-json.ts";
 import { openTracer, type Tracer } from "./tracing/tracer.ts";
 import { storageAgent } from "./upload/storage-agent.ts";
+import { outsideOf, watchHours } from "./working-hours.ts";
+import { createProgressBoard } from "./workspace/progress.ts";
+import { RangedSources } from "./workspace/ranged-sources.ts";
+import { answerSigned } from "./workspace/signed-scratch.ts";
+import { createSlots } from "./workspace/slots.ts";
+import { SourceCache } from "./workspace/source-cache.ts";
+import type { NodeDeps } from "./workspace/task-deps.ts";
+import { UploadSlots } from "./workspace/upload-slots.ts";
 
 /** Leases that this node runs at most, uploads included. */
 const MAX_RUNNING = 64;
@@ -85,6 +86,8 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const deps = await nodeDeps(setup, machine, access);
   const tracer = tracerOf(setup);
   const slots = createSlots(config.slots);
+  /** Why it may get no work now. */
+  const reasons = (): string[] => [...access.notReady, ...outsideOf(config.hours, new Date())];
   // Until the node reaches what its tasks need.
   slots.close();
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
@@ -119,6 +122,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
 
   const stop = async (withinMs: number | null): Promise<void> => {
     endWatch();
+    endHours();
     const idle = leases.drain(withinMs);
     link.send({ type: "bye", ...(withinMs === null ? {} : { withinMs }) });
     await idle;
@@ -143,29 +147,28 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     {
       hello: () => ({
         ...identity.hello,
-        ...nodeFacts(config, access.notReady),
+        ...nodeFacts(config, reasons()),
         capabilities: machine.capabilities,
         slots: slots.free(),
         running: leases.running(),
       }),
       assign: (assignment) => leases.start(assignment),
       cancel: (lease) => leases.cancel(lease),
-      yield: (lease) => leases.yield(lease),
       drain: () => {
-        log.info("Draining", { reason: "the control plane requested it" });
+        log.info("draining started", { reason: "the control plane requested it" });
         void drain().catch(() => undefined);
       },
       welcome: ({ progressEveryMs, service = [] }) => {
         board.setIntervalMs(progressEveryMs);
         access.welcome(service);
-        void identity.keep().catch((error: unknown) => log.error("Name not stored", { error: messageOf(error) }));
+        void identity.keep().catch((error: unknown) => log.error("node name not stored", { error: messageOf(error) }));
       },
       nameInUse: () => identity.rename(),
       pace: (progressEveryMs) => board.setIntervalMs(progressEveryMs),
     },
   );
   const readyChanged = (): void => {
-    const notReady = [...access.notReady];
+    const notReady = reasons();
     const wasOpen = slots.free().inspect > 0 || slots.free().encode > 0;
     if (notReady.length > 0) slots.close();
     else if (!isStopping) slots.open();
@@ -180,6 +183,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   ];
   const isIdle = (): boolean =>
     link.isOpen && earlier.isResumed() && access.notReady.length === 0 && leases.running().length === 0;
+  const endHours = watchHours(config.hours, readyChanged);
   const endWatch = watchIdle(config.exitWhenIdleMs, isIdle, drain, log);
   return { drain, stopped: stopped.promise, handBack: () => leases.handBack(), notReady };
 }
@@ -205,7 +209,7 @@ async function resumeEarlierProcess(
   let isResumed = false;
   const resumed = reports
     .resume(leftOver, (lease) => void held.remove(lease))
-    .catch((error: unknown) => log.error("Spooled reports not sent", { error: messageOf(error) }))
+    .catch((error: unknown) => log.error("spooled reports not sent", { error: messageOf(error) }))
     .finally(() => {
       isResumed = true;
     });
@@ -216,7 +220,7 @@ async function resumeEarlierProcess(
 function watchIdle(afterMs: number | null, isIdle: () => boolean, drain: () => Promise<void>, log: Logger): () => void {
   if (afterMs === null) return () => undefined;
   const exit = (): void => {
-    log.info("Draining", { reason: "the node was idle", idleMs: afterMs });
+    log.info("draining started", { reason: "the node was idle", idleMs: afterMs });
     void drain().catch(() => undefined);
   };
   return exitWhenIdle({ afterMs, isIdle, exit });
@@ -260,7 +264,6 @@ async function nodeDeps(
     allowPrivate,
     service,
     maxSourceBytes,
-    ...(config.split === "auto" ? { splitOn: await machineShare(config.slots.encode) } : {}),
     log,
   };
 }

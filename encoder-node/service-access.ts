@@ -7,6 +7,7 @@ import { type Logger, messageOf } from "#shared/log.ts";
 import { type AllowPrivate, withSigned } from "#shared/network/address-policy.ts";
 import { connectionFailureOf } from "#shared/network/storage-connection.ts";
 import type { ServiceOrigin } from "#shared/protocol/frames.ts";
+import { NODE_USER_AGENT } from "#shared/version.ts";
 import { guardedAgent } from "./source/fetch/address-guard.ts";
 
 export type ServiceAccessOptions = {
@@ -71,8 +72,8 @@ export class ServiceAccess {
     // Another test has begun, or the node has ended.
     if (text !== this.#tested) return;
     const reasons = found.filter((reason) => reason !== null);
-    for (const reason of reasons) if (!this.#notReady.includes(reason)) log.error("Not ready for work", { reason });
-    if (reasons.length === 0) log.info("Ready for work");
+    for (const reason of reasons) if (!this.#notReady.includes(reason)) log.error("node not ready", { reason });
+    if (reasons.length === 0) log.info("node ready");
     else
       this.#retry = setTimeout(
         () => void this.#test(service, attempt + 1),
@@ -116,7 +117,7 @@ async function whyNotReached({ origin, use }: ServiceOrigin, url: string, dispat
 async function testOrigin(url: string, use: ServiceOrigin["use"], dispatcher: Agent): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(TEST_LIMIT_MS);
-    const { statusCode, body } = await request(url, { dispatcher, signal, headers: { "user-agent": "Copra" } });
+    const { statusCode, body } = await request(url, { dispatcher, signal, headers: { "user-agent": NODE_USER_AGENT } });
     const text = await body.text();
     if (statusCode >= 502 && statusCode <= 504) return `HTTP ${statusCode}`;
     // Any answer shows that the bucket's server is there: it refuses requests without a signature.

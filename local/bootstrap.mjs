@@ -17,6 +17,9 @@ const installLock = join(root, ".copra", "install.lock");
 // Made by local/package/build-package.ts.
 const isPackage = existsSync(join(root, "worker", "worker.json"));
 
+/** What Node makes of each file: a program starts in half the time. */
+const compileCache = join(root, "node_modules", ".cache", "compile");
+
 /** From here on Node runs TypeScript files without a flag. */
 const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
@@ -186,6 +189,7 @@ function run(node, wholeArgv) {
     ...environment,
     PATH: [isPackage ? dirname(node) : binFolder, process.env.PATH ?? ""].join(delimiter),
     COPRA_PARENT_PID: String(process.pid),
+    ...(isPackage ? {} : { NODE_COMPILE_CACHE: environment.NODE_COMPILE_CACHE ?? compileCache }),
   };
   const child = spawn(node, argv, { stdio: ["inherit", "inherit", "inherit", ...(token ? ["pipe"] : [])], env });
   // A script that has ended already does not read it.

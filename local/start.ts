@@ -1,4 +1,5 @@
 // npm start: runs the whole system on this machine until Ctrl-C. npm run dev: the same, with a restart on every save.
+// With --edge requests from and to the control plane meet what Cloudflare's edge does to them.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
@@ -7,6 +8,7 @@ import { buildOnSave } from "./dashboard/watch-dashboard.ts";
 import { demoJob } from "./demo/demo-job.ts";
 import { sampleClip } from "./demo/sample.ts";
 import { openInbox, type Webhook } from "./demo/webhook-inbox.ts";
+import { LOCAL_SERVICE } from "./home/service-settings.ts";
 import { readSettings } from "./home/settings.ts";
 import { whenParentExits } from "./processes/parent.ts";
 import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
@@ -18,7 +20,7 @@ const stopSignals = listenForStopSignals();
 whenParentExits(() => process.kill(process.pid, "SIGTERM"));
 
 try {
-  await main(process.argv.includes("--watch"));
+  await main(process.argv.includes("--watch"), process.argv.includes("--edge"));
 } catch (error) {
   if (!(error instanceof Stopped)) {
     console.error(messageOf(error));
@@ -26,12 +28,15 @@ try {
   }
 }
 
-async function main(reload: boolean): Promise<void> {
+async function main(reload: boolean, isEdge: boolean): Promise<void> {
   console.log("Starting the S3 server, the control plane and the encoder nodes …");
-  const stack = await startStack(readSettings(process.env), {
-    signal: stopSignals.first,
-    progress: (message) => console.log(`  ${message}`),
-  });
+  const stack = await startStack(
+    { ...readSettings(process.env), service: { ...LOCAL_SERVICE, isEdge } },
+    {
+      signal: stopSignals.first,
+      progress: (message) => console.log(`  ${message}`),
+    },
+  );
   const inbox = await openInbox(stack.webhookSecret, logWebhook);
   const watching = reload
     ? [restartOnSave({ restart: stack.restart, notify: console.log }), buildOnSave(console.log)]

@@ -43,6 +43,7 @@ export const ERRORS = {
   upload_not_allowed: response(403),
   cross_site_request: response(403),
   job_not_found: response(404),
+  probe_not_found: response(404),
   metadata_not_found: response(404),
   notification_not_found: response(404),
   account_not_found: response(404),
@@ -54,6 +55,7 @@ export const ERRORS = {
   method_not_allowed: response(405),
   account_state_conflict: response(409),
   job_state_conflict: response(409),
+  probe_not_completed: response(409),
   upload_state_conflict: response(409),
   idempotency_key_reused: response(409),
   lease_superseded: response(409),
@@ -98,9 +100,8 @@ export const ERRORS = {
   storage_unreachable: retry("storage"),
   node_failed: retry("node"),
   node_lost: retry("node"),
-  // With these a node returns a task without having failed it: no attempt is lost.
+  // With this a node returns a task without having failed it: no attempt is lost.
   node_busy: retry("node"),
-  turn_over: retry("node"),
   cancelled: final("client"),
   // Time limits of the job's settings.
   job_not_started: final("client"),

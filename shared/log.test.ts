@@ -10,13 +10,13 @@ function lines() {
 describe("a log line", () => {
   it("is one object in JSON with time, level and message", () => {
     const { log, read } = lines();
-    log.debug("Not logged");
-    log.child({ lease: "l" }).warn("Logged", { count: 2, none: null });
+    log.debug("frame sent");
+    log.child({ lease: "l" }).warn("task failed", { count: 2, none: null });
     expect(read()).toEqual([
       {
         time: "1970-01-01T00:00:00.000Z",
         level: "warn",
-        message: "Logged",
+        message: "task failed",
         node: "a",
         lease: "l",
         count: 2,
@@ -40,14 +40,14 @@ describe("a log line", () => {
     ["mail me@host.example? Yes", "mail me@host.example? Yes"],
   ])("of %j contains only the public parts", (error, shown) => {
     const { log, read } = lines();
-    log.warn("Failed", { error });
+    log.warn("request failed", { error });
     expect(read()[0].error).toBe(shown);
   });
 
   it.each(["/v2/", "https://", "https://h?"])("of %s with a very long tail is logged quickly", (start) => {
     const { log, read } = lines();
     const long = ["a-", "https://", ":\\\\", "a:"].map((part) => start + part.repeat(300_000)).join(" ");
-    log.warn("Failed", { long });
+    log.warn("request failed", { long });
     expect(read()[0].long).toMatch(/^\/v2|^https:/);
   });
 
@@ -56,7 +56,7 @@ describe("a log line", () => {
     logCrash(log, new TypeError("Cannot fetch https://me:pass@host/?key=secret"));
     logCrash(log, "words");
     const [crash, thrown] = read();
-    expect(crash).toMatchObject({ level: "error", message: "Crashed", error: "Cannot fetch https://host/?…" });
+    expect(crash).toMatchObject({ level: "error", message: "process crashed", error: "Cannot fetch https://host/?…" });
     expect(crash.stack).toMatch(/^TypeError: Cannot fetch https:\/\/host\/\?…\n +at .*log\.test\.ts/);
     expect(crash.stack).not.toMatch(/pass|secret/);
     expect(thrown).toMatchObject({ error: "words", stack: null });

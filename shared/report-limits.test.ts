@@ -22,8 +22,13 @@ const PROOF = { lease: LEASE, token: "t" };
 const RUNNING = { ...PROOF, slotClass: "encode" };
 const CAPABILITIES = { ffmpegVersion: "7.0", encoders: ["libx264"], cpus: 2 };
 const HELLO = {
-  ...{ type: "hello", protocol: 2, nodeId: "n", session: "s", capabilities: CAPABILITIES },
-  ...{ slots: { inspect: 1, encode: 1 }, running: [] },
+  type: "hello",
+  protocol: 2,
+  nodeId: "n",
+  session: "s",
+  capabilities: CAPABILITIES,
+  slots: { inspect: 1, encode: 1 },
+  running: [],
 };
 const WEEK_US = 1000 * MAX_LENGTH_MS;
 const VIDEO = { frames: 100, bytes: 1000, startUs: 0, endUs: 100_000_000, longestGopMs: 2000 };

@@ -1,2 +1,6 @@
 // The version of this release: that of package.json, which the Worker cannot read.
-export const VERSION = "0.2.0";
+export const VERSION = "0.3.0";
+
+/** The User-Agent of requests of the Worker and of the command line. */
+export const USER_AGENT = `copra/${VERSION}`;
+export const NODE_USER_AGENT = `copra-node/${VERSION}`;

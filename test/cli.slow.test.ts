@@ -22,6 +22,7 @@ import { CommandList, RequestView } from "#shared/api/command-responses.ts";
 import { DryRunPlan, JobMetadata, NotificationLog } from "#shared/api/job-responses.ts";
 import { Autoscale, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import * as operator from "#shared/api/operator-responses.ts";
+import { ProbeView } from "#shared/api/probe-responses.ts";
 import { TaskList } from "#shared/api/task-responses.ts";
 import { UploadSummary } from "#shared/api/uploads.ts";
 import { JobView } from "#shared/job/job-view.ts";
@@ -124,11 +125,15 @@ describe("copra encode", () => {
   });
 });
 
+/** The clip that the service has for first jobs. */
+const sample = (): string => new URL("/assets/sample.mp4", stack.api).href;
+
 const OPERATOR = z.object({ id: z.string() });
 
 describe("--json", () => {
   const rows: [string, () => string[], z.ZodType][] = [
-    ["plan", () => ["plan", "https://example.com/a.mov", "--to", "mp4:720p"], DryRunPlan],
+    ["plan", () => ["plan", sample(), "--to", "mp4:720p"], DryRunPlan],
+    ["probe", () => ["probe", sample()], ProbeView],
     ["jobs ls", () => ["jobs", "ls"], z.strictObject({ jobs: z.array(JobView), has_more: z.boolean() })],
     ["jobs count", () => ["jobs", "count"], z.object({ counts: z.record(z.string(), z.int()) })],
     ["jobs show", () => ["jobs", "show", job.id], JobView],

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { copyFile, rename } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { ROOT } from "../local/home/constants.ts";
 

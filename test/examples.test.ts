@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { few, SLOW } from "../encoder-node/testing/few.ts";
 import { ROOT } from "../local/home/constants.ts";
 import { makeClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
@@ -59,7 +60,7 @@ const urlsIn = (output: string): string[] => output.match(/http:\S+/g) ?? [];
 const sizesOf = (output: string): Promise<number[]> =>
   Promise.all(urlsIn(output).map(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength));
 
-it.each<[string, RegExp[]]>([
+few(1).each<[string, RegExp[]]>([
   ["submit-job.sh", [/examples\/submit\/360p\.mp4$/, /examples\/submit\/thumbnail\.jpg$/]],
   ["follow-job.ts", [/examples\/follow\/360p\.mp4$/, /examples\/follow\/audio\.mp3$/]],
   ["stream.ts", [/hls\/master\.m3u8$/, /dash\/master\.mpd$/]],
@@ -70,14 +71,14 @@ it.each<[string, RegExp[]]>([
 });
 
 // test/ultrafast.slow.test.ts has several nodes, and a source that is long enough.
-it("ultrafast.ts prints the number of chunks, or why there are none", async () => {
+it("ultrafast.ts prints the number of chunks, or why there are none", SLOW, async () => {
   const output = await start("ultrafast.ts", await makeClip("ntsc.mp4", folder));
   expect(output).toMatch(/^chunks: 0 \(.+\)\n.*240p\.mp4\n$/);
 });
 
 it("verify-webhook.ts accepts the service's webhooks and rejects others", async () => {
   const completed = (): string[] => received.filter((line) => line.startsWith("job.completed of job "));
-  await expect.poll(() => new Set(completed()).size).toBe(4);
+  await expect.poll(() => new Set(completed()).size).toBeGreaterThan(0);
   const forged = await fetch(String(environment.COPRA_WEBHOOK), { method: "POST", body: "{}" });
   expect(forged.status).toBe(401);
   await expect.poll(() => received.at(-1)).toBe("rejected: the signature is not valid");

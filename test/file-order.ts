@@ -3,19 +3,29 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files of a minute and more, the longest first: begun last, one of them would run alone at the end. */
 const LONGEST = [
-  "test/faults/outside.slow.test.ts",
+  "test/faults/outside.soak.test.ts",
+  "test/late-source.slow.test.ts",
   "test/streams/stream-sources.slow.test.ts",
   "test/cli.slow.test.ts",
   "test/faults/silent-nodes.slow.test.ts",
-  "test/fleet.slow.test.ts",
+  "test/simulation/fleet.slow.test.ts",
+  "test/dashboard/player.slow.test.ts",
+  "test/quick-start.slow.test.ts",
+  "test/hostile/bombs.slow.test.ts",
   "test/self-host/self-host.slow.test.ts",
   "test/ultrafast.slow.test.ts",
   "test/streams/stream-playback.test.ts",
   "test/faults/control-plane.slow.test.ts",
   "test/local-stack.slow.test.ts",
   "test/secrets/secrets.slow.test.ts",
+  "test/dashboard/shell.test.ts",
+  "test/dashboard/lists.test.ts",
+  "test/main-job.test.ts",
   "test/faults/killed-nodes.test.ts",
 ];
+
+/** Projects whose files wait most: files of other projects run meanwhile. */
+const FIRST = ["served", "stack"];
 
 /**
  * Files of one project follow each other, because only then can they share a process. In a project the longest are
@@ -23,7 +33,7 @@ const LONGEST = [
  */
 export default class FileOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = this.ctx.projects.map(({ name }) => name);
+    const projects = [...FIRST, ...this.ctx.projects.map(({ name }) => name)];
     const projectRank = ({ project }: TestSpecification): number => projects.indexOf(project.name);
     const lengthRank = ({ moduleId }: TestSpecification): number => {
       const at = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));

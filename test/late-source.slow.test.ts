@@ -15,6 +15,8 @@ import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-r
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const BYTES_PER_SECOND = 3_000_000;
+/** At this rate the clip takes a minute: a node does not wait for the rest. */
+const SLOW_BYTES_PER_SECOND = 500_000;
 const SLICE_BYTES = 40_000;
 
 let folder: string;
@@ -45,33 +47,47 @@ async function serve(handler: (incoming: IncomingMessage, response: ServerRespon
   return server.origin;
 }
 
-/**
- * Serves the clip so slowly that it is read while it is encoded. The bytes from `endsAt` on are denied; with `broken`
- * connections wait there for it, and from then on the host accepts none.
- */
-const slowHost = (endsAt: number, broken: Promise<void> | null = null): Promise<string> => {
+/** Serves the clip so slowly that it is read while it is encoded. The bytes from `endsAt` on are denied. */
+const denyingHost = (endsAt: number): Promise<string> =>
+  serve(async ({ headers }, response) => {
+    if (rangeOf(headers.range).start >= endsAt) return response.writeHead(403).end();
+    return sendSlowly(headers.range, response, { bytesPerSecond: BYTES_PER_SECOND, isOver: (at) => at >= endsAt });
+  });
+
+/** Serves the clip even more slowly, until it breaks all connections, and from then on it accepts none. */
+const breakingHost = (broken: Promise<void>): Promise<string> => {
   let isBroken = false;
-  void broken?.then(() => {
+  void broken.then(() => {
     isBroken = true;
   });
   return serve(async ({ headers }, response) => {
-    response.on("error", () => undefined);
-    const range = parseRange(headers.range, clip.length);
-    const { start, end } = range && range !== "beyond" ? range : { start: 0, end: clip.length - 1 };
     if (isBroken) return response.destroy();
-    if (start >= endsAt && !broken) return response.writeHead(403).end();
-    const part = range ? { "content-range": `bytes ${start}-${end}/${clip.length}` } : {};
-    const length = { "accept-ranges": "bytes", "content-length": end + 1 - start };
-    response.writeHead(range ? 206 : 200, { etag: '"clip"', ...length, ...part });
-    for (let at = start; at <= end && !response.destroyed; at += SLICE_BYTES) {
-      if (at >= endsAt) await broken;
-      if (at >= endsAt) return response.destroy();
-      response.write(clip.subarray(at, Math.min(at + SLICE_BYTES, end + 1)));
-      await sleep((SLICE_BYTES / BYTES_PER_SECOND) * 1000);
-    }
-    return response.end();
+    return sendSlowly(headers.range, response, { bytesPerSecond: SLOW_BYTES_PER_SECOND, isOver: () => isBroken });
   });
 };
+
+function rangeOf(header: string | undefined): { start: number; end: number; isPart: boolean } {
+  const range = parseRange(header, clip.length);
+  return range && range !== "beyond" ? { ...range, isPart: true } : { start: 0, end: clip.length - 1, isPart: false };
+}
+
+async function sendSlowly(
+  header: string | undefined,
+  response: ServerResponse,
+  { bytesPerSecond, isOver }: { bytesPerSecond: number; isOver: (at: number) => boolean },
+): Promise<unknown> {
+  response.on("error", () => undefined);
+  const { start, end, isPart } = rangeOf(header);
+  const part = isPart ? { "content-range": `bytes ${start}-${end}/${clip.length}` } : {};
+  const length = { "accept-ranges": "bytes", "content-length": end + 1 - start };
+  response.writeHead(isPart ? 206 : 200, { etag: '"clip"', ...length, ...part });
+  for (let at = start; at <= end && !response.destroyed; at += SLICE_BYTES) {
+    if (isOver(at)) return response.destroy();
+    response.write(clip.subarray(at, Math.min(at + SLICE_BYTES, end + 1)));
+    await sleep((SLICE_BYTES / bytesPerSecond) * 1000);
+  }
+  return response.end();
+}
 
 /** Serves the clip once, as a URL does that is valid for one request. */
 const hostOfOneRequest = (): Promise<string> => {
@@ -123,7 +139,7 @@ const FAILED = {
 };
 
 it("fails the input when its host serves the header and the first frames, and then 403 for ever", async () => {
-  const id = await submit("denied", await slowHost(clip.length * 0.6));
+  const id = await submit("denied", await denyingHost(clip.length * 0.6));
   const { job, events } = await endOf(id);
   expect(job).toMatchObject(FAILED);
   expect(job.outputs[0]).toMatchObject({ status: "video.failed", error_code: job.input.error_code });
@@ -133,7 +149,7 @@ it("fails the input when its host serves the header and the first frames, and th
 
 it("keeps an output that was stored before the host broke off", async () => {
   const broken = Promise.withResolvers<void>();
-  const id = await submit("broken", await slowHost(clip.length * 0.9, broken.promise));
+  const id = await submit("broken", await breakingHost(broken.promise));
   await expect
     .poll(() => viewOf(id), { timeout: 60_000 })
     .toMatchObject({ outputs: [{}, { status: "image.created" }] });
@@ -158,7 +174,8 @@ it("fails the input when its URL is valid for the first node only, and restarts 
   const { job, events } = await endOf(id);
   await cordon("uncordon");
   expect(job).toMatchObject({
-    ...{ ...FAILED, input: { status: "input.failed", error_code: "input_http_403" } },
+    ...FAILED,
+    input: { status: "input.failed", error_code: "input_http_403" },
     outputs: [{ error_code: "input_http_403" }, { error_code: "input_http_403" }],
   });
   expect(events).toEqual([...["input.transferred", "input.failed", "output.failed", "output.failed", "job.failed"]]);

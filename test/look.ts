@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { probeFile } from "../encoder-node/source/probe/probe.ts";
 

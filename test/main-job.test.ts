@@ -1,13 +1,14 @@
 // The main job from the request to the stored files, on real sources, with every file looked at.
-import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { SLOW } from "../encoder-node/testing/few.ts";
 import { startTraceCollector, type TraceCollector } from "../encoder-node/testing/trace-collector.ts";
 import type { JobView } from "../local/demo/api-client.ts";
 import { isSigned } from "../local/demo/webhook-signature.ts";
 import { Usage } from "../shared/api/account-responses.ts";
+import { childrenNamed } from "./hostile/children.ts";
 import { look, lookAtFile } from "./look.ts";
 import { type ClipName, makeClip, makeLongClip } from "./media.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
@@ -194,7 +195,7 @@ describe("a video of 29.97 frames per second with audio", () => {
     const done = stack
       .log("node-1")
       .split("\n")
-      .filter((line) => line.includes(`"job":"${job.id}"`) && line.includes("Task done"));
+      .filter((line) => line.includes(`"job":"${job.id}"`) && line.includes("task completed"));
     expect(done.map((line) => JSON.parse(line).trace_id)).toEqual([TRACE, TRACE]);
   });
 
@@ -215,7 +216,7 @@ describe("a video of 29.97 frames per second with audio", () => {
 });
 
 describe("other sources", () => {
-  it("rotated by their metadata come out portrait", async () => {
+  it("rotated by their metadata come out portrait", SLOW, async () => {
     const job = await encode("rotated.mp4", {
       "mp4:240p": { path: "rotated.mp4" },
       "jpg:x90": { path: "rotated.jpg" },
@@ -233,13 +234,13 @@ describe("other sources", () => {
     expect(body).toMatchObject({ metadata: { input: { streams: [{ tags: { rotate: "270" } }, {}] } } });
   });
 
-  it("without audio make silent files, of any size", async () => {
+  it("without audio make silent files, of any size", SLOW, async () => {
     const job = await encode("silent.mp4", { mp4: { path: "silent.mp4" } });
     const { video, audio, frames } = await look(output(job, "mp4").url);
     expect([video?.width, video?.height, audio, frames]).toEqual([322, 182, undefined, 75]);
   });
 
-  it("of a varying frame rate keep their frames, and transport streams their length", async () => {
+  it("of a varying frame rate keep their frames, and transport streams their length", SLOW, async () => {
     const uneven = await encode("uneven.mkv", { mp4: { path: "uneven.mp4" } });
     const source = await lookAtFile(join(folder, "uneven.mkv"));
     expect((await look(output(uneven, "mp4").url)).frames).toBe(source.frames);
@@ -283,16 +284,17 @@ describe("other sources", () => {
 
 describe("a job that its client cancels", () => {
   it("has its encoder stopped at once, and leaves nothing behind", async () => {
-    const clip = await makeLongClip(folder, 60);
+    const clip = await makeLongClip(folder, 30);
     const { id } = await stack.submit({
       input: { url: sources.urlOf(clip) },
       outputs: { "mp4:1080p": { path: "cancelled.mp4" } },
       notification: { type: "http", url: webhooks.url },
     });
-    const encoders = (): string[] =>
-      execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
-        .split("\n")
-        .filter((line) => line.includes(`/sources/${id}`));
+    // Whether it reads the source from a file or while that is fetched.
+    const encoders = async () => {
+      const children = await childrenNamed(/ffmpeg/, stack.pids().nodes[0]);
+      return children.filter(({ command }) => command.includes("libx264"));
+    };
     await expect.poll(encoders).not.toEqual([]);
     const { status, body } = await stack.request("DELETE", `/jobs/${id}`);
     expect([status, body]).toMatchObject([200, { status: "job.aborted", outputs: [{ status: "video.aborted" }] }]);

@@ -1,22 +1,19 @@
-// A fleet of different nodes: a node without AV1, one of the previous protocol, one with AV1, one of another pool.
+// A fleet of different nodes: two without AV1, one with AV1, one of another pool.
 import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import type { JobView } from "../local/demo/api-client.ts";
-import { PREVIOUS_PROTOCOL_VERSION } from "../shared/protocol/frames.ts";
 import { type FaultNode, type LogLine, startFaultNode } from "./faults/fault-node.ts";
 import { makeClip } from "./media.ts";
-import { type NodeConnection, startNodeConnection } from "./services/node-connection.ts";
 import { type SourceServer, startSourceServer } from "./services/source-server.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 let folder: string;
 let stack: TestStack;
 let sources: SourceServer;
-let previous: NodeConnection;
 let clip: string;
 let withoutAv1: Record<string, string>;
 const nodes: FaultNode[] = [];
@@ -27,11 +24,9 @@ beforeAll(async () => {
   sources = await startSourceServer(folder);
   clip = sources.urlOf(await makeClip("ntsc.mp4", folder));
   stack = await startTestStack({ nodes: 0 });
-  previous = await startNodeConnection(originOf(stack), speakPreviousProtocol);
 });
 afterAll(async () => {
   for (const node of nodes) await node.end();
-  await previous?.close();
   await stack?.stop();
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -46,13 +41,6 @@ async function makeFfmpegWithoutAv1(home: string): Promise<Record<string, string
   const script = `#!/bin/sh\ncase "$*" in *-encoders*) "${ffmpeg.path}" "$@" | grep -v av1;; *) exec "${ffmpeg.path}" "$@";; esac\n`;
   await writeFile(path, script, { mode: 0o755 });
   return { FFMPEG_PATH: path, COPRA_TOOL_FOLDERS: dirname(ffmpeg.path) };
-}
-
-/** What a node of the previous release would send in place of a text of this one. */
-function speakPreviousProtocol(text: string): string {
-  if (!text.startsWith("{")) return text;
-  const { host, version, pool, labels, spot, disk, features, withinMs, ...frame } = JSON.parse(text);
-  return JSON.stringify(frame.type === "hello" ? { ...frame, protocol: PREVIOUS_PROTOCOL_VERSION } : frame);
 }
 
 type Options = { token?: string; url?: string; env?: Record<string, string>; argv?: string[] };
@@ -77,14 +65,14 @@ async function waitingFor({ id }: JobView): Promise<unknown> {
 const workersOf = ({ id }: JobView): string[] =>
   nodes.filter((node) => tasksOf(node).some(({ lease }) => String(lease).startsWith(id))).map(({ name }) => name);
 
-const tasksOf = (node: FaultNode): LogLine[] => node.lines().filter(({ message }) => message === "Task done");
+const tasksOf = (node: FaultNode): LogLine[] => node.lines().filter(({ message }) => message === "task completed");
 
-it("gives work to all nodes that can do it, also to one of the previous protocol", async () => {
+it("gives work to all nodes that can do it", async () => {
   await connect("plain", { env: withoutAv1 });
-  await connect("previous", { env: withoutAv1, url: `http://127.0.0.1:${previous.port}` });
+  await connect("second", { env: withoutAv1 });
   const jobs = await Promise.all([0, 1, 2, 3].map((at) => submit("mp4:240p", `usual/${at}.mp4`)));
   for (const job of jobs) expect(await stack.waitForJob(job.id)).toMatchObject({ status: "job.completed" });
-  expect(new Set(jobs.flatMap(workersOf))).toEqual(new Set(["plain", "previous"]));
+  expect(new Set(jobs.flatMap(workersOf))).toEqual(new Set(["plain", "second"]));
   // Each was encoded where its source had been fetched.
   for (const job of jobs) expect(workersOf(job)).toHaveLength(1);
   expect(sources.requests.filter(({ method }) => method === "GET")).toHaveLength(jobs.length);
@@ -120,5 +108,5 @@ it("keeps pools apart", async () => {
 });
 
 it("sends nothing to a node that cannot do it", () => {
-  for (const node of nodes) expect(node.lines().filter(({ message }) => message === "Task failed")).toEqual([]);
+  for (const node of nodes) expect(node.lines().filter(({ message }) => message === "task failed")).toEqual([]);
 });

@@ -40,7 +40,8 @@ it("images are stored and announced before the videos, and a dead storage delays
   expect(job).toMatchObject({ status: "job.completed" });
   expect(failed.outputs).toMatchObject([
     {
-      ...{ status: "video.failed", error_code: "storage_unreachable" },
+      status: "video.failed",
+      error_code: "storage_unreachable",
       // workerd does not always say more of the reason.
       error: expect.stringMatching(
         /^The storage at http:\/\/127.0.0.1:9 refuses connections.*; check `storage.endpoint`/,

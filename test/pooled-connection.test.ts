@@ -11,7 +11,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());
 
 async function ask(method: string, path: string, body = "", headers = {}): Promise<{ status: number; isOld: boolean }> {
-  const asked = request(`${stack.api}${path}`, { agent, method, headers });
+  const asked = request(`${stack.api}${path}`, { agent, method, headers: { "user-agent": "test", ...headers } });
   asked.end(body);
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   await json(answer);

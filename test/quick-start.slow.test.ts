@@ -135,6 +135,6 @@ it("on Cloudflare: what a deploy would do, with an account that is faked", async
   const printed = await run(commandWith(commandsOf("On Cloudflare, with machines anywhere"), "--dry-run"));
   await account.close();
   expect(account.changes).toEqual([]);
-  expect(printed).toContain("copra-hub");
+  expect(printed).toContain("Deploy copra");
   console.info(`deploy --dry-run ${seconds(from)}`);
 });

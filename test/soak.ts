@@ -1,4 +1,4 @@
-// npm run test:soak [-- part ...]: what `npm test` tries a share of, in full. Takes hours; fails when any part does,
+// npm run test:soak [-- part ...]: faults, fuzz and long tables, in full. Takes hours; fails when any part does,
 // and prints the command that runs that part again.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -13,7 +13,10 @@ const soak = (...paths: string[]): Run => ({ env: { COPRA_SOAK: "1" }, argv: [..
 
 const PARTS: Readonly<Record<string, readonly Run[]>> = {
   formats: [soak("encoder-node/ffmpeg/plans/matrix")],
-  system: [soak("test/faults"), soak("test/hostile"), soak("test/wrangler-dev")],
+  system: ["faults", "hostile", "dashboard", "streams", "load", "slow-sources", "wrangler-dev"].map((name) =>
+    soak(`test/${name}`),
+  ),
+  quality: [soak("encoder-node/quality"), soak("encoder-node/testing"), soak("encoder-node/source/outline")],
   "control-plane": Array.from({ length: SHARES }, (_, at) => ({
     env: { COPRA_FAULTS: `${at + 1}/${SHARES}` },
     argv: [...VITEST, "worker/testing/faults"],

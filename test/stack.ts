@@ -7,12 +7,14 @@ import { inject } from "vitest";
 import { JobView } from "../local/demo/api-client.ts";
 import { storageOf } from "../local/demo/demo-job.ts";
 import { loadSecrets } from "../local/home/secrets.ts";
+import { LOCAL_SERVICE } from "../local/home/service-settings.ts";
 import type { StackSettings } from "../local/home/settings.ts";
 import { readStackFile, type StackFile } from "../local/home/stack-file.ts";
 import { basicAuth } from "../local/stack/access.ts";
 import { findFree } from "../local/stack/ports.ts";
 import { startStack } from "../local/stack/stack.ts";
 import { type Served, serve } from "./self-host/served.ts";
+import { giveKnownEncoders, keepKnownEncoders } from "./services/known-encoders.ts";
 
 export type Answer = { status: number; headers: Headers; body: unknown };
 
@@ -66,10 +68,17 @@ const NOBODY = { type: "http", url: "http://127.0.0.1:9/" };
 /** Whether stacks are `copra serve`, as operators start it (the project `served`), or that of `npm start`. */
 const IS_SERVED = process.env.COPRA_TEST_STACK === "serve";
 
-/** Starts a stack with `nodes` encoder nodes, one unless given. */
-export const startTestStack = ({ nodes = 1 }: { nodes?: number } = {}): Promise<TestStack> => {
+type TestStackOptions = {
+  /** How many encoder nodes; one unless given. */
+  nodes?: number;
+  /** Whether requests meet what Cloudflare's edge does to them. */
+  isEdge?: boolean;
+};
+
+export const startTestStack = ({ nodes = 1, isEdge = false }: TestStackOptions = {}): Promise<TestStack> => {
   const home = mkdtempSync(join(tmpdir(), "copra-e2e-"));
-  return IS_SERVED ? serveOn(home, nodes) : startOn({ home, port: 0, s3Port: 0, nodes });
+  if (IS_SERVED) return serveOn(home, nodes);
+  return startOn({ home, port: 0, s3Port: 0, nodes, service: { ...LOCAL_SERVICE, isEdge } });
 };
 
 /** The stack of test/services/shared-stack.ts, with one node. Its jobs run beside those of other files. */
@@ -77,6 +86,8 @@ export const sharedStack = (): SharedStack => clientOf(inject("stack"));
 
 async function startOn(settings: StackSettings): Promise<TestStack> {
   const { home } = settings;
+  const folders = Array.from({ length: settings.nodes }, (_, at) => join(home, "nodes", String(at + 1)));
+  for (const folder of folders) giveKnownEncoders(folder);
   const stack = await startStack(settings, { notify: () => {} });
   const { pids: _, ...description } = stack.describe();
   return {
@@ -84,6 +95,7 @@ async function startOn(settings: StackSettings): Promise<TestStack> {
     pids: () => stack.describe().pids,
     stop: async (drainMs = 0) => {
       await stack.stop(drainMs);
+      for (const folder of folders) keepKnownEncoders(folder);
       rmSync(home, { recursive: true, force: true });
     },
     restart: async (whileDown) => {
@@ -127,7 +139,11 @@ export function clientOf({ description, home, webhookSecret }: StackHandle): Sha
   const request = requester(description.api, description.apiKey);
   const storage = storageOf(description);
   return {
-    ...{ ...description, home, webhookSecret, storage, request },
+    ...description,
+    home,
+    webhookSecret,
+    storage,
+    request,
     submit: async (job, headers) => {
       const { status, body } = await request("POST", "/jobs", { storage, notification: NOBODY, ...job }, headers);
       if (status !== 201) throw new Error(`The job was rejected: ${status} ${JSON.stringify(body)}`);

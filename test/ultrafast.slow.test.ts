@@ -12,7 +12,7 @@ import { CommandList } from "#shared/api/command-responses.ts";
 import { TaskChanges, TaskList } from "#shared/api/task-responses.ts";
 import { UltrafastView } from "#shared/job/job-view.ts";
 import { UltrafastReceipt } from "#shared/job/metadata.ts";
-import { locateFfmpeg } from "../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { SCRATCH_BUCKET } from "../local/home/constants.ts";
 import { makeClip, makeLongClip } from "./media.ts";

@@ -5,13 +5,8 @@ import type { JobBinding } from "./rpc/job.ts";
 import type { SettingsVariables } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
-/**
- * What the hub needs: it may run in a Worker of its own. A variable must also be in local/deploy/configs.ts. It calls
- * the other hubs of its pool, if it has their binding.
- */
-export type HubEnv = JobBinding &
-  Partial<HubBinding> &
-  Pick<SettingsVariables, "MASTER_SECRET" | "SEALING_KEYS" | "LOG_LEVEL" | "RESERVED_SHARE">;
+/** What the hub needs. */
+export type HubEnv = JobBinding & Pick<SettingsVariables, "MASTER_SECRET" | "SEALING_KEYS" | "LOG_LEVEL">;
 
 export type Env = {
   DB: D1Database;

@@ -11,7 +11,7 @@ const settings = {
   scratch: {
     bucket: bucketAt(S3),
     keys: { accessKeyId: "i", secretAccessKey: "s" },
-    ...{ prefix: "copra-scratch", keepMs: 0, readOrigin: false },
+    readOrigin: false,
   },
 };
 

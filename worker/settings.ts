@@ -1,13 +1,12 @@
 // The Worker's settings, parsed from its variables and secrets.
 import * as z from "zod";
-import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.ts";
+import { type AllowPrivate, byName, withOrigins } from "#shared/network/address-policy.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
 import { masterKeysOf } from "./crypto/master-secret.ts";
 import { type Peppers, parsePeppers } from "./crypto/peppers.ts";
 import { parseSealingKeys, type SealingKeys } from "./crypto/sealed-secret.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MINUTE_MS = 60 * 1000;
 /** How long a job's secrets, metadata and notifications are kept after its end, unless RETENTION_DAYS is set. */
 export const RETENTION_MS = 7 * DAY_MS;
 
@@ -28,8 +27,6 @@ const SCRATCH_NEEDS = [
   "SCRATCH_ACCESS_KEY_ID",
   "SCRATCH_SECRET_ACCESS_KEY",
 ] as const;
-
-const ReservedShare = z.coerce.number().min(0).max(0.9).default(0);
 
 const Variables = z.object({
   ADMIN_TOKEN: z
@@ -54,6 +51,8 @@ const Variables = z.object({
     .default("")
     .transform((text) => text.split(",").filter((origin) => origin !== ""))
     .pipe(z.array(Origin)),
+  /** How requests of the Worker leave: through Cloudflare's edge, or from the machine on which workerd runs. */
+  OUTBOUND: z.enum(["edge", "direct"]).default("edge"),
   /** Scheme and host under which clients and nodes reach this Worker; that of each request unless set. */
   PUBLIC_URL: HttpUrl.transform(withoutSlash).optional(),
   /** Days from a job's end for which its secrets, metadata and notifications are kept. At least as long as an
@@ -69,8 +68,6 @@ const Variables = z.object({
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
   /** Bytes of all uploads that an account may have. */
   MAX_UPLOADED_BYTES: z.coerce.number().int().min(1).default(1e12),
-  /** The share of a pool's encode slots that is kept for work of a priority of 10 and more. */
-  RESERVED_SHARE: ReservedShare,
   /** Backblaze's API, to look up buckets. */
   B2_API_URL: HttpUrl.default("https://api.backblazeb2.com"),
   /** Replaces the endpoints of AWS for notifications of type `sns`. */
@@ -81,13 +78,6 @@ const Variables = z.object({
   SCRATCH_BUCKET: Text,
   SCRATCH_ACCESS_KEY_ID: Text,
   SCRATCH_SECRET_ACCESS_KEY: Text,
-  /** The folder of all scratch objects. Nothing else may be in it, because jobs delete what is there. */
-  SCRATCH_PREFIX: z
-    .string()
-    .regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/, "must be a folder of plain letters, such as copra-scratch")
-    .default("copra-scratch"),
-  /** How long the finished chunks of a failed job are kept for its retry. */
-  SCRATCH_KEEP_MINUTES: z.coerce.number().min(0).max(1440).default(60),
   /** Whether nodes may read a source where it is, many at a time, instead of a copy in the scratch bucket. */
   ULTRAFAST_READ_ORIGIN: z
     .enum(["true", "false"])
@@ -107,8 +97,6 @@ export type SettingsVariables = { [Name in Required]: string } & {
 export type ScratchSettings = {
   readonly bucket: S3Bucket;
   readonly keys: AccessKeys;
-  readonly prefix: string;
-  readonly keepMs: number;
   readonly readOrigin: boolean;
 };
 
@@ -134,17 +122,30 @@ export type Settings = {
   scratch: ScratchSettings | null;
 };
 
-/** Parses the settings. Throws an error for the operator that names the variable that is not valid. */
-export function settingsOf(variables: SettingsVariables): Settings {
+/** Remembers what was made of each object: an isolate has one environment for all of its requests. */
+function rememberedBy<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>();
+  return (key) => {
+    const value = known.get(key) ?? make(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** The settings. Throws an error for the operator that names the variable that is not valid. */
+export const settingsOf = rememberedBy(parseSettings);
+
+function parseSettings(variables: SettingsVariables): Settings {
   const parsed = Variables.safeParse(variables);
   if (!parsed.success) throw new Error(`The Worker's settings are not valid: ${z.prettifyError(parsed.error)}`);
   const { data } = parsed;
+  const allowPrivate = withOrigins(data.ALLOW_PRIVATE, data.ALLOW_ORIGINS);
   return {
     adminToken: data.ADMIN_TOKEN,
     metricsToken: data.METRICS_TOKEN ?? null,
     peppers: peppersOf(data),
     sealingKeys: sealingKeysOf(data),
-    allowPrivate: withOrigins(data.ALLOW_PRIVATE, data.ALLOW_ORIGINS),
+    allowPrivate: data.OUTBOUND === "edge" ? byName(allowPrivate) : allowPrivate,
     publicUrl: data.PUBLIC_URL ?? null,
     retentionMs: data.RETENTION_DAYS * DAY_MS,
     listMs: Math.max(data.LIST_DAYS, data.RETENTION_DAYS) * DAY_MS,
@@ -166,22 +167,18 @@ function peppersOf({ MASTER_SECRET, KEY_PEPPER }: KeyVariables): Peppers {
   return [first, ...others];
 }
 
-/** The only keys that the hub needs: it may run in a Worker that has no other secret. */
-export function sealingKeysOf({ MASTER_SECRET, SEALING_KEYS }: KeyVariables): SealingKeys {
+/** The only keys that the hub needs. */
+export const sealingKeysOf = rememberedBy(({ MASTER_SECRET, SEALING_KEYS }: KeyVariables): SealingKeys => {
   const keys = [
     ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET).sealingKeys : []),
     ...(SEALING_KEYS ? parseSealingKeys(SEALING_KEYS) : []),
   ];
   if (keys.length === 0) throw new Error(missingKeys("SEALING_KEYS"));
   return keys;
-}
+});
 
 const missingKeys = (name: KeyVariable): string =>
   `The Worker's settings are not valid: MASTER_SECRET or ${name} must be set; create one with: openssl rand -base64 32`;
-
-/** The share of slots that the hub keeps, which also may run in a Worker that has no other setting. */
-export const reservedShareOf = ({ RESERVED_SHARE }: Pick<SettingsVariables, "RESERVED_SHARE">): number =>
-  ReservedShare.parse(RESERVED_SHARE);
 
 /** Null when no variable of the bucket is set. Throws an error for the operator that names those that are missing. */
 function scratchSettings(data: z.infer<typeof Variables>): ScratchSettings | null {
@@ -199,8 +196,6 @@ function scratchSettings(data: z.infer<typeof Variables>): ScratchSettings | nul
       addressing: "path",
     },
     keys: { accessKeyId: data.SCRATCH_ACCESS_KEY_ID ?? "", secretAccessKey: data.SCRATCH_SECRET_ACCESS_KEY ?? "" },
-    prefix: data.SCRATCH_PREFIX,
-    keepMs: data.SCRATCH_KEEP_MINUTES * MINUTE_MS,
     readOrigin: data.ULTRAFAST_READ_ORIGIN,
   };
 }

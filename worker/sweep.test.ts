@@ -17,6 +17,7 @@ import { sweep as round } from "./sweep.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, send } from "./testing/jobs.ts";
 import { deletedMetadataResponses, purgedJobResponses } from "./testing/purged-job-responses.ts";
 import { loadState, rewriteState } from "./testing/stored-state.ts";
+import { claimFrom } from "./testing/turns.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -38,10 +39,8 @@ const stateOf = (id: string): Promise<JobState | null> =>
 
 /** Changes the state on disk, takes the alarm away, and drops the object from memory. */
 async function loseAlarm(id: string, change: (state: JobState) => JobState): Promise<void> {
-  await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
-    rewriteState(storage, change);
-    await storage.deleteAlarm();
-  });
+  await rewriteState(jobOf(env, id), change);
+  await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAlarm());
   await evictDurableObject(jobOf(env, id));
 }
 
@@ -69,7 +68,7 @@ async function half(key: string): Promise<string> {
 describe("a job whose alarm was lost", () => {
   it("gets it back while it runs: a node that is gone loses its lease", async () => {
     const { id } = await created();
-    await jobOf(env, id).claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
+    await claimFrom(jobOf(env, id), { nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
     await loseAlarm(id, (state) => ({
       ...state,
       tasks: state.tasks.map((task) => ({ ...task, lease: task.lease && { ...task.lease, expiresAt: 1 } })),

@@ -66,7 +66,7 @@ export class Observations {
 
   reporting(lease: LeaseId): void {
     this.#reporting.add(lease);
-    this.#reportedAt.set(lease.slice(0, lease.indexOf(".")), performance.now());
+    this.#reportedAt.set(parseLeaseId(lease)?.job ?? "", performance.now());
   }
 
   reported(lease: LeaseId, response: PostResult): void {

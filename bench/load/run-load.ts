@@ -175,7 +175,8 @@ async function submitAll(
       const number = posted++;
       const postedAt = performance.now();
       const body = {
-        ...{ storage, input: { url: `${inbox.origin}/video.mp4` } },
+        storage,
+        input: { url: `${inbox.origin}/video.mp4` },
         outputs: { "mp4:240p": { path: `/load/${number}.mp4` } },
         notification: { type: "http", url: inbox.origin },
       };

@@ -13,7 +13,7 @@ import { type Assignment, type SlotCounts, slotClassOf, type TaskOf } from "#sha
 import { controlPlaneAt, type PostResult } from "../../encoder-node/link/control-plane.ts";
 import { NodeLink } from "../../encoder-node/link/node-link.ts";
 import { requestUploads } from "../../encoder-node/link/upload-requests.ts";
-import { createSlots } from "../../encoder-node/task/slots.ts";
+import { createSlots } from "../../encoder-node/workspace/slots.ts";
 import type { Observations } from "./observations.ts";
 
 export type NodeOptions = {
@@ -31,7 +31,9 @@ export interface SimulatedNode {
 }
 
 const CAPABILITIES: Capabilities = {
-  ...{ ffmpegVersion: "7.0", cpus: 8, hardware: null },
+  ffmpegVersion: "7.0",
+  cpus: 8,
+  hardware: null,
   encoders: [...ALL_SOFTWARE.encoders],
   filters: [...ALL_SOFTWARE.filters],
   muxers: [...ALL_SOFTWARE.muxers],
@@ -44,8 +46,15 @@ const CONTENT = "simulated";
 const PROBE: MediaProbe = {
   streams: [
     {
-      ...{ index: 0, codec_type: "video", codec_name: "h264", width: 1280, height: 720 },
-      ...{ r_frame_rate: "25/1", avg_frame_rate: "25/1", duration: "10.000000", nb_frames: "250" },
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1280,
+      height: 720,
+      r_frame_rate: "25/1",
+      avg_frame_rate: "25/1",
+      duration: "10.000000",
+      nb_frames: "250",
     },
     { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, bit_rate: "128000" },
   ],
@@ -124,7 +133,10 @@ export function startSimulatedNode(
     { url, token, log },
     {
       hello: () => ({
-        ...{ nodeId, session, capabilities: CAPABILITIES, slots: slots.free() },
+        nodeId,
+        session,
+        capabilities: CAPABILITIES,
+        slots: slots.free(),
         running: [...running.values()].map(({ lease, token: proof, slotClass }) => ({
           lease,
           token: proof,
@@ -133,7 +145,6 @@ export function startSimulatedNode(
       }),
       assign,
       cancel: (lease) => observations.cancelled(lease),
-      yield: () => undefined,
       drain: () => undefined,
       nameInUse: () => undefined,
       pace: () => undefined,

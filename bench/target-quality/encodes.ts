@@ -7,14 +7,14 @@ import type { VideoOutput } from "#shared/job/output-spec.ts";
 import { createLogger } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { planEncode } from "#shared/plan/plan-encode.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
-import type { SearchedVideo } from "#shared/plan/target/plan-probes.ts";
-import type { KeyframeGroup } from "#shared/plan/target/sample-windows.ts";
-import { summarizeVmaf, type VmafSummary } from "#shared/plan/target/score.ts";
+import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
+import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
+import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
+import { summarizeVmaf, type VmafSummary } from "#shared/plan/vmaf/score.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
-import type { Tool } from "../../encoder-node/ffmpeg/build/locate.ts";
+import type { Tool } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { searchRateFactors } from "../../encoder-node/quality/search-rate-factor.ts";
 import { probeFile } from "../../encoder-node/source/probe/probe.ts";
@@ -82,14 +82,12 @@ export async function searchTogether(
   const cost = { keep: 0, encode: 0, measure: 0 };
   const capabilities = { ...ALL_SOFTWARE, filters: [...ALL_SOFTWARE.filters, "libvmaf"], ffmpegVersion: "", cpus: 2 };
   const reports = await searchRateFactors(
-    { ...{ source, probe, videos, groups }, range: { fromMs: 0, toMs: track?.durationMs ?? 0 } },
+    { source, probe, videos, groups, range: { fromMs: 0, toMs: track?.durationMs ?? 0 } },
     {
-      ...{
-        folder,
-        log: createLogger({ write: () => undefined, now: () => 0, level: "error" }),
-        signal: new AbortController().signal,
-        capabilities,
-      },
+      folder,
+      log: createLogger({ write: () => undefined, now: () => 0, level: "error" }),
+      signal: new AbortController().signal,
+      capabilities,
       run: async ({ argv }, cwd) => {
         const measures = argv.some((argument) => argument.includes("libvmaf="));
         cost[measures ? "measure" : argv.includes("ffvhuff") ? "keep" : "encode"] += await timed(ffmpeg, argv, cwd);

@@ -1,5 +1,5 @@
 // The tables of the benchmark, and what the requested VMAF saves.
-import { summarizeVmaf } from "#shared/plan/target/score.ts";
+import { summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import type { ClipResult, Encode } from "./encodes.ts";
 
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;

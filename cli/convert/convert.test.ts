@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { COCONUT_V1_CONFIG, ZENCODER_JOB } from "#shared/convert/testing/examples.ts";
+import { COCONUT_V2_JOB, ZENCODER_JOB } from "#shared/convert/testing/examples.ts";
 import { bareEnvironment, runCli } from "../testing/run-cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "copra-convert-"));
@@ -24,11 +24,11 @@ it("prints the request, and reports what is not in it", async () => {
 });
 
 it("reads standard input, and prints request and notes as JSON", async () => {
-  const { stdout } = await runCli(["convert", "-", "--json"], env, COCONUT_V1_CONFIG);
+  const { stdout } = await runCli(["convert", "-", "--json"], env, JSON.stringify(COCONUT_V2_JOB));
   expect(JSON.parse(stdout)).toMatchObject({
-    service: "coconut-v1",
-    request: { input: { url: "https://example.com/1234.mov" } },
-    notes: expect.arrayContaining([expect.objectContaining({ level: "lost", field: "set api_version" })]),
+    service: "coconut",
+    request: { input: { url: "https://example.com/a.mov" } },
+    notes: expect.arrayContaining([expect.objectContaining({ level: "todo", field: "storage.region" })]),
   });
 });
 

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { convertText } from "#shared/convert/convert.ts";
-import { ELASTIC_FIELDS } from "#shared/convert/elastic-transcoder/fields.ts";
 import { MEDIACONVERT_FIELDS } from "#shared/convert/mediaconvert/fields.ts";
 import { fieldTable } from "#shared/convert/testing/field-table.ts";
 import { ZENCODER_FIELDS } from "#shared/convert/zencoder/fields.ts";
@@ -10,7 +9,6 @@ import { parseJobRequest } from "#shared/request/job-request.ts";
 
 const PAGES = [
   ["zencoder", ZENCODER_FIELDS],
-  ["elastic-transcoder", ELASTIC_FIELDS],
   ["mediaconvert", MEDIACONVERT_FIELDS],
 ] as const;
 
@@ -23,10 +21,7 @@ describe.each(PAGES)("docs/migrating/%s.md", (service, fields) => {
     const [, example = "", promise = ""] = /```json\n(.*?)```\n(.*?)\n## /s.exec(text) ?? [];
     const result = convertText(example);
     if (!result.ok) throw new Error(result.error);
-    expect([result.service, result.converted.notes.filter(({ level }) => level === "lost")]).toEqual([
-      service,
-      service === "elastic-transcoder" ? [expect.objectContaining({ field: "PipelineId" })] : [],
-    ]);
+    expect([result.service, result.converted.notes.filter(({ level }) => level === "lost")]).toEqual([service, []]);
     const request = JSON.parse(JSON.stringify(result.converted.request).replaceAll('":""', '":"filled"'));
     const parsed = parseJobRequest(request, "none");
     expect(parsed.ok ? "" : parsed.error.message).toBe("");

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { buildJob, newFolder, withInput } from "./job-request.ts";
 import { outputsOf } from "./output-request.ts";
-import { assumedSource } from "./probe.ts";
+import { assumedSource } from "./plan.ts";
 import { nameOf, sourceOf } from "./source.ts";
 import { readyFiles } from "./watch.ts";
 
@@ -46,8 +46,10 @@ describe("--to", () => {
     expect(body.outputs).toEqual({
       mp4: { path: "video.mp4" },
       httpstream: {
-        ...{ hls: { path: "video-hls" }, dash: { path: "video-dash" } },
-        ...{ variants, drop_similar_variants: true },
+        hls: { path: "video-hls" },
+        dash: { path: "video-dash" },
+        variants,
+        drop_similar_variants: true,
       },
     });
     expect(body.settings).toEqual({ quality_report: true });
@@ -171,7 +173,12 @@ it("plans with what ffprobe finds", () => {
   const video = { codec_type: "video", width: 1920, height: 1080, avg_frame_rate: "30000/1001" };
   const rotated = { ...video, side_data_list: [{ rotation: -90 }] };
   expect(assumedSource({ streams: [rotated], format: { duration: "12.5" } })).toEqual({
-    ...{ width: 1920, height: 1080, fps: 29.97, duration: 12.5, rotation: 90, audio: false },
+    width: 1920,
+    height: 1080,
+    fps: 29.97,
+    duration: 12.5,
+    rotation: 90,
+    audio: false,
   });
   expect(assumedSource({ streams: [{ codec_type: "audio" }], format: {} })).toEqual({ audio: true });
 });

@@ -2,13 +2,13 @@
 import type { Copra, Job } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
+import type { Target } from "../connection/target.ts";
 import type { Options } from "../context.ts";
 import { type Context, durationOption, textOption, withTimeout } from "../context.ts";
 import { EXIT, endOf, Interrupted, TimedOut, usageError } from "../exit.ts";
 import { followToEnd } from "../follow/follow-job.ts";
 import { hintToFollow, reportEnd } from "../follow/report.ts";
 import { saveResults } from "../results/save-results.ts";
-import type { Target } from "../target/target.ts";
 import { ProgressView } from "../terminal/progress-view.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
 import { type BuiltJob, buildJob, newFolder, UPLOADED_LATER, withInput } from "./job-request.ts";

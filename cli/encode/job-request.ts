@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { JobRequest } from "../../client/index.ts";
+import type { LocalStack } from "../connection/target.ts";
 import type { Options } from "../context.ts";
 import { listOption, textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
-import type { LocalStack } from "../target/target.ts";
 import { outputsOf } from "./output-request.ts";
 
 const Section = z.record(z.string(), z.unknown());

@@ -8,8 +8,16 @@ const PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
-  ...{ mpegts: "ts", asf: "wmv", webm: "webm", divx: "avi", xvid: "avi", wmv: "wmv", flash: "flv", theora: "ogv" },
-  ...{ jpeg: "jpg", webp_anim: "webp" },
+  mpegts: "ts",
+  asf: "wmv",
+  webm: "webm",
+  divx: "avi",
+  xvid: "avi",
+  wmv: "wmv",
+  flash: "flv",
+  theora: "ogv",
+  jpeg: "jpg",
+  webp_anim: "webp",
 };
 const IMAGES: ReadonlySet<string> = new Set(["jpg", "jpeg", "png", "webp", "gif", "webp_anim", "avif"]);
 const ANIMATED: ReadonlySet<string> = new Set(["gif", "webp_anim"]);

@@ -1,13 +1,18 @@
 // copra plan: what a job would do.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import * as z from "zod";
+import { fraction } from "#shared/media/media-probe.ts";
 import { shellCommand } from "#shared/shell-quote.ts";
-import type { DryRunPlan } from "../../client/index.ts";
+import type { AssumedSource, Copra, DryRunPlan, JobRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
+import type { Env } from "../connection/folders.ts";
 import type { Context, Options } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
+import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { buildJob, newFolder, UPLOADED_LATER, withInput } from "./job-request.ts";
-import { probeFile } from "./probe.ts";
 import { nameOf, sourceOf } from "./source.ts";
 
 export const plan: Run = async (context, [given], options) => showPlan(context, given, options);
@@ -21,8 +26,10 @@ export async function showPlan(context: Context, given: string | undefined, opti
   const job = buildJob({ options, name, local: target.local, folder: newFolder(now()) });
   const input = source?.kind === "remote" ? source.input : (job.sections.input ?? (source && UPLOADED_LATER));
   if (!input) throw usageError("Name a source: a file, a URL or s3://bucket/key");
-  const probed = source?.kind === "file" ? await probeFile(source.path, env) : null;
-  const found = await copra.jobs.plan(withInput(job, input), probed ?? {}, { signal });
+  const request = withInput(job, input);
+  const probed =
+    source?.kind === "file" ? await probeFile(source.path, env) : await probeRemote(context, copra, request);
+  const found = await copra.jobs.plan(request, probed ?? {}, { signal });
   const { refusals: failures } = found;
   output.data(found, () => planText(found, output.colors.bold));
   if (probed === null) output.words(assumption(found.assumed_source));
@@ -30,7 +37,7 @@ export async function showPlan(context: Context, given: string | undefined, opti
 }
 
 const assumption = ({ width, height, fps, duration, audio }: DryRunPlan["assumed_source"]): string =>
-  `The source was not read. Assumed: ${width}x${height}, ${fps} fps, ${duration} s, ${audio ? "with" : "without"} audio`;
+  `Assumed source: ${width}x${height}, ${fps} fps, ${duration} s, ${audio ? "with" : "without"} audio`;
 
 function planText({ outputs, commands, refusals: failures }: DryRunPlan, bold: (text: string) => string): string {
   const rows = outputs.map(({ key, format, path, skipped, condition }) => [
@@ -53,4 +60,75 @@ function planText({ outputs, commands, refusals: failures }: DryRunPlan, bold: (
     ...failures.map(({ key, error }) => `\n${key}: ${error}`),
     ...commands.map((command) => `\n${bold(`# ${command.outputs.join(", ")}`)}\n${shellCommand(command.argv)}`),
   ].join("\n");
+}
+
+/** How long a plan waits for a node to read the source. */
+const PROBE_WAIT_S = 20;
+
+/** Null if no node has read the source soon; reports why. */
+async function probeRemote(
+  { output, signal }: Context,
+  copra: Copra,
+  { input, settings }: JobRequest,
+): Promise<AssumedSource | null> {
+  const { queue, require } = settings ?? {};
+  const request = { input, settings: { queue, require } };
+  const { id, status, error } = await copra.probes.create(request, { signal, waitSeconds: PROBE_WAIT_S });
+  if (status === "completed") return { probe: id };
+  const why = error === undefined ? `No node has read it within ${PROBE_WAIT_S} s` : printable(error);
+  output.words(`The source could not be read: ${why}`);
+  return null;
+}
+
+/** Reads a local file's size, frame rate and length with ffprobe, if this machine has it. */
+const Probe = z.object({
+  streams: z.array(
+    z.object({
+      codec_type: z.string().optional(),
+      width: z.number().optional(),
+      height: z.number().optional(),
+      avg_frame_rate: z.string().optional(),
+      side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
+    }),
+  ),
+  format: z.object({ duration: z.string().optional() }).optional(),
+});
+
+const TIME_LIMIT_MS = 15_000;
+
+/** Null if there is no ffprobe, or it cannot read the file. */
+async function probeFile(path: string, env: Env): Promise<AssumedSource | null> {
+  const argv = ["-v", "error", "-of", "json", "-show_streams", "-show_format", `file:${path}`];
+  try {
+    const options = { timeout: TIME_LIMIT_MS, maxBuffer: 2 ** 24 };
+    const { stdout } = await promisify(execFile)(env.FFPROBE_PATH || "ffprobe", argv, options);
+    return assumedSource(Probe.parse(JSON.parse(stdout)));
+  } catch {
+    return null;
+  }
+}
+
+/** What a dry run takes (worker/http/dry-run/assumed-source.ts); what is out of its range is left to its defaults. */
+export function assumedSource({ streams, format }: z.infer<typeof Probe>): AssumedSource {
+  const video = streams.find(({ codec_type }) => codec_type === "video");
+  const seconds = Number(format?.duration);
+  const fps = fraction(video?.avg_frame_rate) ?? 0;
+  const rotation = quarterTurns(video?.side_data_list?.find(({ rotation }) => rotation !== undefined)?.rotation ?? 0);
+  return {
+    ...(within(video?.width, 16, 16_384) ? { width: video?.width } : {}),
+    ...(within(video?.height, 16, 16_384) ? { height: video?.height } : {}),
+    ...(within(fps, 1, 240) ? { fps: Math.round(fps * 1000) / 1000 } : {}),
+    ...(seconds > 0 ? { duration: Math.min(86_400, seconds) } : {}),
+    ...(rotation === 0 ? {} : { rotation }),
+    audio: streams.some(({ codec_type }) => codec_type === "audio"),
+  };
+}
+
+const within = (value: number | undefined, least: number, most: number): boolean =>
+  value !== undefined && value >= least && value <= most;
+
+/** ffprobe's rotation is counterclockwise. */
+function quarterTurns(degrees: number): 0 | 90 | 180 | 270 {
+  const clockwise = (((-degrees % 360) + 360) % 360) as number;
+  return clockwise === 90 || clockwise === 180 || clockwise === 270 ? clockwise : 0;
 }

@@ -1,8 +1,8 @@
 // What a source on the command line is: a file, a URL, or an object in a bucket.
 import { statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
+import type { Env } from "../connection/folders.ts";
 import { usageError } from "../exit.ts";
-import type { Env } from "../target/folders.ts";
 
 export type Source =
   | { readonly kind: "file"; readonly path: string; readonly size: number; readonly mtimeMs: number }
@@ -32,7 +32,10 @@ function bucketInput(text: string, env: Env): Readonly<Record<string, unknown>> 
   }
   return {
     ...(endpoint ? { service: "s3other", endpoint, force_path_style: true } : { service: "s3" }),
-    ...{ bucket, region, key, credentials: { access_key_id, secret_access_key } },
+    bucket,
+    region,
+    key,
+    credentials: { access_key_id, secret_access_key },
   };
 }
 

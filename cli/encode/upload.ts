@@ -4,9 +4,9 @@ import { basename, join } from "node:path";
 import * as z from "zod";
 import type { Copra, Upload } from "../../client/index.ts";
 import { fileSource } from "../../client/node.ts";
-import { type Env, folderOf } from "../target/folders.ts";
-import { readJsonFile, removeJsonFile, writeJsonFile } from "../target/private-json.ts";
-import type { Target } from "../target/target.ts";
+import { type Env, folderOf } from "../connection/folders.ts";
+import { readJsonFile, removeJsonFile, writeJsonFile } from "../connection/private-json.ts";
+import type { Target } from "../connection/target.ts";
 import type { Source } from "./source.ts";
 
 type FileSource = Extract<Source, { kind: "file" }>;
@@ -46,7 +46,9 @@ export async function uploadFile(source: FileSource, options: UploadOptions): Pr
   );
   // One part at a time: an interrupted run then sends less than one part again.
   const done = await copra.uploads.send(await fileSource(path), {
-    ...{ id: upload.id, signal, concurrency: 1 },
+    id: upload.id,
+    signal,
+    concurrency: 1,
     onProgress: (_, bytes) => onProgress(bytes),
   });
   return done.id;

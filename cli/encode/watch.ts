@@ -4,10 +4,10 @@ import { readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { folderOf } from "../connection/folders.ts";
+import { readJsonFile, writeJsonFile } from "../connection/private-json.ts";
 import type { Context } from "../context.ts";
 import { EXIT, endOf, usageError } from "../exit.ts";
-import { folderOf } from "../target/folders.ts";
-import { readJsonFile, writeJsonFile } from "../target/private-json.ts";
 
 /** Looking works on all file systems, also on those of other machines that report no changes. */
 const LOOK_MS = 2000;

@@ -1,8 +1,8 @@
 // Follows a job to its end.
 import type { Copra, Job, TaskView } from "../../client/index.ts";
 import type { Context } from "../context.ts";
-import { ProgressView } from "../terminal/progress-view.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { printable } from "../terminal/printable.ts";
+import { type Line, ProgressView, type Snapshot } from "../terminal/progress-view.ts";
 
 /** The job at its end. With `--json`, `followJob` also writes a line for each change. */
 export async function followToEnd(
@@ -28,3 +28,61 @@ export async function followToEnd(
   }
   return job;
 }
+
+// What the progress view shows of a job.
+
+/** What the progress view shows of a job. */
+function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
+  const running = tasks.filter(({ status }) => status === "running");
+  return {
+    progress: fraction(job.progress) ?? 0,
+    state: workOf(job),
+    detail: [
+      job.waiting_for === undefined ? "" : `waits for ${printable(job.waiting_for)}`,
+      ...taskFacts(tasks, running),
+    ]
+      .filter((fact) => fact !== "")
+      .join(" · "),
+    lines: job.outputs.map(
+      ({ key, status, progress }): Line => ({
+        name: printable(key),
+        progress: /(encoded|created|packaged)$/.test(status) ? 1 : fraction(progress),
+        state: stateOf(status),
+        detail: speedOf(running.filter(({ outputs }) => outputs.includes(key))),
+      }),
+    ),
+  };
+}
+
+function taskFacts(tasks: readonly TaskView[], running: readonly TaskView[]): string[] {
+  const chunks = tasks.filter(({ kind }) => kind === "chunk");
+  const nodes = new Set(running.flatMap(({ node }) => (node === undefined ? [] : [node])));
+  const done = chunks.filter(({ status }) => status === "completed").length;
+  return [
+    chunks.length === 0 ? "" : `${done}/${chunks.length} chunks`,
+    nodes.size < 2 ? "" : `${nodes.size} nodes`,
+    speedOf(running),
+  ];
+}
+
+/** Sums over nodes that work at the same time. */
+function speedOf(tasks: readonly TaskView[]): string {
+  const fps = tasks.reduce((sum, task) => sum + (task.fps ?? 0), 0);
+  const speed = tasks.reduce((sum, task) => sum + (task.speed ?? 0), 0);
+  return [
+    fps > 0 ? `${fps >= 100 ? Math.round(fps) : fps.toFixed(1)} fps` : "",
+    speed > 0 ? `${speed.toFixed(speed < 1 ? 2 : 1)}x` : "",
+  ]
+    .filter((fact) => fact !== "")
+    .join(" ");
+}
+
+/** A job that waits is `queued`, a job whose source arrives `transferring`. */
+function workOf({ status, state, input }: Job): string {
+  if (state === "running" && input.status === "input.transferring") return stateOf(input.status);
+  return state ?? stateOf(status);
+}
+
+const stateOf = (status: string): string => status.slice(status.indexOf(".") + 1);
+const fraction = (percent: string | undefined): number | null =>
+  percent === undefined ? null : Number.parseInt(percent, 10) / 100;

@@ -1,9 +1,9 @@
 // copra jobs cancel and copra jobs retry: jobs by id, or all that a filter selects.
 import { createInterface } from "node:readline/promises";
-import type { BulkResult, Copra, JobFilter, JobSelection } from "../../client/index.ts";
+import type { BulkResult, Copra, Job, JobFilter, JobSelection } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import type { Context, Options } from "../context.ts";
+import { type Context, numberOption, type Options } from "../context.ts";
 import { CommandError, EXIT, exitCodeOfStatus, usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
@@ -19,6 +19,15 @@ export const cancelJobs: Run = (context, ids, options) =>
 
 export const retryJobs: Run = (context, ids, options) =>
   changeJobs(context, ids, options, "Retry", (copra, jobs, signal) => copra.jobs.retryMany(jobs, { signal }));
+
+export const moveJobs: Run = async (context, ids, options) => {
+  const priority = numberOption(options, "priority", "--priority");
+  const { copra } = await clientOf(context);
+  const jobs: Job[] = [];
+  for (const id of ids) jobs.push(await copra.jobs.setPriority(id, priority, { signal: context.signal }));
+  context.output.data({ jobs }, () => table(jobs.map(({ id, state = "" }) => [id, state])));
+  return EXIT.done;
+};
 
 async function changeJobs(
   context: Context,

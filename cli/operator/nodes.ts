@@ -2,7 +2,8 @@
 import type { Autoscale, NodeDetails } from "../../client/index.ts";
 import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import { EXIT } from "../exit.ts";
+import { textOption } from "../context.ts";
+import { EXIT, usageError } from "../exit.ts";
 import { type Colors, statusColor } from "../terminal/colors.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
@@ -28,12 +29,17 @@ export const listNodes: Run = async (context) => {
       ]),
     ]);
   const reasons = nodes.flatMap(({ id, not_ready }) => not_ready.map((reason) => printable(`${id}: ${reason}`)));
-  output.data({ nodes }, () => [rows(), ...reasons].join("\n"));
+  const gone = nodes.flatMap((node) => (node.last_seen_at === null ? [] : printable(`${node.id}: ${goneText(node)}`)));
+  output.data({ nodes }, () => [rows(), ...reasons, ...gone].join("\n"));
   const offline = nodes.find(({ state }) => state === "offline");
   if (offline)
     output.words(`Offline nodes are cordoned: they get no work when they return. copra nodes uncordon ${offline.id}`);
   return EXIT.done;
 };
+
+/** When a node that is not connected was seen last, and what was lost with it. */
+const goneText = ({ last_seen_at, lost_leases }: Pick<NodeDetails, "last_seen_at" | "lost_leases">): string =>
+  `last seen ${last_seen_at}${lost_leases.length > 0 ? `, with ${lost_leases.join(" ")}` : ""}`;
 
 /** Empty for a node that is not connected. */
 const hardwareText = ({ hardware, cpus }: Pick<NodeDetails, "hardware" | "cpus">): string =>
@@ -48,18 +54,49 @@ export const showNode: Run = async (context, [id = ""]) => {
   return EXIT.done;
 };
 
-/** Cordons, drains or uncordons a node. */
-export const changeNode =
+/** Cordons, drains or uncordons a node, all nodes, or those of a pool. */
+export const changeNodes =
   (verb: "cordon" | "drain" | "uncordon"): Run =>
-  async (context, [id = ""]) => {
+  async (context, [id], options) => {
+    const { output, signal } = context;
+    const pool = textOption(options, "pool");
+    const named = [id !== undefined, options.all === true, pool !== undefined].filter(Boolean);
+    if (named.length !== 1) throw usageError("Name a node, or give --all or --pool");
     const admin = await adminOf(context);
-    const node = await admin.nodes[verb](id, { signal: context.signal });
-    context.output.data(node, () => `${printable(node.id)} ${statusColor(node.state, context.output.colors)}`);
+    if (id !== undefined) {
+      const node = await admin.nodes[verb](id, { signal });
+      output.data(node, () => `${printable(node.id)} ${statusColor(node.state, output.colors)}`);
+      return EXIT.done;
+    }
+    const wanted = (await admin.nodes.list({ signal })).filter((node) => CHANGED_BY[verb](node.state));
+    const nodes: NodeDetails[] = [];
+    for (const node of wanted) {
+      if (pool === undefined || node.pool === pool) nodes.push(await admin.nodes[verb](node.id, { signal }));
+    }
+    output.data({ nodes }, () => table(nodes.map((node) => [printable(node.id), stateText(node, output.colors)])));
     return EXIT.done;
   };
 
+type State = NodeDetails["state"];
+const isCordoned = (state: State): boolean => state === "cordoned" || state === "offline" || state === "draining";
+
+/** The states of nodes for which a verb changes anything. */
+const CHANGED_BY = {
+  cordon: (state: State) => !isCordoned(state) && state !== "gone",
+  drain: (state: State) => state !== "gone" && state !== "offline" && state !== "draining",
+  uncordon: isCordoned,
+} as const;
+
+export const forgetNode: Run = async (context, [id = ""]) => {
+  const node = await (await adminOf(context)).nodes.forget(id, { signal: context.signal });
+  context.output.data(node, () => `${printable(node.id)} is forgotten`);
+  return EXIT.done;
+};
+
 function nodeText(node: NodeDetails, colors: Colors): string {
-  const { slots, disk, capabilities } = node;
+  const { slots, disk, capabilities, version, protocol, ffmpeg, cpus } = node;
+  const isConnected = node.last_seen_at === null && node.state !== "offline";
+  const parts = [version, protocol !== null && `protocol ${protocol}`, ffmpeg !== null && `ffmpeg ${ffmpeg}`];
   const facts = [
     ["node", printable(node.id)],
     ["state", stateText(node, colors)],
@@ -67,15 +104,21 @@ function nodeText(node: NodeDetails, colors: Colors): string {
     ["pool", node.pool],
     ["labels", printable(node.labels.join(" "))],
     ["host", printable(node.host ?? "")],
-    ["version", printable(`${node.version ?? ""}, protocol ${node.protocol ?? ""}, ffmpeg ${node.ffmpeg ?? ""}`)],
-    ["machine", `${node.cpus ?? "?"} CPUs${node.hardware ? `, ${node.hardware}` : ""}${node.spot ? ", spot" : ""}`],
+    ["version", printable(parts.filter(Boolean).join(", "))],
+    [
+      "machine",
+      cpus === null ? "" : `${cpus} CPUs${node.hardware ? `, ${node.hardware}` : ""}${node.spot ? ", spot" : ""}`,
+    ],
     ["disk", disk ? `${bytesText(disk.free_bytes)} of ${bytesText(disk.total_bytes)} free` : ""],
     [
       "slots",
-      `encode ${slots.encode.running} of ${slots.encode.running + slots.encode.free}, inspect ${slots.inspect.running}`,
+      isConnected
+        ? `encode ${slots.encode.running} of ${slots.encode.running + slots.encode.free}, inspect ${slots.inspect.running}`
+        : "",
     ],
-    ["failures", `${Math.round(node.score * 100)}% of its last jobs`],
+    ["failures", isConnected ? `${Math.round(node.score * 100)}% of its last jobs` : ""],
     ["connected", node.connected_at ?? ""],
+    ["gone", node.last_seen_at === null ? "" : printable(goneText(node))],
     ["encoders", capabilities ? printable(capabilities.encoders.join(" ")) : ""],
   ];
   const leases = node.running.map(({ lease, class: slotClass }) => [slotClass, lease]);

@@ -132,7 +132,7 @@ describe("downloadAll", () => {
     };
     const urls = [`${base}240p/a.mp4`, `${base}480p/a.mp4`];
     const signal = AbortSignal.timeout(10_000);
-    const saved = downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base: null, prefix: "" });
+    const saved = downloadAll({ urls, folder, fetcher, signal, optional: [], base: null, prefix: "" });
     await expect(saved).rejects.toThrow(/\/b\/240p\/a\.mp4 and \/b\/480p\/a\.mp4 .* the same file: .*a\.mp4$/);
     expect(asked).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe("downloadAll", () => {
       url in texts ? new Response(texts[url]) : new Response("", { status: 404 });
     const urls = [`${base}m.m3u8`, `${base}signed.m3u8?signature=1`];
     const signal = AbortSignal.timeout(10_000);
-    const files = await downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base: null, prefix: "" });
+    const files = await downloadAll({ urls, folder, fetcher, signal, optional: [], base: null, prefix: "" });
     expect(files.map(({ url }) => url).toSorted()).toEqual(Object.keys(texts).toSorted());
   });
 
@@ -166,7 +166,7 @@ describe("downloadAll", () => {
     };
     const signal = AbortSignal.timeout(10_000);
     const urls = [`${base}${name}`];
-    const saved = downloadAll({ ...{ urls, folder, fetcher, signal }, optional: [], base, prefix: "" });
+    const saved = downloadAll({ urls, folder, fetcher, signal, optional: [], base, prefix: "" });
     await expect(saved).rejects.toThrow(`/b/${name} cannot be downloaded: EISDIR`);
   });
 

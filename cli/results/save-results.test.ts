@@ -34,8 +34,12 @@ it("saves the results of a job whose request is gone in the folders that they ha
   };
   const other = await startFakeService(answers);
   const job = () => ({
-    ...{ id: "old", created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" },
-    ...{ status: "job.completed", progress: "100%", input: { status: "input.transferred" } },
+    id: "old",
+    created_at: "2026-11-21 05:23:27 +0000",
+    completed_at: "2026-11-21 05:23:33 +0000",
+    status: "job.completed",
+    progress: "100%",
+    input: { status: "input.transferred" },
     outputs: [
       {
         key: "hls",

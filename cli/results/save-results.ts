@@ -1,14 +1,16 @@
 // Saves the results of a job in a folder.
 import { relative } from "node:path";
+import * as z from "zod";
+import { USER_AGENT } from "#shared/version.ts";
 import type { Copra, Job } from "../../client/index.ts";
+import { namedFetch } from "../connection/named-fetch.ts";
+import type { LocalStack, Target } from "../connection/target.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
 import { outputUrls, reportFailures } from "../follow/report.ts";
-import type { Target } from "../target/target.ts";
 import { bytesText } from "../terminal/values.ts";
-import { downloadAll, type SavedFile } from "./download.ts";
+import { downloadAll, type Fetcher, type SavedFile } from "./download.ts";
 import { commonFolder, type StoredOutput, storageBase } from "./result-paths.ts";
-import { signingFetcher } from "./signed-fetch.ts";
 
 export type Results = {
   readonly job: Job;
@@ -33,7 +35,9 @@ export async function saveResults(context: Context, copra: Copra, results: Resul
     urls,
     optional: thumbnailFiles(job, request?.outputs ?? {}),
     base: storageBase(stored) ?? commonFolder(urls),
-    ...{ folder, prefix, signal },
+    folder,
+    prefix,
+    signal,
     fetcher: await signingFetcher(request?.storage ?? {}, results.target),
     onFile: (_file, count) => {
       if (count < last + 50) return;
@@ -103,3 +107,36 @@ function thumbnailFiles(job: Job, outputs: object): string[] {
       : [],
   );
 }
+
+// Reads stored objects: as anyone may, or with the client's own keys.
+
+/** The part of a storage of an S3-compatible service that signatures need. */
+const Signable = z.object({
+  region: z.string().default("us-east-1"),
+  credentials: z.object({ access_key_id: z.string(), secret_access_key: z.string() }),
+});
+
+/**
+ * Requests without a signature first, and with one if the storage demands it and the keys are known: from the request,
+ * or of the local system.
+ */
+async function signingFetcher(storage: object, { local }: Target): Promise<Fetcher> {
+  const own = Signable.safeParse(storage);
+  const keys = own.success ? own.data : local ? localKeys(local) : null;
+  if (!keys) return (url, signal) => namedFetch(url, { signal });
+  const { AwsClient } = await import("aws4fetch");
+  const { access_key_id: accessKeyId, secret_access_key: secretAccessKey } = keys.credentials;
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region: keys.region, service: "s3", retries: 0 });
+  return async (url, signal) => {
+    const response = await namedFetch(url, { signal });
+    if (response.status !== 401 && response.status !== 403) return response;
+    await response.body?.cancel();
+    const headers = { "user-agent": USER_AGENT };
+    return fetch(await client.sign(url, { headers }), { signal });
+  };
+}
+
+const localKeys = ({ s3 }: LocalStack): z.infer<typeof Signable> => ({
+  region: s3.region,
+  credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
+});

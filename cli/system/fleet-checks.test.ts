@@ -4,9 +4,27 @@ import { checksOfFleet } from "./fleet-checks.ts";
 
 const slots = { inspect: { free: 1, running: 0 }, encode: { free: 1, running: 0 } };
 const NODE: Omit<NodeDetails, "running" | "capabilities"> = {
-  ...{ id: "attic", state: "ready", not_ready: [], pool: "default", labels: [], region: null, spot: false, host: null },
-  ...{ version: "1.0.0", protocol: 3, ffmpeg: "7.0.2", cpus: 8, hardware: null, slots, leases: 0, score: 0 },
-  ...{ disk: { free_bytes: 1e12, total_bytes: 2e12 }, connected_at: null, hub: "default" },
+  id: "attic",
+  state: "ready",
+  not_ready: [],
+  pool: "default",
+  labels: [],
+  region: null,
+  spot: false,
+  host: null,
+  version: "1.0.0",
+  protocol: 3,
+  ffmpeg: "7.0.2",
+  cpus: 8,
+  hardware: null,
+  slots,
+  leases: 0,
+  score: 0,
+  disk: { free_bytes: 1e12, total_bytes: 2e12 },
+  connected_at: null,
+  last_seen_at: null,
+  lost_leases: [],
+  hub: "default",
 };
 type Changes = Partial<typeof NODE>;
 

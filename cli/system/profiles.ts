@@ -2,8 +2,6 @@
 import { CopraAdmin } from "../../client/admin.ts";
 import { Copra } from "../../client/index.ts";
 import type { Run } from "../command-spec.ts";
-import { type Context, targetOf, textOption } from "../context.ts";
-import { CommandError, EXIT, endOf, usageError } from "../exit.ts";
 import {
   configPath,
   type Profile,
@@ -11,8 +9,11 @@ import {
   withoutProfile,
   withProfile,
   writeConfig,
-} from "../target/config-file.ts";
-import { environmentCredentials, serviceUrl } from "../target/target.ts";
+} from "../connection/config-file.ts";
+import { namedFetch } from "../connection/named-fetch.ts";
+import { environmentCredentials, serviceUrl } from "../connection/target.ts";
+import { type Context, targetOf, textOption } from "../context.ts";
+import { CommandError, EXIT, endOf, usageError } from "../exit.ts";
 import { askSecret } from "../terminal/prompt.ts";
 import { table } from "../terminal/table.ts";
 
@@ -45,8 +46,9 @@ export const login: Run = async (context, [given], options) => {
 
 /** Throws if the service does not accept the credentials. */
 async function check({ url, key, admin_token: token }: Profile, signal: AbortSignal): Promise<void> {
-  if (key !== undefined) await new Copra({ url, key, retries: 1 }).jobs.page({ limit: 1 }, { signal });
-  if (token !== undefined) await new CopraAdmin({ url, token, retries: 1 }).nodes.list({ signal });
+  if (key !== undefined)
+    await new Copra({ url, key, retries: 1, fetch: namedFetch }).jobs.page({ limit: 1 }, { signal });
+  if (token !== undefined) await new CopraAdmin({ url, token, retries: 1, fetch: namedFetch }).nodes.list({ signal });
 }
 
 export const logout: Run = async ({ env, globals, output }) => {
@@ -99,7 +101,11 @@ export const listProfiles: Run = async ({ env, output }: Context, [chosen]) => {
   }
   const current = chosen ?? config.current;
   const profiles = Object.entries(config.profiles).map(([name, { url, key, admin_token: token }]) => ({
-    ...{ name, url, current: name === current, has_key: key !== undefined, has_admin_token: token !== undefined },
+    name,
+    url,
+    current: name === current,
+    has_key: key !== undefined,
+    has_admin_token: token !== undefined,
   }));
   output.data({ profiles }, () =>
     profiles.length === 0

@@ -19,6 +19,8 @@ export const node: Run = async () => runNode([]);
 export const deploy: Run = async (_context, _args, options) =>
   runScript("local/deploy/deploy.ts", [
     ...(options.dryRun === true ? ["--dry-run"] : []),
+    ...(typeof options.subdomain === "string" ? ["--subdomain", options.subdomain] : []),
+    ...(typeof options.location === "string" ? ["--location", options.location] : []),
     ...(options.force === true ? ["--force"] : []),
     ...(options.rotateMasterSecret === true ? ["--rotate-master-secret"] : []),
     ...(options.dropOldMasterSecret === true ? ["--drop-old-master-secret"] : []),

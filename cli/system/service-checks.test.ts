@@ -20,7 +20,8 @@ async function checksOf(status: number, body: object) {
 }
 
 const notReady = {
-  ...{ status: "error", error_code: "service_unavailable" },
+  status: "error",
+  error_code: "service_unavailable",
   message: "The service is not ready: the database does not answer",
 };
 it.each<[string, number, object, object[]]>([

@@ -2,9 +2,10 @@
 import { VERSION } from "#shared/version.ts";
 import { CopraAdmin } from "../../client/admin.ts";
 import { Copra, CopraError } from "../../client/index.ts";
+import { namedFetch } from "../connection/named-fetch.ts";
+import type { Target } from "../connection/target.ts";
 import { type Context, targetOf } from "../context.ts";
 import { endOf } from "../exit.ts";
-import type { Target } from "../target/target.ts";
 import type { Check } from "./check.ts";
 import { fleetChecks } from "./fleet-checks.ts";
 
@@ -42,12 +43,12 @@ export async function serviceChecks(context: Context): Promise<Check[]> {
       ? []
       : [
           await credentialCheck("API key", () =>
-            new Copra({ url, key, retries: 0 }).jobs.page({ limit: 1 }, { signal }),
+            new Copra({ url, key, retries: 0, fetch: namedFetch }).jobs.page({ limit: 1 }, { signal }),
           ),
         ]),
     ...(adminToken === null
       ? []
-      : await operatorChecks(new CopraAdmin({ url, token: adminToken, retries: 0 }), signal)),
+      : await operatorChecks(new CopraAdmin({ url, token: adminToken, retries: 0, fetch: namedFetch }), signal)),
   ];
 }
 
@@ -64,7 +65,7 @@ type Reached = { readonly skewSeconds: number | null; readonly nodes: number | n
 async function reach(url: string, signal: AbortSignal, now: () => number): Promise<Reached> {
   try {
     const startedAt = now();
-    const response = await fetch(`${url}/v2/health`, { signal });
+    const response = await namedFetch(`${url}/v2/health`, { signal });
     if (!response.ok) return { error: `HTTP ${response.status}` };
     const date = Date.parse(response.headers.get("date") ?? "");
     const body: unknown = await response.json();
@@ -96,7 +97,7 @@ export function clockCheck(skewSeconds: number | null): Check {
 /** None for a service of an earlier version. */
 async function readyCheck(url: string, signal: AbortSignal): Promise<Check[]> {
   try {
-    await new Copra({ url, retries: 0 }).ready({ signal });
+    await new Copra({ url, retries: 0, fetch: namedFetch }).ready({ signal });
     return [{ name: "ready", result: "ok", detail: "settings, database and hubs are in order" }];
   } catch (error) {
     if (error instanceof CopraError && error.status === 404) return [];

@@ -75,8 +75,16 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../encode/plan.ts")).plan,
   },
   {
+    name: "probe",
+    summary: "Show what is in a source: tracks, codecs, size, length",
+    arguments: [{ ...SOURCE, name: "<source>" }],
+    options: REQUEST.filter(({ flags }) => /^--(?:queue|require) /.test(flags)),
+    examples: ["copra probe https://example.com/video.mov", "copra probe s3://bucket/video.mov --json"],
+    load: async () => (await import("../jobs/probe.ts")).probe,
+  },
+  {
     name: "convert",
-    summary: "Convert a request of Coconut, Zencoder, Elastic Transcoder or MediaConvert to a job",
+    summary: "Convert a request of Coconut, Zencoder or MediaConvert to a job",
     arguments: [{ name: "[file]", description: "The old request; standard input by default", complete: "file" }],
     options: [
       {

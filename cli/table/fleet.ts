@@ -1,7 +1,12 @@
 // copra nodes and copra autoscale.
-import type { ArgumentSpec, CommandSpec } from "../command-spec.ts";
+import type { ArgumentSpec, CommandSpec, OptionSpec } from "../command-spec.ts";
 
 const NODE: ArgumentSpec = { name: "<node>", description: "The node's name" };
+const MAYBE_NODE: ArgumentSpec = { ...NODE, name: "[node]" };
+const MANY: readonly OptionSpec[] = [
+  { flags: "--all", description: "All nodes" },
+  { flags: "--pool <pool>", description: "The nodes of this pool" },
+];
 const nodes = () => import("../operator/nodes.ts");
 
 export const FLEET_COMMANDS: readonly CommandSpec[] = [
@@ -14,21 +19,30 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "nodes cordon",
-    summary: "Give a node no more work; what it runs goes on",
-    arguments: [NODE],
-    load: async () => (await nodes()).changeNode("cordon"),
+    summary: "Give nodes no more work; what they run goes on",
+    arguments: [MAYBE_NODE],
+    options: MANY,
+    load: async () => (await nodes()).changeNodes("cordon"),
   },
   {
     name: "nodes drain",
-    summary: "Give a node no more work, and let it end when its tasks are done",
-    arguments: [NODE],
-    load: async () => (await nodes()).changeNode("drain"),
+    summary: "Give nodes no more work, and let them end when their tasks are done",
+    arguments: [MAYBE_NODE],
+    options: MANY,
+    load: async () => (await nodes()).changeNodes("drain"),
   },
   {
     name: "nodes uncordon",
-    summary: "Give a node work again",
+    summary: "Give nodes work again",
+    arguments: [MAYBE_NODE],
+    options: MANY,
+    load: async () => (await nodes()).changeNodes("uncordon"),
+  },
+  {
+    name: "nodes forget",
+    summary: "Remove a node that is not connected from the list",
     arguments: [NODE],
-    load: async () => (await nodes()).changeNode("uncordon"),
+    load: async () => (await nodes()).forgetNode,
   },
   {
     name: "autoscale",

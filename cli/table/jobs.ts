@@ -66,6 +66,14 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await changes()).cancelJobs,
   },
   {
+    name: "jobs front",
+    summary: "Move jobs that wait to the front: give them the highest priority, or another one",
+    arguments: [{ name: "<ids...>", description: "The jobs' ids" }],
+    options: [{ flags: "--priority <number>", description: "From -50 to 50; 50 by default" }],
+    examples: ["copra jobs front 3clA7G2GY8bXR5", "copra jobs front 3clA7G2GY8bXR5 --priority -10"],
+    load: async () => (await changes()).moveJobs,
+  },
+  {
     name: "jobs retry",
     summary: "Restart ended jobs for the outputs that failed",
     arguments: [IDS],

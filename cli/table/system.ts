@@ -121,6 +121,8 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
     summary: "Deploy the service to Cloudflare, with all that it needs there",
     options: [
       { flags: "--dry-run", description: "Show what would be done, and build the Workers" },
+      { flags: "--subdomain <name>", description: "The name at workers.dev of an account that has none" },
+      { flags: "--location <region>", description: "Where a new database is: wnam, enam, weur, eeur, apac or oc" },
       { flags: "--force", description: "Deploy what has not changed, too" },
       { flags: "--rotate-master-secret", description: "Put a new MASTER_SECRET before the one of today" },
       { flags: "--drop-old-master-secret", description: "Keep only the newest MASTER_SECRET (docs/operating.md)" },

@@ -33,7 +33,7 @@ export function statusColor(status: string, { green, red, yellow, dim }: Colors)
   const state = status.slice(status.lastIndexOf(".") + 1);
   if (/^(completed|encoded|created|packaged|transferred|ready|delivered|accepted|ok)$/.test(state))
     return green(status);
-  if (/^(failed|abandoned|lost|quarantined|not ready)$/.test(state)) return red(status);
+  if (/^(failed|abandoned|lost|gone|quarantined|not ready)$/.test(state)) return red(status);
   if (/^(aborted|skipped|cancelled|superseded|returned|cordoned|draining)$/.test(state)) return dim(status);
   return yellow(status);
 }

@@ -15,6 +15,8 @@ export const bareEnvironment = (folder: string): Record<string, string> => ({
   COPRA_HOME: join(folder, "no-local-system"),
   XDG_CONFIG_HOME: join(folder, "config"),
   XDG_STATE_HOME: join(folder, "state"),
+  // A third of the time of a short command.
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
 });
 
 export const startCli = (args: readonly string[], env: Record<string, string>): ChildProcessWithoutNullStreams =>

@@ -1,5 +1,6 @@
 // Sends webhooks to a URL on this machine.
 import { setTimeout as sleep } from "node:timers/promises";
+import { namedFetch } from "../connection/named-fetch.ts";
 import { usageError } from "../exit.ts";
 import { signedHeaders } from "./signing.ts";
 
@@ -37,7 +38,7 @@ export async function forward({ id, body }: Webhook, options: ForwardOptions): P
     const startedAt = now();
     const limit = AbortSignal.timeout(RESPONSE_LIMIT_MS);
     try {
-      const response = await fetch(url, {
+      const response = await namedFetch(url, {
         method: "POST",
         headers: signedHeaders(id, body, secret, now()),
         body,

@@ -1,12 +1,17 @@
 // copra webhooks listen: receives the notifications of all jobs of the account, over as many connections as it takes.
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import * as z from "zod";
 import type { AccountEvent } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
+import { type Env, folderOf } from "../connection/folders.ts";
+import { readJsonFile, writeJsonFile } from "../connection/private-json.ts";
+import type { Target } from "../connection/target.ts";
 import { numberOption, textOption } from "../context.ts";
 import { EXIT, endOf, Interrupted } from "../exit.ts";
 import type { Output } from "../terminal/output.ts";
 import { type Forwarded, forward, forwardUrl } from "./forward.ts";
-import { Position } from "./position.ts";
 import { listenSecret } from "./signing.ts";
 
 type Notification = Extract<AccountEvent, { event: "notification" }>["data"];
@@ -73,4 +78,35 @@ function report(
     { id, job_id, event, ...(forwarded ? { status: forwarded.status, seconds: forwarded.seconds } : { body }) },
     () => `${dim(time)} ${event} ${job_id}${result}${took}`,
   );
+}
+
+/** How far `webhooks listen` has come in the events of an account, so that the next run goes on there. */
+const PositionFile = z.object({ last_event_id: z.string(), at: z.number() });
+
+/** The service keeps events for a day after the last listener. */
+const MAX_AGE_MS = 24 * 3_600_000;
+
+class Position {
+  readonly #path: string;
+  readonly #now: () => number;
+
+  /** One for each service, account and receiver. */
+  constructor({ url, key }: Target, receiver: string | null, env: Env, now: () => number) {
+    const name = createHash("sha256")
+      .update(JSON.stringify([url, key, receiver]))
+      .digest("hex")
+      .slice(0, 32);
+    this.#path = join(folderOf("state", env), "listen", `${name}.json`);
+    this.#now = now;
+  }
+
+  /** The id of the last event; null if there is none, or it is too old to go on there. */
+  read(): string | null {
+    const found = readJsonFile(this.#path, PositionFile);
+    return found && this.#now() - found.at < MAX_AGE_MS ? found.last_event_id : null;
+  }
+
+  write(lastEventId: string): void {
+    writeJsonFile(this.#path, { last_event_id: lastEventId, at: this.#now() });
+  }
 }

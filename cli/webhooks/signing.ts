@@ -2,8 +2,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
-import { type Env, folderOf } from "../target/folders.ts";
-import { readJsonFile, writeJsonFile } from "../target/private-json.ts";
+import { type Env, folderOf } from "../connection/folders.ts";
+import { readJsonFile, writeJsonFile } from "../connection/private-json.ts";
 
 const SecretFile = z.object({ secret: z.string() });
 const SECRET_BYTES = 32;

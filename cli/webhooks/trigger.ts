@@ -1,6 +1,7 @@
 // copra webhooks trigger: an example of an event, sent to a receiver on this machine.
 import { randomBytes } from "node:crypto";
 import type { Run } from "../command-spec.ts";
+import { namedFetch } from "../connection/named-fetch.ts";
 import { textOption } from "../context.ts";
 import { CommandError, EXIT, usageError } from "../exit.ts";
 import { forwardUrl } from "./forward.ts";
@@ -16,7 +17,7 @@ export const trigger: Run = async ({ output, env, now, signal }, [event = ""], o
   const id = `msg_example_${randomBytes(6).toString("hex")}`;
   const headers = signedHeaders(id, body, listenSecret(env), now());
   const limits = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: limits });
+  const response = await namedFetch(url, { method: "POST", headers, body, redirect: "manual", signal: limits });
   await response.body?.cancel();
   output.data({ id, event, status: response.status, body }, () => `${event} -> HTTP ${response.status}`);
   if (!response.ok) throw new CommandError(EXIT.failed, `The receiver responded with HTTP ${response.status}`);
@@ -33,14 +34,23 @@ export function examplePayload(event: string, nowMs: number): object {
   const input = { status: event === "input.failed" ? "input.failed" : "input.transferred" };
   const status = event === "job.aborted" ? "video.aborted" : failed ? "video.failed" : "video.encoded";
   const output = {
-    ...{ key: "mp4:720p", type: "video", format: "mp4:720p", status },
+    key: "mp4:720p",
+    type: "video",
+    format: "mp4:720p",
+    status,
     ...(status === "video.encoded" ? { url: "https://storage.example.com/720p.mp4" } : {}),
     ...failure,
   };
   const { format: _format, ...notified } = output;
   const job = {
-    ...{ type: "job", status: event, progress: "100%", id: JOB_ID, created_at: date, completed_at: date },
-    ...{ input, outputs: [output] },
+    type: "job",
+    status: event,
+    progress: "100%",
+    id: JOB_ID,
+    created_at: date,
+    completed_at: date,
+    input,
+    outputs: [output],
   };
   const data = event.startsWith("input.")
     ? { ...input, progress: "100%", ...failure }

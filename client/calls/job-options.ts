@@ -30,6 +30,8 @@ export type AssumedSource = {
   readonly duration?: number | undefined;
   readonly rotation?: 0 | 90 | 180 | 270 | undefined;
   readonly audio?: boolean | undefined;
+  /** The id of a completed probe: the plan is for what it found. */
+  readonly probe?: string | undefined;
 };
 
 /** How the connection to a job's events is. */

@@ -4,6 +4,7 @@ import { CopraError } from "../http/copra-error.ts";
 import { eventsOf } from "../http/event-stream.ts";
 import type {
   BulkResult,
+  ChangedJob,
   CommandList,
   Delivery,
   DryRunPlan,
@@ -127,6 +128,15 @@ export class Jobs {
 
   cancel(id: string, options?: CallOptions): Promise<Job> {
     return this.#caller.json(pathOf(id), { ...options, method: "DELETE" });
+  }
+
+  /**
+   * Work of a higher priority, from -50 to 50, is assigned first; 50, the default, is the front. For a job that has not
+   * ended.
+   */
+  setPriority(id: string, priority = 50, options?: CallOptions): Promise<Job> {
+    const json: ChangedJob = { settings: { priority } };
+    return this.#caller.json(pathOf(id), { ...options, method: "PATCH", json });
   }
 
   /** Starts an ended job again for the outputs that it did not finish. */

@@ -13,7 +13,7 @@ export type SizedStream = { readonly size: number; stream(): ReadableStream<Uint
 export type Bytes = Blob | Uint8Array | SizedStream;
 
 export type Call = CallOptions & {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly json?: unknown;

@@ -43,6 +43,17 @@ export class CopraError extends Error {
     } catch {
       // Proxies respond with pages.
     }
-    return new CopraError(status, "response_not_valid", `The service responded with HTTP ${status}`, headers);
+    return new CopraError(status, "response_not_valid", pageMessage(status, text, headers), headers);
   }
+}
+
+/** The message of a response that is not the service's own, but of what stands in front of it. */
+function pageMessage(status: number, text: string, headers: Headers): string {
+  const page = /^error code: \d+/.exec(text.trim())?.[0];
+  const isChallenge = headers.get("cf-mitigated") !== null;
+  if (page === undefined && !isChallenge) return `The service responded with HTTP ${status}`;
+  return (
+    `Cloudflare responded in place of the service (HTTP ${status}, ${page ?? "a challenge"}): ` +
+    'see docs/troubleshooting.md, "Cloudflare responds in place of the service"'
+  );
 }

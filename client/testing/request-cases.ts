@@ -22,7 +22,11 @@ export const REQUEST_CASES: readonly Case[] = [
     async (origin) => {
       const { copra, requests } = scenario(origin, "invalid");
       equal(await ofCopraError(copra.jobs.create(request)), {
-        ...{ status: 400, code: "input_url_not_valid", field: "input.url", requestId: "r-1", retryable: false },
+        status: 400,
+        code: "input_url_not_valid",
+        field: "input.url",
+        requestId: "r-1",
+        retryable: false,
         message: "`input.url` is missing",
       });
       equal((await requests()).length, 1);
@@ -35,6 +39,8 @@ export const REQUEST_CASES: readonly Case[] = [
       const once = new Copra({ url, key: "k", retries: 1 });
       const { status, code, retryable } = await ofCopraError(once.jobs.get("job"));
       equal([status, code, retryable], [502, "response_not_valid", true]);
+      const blocked = await ofCopraError(new Copra({ url: scenario(origin, "blocked").url, key: "k" }).jobs.get("job"));
+      equal([blocked.status, blocked.retryable, blocked.message?.includes("error code: 1010")], [403, false, true]);
       const nowhere = new Copra({ url: "http://127.0.0.1:9", key: "k", retries: 0 });
       const lost = await ofCopraError(nowhere.jobs.get("job"));
       equal([lost.status, lost.code, lost.retryable], [0, "network_error", true]);

@@ -1,16 +1,25 @@
 // The account that an operator looks at.
+import { useState } from "preact/hooks";
+import type { NewAccount } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
 import { account, chooseAccount, session } from "../core/session.ts";
 import { Empty } from "../parts/empty.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { toastError } from "../parts/overlays/toasts.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
 
 /** Where an operator without an account chooses one. */
 export function AccountChoice() {
   const { value, error, reload } = useResource((signal) => admin.accounts.list({ signal }), []);
+  const [made, setMade] = useState<NewAccount | null>(null);
+  const create = (): void => {
+    admin.accounts.create(FIRST).then(setMade).catch(toastError);
+  };
   if (!session.value?.operator) return null;
+  if (made) return <FirstAccount made={made} />;
   if (error) return <Problem error={error} retry={reload} />;
   if (!value) return <Loading />;
   return (
@@ -20,9 +29,10 @@ export function AccountChoice() {
       </header>
       {value.length === 0 ? (
         <Empty title="There is no account yet">
-          <p>
-            Create one with <code>npm run copra -- accounts create NAME</code>
-          </p>
+          <p>Jobs, API keys and webhooks belong to an account. Tokens for nodes are under Settings, afterwards.</p>
+          <button type="button" onClick={create}>
+            Create an account
+          </button>
         </Empty>
       ) : (
         <ul>
@@ -39,6 +49,28 @@ export function AccountChoice() {
           ))}
         </ul>
       )}
+    </section>
+  );
+}
+
+/** The name of the first account. */
+const FIRST = "default";
+
+function FirstAccount({
+  made: { account_id: id, api_key: key, webhook_secret: secret },
+}: {
+  readonly made: NewAccount;
+}) {
+  return (
+    <section class="card account-choice">
+      <header>
+        <h1>The account {FIRST} is created</h1>
+      </header>
+      <div class="body">
+        <ShownOnce label="API key" text={key} close={() => chooseAccount({ id, name: FIRST })}>
+          It is shown once, as is the secret that signs webhooks: <code>{secret}</code>
+        </ShownOnce>
+      </div>
     </section>
   );
 }

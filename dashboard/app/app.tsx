@@ -8,10 +8,10 @@ import { Empty } from "../parts/empty.tsx";
 import { Link } from "../parts/link.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { ConfirmDialog } from "../parts/overlays/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { AccountChoice } from "./account-choice.tsx";
 import { Layout } from "./layout.tsx";
 import { lazyPage } from "./lazy-page.ts";
-import { NewVersion } from "./new-version.tsx";
 import { SignInPage } from "./sign-in-page.tsx";
 
 const JobPage = lazyPage("job-page", () => import("../job/job-page.tsx"));
@@ -69,5 +69,26 @@ export function App() {
       {/* Another account has other data: its pages start again. */}
       <GuardedPage key={`${account.value?.id} ${path.value}`} />
     </Layout>
+  );
+}
+
+/** A file of an older version that the service no longer has (HTML Standard, "fetch a module script"). */
+const isMissingFile = (error: unknown): boolean =>
+  error instanceof TypeError && /dynamically imported module|module script/i.test(error.message);
+
+/** Instead of a page that cannot be shown. */
+function NewVersion({ error }: { readonly error: unknown }) {
+  const reload = (): void => location.reload();
+  if (!isMissingFile(error)) return <Problem error={error} retry={reload} />;
+  return (
+    <div class="notice" role="alert">
+      <div>
+        <h2>There is a new version of the dashboard</h2>
+        <p>This tab has an older one, and the service no longer has this page of it. Jobs are not affected.</p>
+      </div>
+      <button type="button" class="primary" onClick={reload}>
+        Reload
+      </button>
+    </div>
   );
 }

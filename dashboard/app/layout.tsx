@@ -1,16 +1,16 @@
 // What all pages share: navigation, the account, help, messages.
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { EVERYWHERE, useKeys } from "../core/keyboard.ts";
+import { EVERYWHERE, shortcutGroups, useKeys } from "../core/keyboard.ts";
 import { navigate, path } from "../core/location.ts";
+import { prefer, preferences } from "../core/preferences.ts";
 import { session } from "../core/session.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Link } from "../parts/link.tsx";
-import { ConfirmDialog } from "../parts/overlays/dialog.tsx";
+import { ConfirmDialog, Dialog } from "../parts/overlays/dialog.tsx";
 import { Toasts } from "../parts/overlays/toasts.tsx";
 import { AccountMenu } from "./account-choice.tsx";
 import { Brand } from "./brand.tsx";
-import { HelpDialog } from "./help-dialog.tsx";
 import "./layout.css";
 
 type Entry = { readonly to: string; readonly label: string; readonly icon: IconName; readonly operator?: true };
@@ -95,4 +95,64 @@ function useNewPage(main: HTMLElement | null): void {
     main?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path.value]);
+}
+
+/** The keyboard shortcuts of what is shown. */
+const NAMES: Readonly<Record<string, string>> = {
+  ArrowDown: "↓",
+  ArrowUp: "↑",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+  " ": "Space",
+};
+
+/** `j, ArrowDown` as keys: "j or ↓"; `g j` as "g then j". */
+function Keys({ keys }: { readonly keys: string }) {
+  const parts: (JSX.Element | string)[] = [];
+  for (const [at, one] of keys.split(", ").entries()) {
+    if (at > 0) parts.push(" or ");
+    for (const [place, key] of (one === " " ? [one] : one.split(" ")).entries()) {
+      if (place > 0) parts.push(" then ");
+      parts.push(<kbd key={`${at} ${place}`}>{NAMES[key] ?? key}</kbd>);
+    }
+  }
+  return <>{parts}</>;
+}
+
+function HelpDialog({ close }: { readonly close: () => void }) {
+  const titles = [...new Set(shortcutGroups.value.toReversed().map(({ title }) => title))];
+  const listed = (wanted: string) =>
+    shortcutGroups.value
+      .filter(({ title }) => title === wanted)
+      .flatMap(({ keys }) => Object.entries(keys).filter(([, { when }]) => when?.() ?? true));
+  return (
+    <Dialog title="Keyboard shortcuts" close={close}>
+      <div class="dialog-body shortcuts">
+        {titles.map((title) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl>
+              {listed(title).map(([name, { help }]) => (
+                <div key={name}>
+                  <dt>{help}</dt>
+                  <dd>
+                    <Keys keys={name} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={preferences.value.shortcuts}
+            onChange={(event) => prefer({ shortcuts: event.currentTarget.checked })}
+          />
+          Single letters are shortcuts
+        </label>
+      </div>
+    </Dialog>
+  );
 }

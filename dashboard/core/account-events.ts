@@ -1,8 +1,7 @@
 // The events of all jobs of the account, over one stream per tab.
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type AccountEvent, Copra } from "../../client/index.ts";
-import { hiddenFor } from "./hidden-page.ts";
 import { sendWithSession, url } from "./service.ts";
 import { account, session } from "./session.ts";
 
@@ -98,4 +97,24 @@ if (globalThis.document) {
     read(abort.signal, from).catch(() => undefined);
     return () => abort.abort();
   });
+}
+
+// Whether nobody has looked at a page for long.
+
+/** True while `page` has been hidden for `ms`, also when it was opened in the background. */
+export function hiddenFor(page: Pick<Document, "hidden" | "addEventListener">, ms: number): ReadonlySignal<boolean> {
+  const isHidden = signal(false);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (!page.hidden) isHidden.value = false;
+    else {
+      timer = setTimeout(() => {
+        isHidden.value = true;
+      }, ms);
+    }
+  };
+  page.addEventListener("visibilitychange", look);
+  look();
+  return isHidden;
 }

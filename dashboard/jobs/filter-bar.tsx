@@ -5,7 +5,7 @@ import { count } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { setQuery } from "../core/location.ts";
 import { Icon } from "../parts/icon.tsx";
-import { isFiltered, MAX_TEXT, paramsOf, STATUS_WORDS, STATUSES, toggled, type View } from "./filter.ts";
+import { isFiltered, MAX_TEXT, paramsOf, STATUS_WORDS, STATUSES, TIMES, timeOf, toggled, type View } from "./filter.ts";
 
 /** How long nothing was typed before it is searched. */
 const TYPING_MS = 300;
@@ -33,10 +33,7 @@ export function FilterBar({ view, counts }: { readonly view: View; readonly coun
           </button>
         ))}
       </fieldset>
-      <div class="days">
-        <DayField label="From" name="from" view={view} />
-        <DayField label="to" name="to" view={view} />
-      </div>
+      <TimeField view={view} />
       {isFiltered(view) && (
         <button type="button" class="quiet" onClick={() => showView(view, { q: "", statuses: [], from: "", to: "" })}>
           <Icon name="close" /> Clear
@@ -92,6 +89,38 @@ function SearchField({ view }: { readonly view: View }) {
     </div>
   );
 }
+
+/** A time by its name, or two days. */
+function TimeField({ view }: { readonly view: View }) {
+  const [hasDays, setHasDays] = useState(false);
+  const named = timeOf(view);
+  const value = named === null || hasDays ? DAYS : named;
+  const choose = (next: string): void => {
+    setHasDays(next === DAYS);
+    if (next !== DAYS) showView(view, { from: next, to: "" });
+    // The fields show days, and not how many of the last.
+    else if (named !== null) showView(view, { from: "", to: "" });
+  };
+  return (
+    <div class="days">
+      <select aria-label="Created" value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {Object.entries({ ...TIMES, [DAYS]: "Days …" }).map(([time, text]) => (
+          <option key={time} value={time}>
+            {text}
+          </option>
+        ))}
+      </select>
+      {value === DAYS && (
+        <>
+          <DayField label="From" name="from" view={view} />
+          <DayField label="to" name="to" view={view} />
+        </>
+      )}
+    </div>
+  );
+}
+
+const DAYS = "days";
 
 function DayField({
   label,

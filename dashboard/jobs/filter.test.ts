@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { filterOf, isFiltered, paramsOf, toggled, viewOf } from "./filter.ts";
+import { filterOf, isFiltered, paramsOf, timeOf, toggled, viewOf } from "./filter.ts";
 
 const view = (query: string) => viewOf(new URLSearchParams(query));
 const none = { q: "", statuses: [], from: "", to: "", cursor: "" };
@@ -15,6 +15,25 @@ describe("the filter in the address", () => {
     expect(view(query)).toEqual(expected);
     expect(viewOf(new URLSearchParams(paramsOf(view(query))))).toEqual(expected);
   });
+
+  it.each([
+    ["1d", 0],
+    ["7d", 6],
+  ])("asks for the last days, today included: %s", (from, back) => {
+    const today = new Date();
+    const start = new Date(today.getFullYear(), today.getMonth(), today.getDate() - back);
+    expect(filterOf(view(`from=${from}`))).toEqual({ created_after: start.toISOString() });
+  });
+
+  it.each([
+    ["", ""],
+    ["from=7d", "7d"],
+    ["from=9d", null],
+    ["from=7d&to=2026-11-20", null],
+    ["from=2026-11-20", null],
+    ["from=0d", ""],
+    ["to=7d", ""],
+  ])("the time of %j has the name %j", (query, name) => expect(timeOf(view(query))).toBe(name));
 
   it("asks for whole days of the browser's time zone, the last one included", () => {
     const { created_after, created_before } = filterOf(view("from=2026-11-20&to=2026-11-20"));

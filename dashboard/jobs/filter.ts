@@ -21,6 +21,7 @@ export type View = {
   readonly q: string;
   /** None: any. */
   readonly statuses: readonly JobStatus[];
+  /** A day, or how many of the last days, today included, such as `7d`. */
   readonly from: string;
   readonly to: string;
   /** Where the page starts; "": with the newest job. */
@@ -30,6 +31,7 @@ export type View = {
 /** The longest text that the API searches for. */
 export const MAX_TEXT = 200;
 const DAY = /^\d{4}-\d\d-\d\d$/;
+const LAST_DAYS = /^([1-9]\d{0,2})d$/;
 const wordOf = (status: JobStatus): string => status.replace("job.", "");
 
 /** The view of an address; what is not valid in it is left out. */
@@ -37,7 +39,8 @@ export function viewOf(query: URLSearchParams): View {
   const words = (query.get("status") ?? "").split(",");
   const day = (name: string): string => {
     const text = query.get(name) ?? "";
-    return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
+    const isLast = name === "from" && LAST_DAYS.test(text);
+    return isLast || (DAY.test(text) && !Number.isNaN(Date.parse(text))) ? text : "";
   };
   return {
     q: (query.get("q") ?? "").slice(0, MAX_TEXT),
@@ -54,8 +57,21 @@ export const paramsOf = ({ statuses, ...rest }: View): Record<string, string> =>
   status: statuses.map(wordOf).join(","),
 });
 
+/** The times that are chosen by a name: the `from` of their views, without a `to`. */
+export const TIMES = { "": "Any time", "1d": "Today", "7d": "Last 7 days", "30d": "Last 30 days" } as const;
+export type TimeName = keyof typeof TIMES;
+
+/** The name of the time of a view; null for days that have none. */
+export const timeOf = ({ from, to }: Pick<View, "from" | "to">): TimeName | null =>
+  to === "" && Object.hasOwn(TIMES, from) ? (from as TimeName) : null;
+
 /** The start of a day in ms, in the time zone of the browser; `later`: of one so many days later. */
 function startOf(day: string, later = 0): number {
+  const [, days] = LAST_DAYS.exec(day) ?? [];
+  if (days !== undefined) {
+    const today = new Date();
+    return new Date(today.getFullYear(), today.getMonth(), today.getDate() + 1 - Number(days)).getTime();
+  }
   const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
   return new Date(year, month - 1, date + later).getTime();
 }

@@ -5,7 +5,6 @@ import { timeOf } from "../core/format.ts";
 import { copra } from "../core/service.ts";
 import { filterOf, isFiltered, type View } from "./filter.ts";
 import { isEnded, mergedRows, withEvent, withJob } from "./rows.ts";
-import { Throttle } from "./throttle.ts";
 
 /** The most that the API returns at a time, and the most that is ever loaded. */
 export const PAGE = 100;
@@ -65,7 +64,7 @@ export class JobList {
    */
   async catchUp(mayMove: () => boolean): Promise<void> {
     const [view, rows, { signal }] = [this.#view, this.rows.peek(), this.#abort];
-    if (!view || view.cursor !== "") return;
+    if (view?.cursor !== "") return;
     // The page is still being read, or could not be.
     if (!rows) return this.#refresh.soon();
     const newest = await copra.jobs.page({ ...filterOf(view), limit: NEWEST }, { signal }).catch(() => undefined);
@@ -193,3 +192,37 @@ async function readPage(view: View, signal: AbortSignal): Promise<{ jobs: readon
     if (page.jobs.length > 0 || cursor === null || round === EMPTY_PAGES) return { jobs: page.jobs, next: cursor };
   }
 }
+
+// Work that is asked for often and done now and then.
+
+/** Runs soon after it was asked for, and not again before `ms` have passed. */
+class Throttle {
+  readonly #ms: number;
+  readonly #run: () => Promise<unknown>;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #ranAt = Number.NEGATIVE_INFINITY;
+
+  constructor(ms: number, run: () => Promise<unknown>) {
+    this.#ms = ms;
+    this.#run = run;
+  }
+
+  soon(): void {
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#ranAt = performance.now();
+        this.#run().catch(() => undefined);
+      },
+      Math.max(SHORT_MS, this.#ranAt + this.#ms - performance.now()),
+    );
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** What is asked for at once is done once. */
+const SHORT_MS = 200;

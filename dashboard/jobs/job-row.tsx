@@ -36,14 +36,16 @@ export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
         <Thumbnail url={thumbnailOf(job)} />
       </td>
       <td class="job">
-        <Link to={`/jobs/${job.id}`} class="name">
-          {name}
-        </Link>
-        <span class="place">
-          {place !== "" && <span class="ellipsis">{place}</span>}
-          {name !== job.id && <span class="mono">{job.id}</span>}
-        </span>
-        <Remark job={job} />
+        <div class="line">
+          <Link to={`/jobs/${job.id}`} class="name">
+            {name}
+          </Link>
+          <span class="place">
+            {name !== job.id && <span class="mono">{job.id}</span>}
+            {place !== "" && <span class="ellipsis">{place}</span>}
+          </span>
+          <Remark job={job} />
+        </div>
       </td>
       <td class="state">
         {isEnded(job) || job.state === "queued" || job.progress === "0%" ? (

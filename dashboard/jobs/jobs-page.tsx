@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { live, paused, useAccountEvents } from "../core/account-events.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { query } from "../core/location.ts";
+import { navigate, query } from "../core/location.ts";
 import { account } from "../core/session.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Link } from "../parts/link.tsx";
@@ -13,13 +13,12 @@ import { Problem } from "../parts/problem.tsx";
 import { bulk } from "./bulk.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkResult } from "./bulk-result.tsx";
-import { type View, viewOf } from "./filter.ts";
+import { paramsOf, type View, viewOf } from "./filter.ts";
 import { FilterBar } from "./filter-bar.tsx";
-import { JobList } from "./job-list.ts";
+import { JobList, PAGE } from "./job-list.ts";
 import { focusedRow, JobTable, visibleIds } from "./job-table.tsx";
-import "./jobs.css";
 import { NoJobs } from "./no-jobs.tsx";
-import { Pager } from "./pager.tsx";
+import "./jobs.css";
 
 /** How often the progress of running jobs is read; without events, the page is read again each second time. */
 const TICK_MS = 3000;
@@ -113,4 +112,39 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
     return () => clearInterval(timer);
   }, []);
   useKeys({ "g r": { help: "Read the list again", run: () => void list.refresh() } }, "List of jobs");
+}
+
+/** Pages of the list: older jobs, and back. */
+function open(view: View, cursor: string): void {
+  const params = Object.entries(paramsOf({ ...view, cursor })).filter(([, value]) => value !== "");
+  const text = new URLSearchParams(params).toString();
+  navigate(text === "" ? "/" : `/?${text}`);
+  scrollTo(0, 0);
+}
+
+function Pager({ view, next }: { readonly view: View; readonly next: string | null }) {
+  const hasNewer = view.cursor !== "";
+  useKeys(
+    {
+      "]": { help: "Older jobs", run: () => next !== null && open(view, next), when: () => next !== null },
+      "[": { help: "The page before", run: () => history.back(), when: () => hasNewer },
+    },
+    "List of jobs",
+  );
+  if (next === null && !hasNewer) return null;
+  return (
+    <nav class="pager row" aria-label="Pages of the list">
+      {hasNewer && (
+        <button type="button" onClick={() => open(view, "")}>
+          Newest jobs
+        </button>
+      )}
+      {next !== null && (
+        <button type="button" onClick={() => open(view, next)}>
+          Older jobs
+        </button>
+      )}
+      <span class="muted">Pages of {PAGE} jobs</span>
+    </nav>
+  );
 }

@@ -3,12 +3,20 @@ import type { Job, Output } from "../../client/index.ts";
 import { errorOf, mergedRows, nameOf, outputsOf, secondsOf, shownStatus, thumbnailOf, withEvent } from "./rows.ts";
 
 const job = (changes: Partial<Job> = {}): Job => ({
-  ...{ id: "3clA7G2GY8bXR5", created_at: "2026-11-21 05:23:27 +0000", completed_at: null },
-  ...{ status: "job.starting", progress: "40%", input: { status: "input.transferred" }, outputs: [] },
+  id: "3clA7G2GY8bXR5",
+  created_at: "2026-11-21 05:23:27 +0000",
+  completed_at: null,
+  status: "job.starting",
+  progress: "40%",
+  input: { status: "input.transferred" },
+  outputs: [],
   ...changes,
 });
 const output = (changes: Partial<Output>): Output => ({
-  ...{ key: "mp4:240p", type: "video", format: "mp4:240p", status: "video.waiting" },
+  key: "mp4:240p",
+  type: "video",
+  format: "mp4:240p",
+  status: "video.waiting",
   ...changes,
 });
 

@@ -10,9 +10,10 @@ import { FormErrorsContext } from "./form/form-context.ts";
 import { OutputsForm } from "./form/outputs-form.tsx";
 import { Notes, PasteDialog } from "./form/paste-dialog.tsx";
 import { ServiceForm } from "./form/service-form.tsx";
-import { AssumedSourceForm, SourceForm } from "./form/source-form.tsx";
+import { AssumedSourceForm, ReadSource, SourceForm } from "./form/source-form.tsx";
 import { type TextName, Texts } from "./form/texts.tsx";
 import { usePlan } from "./form/use-plan.ts";
+import { type Probing, useProbe } from "./form/use-probe.ts";
 import { useUpload } from "./form/use-upload.ts";
 import { isObject, withValue } from "./request/edit.ts";
 import { NOTIFICATIONS, SETTINGS, STORAGES } from "./request/section-fields.ts";
@@ -28,7 +29,9 @@ export default function NewJobPage() {
   const [isPasting, setPasting] = useState(false);
   const [notes, setNotes] = useState<readonly Note[] | null>(null);
   const upload = useUpload((id) => setRequest((before) => ({ ...before, input: { upload: id } })));
-  const planned = usePlan(builder);
+  const probing = useProbe(request, upload.state.kind);
+  const { probe } = probing;
+  const planned = usePlan(request, probe?.status === "completed" ? { probe: probe.id } : builder.source);
   const sending = useSending(request, upload.state.kind);
   useKeys(
     {
@@ -54,7 +57,7 @@ export default function NewJobPage() {
       {sending.error !== null && <Problem error={sending.error} />}
       {notes !== null && <Converted notes={notes} close={() => setNotes(null)} />}
       <div class="builder">
-        <RequestForm builder={builder} upload={upload} send={sending.send} />
+        <RequestForm builder={builder} upload={upload} probing={probing} send={sending.send} />
         <section class="card result" aria-label="What would come of it">
           <Texts
             chosen={text}
@@ -104,10 +107,12 @@ function Converted({ notes, close }: { readonly notes: readonly Note[]; readonly
 function RequestForm({
   builder: { request, source, setRequest, setSource },
   upload,
+  probing,
   send,
 }: {
   readonly builder: ReturnType<typeof useBuilder>;
   readonly upload: ReturnType<typeof useUpload>;
+  readonly probing: Probing;
   readonly send: () => void;
 }) {
   const set = (name: string) => (section: Json) => setRequest((before) => ({ ...before, [name]: section }));
@@ -132,7 +137,8 @@ function RequestForm({
       <fieldset class="card">
         <legend>Source</legend>
         <SourceForm input={request.input} set={set("input")} upload={upload} />
-        <AssumedSourceForm source={source} set={setSource} />
+        <ReadSource probing={probing} />
+        {probing.probe?.status !== "completed" && <AssumedSourceForm source={source} set={setSource} />}
       </fieldset>
       <fieldset class="card">
         <legend>Outputs</legend>

@@ -31,7 +31,14 @@ const exchange = (text: string): string => [...text].map((one) => EXCHANGED.get(
 
 /** What a fragment may contain as it is (RFC 3986 §3.5), without `&` and `=`, which separate its parts. */
 const PLAIN: Readonly<Record<string, string>> = {
-  ...{ "%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%24": "$", "%2C": ",", "%3B": ";", "%2B": "+" },
+  "%3A": ":",
+  "%2F": "/",
+  "%3F": "?",
+  "%40": "@",
+  "%24": "$",
+  "%2C": ",",
+  "%3B": ";",
+  "%2B": "+",
 };
 const packed = (value: unknown): string =>
   encodeURIComponent(exchange(JSON.stringify(value))).replace(/%[0-9A-F]{2}/g, (code) => PLAIN[code] ?? code);

@@ -23,7 +23,10 @@ export type Sending = {
 
 export function useSending(request: Json, uploadKind: string): Sending {
   const [state, setState] = useState<Pick<Sending, "isBusy" | "tried" | "invalid" | "error">>({
-    ...{ isBusy: false, tried: false, invalid: null, error: null },
+    isBusy: false,
+    tried: false,
+    invalid: null,
+    error: null,
   });
   // An error is one of the request that was sent.
   useEffect(() => setState((before) => ({ ...before, invalid: null, error: null })), [request]);

@@ -9,6 +9,7 @@ export const STATES = [
   "draining",
   "quarantined",
   "offline",
+  "gone",
 ] as const satisfies readonly Node["state"][];
 
 export type SlotClass = keyof Node["slots"];
@@ -100,10 +101,4 @@ type Demand = Autoscale["encode"];
 export function backlogSeconds({ waiting, running, free, mean_task_seconds }: Demand): number | null {
   const slots = running + free;
   return waiting === 0 ? 0 : slots === 0 || mean_task_seconds === 0 ? null : (waiting * mean_task_seconds) / slots;
-}
-
-/** The job of a lease, and its task and attempt: `<job>.<task>.<attempt>`. */
-export function leaseParts(lease: string): { readonly job: string; readonly task: string; readonly attempt: number } {
-  const [job = "", task = "", attempt = ""] = lease.split(".");
-  return { job, task, attempt: Number(attempt) };
 }

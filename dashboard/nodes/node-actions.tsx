@@ -1,16 +1,18 @@
-// Cordon, uncordon and drain.
+// Cordon, uncordon, drain and forget.
 import { useState } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
+import { count, plural } from "../core/format.ts";
 import { admin } from "../core/service.ts";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../parts/overlays/toasts.tsx";
 
-export type NodeVerb = "cordon" | "uncordon" | "drain";
+export type NodeVerb = "cordon" | "uncordon" | "drain" | "forget";
 
 const DONE = {
   cordon: "gets no more work",
   uncordon: "gets work again",
   drain: "finishes its tasks, then ends",
+  forget: "is forgotten",
 } as const satisfies Record<NodeVerb, string>;
 
 /** Changes a node; `busy` is the one that is being changed. */
@@ -45,6 +47,31 @@ const confirmDrain = (id: string): Promise<boolean> =>
     danger: true,
   });
 
+/** Cordons or uncordons all nodes of the list, such as those of a pool that was searched for. */
+export function ManyActions({ nodes, onChange }: { readonly nodes: readonly Node[]; readonly onChange: () => void }) {
+  const [isBusy, setBusy] = useState(false);
+  const change = async (verb: "cordon" | "uncordon", wanted: readonly Node[]): Promise<void> => {
+    setBusy(true);
+    try {
+      for (const { id } of wanted) await admin.nodes[verb](id);
+      toast(`${plural(wanted.length, "node")}: ${verb === "cordon" ? "no more work" : "work again"}`);
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(false);
+    onChange();
+  };
+  return (["cordon", "uncordon"] as const).map((verb) => {
+    const wanted = nodes.filter((node) => verbsOf(node).includes(verb));
+    if (wanted.length < 2) return null;
+    return (
+      <button type="button" key={verb} disabled={isBusy} onClick={() => change(verb, wanted)}>
+        {verb === "cordon" ? "Cordon" : "Uncordon"} all {count(wanted.length)}
+      </button>
+    );
+  });
+}
+
 export function NodeActions({
   node,
   act,
@@ -54,22 +81,30 @@ export function NodeActions({
   readonly act: (node: Node, verb: NodeVerb) => void;
   readonly isBusy: boolean;
 }) {
-  const isOpen = node.state === "ready";
   return (
     <span class="actions">
-      <button
-        type="button"
-        aria-label={`${isOpen ? "Cordon" : "Uncordon"} ${node.id}`}
-        disabled={isBusy}
-        onClick={() => act(node, isOpen ? "cordon" : "uncordon")}
-      >
-        {isOpen ? "Cordon" : "Uncordon"}
-      </button>
-      {node.state !== "draining" && node.state !== "offline" && (
-        <button type="button" aria-label={`Drain ${node.id}`} disabled={isBusy} onClick={() => act(node, "drain")}>
-          Drain
-        </button>
-      )}
+      {verbsOf(node).map((verb) => {
+        const word = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
+        return (
+          <button
+            type="button"
+            key={verb}
+            aria-label={`${word} ${node.id}`}
+            disabled={isBusy}
+            onClick={() => act(node, verb)}
+          >
+            {word}
+          </button>
+        );
+      })}
     </span>
   );
+}
+
+/** What can be done with a node. */
+export function verbsOf({ state }: Node): NodeVerb[] {
+  if (state === "gone") return ["forget"];
+  if (state === "offline") return ["uncordon", "forget"];
+  const mayGetWork = state === "ready" || state === "not_ready";
+  return [mayGetWork ? "cordon" : "uncordon", ...(state === "draining" ? [] : (["drain"] as const))];
 }

@@ -1,4 +1,5 @@
 // What is known of one node: its tasks, and what its ffmpeg supports.
+import { parseLeaseId } from "#shared/ids.ts";
 import type { NodeDetails } from "../../client/index.ts";
 import { bytes } from "../core/format.ts";
 import { admin } from "../core/service.ts";
@@ -7,7 +8,7 @@ import { Link } from "../parts/link.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/time.tsx";
-import { leaseParts, type Note, securityNotes } from "./fleet.ts";
+import { type Note, securityNotes } from "./fleet.ts";
 import { usePolled } from "./use-polled.ts";
 
 const POLL_MS = 5000;
@@ -19,8 +20,8 @@ export function NodeDetail({ id, notes }: { readonly id: string; readonly notes:
   return (
     <div class="node-detail">
       <section aria-label="Tasks">
-        <h2>Tasks now</h2>
-        <Tasks node={node} />
+        <h2>{node.state === "gone" ? "Tasks that it had" : "Tasks now"}</h2>
+        <Tasks tasks={node.state === "gone" ? node.lost_leases.map((lease) => ({ lease })) : node.running} />
         <Notes notes={[...notes, ...securityNotes(node)]} />
       </section>
       <section aria-label="Machine">
@@ -35,20 +36,18 @@ export function NodeDetail({ id, notes }: { readonly id: string; readonly notes:
   );
 }
 
-function Tasks({ node: { running } }: { readonly node: NodeDetails }) {
-  if (running.length === 0) return <p class="muted">None</p>;
+type ShownTask = { readonly lease: string; readonly class?: NodeDetails["running"][number]["class"] };
+
+function Tasks({ tasks }: { readonly tasks: readonly ShownTask[] }) {
+  if (tasks.length === 0) return <p class="muted">None</p>;
   return (
     <ul class="tasks">
-      {running.map(({ lease, class: slotClass }) => {
-        const { job, task, attempt } = leaseParts(lease);
+      {tasks.map(({ lease, class: slotClass }) => {
+        const { job, task, attempt } = parseLeaseId(lease) ?? { job: "", task: lease, attempt: 1 };
         return (
           <li key={lease}>
             <Link to={`/jobs/${job}`}>{job}</Link> {task}
-            <span class="muted">
-              {" "}
-              {slotClass}
-              {attempt > 1 && `, attempt ${attempt}`}
-            </span>
+            <span class="muted"> {[slotClass, attempt > 1 && `attempt ${attempt}`].filter(Boolean).join(", ")}</span>
           </li>
         );
       })}

@@ -1,11 +1,15 @@
 // The nodes as rows. j and k move between them, Enter opens the details.
 import { useRef } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
+import { bytes } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
+import { Icon } from "../parts/icon.tsx";
 import { Scroll } from "../parts/scroll.tsx";
-import { newestProtocol, notesOf, usualVersions } from "./fleet.ts";
-import { type NodeVerb, useNodeAction } from "./node-actions.tsx";
-import { NodeRow } from "./node-row.tsx";
+import { Status } from "../parts/status.tsx";
+import { Time } from "../parts/time.tsx";
+import { type Load, loadOf, type Note, newestProtocol, notesOf, usualVersions } from "./fleet.ts";
+import { NodeActions, type NodeVerb, useNodeAction, verbsOf } from "./node-actions.tsx";
+import { NodeDetail } from "./node-detail.tsx";
 
 type TableProps = {
   readonly nodes: readonly Node[];
@@ -82,7 +86,7 @@ function useNodeKeys(
   };
   const change = (verb: (node: Node) => NodeVerb) => (): void => {
     const node = focused();
-    if (node) act(node, verb(node));
+    if (node && verbsOf(node).includes(verb(node))) act(node, verb(node));
   };
   useKeys(
     {
@@ -90,10 +94,92 @@ function useNodeKeys(
       "k, ArrowUp": { help: "Previous node", run: () => move(-1) },
       c: {
         help: "Cordon or uncordon the node",
-        run: change(({ state }) => (state === "ready" ? "cordon" : "uncordon")),
+        run: change((node) => (verbsOf(node).includes("cordon") ? "cordon" : "uncordon")),
       },
       d: { help: "Drain the node", run: change(() => "drain") },
     },
     "Nodes",
+  );
+}
+
+/** One node of the list, and its details below it. */
+type RowProps = {
+  readonly node: Node;
+  readonly notes: readonly Note[];
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
+  readonly act: (node: Node, verb: NodeVerb) => void;
+  readonly isBusy: boolean;
+};
+
+function NodeRow({ node, notes, isOpen, toggle, act, isBusy }: RowProps) {
+  return (
+    <>
+      <tr data-id={node.id}>
+        <th scope="row">
+          <button type="button" class="quiet open" aria-expanded={isOpen} onClick={toggle}>
+            <Icon name="chevron" /> {node.id}
+          </button>
+        </th>
+        <td>
+          <Status status={node.state} />
+          {node.last_seen_at !== null && (
+            <small>
+              {" "}
+              <Time at={node.last_seen_at} />
+            </small>
+          )}
+        </td>
+        <td>
+          <LoadBar load={loadOf(node, "encode")} name={node.id} />
+        </td>
+        <td class="number">{node.slots.inspect.running}</td>
+        <td>
+          {node.pool} <small>{node.labels.join(" ")}</small>
+        </td>
+        <td>
+          {node.cpus === null ? "–" : `${node.cpus} CPUs`} <small>{node.hardware}</small>
+        </td>
+        <td class="ffmpeg">
+          {node.ffmpeg ?? "–"}
+          <Warnings notes={notes} />
+        </td>
+        <td class="number disk">{bytes(node.disk?.free_bytes)}</td>
+        <td class="number">
+          <NodeActions node={node} act={act} isBusy={isBusy} />
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="details">
+          <td colSpan={9}>
+            <NodeDetail id={node.id} notes={notes} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+/** How many of the slots have a task. */
+function LoadBar({ load: { running, total }, name }: { readonly load: Load; readonly name: string }) {
+  return (
+    <span class="load">
+      <meter min={0} max={Math.max(1, total)} value={running} aria-label={`Encode slots in use of ${name}`} />
+      <span class="number">
+        {running} of {total}
+      </span>
+    </span>
+  );
+}
+
+function Warnings({ notes }: { readonly notes: readonly Note[] }) {
+  const warnings = notes.filter(({ kind }) => kind === "warn");
+  if (warnings.length === 0) return null;
+  const text = warnings.map((note) => note.text).join(". ");
+  return (
+    <span class="note" title={text}>
+      <Icon name="warning" />
+      <span class="visually-hidden">{text}</span>
+    </span>
   );
 }

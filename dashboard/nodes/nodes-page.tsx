@@ -1,7 +1,8 @@
 // The operator's nodes: what they have, what they do, and what keeps work from them.
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
 import { count } from "../core/format.ts";
+import { useKeys } from "../core/keyboard.ts";
 import { query, setQuery } from "../core/location.ts";
 import { admin } from "../core/service.ts";
 import { session } from "../core/session.ts";
@@ -10,12 +11,13 @@ import { Figures } from "../parts/figures.tsx";
 import { LiveButton } from "../parts/live-button.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { AddNode } from "./add-node.tsx";
 import { Demand } from "./demand.tsx";
 import { matches, type NodeFilter, STATES, totalLoad } from "./fleet.ts";
-import { FleetSearch } from "./fleet-search.tsx";
+import { ManyActions } from "./node-actions.tsx";
 import { NodeTable } from "./node-table.tsx";
-import "./nodes.css";
 import { usePolled } from "./use-polled.ts";
+import "./nodes.css";
 
 const POLL_MS = 5000;
 /** The list of so many nodes is long, and read less often. */
@@ -50,6 +52,7 @@ function Fleet() {
   number.current = loaded.value?.length ?? 0;
   const demand = usePolled((signal) => admin.autoscale({ signal }), [], POLL_MS);
   const [filter, changeFilter] = useFilter();
+  const [isAdding, setIsAdding] = useState(false);
   const nodes = loaded.value;
   const shown = nodes?.filter((node) => matches(node, filter));
   return (
@@ -57,14 +60,21 @@ function Fleet() {
       <div class="page-head">
         <h1>Nodes</h1>
         <LiveButton />
+        <button type="button" class="primary" onClick={() => setIsAdding(true)}>
+          Add a node
+        </button>
       </div>
+      {isAdding && <AddNode nodes={nodes ?? []} close={() => setIsAdding(false)} />}
       {loaded.error !== undefined && <Problem error={loaded.error} retry={loaded.reload} />}
       {nodes === undefined && loaded.error === undefined && <Loading what="nodes" />}
       {nodes?.length === 0 && <NoNodes />}
       {nodes && nodes.length > 0 && (
         <div class="stack">
           <FleetFigures nodes={nodes} waiting={demand.value?.encode.waiting} />
-          <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
+          <div class="row">
+            <FleetSearch nodes={nodes} filter={filter} change={changeFilter} />
+            <ManyActions nodes={shown ?? []} onChange={loaded.reload} />
+          </div>
           <NodeTable
             nodes={shown?.slice(0, MANY) ?? []}
             all={nodes}
@@ -87,7 +97,7 @@ function FleetFigures({ nodes, waiting }: { readonly nodes: readonly Node[]; rea
   return (
     <Figures
       figures={[
-        ["Nodes ready", `${count(ready)} of ${count(nodes.length)}`],
+        ["Nodes ready", `${count(ready)} of ${count(nodes.filter(({ state }) => state !== "gone").length)}`],
         ["Encode slots in use", `${count(encode.running)} of ${count(encode.total)}`],
         ["Sources being read", count(inspect.running)],
         ["Tasks that wait", count(waiting)],
@@ -100,9 +110,47 @@ function NoNodes() {
   return (
     <Empty title="No node is connected">
       <p>
-        Make a node token under Settings, then start a node on any machine with Node.js. It connects by itself, and
-        needs no open port. Until then, jobs wait for up to a day.
+        <em>Add a node</em> shows what to type on a machine with Node.js. The node connects by itself, and needs no open
+        port. Until then, jobs wait for up to a day.
       </p>
     </Empty>
+  );
+}
+
+/** Search and states with their numbers. */
+function FleetSearch({
+  nodes,
+  filter,
+  change,
+}: {
+  readonly nodes: readonly Node[];
+  readonly filter: NodeFilter;
+  readonly change: (changes: Partial<NodeFilter>) => void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  useKeys({ "/": { help: "Search", run: () => field.current?.select() } });
+  const toggle = (state: Node["state"]): void =>
+    change({ states: STATES.filter((one) => filter.states.includes(one) !== (one === state)) });
+  return (
+    <search class="row">
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search nodes"
+        placeholder="Name, pool, label, host, ffmpeg"
+        value={filter.q}
+        onInput={(event) => change({ q: event.currentTarget.value })}
+      />
+      {STATES.map((state) => {
+        const number = nodes.filter((node) => node.state === state).length;
+        const isOn = filter.states.includes(state);
+        if (number === 0 && !isOn) return null;
+        return (
+          <button type="button" class="filter-chip" key={state} aria-pressed={isOn} onClick={() => toggle(state)}>
+            {state.replace("_", " ")} <span class="number muted">{count(number)}</span>
+          </button>
+        );
+      })}
+    </search>
   );
 }

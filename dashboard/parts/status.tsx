@@ -15,6 +15,7 @@ const KINDS: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
   not_ready: ["!", "bad"],
   quarantined: ["!", "bad"],
   offline: ["○", "idle"],
+  gone: ["○", "bad"],
   draining: ["⇣", "warn"],
   cordoned: ["‖", "warn"],
 };

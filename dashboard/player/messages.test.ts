@@ -2,8 +2,12 @@ import { expect, it } from "vitest";
 import { type Medium, parseFromFrame, parseToFrame } from "./messages.ts";
 
 const medium: Medium = {
-  ...{ kind: "hls", source: "https://bucket.example/master.m3u8", label: "httpstream" },
-  ...{ offset: 0, frameRate: null, hasVideo: null },
+  kind: "hls",
+  source: "https://bucket.example/master.m3u8",
+  label: "httpstream",
+  offset: 0,
+  frameRate: null,
+  hasVideo: null,
 };
 const opening = (media: unknown, thumbnails: unknown = null) => ({ type: "open", opening: { media, thumbnails } });
 

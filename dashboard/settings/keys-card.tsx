@@ -4,9 +4,9 @@ import type { NewKey } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
 import type { Account } from "../core/session.ts";
 import { toastError } from "../parts/overlays/toasts.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { CredentialTable } from "./credential-table.tsx";
-import { ShownOnce } from "./shown-once.tsx";
 
 export function KeysCard({ account: { id, name } }: { readonly account: Account }) {
   const keys = useResource((signal) => admin.keys.list(id, { signal }), [id]);

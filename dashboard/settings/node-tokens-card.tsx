@@ -2,12 +2,11 @@
 import { useState } from "preact/hooks";
 import type { NewNodeToken } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
+import { createToken, TokenFields } from "../nodes/token-fields.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { useResource } from "../parts/use-resource.ts";
 import { CredentialTable } from "./credential-table.tsx";
-import { ShownOnce } from "./shown-once.tsx";
-
-const listOf = (text: string): string[] => text.split(/[\s,]+/).filter((label) => label !== "");
 
 export function NodeTokensCard() {
   const tokens = useResource((signal) => admin.nodeTokens.list({ signal }), []);
@@ -16,12 +15,9 @@ export function NodeTokensCard() {
   const create = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    const text = (name: string): string => String(new FormData(form).get(name) ?? "").trim();
-    const labels = listOf(text("labels"));
-    const pool = text("pool");
     setError(undefined);
     try {
-      setMade(await admin.nodeTokens.create({ name: text("name"), labels, ...(pool === "" ? {} : { pool }) }));
+      setMade(await createToken(form));
       form.reset();
       tokens.reload();
     } catch (reason) {
@@ -34,18 +30,7 @@ export function NodeTokensCard() {
         <h2 id="settings-tokens">Node tokens</h2>
       </header>
       <form class="body row create-token" onSubmit={create}>
-        <div class="field">
-          <label for="token-name">Name</label>
-          <input id="token-name" name="name" required maxLength={100} placeholder="rack 2" />
-        </div>
-        <div class="field">
-          <label for="token-pool">Pool</label>
-          <input id="token-pool" name="pool" placeholder="default" />
-        </div>
-        <div class="field">
-          <label for="token-labels">Labels</label>
-          <input id="token-labels" name="labels" placeholder="gpu region:eu" />
-        </div>
+        <TokenFields />
         <button type="submit" class="bottom">
           Create a token
         </button>

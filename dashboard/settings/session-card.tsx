@@ -5,8 +5,8 @@ import { admin, copra } from "../core/service.ts";
 import { account, chooseAccount, session, signIn, signOut } from "../core/session.ts";
 import { toast, toastError } from "../parts/overlays/toasts.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
-import { ShownOnce } from "./shown-once.tsx";
 
 export function SessionCard() {
   const [link, setLink] = useState<SessionLink | null>(null);

@@ -5,7 +5,7 @@ import { dateTime } from "../core/format.ts";
 import { copra } from "../core/service.ts";
 import { confirm } from "../parts/overlays/dialog.tsx";
 import { toastError } from "../parts/overlays/toasts.tsx";
-import { ShownOnce } from "./shown-once.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 
 export function WebhookSecretCard() {
   const [rotated, setRotated] = useState<RotatedSecret | null>(null);

@@ -56,7 +56,9 @@ export async function startFakeDashboard(routes: FakeRoutes): Promise<FakeDashbo
     const answer = (isRefused
       ? opening
       : route?.({ query: searchParams, path: pathname, body: await bodyOf(request) })) ?? {
-      ...{ status: 404, error_code: "route_not_found", message: `Nothing at ${pathname}` },
+      status: 404,
+      error_code: "route_not_found",
+      message: `Nothing at ${pathname}`,
     };
     const isError = typeof answer === "object" && "error_code" in answer && "status" in answer;
     response.writeHead(isError ? Number(answer.status) : 200, { "content-type": "application/json" });

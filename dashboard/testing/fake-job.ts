@@ -136,14 +136,12 @@ export class FakeJob {
       .map(({ task, attempt, node, from, to, kind }) => {
         const length = to - from;
         return {
-          ...{
-            task,
-            attempt,
-            node,
-            started_at: iso(from + length * 0.12),
-            seconds: (length * 0.8) / 1000,
-            exit_code: 0,
-          },
+          task,
+          attempt,
+          node,
+          started_at: iso(from + length * 0.12),
+          seconds: (length * 0.8) / 1000,
+          exit_code: 0,
           argv: [
             "-y",
             "-nostdin",
@@ -176,7 +174,14 @@ export class FakeJob {
     const progress = isDone ? 1 : stage === "encoding" ? Math.round(((share - 0.12) / 0.8) * 1000) / 1000 : 0.5;
     const rate = stage === "encoding" && kind === "chunk" ? { fps: 96 + Math.round(share * 40), speed: 4.1 } : {};
     return {
-      ...{ id: task, kind, outputs: OUTPUTS, ...this.#chunkOf(chunk), attempt, node, started_at: iso(from), progress },
+      id: task,
+      kind,
+      outputs: OUTPUTS,
+      ...this.#chunkOf(chunk),
+      attempt,
+      node,
+      started_at: iso(from),
+      progress,
       ...(isDone
         ? { status: "completed", ended_at: iso(to), fps: 118.4, speed: 4.73 }
         : { status: "running", stage, ...rate }),
@@ -191,7 +196,12 @@ export class FakeJob {
 const OUTPUTS = ["httpstream", "mp4:1080p"];
 
 const attemptOf = ({ task, attempt, node, from, to, outcome }: Work): Attempt => ({
-  ...{ task, attempt, node, started_at: iso(from), ended_at: iso(to), outcome },
+  task,
+  attempt,
+  node,
+  started_at: iso(from),
+  ended_at: iso(to),
+  outcome,
   ...(outcome === "lost" ? { reason: "The node did not report again" } : {}),
   ...(outcome === "superseded" ? { reason: "Another attempt made the result" } : {}),
 });

@@ -7,7 +7,10 @@ import { rangeOf } from "./range.ts";
 
 const NOW = Date.parse("2026-03-02T23:59:00Z");
 const day = (name: string, hd: number, audio = 0): UsageDay => ({
-  ...{ day: name, jobs: { completed: 1, failed: 0, cancelled: 0 }, node_seconds: 0, stored_bytes: 0 },
+  day: name,
+  jobs: { completed: 1, failed: 0, cancelled: 0 },
+  node_seconds: 0,
+  stored_bytes: 0,
   output_seconds: { audio, sd: 0, hd, uhd: 0 },
 });
 

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
 import type { NodeIsolation } from "#shared/protocol/capabilities.ts";
-import type { Tool } from "./build/locate.ts";
 import type { CommandResult } from "./command-result.ts";
+import type { Tool } from "./discover/locate.ts";
 import { lastErrorLine } from "./error-lines.ts";
 import { runCommand } from "./run-command.ts";
 import type { RunNetwork } from "./sandbox/confine.ts";
@@ -43,7 +43,7 @@ export async function checkIsolation({ choice, rootFolder, tools, log }: Isolati
   const user = isolation.sandbox?.privilege === "root" ? "scratch" : "node";
   if (reason === null) {
     const hasFilter = (isolation.sandbox?.filter.length ?? 0) > 0;
-    log.info("ffmpeg sandbox", { isolation: found.level, user, seccomp: hasFilter });
+    log.info("ffmpeg sandbox checked", { isolation: found.level, user, seccomp: hasFilter });
   } else log.warn("ffmpeg sandbox incomplete", { isolation: found.level, missing, reason });
   if (isolation.sandbox) for (const tool of tools) await requireStart(tool);
   return found;

@@ -28,9 +28,3 @@ export async function freeFiles(folder: string): Promise<number> {
     () => Number.POSITIVE_INFINITY,
   );
 }
-
-/** What each of so many encodes at a time may use of this machine. */
-export async function machineShare(encodes: number): Promise<Pick<Machine, "cpus" | "memoryBytes">> {
-  const { cpus, memoryBytes } = await thisMachine(null);
-  return { cpus: Math.max(1, Math.floor(cpus / encodes)), memoryBytes: Math.floor(memoryBytes / encodes) };
-}

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
-import { locateFfmpeg } from "./build/locate.ts";
+import { SLOW } from "../testing/few.ts";
+import { locateFfmpeg } from "./discover/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { Progress } from "./read-progress.ts";
 import { type Command, runCommand } from "./run-command.ts";
@@ -106,7 +107,7 @@ it("settles when a child that left the group holds the pipes", async () => {
   await promisify(execFile)("pkill", ["-f", `sleep ${marker}`]).catch(() => undefined);
 });
 
-it("stops a command that makes no progress, but not one that progresses slowly", async () => {
+it("stops a command that makes no progress, but not one that progresses slowly", SLOW, async () => {
   const block = "echo frame=$i; echo progress=continue";
   const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 3000 };
   const slow = { ...shell(`for i in 1 2 3 4 5 6 7 8 9; do ${block}; sleep 0.5; done`), stallMs: 3000 };

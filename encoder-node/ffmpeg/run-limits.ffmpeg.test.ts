@@ -4,7 +4,7 @@ import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
-import { locateFfmpeg } from "./build/locate.ts";
+import { locateFfmpeg } from "./discover/locate.ts";
 import { explainFailure } from "./explain-failure.ts";
 import type { RunLimits } from "./limits.ts";
 import { type Command, runCommand } from "./run-command.ts";

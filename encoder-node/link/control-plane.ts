@@ -3,6 +3,8 @@ import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
+import { NODE_USER_AGENT } from "#shared/version.ts";
+import { edgeBlock } from "./edge-block.ts";
 
 export type LeaseVerb = "uploads" | "scratch" | "chunks" | "outputs" | "complete" | "fail";
 
@@ -43,7 +45,11 @@ export function controlPlaneAt(url: string, token: string): ControlPlane {
       try {
         const response = await fetch(`${url}/v2/nodes/leases/${lease}/${verb}`, {
           method: "POST",
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          headers: {
+            authorization: `Bearer ${token}`,
+            "content-type": "application/json",
+            "user-agent": NODE_USER_AGENT,
+          },
           body: JSON.stringify(body),
           signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
         });
@@ -51,8 +57,12 @@ export function controlPlaneAt(url: string, token: string): ControlPlane {
         if (response.ok) return { kind: "accepted", body: JSON.parse(text) };
         const final = FINAL_STATUSES[response.status];
         if (final && isErrorBody(text)) return final === "rejected" ? { kind: final, message: text } : { kind: final };
-        const kind = response.status === 500 ? "internal-error" : "unreachable";
-        return { kind, message: `HTTP ${response.status}` };
+        const { status, headers } = response;
+        const head = { status, server: headers.get("server"), contentType: headers.get("content-type") };
+        return {
+          kind: status === 500 ? "internal-error" : "unreachable",
+          message: edgeBlock(head) ?? `HTTP ${status}`,
+        };
       } catch (error) {
         if (signal?.aborted) throw new AppError("cancelled", "The work was stopped", { cause: error });
         return { kind: "unreachable", message: messageOf(error) };

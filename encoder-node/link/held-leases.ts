@@ -37,7 +37,7 @@ export class HeldLeases {
     const before = this.#last.get(lease) ?? Promise.resolve();
     const done = before
       .then(act)
-      .catch((error: unknown) => this.#log.error("Lease not noted on disk", { lease, error: messageOf(error) }));
+      .catch((error: unknown) => this.#log.error("lease not noted on disk", { lease, error: messageOf(error) }));
     this.#last.set(lease, done);
     return done;
   }

@@ -12,13 +12,14 @@ import {
   type NodeFrame,
   type NodeFrameOf,
   PING,
-  PREVIOUS_PROTOCOL_VERSION,
   PROTOCOL_VERSION,
   SESSION_HEADER,
   SESSION_MS,
 } from "#shared/protocol/frames.ts";
 import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
+import { NODE_USER_AGENT } from "#shared/version.ts";
+import { edgeBlock } from "./edge-block.ts";
 import type { SlotReturn } from "./reports.ts";
 import { SocketReports } from "./socket-reports.ts";
 
@@ -29,7 +30,6 @@ export interface LinkHandlers {
   hello(): Omit<NodeFrameOf<"hello">, "type" | "protocol">;
   assign(assignment: Assignment): void;
   cancel(lease: LeaseId): void;
-  yield(lease: LeaseId): void;
   drain(): void;
   /** Another node has the name, which was new. */
   nameInUse(): void;
@@ -79,12 +79,8 @@ export class NodeLink {
   /** What the hub stated last: the proof of this node's token, and the time over which nodes return. */
   #session: { readonly text: string; readonly at: number } | null = null;
   #spreadMs: number | null = null;
-  /** The version of the next hello: the previous one after a hub rejected this one. */
-  #protocol = PROTOCOL_VERSION;
-  /** What the hub of this connection speaks; 0 before its welcome. */
-  #hubProtocol = 0;
-  /** Whether it takes slots with reports. */
-  #takesSlots = false;
+  /** Whether the hub of this connection has accepted the node. */
+  #isWelcome = false;
   readonly #reports = new SocketReports((socket, frame) => this.#send(socket, frame));
 
   /** Starts to connect. */
@@ -101,13 +97,11 @@ export class NodeLink {
 
   /**
    * Sends a report on a lease, and resolves with whether its job has accepted it; with null when there is no answer in
-   * time, or the hub or the report is not made for this.
+   * time, or the report is not made for this.
    */
   report(report: LeaseReport, slot?: SlotReturn): Promise<boolean | null> {
-    const socket = this.#socket;
-    const isPossible = this.isOpen && this.#hubProtocol >= PROTOCOL_VERSION;
-    if (!socket || !isPossible) return Promise.resolve(null);
-    return this.#reports.send(socket, report, this.#takesSlots ? slot : undefined);
+    if (!this.#socket || !this.isOpen || !this.#isWelcome) return Promise.resolve(null);
+    return this.#reports.send(this.#socket, report, slot);
   }
 
   /** Whether the connection is open now. */
@@ -134,7 +128,7 @@ export class NodeLink {
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     });
     this.#socket = socket;
-    this.#hubProtocol = 0;
+    this.#isWelcome = false;
     let receivedAt = Date.now();
     const ping = setInterval(() => {
       if (Date.now() - receivedAt > SILENCE_LIMIT_MS) socket.terminate();
@@ -143,13 +137,21 @@ export class NodeLink {
         this.#renewSession(socket);
       }
     }, PING_EVERY_MS);
-    socket.on("open", () => this.#send(socket, { type: "hello", protocol: this.#protocol, ...this.#handlers.hello() }));
+    socket.on("open", () =>
+      this.#send(socket, { type: "hello", protocol: PROTOCOL_VERSION, ...this.#handlers.hello() }),
+    );
     socket.on("message", (data) => {
       receivedAt = Date.now();
       this.#receive(data, socket);
     });
+    let failure: string | null = null;
+    socket.on("unexpected-response", (_, { statusCode: status = 0, headers }) => {
+      const head = { status, server: headers.server, contentType: headers["content-type"] };
+      failure = edgeBlock(head) ?? `Unexpected server response: ${status}`;
+      socket.terminate();
+    });
     socket.on("error", (error) => {
-      if (!this.#isClosed) log.warn("Hub connection failed", { error: error.message });
+      if (!this.#isClosed) log.warn("hub connection failed", { error: failure ?? error.message });
     });
     socket.on("close", (code, reason) => {
       clearInterval(ping);
@@ -162,7 +164,7 @@ export class NodeLink {
   #headers(token: string): Record<string, string> {
     const name = encodeURIComponent(this.#handlers.hello().nodeId);
     const session = this.#session && { [SESSION_HEADER]: this.#session.text };
-    return { authorization: `Bearer ${token}`, [NAME_HEADER]: name, ...session };
+    return { authorization: `Bearer ${token}`, "user-agent": NODE_USER_AGENT, [NAME_HEADER]: name, ...session };
   }
 
   /** The hub replies to any frame with a new session when half the time of the last one has passed. */
@@ -174,15 +176,12 @@ export class NodeLink {
   #reconnect(code: number, reason: string): void {
     const isBusy = this.#handlers.hello().running.length > 0;
     const wasAccepted = this.#failures === 0 && this.#spreadMs !== null;
-    this.#protocol = reason.startsWith(`protocol ${PREVIOUS_PROTOCOL_VERSION} `)
-      ? PREVIOUS_PROTOCOL_VERSION
-      : PROTOCOL_VERSION;
     if (reason === NAME_IN_USE) this.#handlers.nameInUse();
     this.#failures += 1;
     const delayMs = wasAccepted
       ? returnMs(this.#spreadMs ?? 0, isBusy, Math.random)
       : reconnectMs(this.#failures, isBusy, Math.random);
-    this.#options.log.warn("Hub disconnected, reconnecting", { code, reason, delayMs });
+    this.#options.log.warn("hub disconnected", { code, reason, delayMs });
     this.#retry = setTimeout(() => this.#connect(), delayMs);
   }
 
@@ -192,18 +191,17 @@ export class NodeLink {
     if (!text.startsWith("{") || socket.readyState !== WebSocket.OPEN) return;
     const decoded = decodeHubFrame(text);
     if (!decoded.ok) {
-      log.warn("Hub frame not understood", { ...decoded.error });
+      log.warn("hub frame not understood", { ...decoded.error });
       // It may have been an assignment: the next hello states which slots are really free.
       if (decoded.error.reason === "invalid") socket.close(INVALID_FRAME, "frame not understood");
       return;
     }
     const { value: frame } = decoded;
-    log.debug("Frame received", frameFields(frame));
+    log.debug("frame received", frameFields(frame));
     if (frame.type === "welcome") {
       this.#failures = 0;
-      this.#hubProtocol = frame.protocol;
-      this.#takesSlots = frame.slotsInReports ?? false;
-      log.info("Connected to the control plane");
+      this.#isWelcome = true;
+      log.info("control plane connected");
     }
     if (frame.type === "welcome" || frame.type === "session") {
       const { session, reconnectSpreadMs = null } = frame;
@@ -215,7 +213,7 @@ export class NodeLink {
   }
 
   #send(socket: WebSocket, frame: NodeFrame): void {
-    this.#options.log.debug("Frame sent", frameFields(frame));
+    this.#options.log.debug("frame sent", frameFields(frame));
     socket.send(JSON.stringify(frame));
   }
 }
@@ -246,8 +244,6 @@ function dispatch(frame: Exclude<HubFrame, { type: "ack" }>, handlers: LinkHandl
       return handlers.assign(frame.assignment);
     case "cancel":
       return handlers.cancel(frame.lease);
-    case "yield":
-      return handlers.yield(frame.lease);
     case "pace":
       return handlers.pace(frame.progressEveryMs);
     case "drain":

@@ -27,22 +27,30 @@ afterEach(async () => {
 });
 
 /** A response of a gateway in front of the control plane. */
-const fromGateway = (status: number) => ({ status, body: "<html>Please log in</html>" });
-type Answer = number | ReturnType<typeof fromGateway>;
+const fromGateway = (status: number) => ({ status, body: "<html>Please log in</html>", headers: {} });
+const fromCloudflare = {
+  status: 403,
+  body: "<h1>Error 1010</h1>",
+  headers: { server: "cloudflare", "content-type": "text/html" },
+};
+type Answer = number | { status: number; body: string; headers: Record<string, string> };
 
 /**
  * A control plane that responds with these in turn and repeats the last: a status, or a status with a body. 0 breaks
  * the connection.
  */
 async function controlPlane(...answers: Answer[]) {
-  const received: { path: string; authorization: string | undefined; body: string }[] = [];
+  const received: { path: string; authorization: string | undefined; userAgent: string | undefined; body: string }[] =
+    [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
-    received.push({ path: request.url ?? "", authorization: request.headers.authorization, body });
+    const { authorization, "user-agent": userAgent } = request.headers;
+    received.push({ path: request.url ?? "", authorization, userAgent, body });
     const answer = answers.length > 1 ? answers.shift() : answers[0];
-    const { status, body: text } = typeof answer === "object" ? answer : { status: answer, body: '{"error_code":"e"}' };
-    if (status) response.writeHead(status).end(text);
+    const own = { body: '{"error_code":"e"}', headers: {} };
+    const { status, body: text, headers } = typeof answer === "object" ? answer : { status: answer, ...own };
+    if (status) response.writeHead(status, headers).end(text);
     else request.socket.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -61,6 +69,7 @@ describe("reports", () => {
     expect(received[3]).toEqual({
       path: `/v2/nodes/leases/${LEASE}/fail`,
       authorization: "Bearer secret",
+      userAgent: expect.stringMatching(/^copra-node\/\d/),
       body: JSON.stringify(REPORT.body),
     });
     expect(await readdir(folder)).toEqual([]);
@@ -93,6 +102,16 @@ describe("reports", () => {
     expect(received.map(({ path }) => path.split("/").at(-1))).toEqual(["complete", "fail"]);
     expect(JSON.parse(received[1]?.body ?? "")).toMatchObject({ token: "t", failure: { code: "node_failed" } });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("state what to do when Cloudflare refuses them", async () => {
+    const { at } = await controlPlane(fromCloudflare);
+    expect(await at.post(LEASE, "fail", REPORT.body)).toEqual({
+      kind: "unreachable",
+      message: expect.stringMatching(
+        /^Cloudflare refused .* skip Browser Integrity Check .* switch off Bot Fight Mode/,
+      ),
+    });
   });
 
   it("are delivered even if they cannot be spooled", async () => {

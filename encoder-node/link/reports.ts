@@ -15,8 +15,6 @@ export type Report = LeaseReport;
 
 /** The slot that a task gives back with its last report, if that is sent by the socket. */
 export interface SlotReturn {
-  /** How long the report may wait for others of its job, in ms. */
-  readonly mayWaitMs: number;
   /** Gives the slot back as the report is sent. */
   freed(): FreedSlots;
   /** The hub knows that it is free. */
@@ -55,13 +53,13 @@ export function openReports(
     try {
       return await writeLeaseFile(folder, report.lease, report, report.verb === "outputs" ? ++parts : null);
     } catch (error) {
-      log.error("Report not spooled", { lease: report.lease, error: messageOf(error) });
+      log.error("report not spooled", { lease: report.lease, error: messageOf(error) });
       return null;
     }
   };
   const remove = (file: string): Promise<void> =>
     rm(file, { force: true }).catch((error: unknown) =>
-      log.error("Spooled report not removed", { file, error: messageOf(error) }),
+      log.error("spooled report not removed", { file, error: messageOf(error) }),
     );
   const send: Reports["send"] = async (report, slot) => {
     const file = await trySpool(report);
@@ -72,7 +70,7 @@ export function openReports(
   const resumeOne = async (file: string): Promise<Report | null> => {
     const report = await readSpooled(file);
     if (report) await deliver(report);
-    else log.error("Spooled report invalid, removed", { file });
+    else log.error("invalid spooled report removed", { file });
     await remove(file);
     return report;
   };
@@ -105,25 +103,25 @@ function createDelivery(
   return async function deliver(report, slot): Promise<boolean> {
     const { lease, verb } = report;
     const isAccepted = await sendBySocket(report, slot);
-    if (isAccepted !== null) log.debug("Report acknowledged", { lease, verb, isAccepted });
-    if (isAccepted === false) log.info("Report ignored, lease superseded", { lease, verb });
+    if (isAccepted !== null) log.debug("report accepted", { lease, verb, isAccepted });
+    if (isAccepted === false) log.info("report superseded", { lease, verb });
     if (isAccepted !== null) return isAccepted;
     for (let attempt = 1; ; attempt++) {
       const result = await controlPlane.post(lease, verb, report.body);
-      log.debug("Report sent", { lease, verb, attempt, result: result.kind });
+      log.debug("report sent", { lease, verb, attempt, result: result.kind });
       switch (result.kind) {
         case "accepted":
           return true;
         case "superseded":
-          log.info("Report ignored, lease superseded", { lease, verb });
+          log.info("report superseded", { lease, verb });
           return false;
         case "rejected":
-          log.error("Report rejected by the control plane", { lease, verb, response: result.message });
+          log.error("report rejected", { lease, verb, response: result.message });
           if (verb === "complete") await deliver(rejectedResult(report), undefined);
           return false;
         case "internal-error":
         case "unreachable":
-          log.warn("Report not delivered, retrying", { lease, verb, attempt, error: result.message });
+          log.warn("report not delivered", { lease, verb, attempt, error: result.message });
           await sleep(backoffMs(attempt, RETRY, Math.random));
           break;
         default:

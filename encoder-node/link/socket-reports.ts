@@ -1,5 +1,5 @@
 // The reports that wait for the hub's answer on one socket after another.
-import WebSocket from "ws";
+import type WebSocket from "ws";
 import type { NodeFrame } from "#shared/protocol/frames.ts";
 import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { SlotReturn } from "./reports.ts";
@@ -31,20 +31,17 @@ export class SocketReports {
     const id = this.#id++;
     const frame = { type: "report", id, report } as const;
     if (JSON.stringify(frame).length > MAX_REPORT_CHARS) return Promise.resolve(null);
-    const mayWait = slot !== undefined && slot.mayWaitMs > 0 ? { mayWaitMs: slot.mayWaitMs } : null;
     return new Promise((resolve) => {
-      const due = mayWait && setTimeout(() => this.#sendDue(socket, id), mayWait.mayWaitMs);
       const timers = [setTimeout(() => (slot ? resolve(null) : this.#answer(id, null)), ACK_LIMIT_MS)];
       // The next hello states which slots are free.
       if (slot) timers.push(setTimeout(() => socket.terminate(), SLOT_LIMIT_MS));
       this.#waiting.set(id, (ack) => {
         for (const timer of timers) clearTimeout(timer);
-        clearTimeout(due ?? undefined);
         // Only what the job has answered ends the lease at the hub, too: otherwise the node still holds it.
         if (ack && ack.isAccepted !== null) slot?.acknowledged();
         resolve(ack?.isAccepted ?? null);
       });
-      this.#send(socket, slot ? { ...frame, slots: slot.freed(), ...mayWait } : frame);
+      this.#send(socket, slot ? { ...frame, slots: slot.freed() } : frame);
     });
   }
 
@@ -55,10 +52,6 @@ export class SocketReports {
   /** The connection is lost: no answer will come. */
   lose(): void {
     for (const id of [...this.#waiting.keys()]) this.#answer(id, null);
-  }
-
-  #sendDue(socket: WebSocket, id: number): void {
-    if (socket.readyState === WebSocket.OPEN) this.#send(socket, { type: "due", id });
   }
 
   #answer(id: number, ack: Ack | null): void {

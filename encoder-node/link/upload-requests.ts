@@ -49,7 +49,7 @@ export async function requestUploads(
     const answer = UploadsAnswer.parse(await post(client, "uploads", { token, files } satisfies UploadsRequest));
     const isPassing = "failure" in answer && answer.failure.code === "storage_unreachable";
     if (!isPassing || attempt > STORAGE_RETRIES) {
-      log.debug("Uploads signed", { files: files.length, attempt, failure: failureCode(answer) });
+      log.debug("uploads signed", { files: files.length, attempt, failure: failureCode(answer) });
       return answer;
     }
     await sleep(backoffMs(attempt, backoff, Math.random), undefined, { signal });
@@ -81,7 +81,7 @@ export async function requestScratch(
     signed.puts.push(...answer.puts);
     signed.gets.push(...answer.gets);
   }
-  log.debug("Scratch objects signed", { puts: puts.length, gets: gets.length });
+  log.debug("scratch objects signed", { puts: puts.length, gets: gets.length });
   return signed;
 }
 

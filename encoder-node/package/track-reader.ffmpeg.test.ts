@@ -12,6 +12,7 @@ import * as z from "zod";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { RunFiles } from "../run-files/run-files.ts";
+import { few } from "../testing/few.ts";
 import { FFMPEG, FFPROBE, makeClip } from "../testing/plan-runs.ts";
 import { fmp4Reader, type ReadySegment, type TrackHeader, type TrackReader, tsReader } from "./track-reader.ts";
 
@@ -160,7 +161,7 @@ const seconds = ({ header, ready }: Track): string =>
     .join(" ");
 
 describe("fragmented MP4", () => {
-  test.each([
+  few(2).each([
     ["main", "0+4.004 4.004+4.004 8.008+3.003", "avc1.4d400b 160x90 30000"],
     ["rung", "0+4.004 4.004+4.004 8.008+3.003", "avc1.4d500b 96x54 30000"],
     ["vfr", "0+4 4+10.92 14.92+1.08 16+4", "avc1.4d400b 160x90 12800"],
@@ -177,7 +178,7 @@ describe("fragmented MP4", () => {
     expect(`${codec} ${size} ${timescale}`).toBe(description);
   });
 
-  test.each(NAMES)("%s: times and keyframes match ffprobe's", async (name) => {
+  few(2).each(NAMES)("%s: times and keyframes match ffprobe's", async (name) => {
     const packets = await packetsOf(at(`${name}.mp4`));
     const track = await readAll(fmp4Of(name));
     expectContiguous(name, track, packets);
@@ -188,7 +189,7 @@ describe("fragmented MP4", () => {
     expect(found).toEqual(keys.map(({ pts, pos, size }) => ({ pts, endsAt: pos + size })));
   });
 
-  test.each(NAMES)("%s: every segment and every keyframe decodes on its own", async (name) => {
+  few(2).each(NAMES)("%s: every segment and every keyframe decodes on its own", async (name) => {
     const packets = await packetsOf(at(`${name}.mp4`));
     const { header, ready } = await readAll(fmp4Of(name));
     const init = (await readFile(at(`${name}.mp4`))).subarray(0, header.initBytes ?? 0);
@@ -205,7 +206,7 @@ describe("fragmented MP4", () => {
     }
   });
 
-  test.each(["main", "stereo", "tail"])("%s: gives the same result when read while it grows", async (name) => {
+  few(2).each(["main", "stereo", "tail"])("%s: gives the same result when read while it grows", async (name) => {
     const bytes = await readFile(at(`${name}.mp4`));
     const growing = at(`growing-${name}.mp4`);
     const reader = fmp4Reader({ ...clip(path.basename(growing)), kind: kindOf(name) });
@@ -232,7 +233,7 @@ describe("fragmented MP4", () => {
 });
 
 describe("MPEG-TS", () => {
-  test.each([
+  few(2).each([
     ["main", "0+4.004 4.004+4.004 8.008+3.003", "avc1.4d400b 160x90"],
     ["rung", "0+4.004 4.004+4.004 8.008+3.003", "avc1.4d500b 96x54"],
     ["vfr", "0+4 4+10.92 14.92+1.08 16+4", "avc1.4d400b 160x90"],
@@ -248,30 +249,33 @@ describe("MPEG-TS", () => {
     expect([`${codec} ${size}`, timescale, initBytes]).toEqual([description, 90_000, null]);
   });
 
-  test.each(TS_NAMES)("%s: times and keyframes match ffprobe's, and every segment decodes on its own", async (name) => {
-    const track = await readTs(name);
-    const all: Packet[] = [];
-    for (const each of track.ready) {
-      const packets = await packetsOf(each.path);
-      all.push(...packets);
-      const bytes = await bytesOf(each);
-      expect(bytes.length).toBe((await readFile(each.path)).length);
-      expect(await decodedFrames(bytes)).toBe(packets.length);
-      const keys = kindOf(name) === "audio" ? [] : packets.filter(isKey);
-      const { keyframes } = each.segment;
-      expect(keyframes.map(({ start, offset }) => ({ start, offset }))).toEqual(
-        keys.map(({ pts, pos }) => ({ start: pts, offset: pos })),
-      );
-      for (const { offset, sizeBytes } of keyframes) {
-        // Players read the tables before the first keyframe.
-        const tables = bytes.subarray(0, keyframes[0]?.offset);
-        const range = bytes.subarray(offset, offset + sizeBytes);
-        expect(await decodedFrames(Buffer.concat([tables, range]))).toBe(1);
-        expect(range.length % 188).toBe(0);
+  few(2).each(TS_NAMES)(
+    "%s: times and keyframes match ffprobe's, and every segment decodes on its own",
+    async (name) => {
+      const track = await readTs(name);
+      const all: Packet[] = [];
+      for (const each of track.ready) {
+        const packets = await packetsOf(each.path);
+        all.push(...packets);
+        const bytes = await bytesOf(each);
+        expect(bytes.length).toBe((await readFile(each.path)).length);
+        expect(await decodedFrames(bytes)).toBe(packets.length);
+        const keys = kindOf(name) === "audio" ? [] : packets.filter(isKey);
+        const { keyframes } = each.segment;
+        expect(keyframes.map(({ start, offset }) => ({ start, offset }))).toEqual(
+          keys.map(({ pts, pos }) => ({ start: pts, offset: pos })),
+        );
+        for (const { offset, sizeBytes } of keyframes) {
+          // Players read the tables before the first keyframe.
+          const tables = bytes.subarray(0, keyframes[0]?.offset);
+          const range = bytes.subarray(offset, offset + sizeBytes);
+          expect(await decodedFrames(Buffer.concat([tables, range]))).toBe(1);
+          expect(range.length % 188).toBe(0);
+        }
       }
-    }
-    expectContiguous(name, track, all);
-  });
+      expectContiguous(name, track, all);
+    },
+  );
 
   test("segments are returned as ffmpeg lists them, and the last ones once it has ended", async () => {
     const whole = await readTs("main");
@@ -346,7 +350,7 @@ describe("invalid data is rejected, also at the second call", () => {
     return bytes;
   };
 
-  test.each<[string, () => Promise<Buffer>]>([
+  few(2).each<[string, () => Promise<Buffer>]>([
     ["an empty file", async () => Buffer.alloc(0)],
     ["zeros", async () => Buffer.alloc(4000)],
     ["a playlist", async () => readFile(at("main.m3u8"))],
@@ -365,7 +369,7 @@ describe("invalid data is rejected, also at the second call", () => {
     await reader.close();
   });
 
-  test.each([
+  few(2).each([
     ["no playlist", null],
     ["an unfinished playlist", "#EXTM3U\n#EXTINF:4,\nmain-00000.ts\n"],
     ["a segment in another format", "#EXTM3U\n#EXTINF:4,\nmain.mp4\n#EXT-X-ENDLIST\n"],

@@ -8,7 +8,6 @@ import { openFile } from "../run-files/open-file.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 import type { CodecDescription } from "./codecs/codec-strings.ts";
 import { type FileFragment, type FileHead, type FragmentFile, followFragments } from "./mp4/fragment-file.ts";
-import { type EventPlaylist, readEventPlaylist } from "./mpegts/event-playlist.ts";
 import { TICKS_PER_SECOND } from "./mpegts/ts-packets.ts";
 import { readTsSegment, type TsSegment } from "./mpegts/ts-segments.ts";
 import type { Segment } from "./segment.ts";
@@ -164,4 +163,27 @@ async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment
     await unlink(piece.path);
   }
   return { segment, path: first.path, offset: 0, release: fileRelease(first.path) };
+}
+
+/** Reads ffmpeg's own playlist of finished segments (RFC 8216 §4.3.2.1), which grows line by line. */
+type EventPlaylist = {
+  /** Whether no more segments follow. */
+  readonly isFinished: boolean;
+  readonly segments: readonly { readonly name: string; readonly seconds: number }[];
+};
+
+/** Throws when a segment has no duration. */
+function readEventPlaylist(text: string): EventPlaylist {
+  const lines = text.split("\n").map((line) => line.trim());
+  const names = lines.flatMap((line, at) => (line === "" || line.startsWith("#") ? [] : [{ name: line, at }]));
+  return {
+    isFinished: lines.includes("#EXT-X-ENDLIST"),
+    segments: names.map(({ name, at }) => ({ name, seconds: durationIn(lines[at - 1]) })),
+  };
+}
+
+function durationIn(line = ""): number {
+  const seconds = Number.parseFloat(/^#EXTINF:(.*),/.exec(line)?.[1] ?? "");
+  if (!(seconds >= 0)) throw new Error("Segment in ffmpeg's playlist has no duration");
+  return seconds;
 }

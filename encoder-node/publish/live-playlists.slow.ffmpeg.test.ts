@@ -52,7 +52,10 @@ async function publish(params: object, { speed = 4, respond, subtitles = false }
       subtitles: subtitles ? SUBTITLES.map((each) => ({ ...each, path: join(folder, "hello.vtt") })) : [],
     },
     {
-      ...{ requestUploads: store.requestUploads, storages, log: silentLog, ffprobe: tools.ffprobe },
+      requestUploads: store.requestUploads,
+      storages,
+      log: silentLog,
+      ffprobe: tools.ffprobe,
       signal: abort.signal,
       playable: (stream) => void seconds.push(stream.seconds),
     },

@@ -66,7 +66,7 @@ export function openLivePlaylists(
   /** The output does not depend on it. */
   const attempt = (stored: Promise<void>): Promise<void> =>
     stored.catch((error: unknown) => {
-      if (!deps.signal.aborted) deps.log.warn("Growing playlists are not stored", { error: messageOf(error) });
+      if (!deps.signal.aborted) deps.log.warn("growing playlists not stored", { error: messageOf(error) });
     });
 
   const close = async (): Promise<void> => {

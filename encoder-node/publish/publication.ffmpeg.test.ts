@@ -3,12 +3,14 @@ import { createDecipheriv } from "node:crypto";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { AppError } from "#shared/errors.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import { RunFiles } from "../run-files/run-files.ts";
 import { probeFile } from "../source/probe/probe.ts";
+import { SLOW } from "../testing/few.ts";
+import { makeHeldFfmpeg, releaseRuns } from "../testing/held-ffmpeg.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { ffmpeg, type PlannedEncode, planStream, tools } from "../testing/stream-encode.ts";
 import { type Respond, startTestStorage, type TestStorage } from "../testing/stream-storage.ts";
@@ -48,7 +50,10 @@ const storage = async (respond?: Respond): Promise<TestStorage> => {
 };
 
 type Run = { publication: Publication; files: RunFiles; encode(): Promise<CommandResult> };
-type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "planned">> & { speed?: number };
+type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "planned">> & {
+  speed?: number;
+  tool?: typeof tools.ffmpeg;
+};
 
 /**
  * Starts to publish. `encode` takes at least the clip's duration divided by `speed`, so that there is something to
@@ -70,7 +75,7 @@ async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, 
   ends.push(publication.stop);
   const argv = planned.argv.toSpliced(planned.argv.indexOf("-i"), 0, "-readrate", String(terms.speed ?? 10));
   const command = {
-    path: tools.ffmpeg.path,
+    path: (terms.tool ?? tools.ffmpeg).path,
     argv,
     reads: ["clip.mp4", "early.mp4"].map((name) => join(folder, name)),
     stallMs: 60_000,
@@ -84,11 +89,14 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   const path = join(folder, "hello.vtt");
   await writeFile(path, "WEBVTT\n\n00:01.000 --> 00:03.000\nHello\n");
   const subtitles = [{ language: "en", name: "English", default: true, path }];
-  const { publication, files, encode } = await publish(planned, store, { subtitles, speed: 2 });
-  expect(await encode()).toEqual({ ok: true });
-  const early = [...store.objects.keys()];
+  const held = await makeHeldFfmpeg(folder, "-readrate");
+  const { publication, files, encode } = await publish(planned, store, { subtitles, tool: held });
+  const encoded = encode();
   // Which tracks and formats are first depends on the build and the machine.
-  expect(early).toContainEqual(expect.stringMatching(/00001\.(?:ts|m4s)$/));
+  const early = (): string[] => [...store.objects.keys()].filter((name) => /00001\.(?:ts|m4s)$/.test(name));
+  await vi.waitFor(() => expect(early()).not.toEqual([]));
+  await releaseRuns(files.folder);
+  expect(await encoded).toEqual({ ok: true });
   await publication.check();
   let sent = 0;
   const waiting = publication.waitingBytes();
@@ -148,7 +156,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   expect(Number(hls?.streams[0]?.bit_rate)).toBe(Math.round(bits / 12));
 });
 
-it("encrypts MPEG-TS only, as players decrypt it", async () => {
+it("encrypts MPEG-TS only, as players decrypt it", SLOW, async () => {
   const store = await storage();
   const key = "000102030405060708090a0b0c0d0e0f";
   const planned = await plan({ ...HLS, ...DASH, encryption: { key, key_uri: "key.bin" } });
@@ -196,7 +204,7 @@ async function decode(cwd: string, input: readonly string[], map: string): Promi
   return { frames, audio: map.includes("a") ? await readFile(join(cwd, "audio.md5"), "utf8") : "" };
 }
 
-it("puts video and audio into the same segments for HLS version 3", async () => {
+it("puts video and audio into the same segments for HLS version 3", SLOW, async () => {
   const store = await storage();
   const planned = await plan({ hls: { path: "a", version: 3 }, ...DASH });
   const { publication, files, encode } = await publish(planned, store);
@@ -240,7 +248,7 @@ it("puts video and audio into the same segments for HLS version 3", async () => 
   }
 });
 
-it("continues with audio alone where the video of HLS version 3 ends early", async () => {
+it("continues with audio alone where the video of HLS version 3 ends early", SLOW, async () => {
   const source = "-f lavfi -i testsrc2=s=160x90:r=25:d=3 -f lavfi -i sine=d=8";
   expect(await ffmpeg(folder, `${source} -c:v libx264 -preset ultrafast -c:a aac early.mp4`)).toEqual({ ok: true });
   const params = { hls: { path: "a", version: 3 }, variants: ["mp4:160x90", "mp4:x"], segment_duration: 2 };
@@ -259,7 +267,7 @@ it("continues with audio alone where the video of HLS version 3 ends early", asy
   expect(own.audio).toBe(alone.audio);
 });
 
-it("packages HLS as fragmented MP4 when all its video is HEVC", async () => {
+it("packages HLS as fragmented MP4 when all its video is HEVC", SLOW, async () => {
   const store = await storage();
   const { publication, encode } = await publish(await plan({ ...HLS, variants: ["mp4:hevc_160x90", "mp4:x"] }), store);
   expect(await encode()).toEqual({ ok: true });
@@ -299,7 +307,7 @@ it("stores thumbnails, and retries temporary failures", async () => {
   expect(String(store.objects.get("dash/master.mpd"))).toContain("thumbnail_tile");
 });
 
-it("returns why no tickets are signed, and rejects when the lease is superseded", async () => {
+it("returns why no tickets are signed, and rejects when the lease is superseded", SLOW, async () => {
   const planned = await plan({ ...HLS, variants: ["mp4:x"] });
   const failure = { code: "storage_bucket_not_found", message: "No such bucket" } as const;
   const refused = await publish(planned, await storage(), { requestUploads: async () => ({ failure }) });
@@ -314,7 +322,7 @@ it("returns why no tickets are signed, and rejects when the lease is superseded"
   await expect(unwanted.publication.finish(() => undefined)).rejects.toBe(superseded);
 });
 
-it("does not block ffmpeg when the storage stalls, and stops at once", async () => {
+it("does not block ffmpeg when the storage stalls, and stops at once", SLOW, async () => {
   const store = await storage(() => true);
   const abort = new AbortController();
   const { publication, encode } = await publish(await plan({ ...HLS, ...DASH }), store, { signal: abort.signal });
@@ -327,7 +335,7 @@ it("does not block ffmpeg when the storage stalls, and stops at once", async () 
   expect(store.requests()).toBeLessThanOrEqual(4);
 });
 
-it("stops in the middle", async () => {
+it("stops in the middle", SLOW, async () => {
   const store = await storage();
   const { publication, encode } = await publish(await plan(DASH), store, { speed: 4 });
   const encoded = encode();

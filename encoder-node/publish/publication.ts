@@ -5,7 +5,7 @@ import { messageOf } from "#shared/log.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import type { UploadedFile } from "#shared/protocol/uploads.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import type { Tool } from "../ffmpeg/build/locate.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { lastEndMs } from "../package/spans.ts";
 import { probeResult } from "../upload/made-file.ts";
 import { checkTracks } from "./check-tracks.ts";

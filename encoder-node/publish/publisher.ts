@@ -3,9 +3,9 @@
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 import { openPublication, type Publication, type PublicationDeps } from "./publication.ts";
 import type { SubtitleFile } from "./publication-options.ts";
 

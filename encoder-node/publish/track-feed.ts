@@ -1,12 +1,11 @@
 // One track of one package while it is encoded: turns its complete segments into files to upload.
-
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
-import { holdsCaptions } from "../package/holds-captions.ts";
 import { initFile, inStreamFolder, segmentFile, segmentNumber } from "../package/package-files.ts";
 import type { PackagedTrack, Segment } from "../package/segment.ts";
 import type { ReadySegment, TrackHeader, TrackReader } from "../package/track-reader.ts";
+import { openFile } from "../run-files/open-file.ts";
 import { encryptedContent, rangeContent } from "../upload/content.ts";
 import type { StreamFile } from "./stream-storage.ts";
 
@@ -121,4 +120,20 @@ function initializationVector(number: number): Buffer {
   const iv = Buffer.alloc(16);
   iv.writeUInt32BE(number, 12);
   return iv;
+}
+
+// Closed captions in encoded video. Not every encoder copies them, and not every version of one.
+
+/** The start of a message with captions in H.264 and HEVC: ITU-T T.35, country and provider, "GA94", type 3 (A/53). */
+const MESSAGE = Buffer.from("b500314741393403", "hex");
+
+/** Whether frames of a segment have closed captions. Packets of MPEG-TS may part some of the messages, but not all. */
+async function holdsCaptions({ path, offset, segment }: ReadySegment): Promise<boolean> {
+  const file = await openFile(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(segment.sizeBytes), 0, segment.sizeBytes, offset);
+    return buffer.subarray(0, bytesRead).includes(MESSAGE);
+  } finally {
+    await file.close();
+  }
 }

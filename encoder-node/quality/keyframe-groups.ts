@@ -2,10 +2,10 @@
 import { messageOf } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
-import type { KeyframeGroup } from "#shared/plan/target/sample-windows.ts";
-import type { Tool } from "../ffmpeg/build/locate.ts";
+import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { runPacketListingByLine } from "../source/frame-index/run-packet-listing.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 
 const PACKET = /^packet\|pts_time=([^|]+)\|dts_time=([^|]+)\|size=(\d+)\|flags=(\S*)/;
 
@@ -45,7 +45,7 @@ export async function readKeyframeGroups(
     return true;
   }).catch((error: unknown) => {
     signal.throwIfAborted();
-    log.warn("Packets not listed, samples are evenly spread", { error: messageOf(error) });
+    log.warn("packets not listed", { error: messageOf(error) });
     return false;
   });
   const areInOrder = groups.every(({ fromMs }, at) => fromMs > (groups[at - 1]?.fromMs ?? Number.NEGATIVE_INFINITY));

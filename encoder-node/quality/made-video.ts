@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { openFile } from "../run-files/open-file.ts";
 
 /** An encoded video track. `segments`: the folder and the beginning of the names of its MPEG-TS segments. */

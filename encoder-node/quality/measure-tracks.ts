@@ -2,9 +2,9 @@
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { RunInputs } from "#shared/plan/plan-run.ts";
 import { isForLargeScreen, sourceStart } from "#shared/plan/quality/compare-video.ts";
 import { measuredTracks } from "#shared/plan/quality/renditions.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import type { ChunkSpan } from "#shared/protocol/chunks.ts";
 import type { Result } from "#shared/result.ts";
@@ -125,7 +125,7 @@ async function measureTogether(wanted: readonly Wanted[], deps: MeasureDeps): Pr
 
 function notMeasured(error: unknown, { signal, log }: MeasureDeps): null {
   signal.throwIfAborted();
-  log.warn("Quality not measured", { error: messageOf(error) });
+  log.warn("quality not measured", { error: messageOf(error) });
   return null;
 }
 

@@ -16,7 +16,7 @@ import { runCommand } from "../ffmpeg/run-command.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
 import { readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 
 export type MeasuredVideo = Viewing & {
   /** The part of the video's frames that is not padding. */
@@ -112,7 +112,7 @@ async function runPlan(
       if (run.durationMs) onProgress?.(Math.min(1, outTimeMs / run.durationMs));
     },
   });
-  log.debug("Quality measured", { durationMs: Math.round(performance.now() - startedAt), ok: result.ok });
+  log.debug("quality measured", { durationMs: Math.round(performance.now() - startedAt), ok: result.ok });
   return result.ok ? null : explainFailure(result.stderrTail, result);
 }
 

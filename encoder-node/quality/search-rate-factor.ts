@@ -4,8 +4,8 @@ import * as z from "zod";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { type RateFactorEncoder, rateFactorBounds, usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
-import type { RunInputs } from "#shared/plan/plan-run.ts";
 import { QUALITY_LOG } from "#shared/plan/quality/compare-video.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import {
   type PlannedSearch,
@@ -13,14 +13,14 @@ import {
   planSample,
   planSearch,
   type SearchedVideo,
-} from "#shared/plan/target/plan-probes.ts";
-import { type KeyframeGroup, type SampleWindow, sampleWindows } from "#shared/plan/target/sample-windows.ts";
-import { scoreOf, summarizeVmaf } from "#shared/plan/target/score.ts";
-import { lossOf, nextProbe } from "#shared/plan/target/search.ts";
+} from "#shared/plan/vmaf/plan-probes.ts";
+import { type KeyframeGroup, type SampleWindow, sampleWindows } from "#shared/plan/vmaf/sample-windows.ts";
+import { scoreOf, summarizeVmaf } from "#shared/plan/vmaf/score.ts";
+import { lossOf, nextProbe } from "#shared/plan/vmaf/search.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import { openFile, readText } from "../run-files/open-file.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 import { type Measured, targetOf, targetReport, withoutSearch } from "./target-report.ts";
 
 export type SearchRequest = RunInputs & {
@@ -124,7 +124,7 @@ async function searchOne(
     }
     const measured = samples.samples.length > 0 ? await tryRateFactor(search, next.rateFactor, samples, deps) : null;
     if (!measured) {
-      deps.log.warn("No rate factor could be searched", { codec: video.codec, tried: tried.length });
+      deps.log.warn("rate factor not found", { codec: video.codec, tried: tried.length });
       return reportOf({ tried, chosen: null, stopped: "failed" });
     }
     tried.push(measured);
@@ -153,7 +153,7 @@ async function tryRateFactor(
   const summary = summarizeVmaf(vmaf);
   const size = await sizeOf(join(folder, plan.file));
   const lengthMs = lengthOf(kept);
-  deps.log.debug("Rate factor tried", { rateFactor, ...summary, frames: vmaf.length, sampledMs: lengthMs });
+  deps.log.debug("rate factor tried", { rateFactor, ...summary, frames: vmaf.length, sampledMs: lengthMs });
   return { rateFactor, score: scoreOf(summary), kbps: (size * 8) / lengthMs, summary, frames: vmaf.length };
 }
 

@@ -1,8 +1,8 @@
 // The report on the search for a requested VMAF.
 import { usualRateFactor } from "#shared/plan/encoders/rate-factors.ts";
-import type { PlannedSearch, SearchedVideo } from "#shared/plan/target/plan-probes.ts";
-import type { VmafSummary } from "#shared/plan/target/score.ts";
-import type { Probe } from "#shared/plan/target/search.ts";
+import type { PlannedSearch, SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
+import type { VmafSummary } from "#shared/plan/vmaf/score.ts";
+import type { Probe } from "#shared/plan/vmaf/search.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 
 /** A rate factor that was tried, and what was measured. */
@@ -53,7 +53,13 @@ const rounded = ({ mean, harmonicMean, percentile1 }: VmafSummary): VmafSummary 
 /** Reports that nothing was searched. */
 export function withoutSearch(video: SearchedVideo): TargetReport {
   return {
-    ...{ vmaf: targetOf(video), size: "", rateFactor: 0, stopped: "failed", measured: null },
-    ...{ samples: 0, sampledMs: 0, tried: [] },
+    vmaf: targetOf(video),
+    size: "",
+    rateFactor: 0,
+    stopped: "failed",
+    measured: null,
+    samples: 0,
+    sampledMs: 0,
+    tried: [],
   };
 }

@@ -1,14 +1,14 @@
 // The task `audio`: encode what a chunked job does not encode in chunks, and store it in the scratch bucket for the
 // join.
 import { AppError } from "#shared/errors.ts";
-import { type AudioPlan, planAudio } from "#shared/plan/plan-audio.ts";
+import { type AudioPlan, planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { RunFiles } from "../run-files/run-files.ts";
-import { withRangedSource } from "../task/read-ranged.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
-import { inWorkspace } from "../task/workspace.ts";
 import { madeFile, missingTrack, probeResult } from "../upload/made-file.ts";
+import { withRangedSource } from "../workspace/read-ranged.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
+import { inWorkspace } from "../workspace/workspace.ts";
 import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
 import { type OnRuns, runAll } from "./encode/run-planned.ts";
 

@@ -1,15 +1,9 @@
 // The slot of a lease: given back once, with the report of its task's result or in a frame of its own.
 import type { LeaseId } from "#shared/ids.ts";
-import {
-  type FreedSlots,
-  MAX_REPORT_WAIT_MS,
-  type NodeDisk,
-  type NodeFrame,
-  type TaskOutcome,
-} from "#shared/protocol/frames.ts";
+import type { FreedSlots, NodeDisk, NodeFrame, TaskOutcome } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
 import type { Report, SlotReturn } from "../link/reports.ts";
-import type { Slots } from "../task/slots.ts";
+import type { Slots } from "../workspace/slots.ts";
 
 export interface HeldSlotDeps {
   readonly slots: Slots;
@@ -18,13 +12,9 @@ export interface HeldSlotDeps {
   send(frame: NodeFrame): void;
 }
 
-/** The share of the time of its work that a chunk's report may wait for those of other chunks. */
-const REPORT_WAIT_SHARE = 0.01;
-
 export class HeldSlot {
   readonly #assignment: Assignment;
   readonly #deps: HeldSlotDeps;
-  readonly #startedAt = Date.now();
   #isHeld = true;
   #isReported = false;
 
@@ -49,11 +39,9 @@ export class HeldSlot {
    * A result takes the slot along, so that the next task comes with its answer. Not that of an inspection: the hub
    * keeps an encode slot for its job meanwhile. A failure neither: its job must first advertise which nodes to avoid.
    */
-  with({ lease, verb, body }: Report, now = Date.now()): SlotReturn | undefined {
+  with({ lease, verb }: Report): SlotReturn | undefined {
     if (verb !== "complete" || this.#assignment.slotClass !== "encode") return undefined;
-    const waitMs = Math.min(MAX_REPORT_WAIT_MS, REPORT_WAIT_SHARE * (now - this.#startedAt));
     return {
-      mayWaitMs: body.result.kind === "chunk" ? Math.floor(waitMs) : 0,
       freed: () => this.#give([lease], "done"),
       acknowledged: () => {
         this.#isReported = true;

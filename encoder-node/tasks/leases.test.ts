@@ -8,14 +8,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import type { NodeFrame, ProgressItem } from "#shared/protocol/frames.ts";
 import { Assignment } from "#shared/protocol/tasks.ts";
 import type { Report, Reports } from "../link/reports.ts";
-import { createProgressBoard, type ProgressBoard } from "../task/progress.ts";
-import { RangedSources } from "../task/ranged-sources.ts";
-import { createSlots } from "../task/slots.ts";
-import { SourceCache } from "../task/source-cache.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
-import { UploadSlots } from "../task/upload-slots.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
+import { createProgressBoard, type ProgressBoard } from "../workspace/progress.ts";
+import { RangedSources } from "../workspace/ranged-sources.ts";
+import { createSlots } from "../workspace/slots.ts";
+import { SourceCache } from "../workspace/source-cache.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
+import { UploadSlots } from "../workspace/upload-slots.ts";
 import { Leases } from "./leases.ts";
 
 const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;

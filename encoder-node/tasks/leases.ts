@@ -8,21 +8,19 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
 import type { HeldLeases } from "../link/held-leases.ts";
 import type { Report, Reports } from "../link/reports.ts";
-import { CommandLog } from "../task/command-log.ts";
-import type { ProgressBoard } from "../task/progress.ts";
-import { YIELDED } from "../task/source-cache.ts";
-import type { TaskDeps, WaitForOthers } from "../task/task-deps.ts";
-import type { UploadSlots } from "../task/upload-slots.ts";
 import { workingOn } from "../watchdog/current-lease.ts";
+import { CommandLog } from "../workspace/command-log.ts";
+import type { ProgressBoard } from "../workspace/progress.ts";
+import type { TaskDeps, WaitForOthers } from "../workspace/task-deps.ts";
+import type { UploadSlots } from "../workspace/upload-slots.ts";
 import { canFinish, type WorkDone } from "./finish-in-time.ts";
 import { freedSlots, HeldSlot, type HeldSlotDeps } from "./held-slot.ts";
 import { runTask, type StopReason } from "./run-task.ts";
-import { WaitingLeases } from "./waiting-leases.ts";
 
 /** The part of a task's deps that belongs to its lease alone. */
 export type LeaseDeps = Pick<
   TaskDeps,
-  "assignment" | "signal" | "progress" | "playable" | "commands" | "yielding" | "report" | "releaseSlot" | "waiting"
+  "assignment" | "signal" | "progress" | "playable" | "commands" | "report" | "releaseSlot" | "waiting"
 >;
 
 /** What the leases need from the node. */
@@ -40,10 +38,8 @@ type Running = {
   readonly assignment: Assignment;
   readonly work: { done: WorkDone };
   readonly abort: AbortController;
-  readonly yielded: AbortController;
   readonly done: Promise<unknown>;
 };
-type LeaseSignals = { readonly stop: AbortSignal; readonly yielded: AbortSignal };
 type NoteProgress = (stage: TaskStage, fraction: number) => void;
 
 /** How often a node whose machine will be taken away checks what it can finish. */
@@ -70,19 +66,14 @@ export class Leases {
     if (this.#isDraining) {
       return this.#run(assignment, () => reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } }));
     }
-    log.debug("Lease started", { lease, kind, slotClass, round, ...traceFields(assignment.trace) });
+    log.debug("lease started", { lease, kind, slotClass, round, ...traceFields(assignment.trace) });
     const slot = new HeldSlot(assignment, this.#deps);
     const waiting = this.#waiting.of(lease, () => slot.giveBack());
-    this.#run(assignment, (signals, note) => runLease({ assignment, slot, waiting }, signals, note, this.#deps));
+    this.#run(assignment, (signal, note) => runLease({ assignment, slot, waiting }, signal, note, this.#deps));
   }
 
   cancel(lease: LeaseId): void {
     this.#leases.get(lease)?.abort.abort("cancelled" satisfies StopReason);
-  }
-
-  /** Other tasks wait: if this lease still waits for its source, it gives its slot back. */
-  yield(lease: LeaseId): void {
-    this.#leases.get(lease)?.yielded.abort(YIELDED);
   }
 
   running(): RunningLease[] {
@@ -123,7 +114,7 @@ export class Leases {
   #handBack(late: readonly Running[]): void {
     for (const { assignment, abort } of late) {
       const { lease, trace } = assignment;
-      if (!abort.signal.aborted) this.#deps.log.info("Lease handed back", { lease, ...traceFields(trace) });
+      if (!abort.signal.aborted) this.#deps.log.info("lease returned", { lease, ...traceFields(trace) });
       abort.abort("handed-back" satisfies StopReason);
     }
   }
@@ -133,7 +124,7 @@ export class Leases {
     while (this.#leases.size > 0) await Promise.all([...this.#leases.values()].map(({ done }) => done));
   }
 
-  #run(assignment: Assignment, start: (signals: LeaseSignals, note: NoteProgress) => Promise<unknown>): void {
+  #run(assignment: Assignment, start: (signal: AbortSignal, note: NoteProgress) => Promise<unknown>): void {
     const { lease, token } = assignment;
     const { held, log } = this.#deps;
     held.add({ lease, token });
@@ -142,17 +133,17 @@ export class Leases {
       const since = work.done.stage === stage ? work.done.since : Date.now();
       work.done = { stage, fraction, since };
     };
-    const [abort, yielded] = [new AbortController(), new AbortController()];
-    const done = workingOn({ lease, token }, () => start({ stop: abort.signal, yielded: yielded.signal }, note))
+    const abort = new AbortController();
+    const done = workingOn({ lease, token }, () => start(abort.signal, note))
       .catch((error: unknown) => {
-        log.error("Lease failed unexpectedly", { lease, error: messageOf(error), ...traceFields(assignment.trace) });
+        log.error("lease failed unexpectedly", { lease, error: messageOf(error), ...traceFields(assignment.trace) });
       })
       .finally(() => {
         this.#leases.delete(lease);
         this.#waiting.remove(lease);
         void held.remove(lease);
       });
-    this.#leases.set(lease, { assignment, work, abort, yielded, done });
+    this.#leases.set(lease, { assignment, work, abort, done });
   }
 }
 
@@ -161,7 +152,7 @@ type LeaseRun = { readonly assignment: Assignment; readonly slot: HeldSlot; read
 /** Runs a lease from the slot that it has taken to the report; the slot may be given back long before the end. */
 async function runLease(
   { assignment, slot, waiting }: LeaseRun,
-  { stop: signal, yielded }: LeaseSignals,
+  signal: AbortSignal,
   note: NoteProgress,
   deps: LeasesDeps,
 ): Promise<void> {
@@ -182,18 +173,17 @@ async function runLease(
   const moveToUploadSlot = async (): Promise<void> => {
     releaseUploadSlot = await uploads.acquire(end.signal);
     if (end.signal.aborted) return releaseUploadSlot();
-    log.debug("Encode slot released, uploads continue");
+    log.debug("encode slot released");
     slot.giveBack();
   };
   const report = (outputs: OutputReport[]): Promise<boolean> =>
     reports.send({ lease, verb: "outputs", body: { token, outputs } });
   const releaseSlot = (): void => void moveToUploadSlot().catch(() => undefined);
-  const yielding = { requested: yielded, reportSlow: () => deps.send({ type: "slow", lease }) };
   const commands = new CommandLog();
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {
-    const own = { assignment, signal, progress, playable, commands, yielding, report, releaseSlot, waiting };
+    const own = { assignment, signal, progress, playable, commands, report, releaseSlot, waiting };
     outcome = await runTask(deps.taskDeps(own), {
       ...reports,
       send: (last: Report) => reports.send(last, slot.with(last)),
@@ -203,6 +193,43 @@ async function runLease(
     board.remove(lease);
     (releaseUploadSlot as (() => void) | null)?.();
     slot.end(outcome);
-    log.debug("Lease ended");
+    log.debug("lease ended");
+  }
+}
+
+// The leases of this node whose tasks wait for those of other leases. They have no slot meanwhile.
+
+/** Each may have a process of ffmpeg that waits, too. */
+const MAX_WAITING = 8;
+
+class WaitingLeases {
+  readonly #leases = new Set<LeaseId>();
+  #isClosed = false;
+
+  has(lease: LeaseId): boolean {
+    return this.#leases.has(lease);
+  }
+
+  /** The lease has ended. */
+  remove(lease: LeaseId): void {
+    this.#leases.delete(lease);
+  }
+
+  /** From now on no task may begin to wait. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** How a lease's task waits; `giveBack` gives its slot back. */
+  of(lease: LeaseId, giveBack: () => void): WaitForOthers {
+    return {
+      begin: () => {
+        if (this.#isClosed || this.#leases.size >= MAX_WAITING) return false;
+        this.#leases.add(lease);
+        giveBack();
+        return true;
+      },
+      end: () => this.remove(lease),
+    };
   }
 }

@@ -6,19 +6,18 @@ import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { Reports } from "../link/reports.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 import { encodeAudio } from "./audio.ts";
 import { chunk } from "./chunk/chunk.ts";
 import { encode } from "./encode/encode.ts";
 import { inspect } from "./inspect/inspect.ts";
 import { join } from "./join/join.ts";
-import { splitEncode } from "./split-encode/split-encode.ts";
 
 /** Why the work on a task was stopped: its job no longer needs it, or this node stops and hands it back. */
 export type StopReason = "cancelled" | "handed-back";
 
 /** Codes of failures with which a node returns a task. */
-const RETURNING: ReadonlySet<string> = new Set(["node_busy", "node_lost", "turn_over"]);
+const RETURNING: ReadonlySet<string> = new Set(["node_busy", "node_lost"]);
 
 /** Runs a task, reports its result or failure, and returns how it ended. Never rejects. */
 export async function runTask(deps: TaskDeps, reports: Reports): Promise<TaskOutcome> {
@@ -36,7 +35,7 @@ async function runReported(deps: TaskDeps, reports: Reports): Promise<Run> {
   try {
     const ended = await workEnded(deps);
     if (ended === null) {
-      log.info("Task cancelled", { kind: task.kind });
+      log.info("task cancelled", { kind: task.kind });
       return { outcome: "cancelled", error: null };
     }
     if ("result" in ended) {
@@ -49,7 +48,7 @@ async function runReported(deps: TaskDeps, reports: Reports): Promise<Run> {
     const { code } = ended.failure;
     return { outcome: RETURNING.has(code) ? "returned" : "failed", error: code };
   } catch (error) {
-    log.error("Task not reported", { kind: task.kind, error: messageOf(error) });
+    log.error("task not reported", { kind: task.kind, error: messageOf(error) });
     return { outcome: "failed", error: "node_failed" };
   }
 }
@@ -68,12 +67,12 @@ async function workEnded(deps: TaskDeps): Promise<Ended | null> {
   const startedAt = Date.now();
   try {
     const result = await work(deps);
-    log.info("Task done", { kind, durationMs: Date.now() - startedAt });
+    log.info("task completed", { kind, durationMs: Date.now() - startedAt });
     return { result };
   } catch (error) {
     if (signal.aborted && signal.reason !== "handed-back") return null;
     const failure = ownFailure(taskFailure(error, signal), deps);
-    log.warn("Task failed", { kind, code: failure.code, error: failure.message });
+    log.warn("task failed", { kind, code: failure.code, error: failure.message });
     return { failure };
   }
 }
@@ -84,7 +83,7 @@ function work(deps: TaskDeps): Promise<TaskResult> {
     case "inspect":
       return inspect(task, deps);
     case "encode":
-      return encode(task, deps, splitEncode);
+      return encode(task, deps);
     case "chunk":
       return chunk(task, deps);
     case "audio":

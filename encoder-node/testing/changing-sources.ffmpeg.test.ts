@@ -23,6 +23,7 @@ import {
   peak,
   STREAM,
 } from "./changing-sources-checks.ts";
+import { SLOW } from "./few.ts";
 import { processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { shownFrames } from "./shown-frames.ts";
@@ -45,7 +46,7 @@ it("plays audio whose format changes, and that begins late, without inserted sil
   await checkContinuity(await changingAudio(0.5)(openWorkshop(folder)), 0.5);
 });
 
-it("mixes ambisonic audio, with its directions", async () => {
+it("mixes ambisonic audio, with its directions", SLOW, async () => {
   const path = await ambisonicAudio(openWorkshop(folder));
   const formats = ["mp4", "mp3", "mkv:h264:flac_multi", "mp4::aac_mono"].map((format) => ({ format }));
   const { outputs } = await processSource(path, [...formats, STREAM]);
@@ -64,18 +65,18 @@ it("takes the audio of the video's channel from a multiplex", async () => {
   for (const output of outputs) expect(await peak(filesOf(output)[0] ?? "", "anull")).toBeGreaterThan(2000);
 });
 
-it("copies packed frames with a time for each frame, in the order of display", async () => {
+it("copies packed frames with a time for each frame, in the order of display", SLOW, async () => {
   const path = await packedFrames(openWorkshop(folder));
   // ffmpeg itself loses the last of packed frames.
   await checkCopies(path, join(folder, "unpacked.avi"));
 });
 
-it("encodes video with a reserved color matrix", async () => {
+it("encodes video with a reserved color matrix", SLOW, async () => {
   const options = "-c:v libx264 -pix_fmt yuv420p -bsf:v h264_metadata=matrix_coefficients=3";
   await checkReserved(await reservedMatrix("h264.mp4", options)(openWorkshop(folder)));
 });
 
-it("shows the only frame of a song in a stream as long as the audio", async () => {
+it("shows the only frame of a song in a stream as long as the audio", SLOW, async () => {
   const path = await oneFrameSong(openWorkshop(folder));
   const { outputs } = await processSource(path, [STREAM]);
   const playlist = filesOf(outputs[0])[0] ?? "";

@@ -12,13 +12,12 @@ import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { Task, type TaskOf } from "#shared/protocol/tasks.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
 import { encodeAudio } from "../tasks/audio.ts";
 import { chunk } from "../tasks/chunk/chunk.ts";
 import { encode } from "../tasks/encode/encode.ts";
-import type { SplitEncode } from "../tasks/encode/encode-outputs.ts";
 import { inspect } from "../tasks/inspect/inspect.ts";
 import { join } from "../tasks/join/join.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 import { closeServers, sendRange, serve } from "./range-server.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-bucket.ts";
 import { startTestStorage, type TestStorage } from "./stream-storage.ts";
@@ -77,19 +76,18 @@ export const leaseOf = (job: string, task: string): string => `${job}.${task}.1`
 
 export type Outputs = { readonly result: TaskResult & { kind: "encode" | "join" }; readonly storage: TestStorage };
 
-/** Encodes the outputs as one task, in one run unless `split` is given. `given` overrides deps of the task. */
+/** Encodes the outputs as one task, in one run. `given` overrides deps of the task. */
 export async function encodeWhole(
   testBed: ChunkTestBed,
   clip: Clip,
   outputs: OutputSpec[],
   given: Partial<TaskDeps> = {},
-  split?: SplitEncode,
 ): Promise<Outputs> {
   const storage = await startTestStorage();
   const lease = leaseOf(newJob(), "encode");
   const { probe } = await inspected(testBed, clip, lease, null);
   const task = { kind: "encode" as const, sourceUrl: `${testBed.origin}/${clip}`, probe, outputs };
-  const result = await encode(task, testBed.node.depsOf(lease, task, { ...storage, ...given }), split);
+  const result = await encode(task, testBed.node.depsOf(lease, task, { ...storage, ...given }));
   if (result.kind !== "encode") throw new Error("Not the result of an encode");
   storage.close();
   return { result, storage };

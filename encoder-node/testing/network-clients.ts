@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
-import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
 import { fetchSubtitles } from "../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../source/extras/fetch-watermarks.ts";
 import { fetchSource } from "../source/fetch/fetch-source.ts";

@@ -8,9 +8,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
+import { type EncodePlan, planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
-import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { probeSource } from "../source/probe/probe-source.ts";
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { few } from "./few.ts";
 import { type ProcessedOutput, processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import {
@@ -66,7 +67,7 @@ async function expectImages(source: string, output: ProcessedOutput | undefined,
 }
 
 describe("a truncated file", () => {
-  it.each([truncatedMatroska, truncatedWebm])("fails outputs that need the missing part: %o", async (make) => {
+  few(1).each([truncatedMatroska, truncatedWebm])("fails outputs that need the missing part: %o", async (make) => {
     const path = await make(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, THREE, STREAM, { ...MP4, durationMs: 1000 }]);
     const failed = { ok: false, failure: { code: "encoding_failed", message: expect.stringContaining("truncated") } };
@@ -84,7 +85,7 @@ describe("a truncated file", () => {
 });
 
 describe("a file without a duration", () => {
-  it.each([
+  few(1).each([
     [browserRecording, 6],
     [animatedPng, 6],
   ])("gives images of its whole length: %o", async (make, seconds) => {
@@ -98,7 +99,7 @@ describe("a file without a duration", () => {
 });
 
 describe("a header whose times differ from those of the packets", () => {
-  it.each([
+  few(1).each([
     [earlyDataStream, 2, 20],
     [clockRollover, 6, 60],
     [trimmedWithoutKeyframe, 3.4, 34],
@@ -128,7 +129,7 @@ describe("a header whose times differ from those of the packets", () => {
 
 describe("a video with a variable frame rate", () => {
   const formats = ["mp4", "webm:vp8", "mkv", "mov", "mp4:15fps"].map((format) => ({ format }));
-  it.each([screenRecording, screenRecordingInMatroska])(
+  few(1).each([screenRecording, screenRecordingInMatroska])(
     "shows its last frame as long as the source: %o",
     async (make) => {
       const path = await make(openWorkshop(folder));

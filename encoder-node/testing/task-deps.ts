@@ -1,17 +1,19 @@
 // The deps of a task for tests: real tools, and storages on loopback.
+
 import { join } from "node:path";
+import { parseLeaseId } from "#shared/ids.ts";
 import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
 import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { TaskStage } from "#shared/protocol/frames.ts";
 import { Assignment, slotClassOf, Task } from "#shared/protocol/tasks.ts";
-import { locateFfmpeg } from "../ffmpeg/build/locate.ts";
-import { CommandLog } from "../task/command-log.ts";
-import { RangedSources } from "../task/ranged-sources.ts";
-import { SourceCache } from "../task/source-cache.ts";
-import type { TaskDeps } from "../task/task-deps.ts";
+import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
 import { storageAgent } from "../upload/storage-agent.ts";
+import { CommandLog } from "../workspace/command-log.ts";
+import { RangedSources } from "../workspace/ranged-sources.ts";
+import { SourceCache } from "../workspace/source-cache.ts";
+import type { TaskDeps } from "../workspace/task-deps.ts";
 import { silentLog } from "./silent-log.ts";
 
 export const tools = await locateFfmpeg(process.env);
@@ -51,7 +53,13 @@ export function startTestNode(folder: string): TestNode {
       const { round = 0, ...overrides } = given;
       const parsed = Task.parse(task);
       const fields = { kind: parsed.kind, slotClass: slotClassOf(parsed), round };
-      const assignment = Assignment.parse({ lease, token: "t", jobId: lease.split(".")[0], ...fields, task: parsed });
+      const assignment = Assignment.parse({
+        lease,
+        token: "t",
+        jobId: parseLeaseId(lease)?.job,
+        ...fields,
+        task: parsed,
+      });
       return {
         ...tools,
         capabilities: CAPABILITIES,
@@ -68,7 +76,6 @@ export function startTestNode(folder: string): TestNode {
         maxSourceBytes: 1e9,
         log: silentLog,
         signal: new AbortController().signal,
-        yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
         withProbeSlot: (work) => work(),
         progress: (stage, fraction) => void reported.push({ stage, fraction }),
         playable: () => undefined,

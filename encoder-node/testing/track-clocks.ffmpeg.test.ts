@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { few, SLOW } from "./few.ts";
 import { type ProcessedOutput, processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
@@ -39,7 +40,7 @@ const firstFile = (output: ProcessedOutput | undefined): string => {
   return output.files[0] ?? "";
 };
 
-it.each<[TrackSource, string, number]>([
+few(1).each<[TrackSource, string, number]>([
   [restarted, "ts", 6],
   [restarted, "mpg", 6],
   [leaping, "ts", 4],
@@ -71,13 +72,13 @@ it("adds a note where timestamps fall back and ffmpeg leaves out what follows", 
   expect(outputs).toMatchObject(outputs.map(() => ({ ok: true, note })));
 });
 
-it("adds a note where a broadcast changes its codec and its video ends long before its audio", async () => {
+it("adds a note where a broadcast changes its codec and its video ends long before its audio", SLOW, async () => {
   const { outputs } = await processSource(await codecChange(openWorkshop(folder), "ts"), VIDEOS);
   const note = expect.stringMatching(/^The input's video ends at 3\.\d\d s, its audio at [56]\.\d\d s\.$/);
   expect(outputs).toMatchObject(outputs.map(() => ({ ok: true, note })));
 });
 
-it.each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, with a note: %s", async (extension) => {
+few(1).each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, with a note: %s", async (extension) => {
   const path = await silentTrack(openWorkshop(folder), extension);
   const { outputs } = await processSource(path, [...VIDEOS, THREE, AUDIO, { format: "mkv:copy:copy" }]);
   const note = "The input announces audio without any data, so this output has no audio.";
@@ -88,7 +89,7 @@ it.each(["webm", "mkv", "ts", "flv"])("leaves out audio that never comes, with a
   expect(await trackSeconds(firstFile(outputs[0]))).toEqual({ video: 2 });
 });
 
-it.each(["mkv", "ts"])("uses other audio than the one that never comes: %s", async (extension) => {
+few(1).each(["mkv", "ts"])("uses other audio than the one that never comes: %s", async (extension) => {
   const { outputs } = await processSource(await secondAudio(openWorkshop(folder), extension), [...VIDEOS, AUDIO]);
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(2, 0);
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { everyNth } from "./few.ts";
 import { processSource } from "./process-source.ts";
 import { closeServers } from "./range-server.ts";
 import { openWorkshop } from "./source-workshop.ts";
@@ -35,22 +36,25 @@ const FORMATS = [
 ];
 const OUTPUTS = [TRACK_STREAM, ...FORMATS.map((format) => ({ format }))];
 
-it.each(SOURCES)("makes all outputs of %s.%s", async (_, extension, make) => {
+it.each(everyNth(5, SOURCES))("makes all outputs of %s.%s", async (_, extension, make) => {
   const { outputs } = await processSource(await make(openWorkshop(folder), extension), OUTPUTS);
   const failures = outputs.map((output, at) => (output.ok ? null : [OUTPUTS[at]?.format, output.failure.message]));
   expect(failures.filter((failure) => failure !== null)).toEqual([]);
 });
 
-it.each(["mp4", "mkv", "mov", "flv"])("fails all outputs whose video is lost half-way: %s", async (extension) => {
-  const path = await videoLost(openWorkshop(folder), extension);
-  const formats = FORMATS.filter((format) => /^(mp4|webm|mkv|mov|mpegts|avi|flv|asf|3gp|mp4::x)$/.test(format));
-  const { outputs } = await processSource(
-    path,
-    formats.map((format) => ({ format })),
-  );
-  for (const [at, output] of outputs.entries()) {
-    expect(output, formats[at]).toMatchObject({
-      failure: { message: expect.stringMatching(/^The video of the result/) },
-    });
-  }
-});
+it.each(everyNth(2, ["mp4", "mkv", "flv", "mov"]))(
+  "fails all outputs whose video is lost half-way: %s",
+  async (extension) => {
+    const path = await videoLost(openWorkshop(folder), extension);
+    const formats = FORMATS.filter((format) => /^(mp4|webm|mkv|mov|mpegts|avi|flv|asf|3gp|mp4::x)$/.test(format));
+    const { outputs } = await processSource(
+      path,
+      formats.map((format) => ({ format })),
+    );
+    for (const [at, output] of outputs.entries()) {
+      expect(output, formats[at]).toMatchObject({
+        failure: { message: expect.stringMatching(/^The video of the result/) },
+      });
+    }
+  },
+);

@@ -23,11 +23,17 @@ it.each<[string, Record<string, string>, unknown]>([
   [
     "headers, a service and a resource",
     {
-      ...{ [BASE]: "http://c", OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%2Cb%3D, x=1", OTEL_SERVICE_NAME: "encoders" },
-      ...{ OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,service.name=no", OTEL_EXPORTER_OTLP_TIMEOUT: "500" },
+      [BASE]: "http://c",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%2Cb%3D, x=1",
+      OTEL_SERVICE_NAME: "encoders",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,service.name=no",
+      OTEL_EXPORTER_OTLP_TIMEOUT: "500",
     },
     {
-      ...{ url: "http://c/v1/traces", headers: { "api-key": "a,b=", x: "1" }, serviceName: "encoders", timeoutMs: 500 },
+      url: "http://c/v1/traces",
+      headers: { "api-key": "a,b=", x: "1" },
+      serviceName: "encoders",
+      timeoutMs: 500,
       resource: { "deployment.environment": "test" },
     },
   ],

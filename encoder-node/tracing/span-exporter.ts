@@ -1,6 +1,7 @@
 // Sends spans to a collector, in batches. Spans wait in memory, within a limit, and those that cannot be sent are
 // dropped.
 import { type Logger, messageOf } from "#shared/log.ts";
+import { NODE_USER_AGENT } from "#shared/version.ts";
 import type { TraceExport } from "./export-settings.ts";
 import { type Attributes, exportRequest, type Span } from "./otlp-json.ts";
 
@@ -62,7 +63,7 @@ export class SpanExporter {
     try {
       const response = await fetch(url, {
         method: "POST",
-        headers: { ...headers, "content-type": "application/json" },
+        headers: { "user-agent": NODE_USER_AGENT, ...headers, "content-type": "application/json" },
         body: JSON.stringify(exportRequest(this.#resource(), batch)),
         redirect: "error",
         signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]),
@@ -72,13 +73,13 @@ export class SpanExporter {
     } catch (error) {
       return this.#drop(batch.length, reasonOf(error));
     }
-    if (this.#dropped > 0) this.#log.info("Spans exported again", { dropped: this.#dropped });
+    if (this.#dropped > 0) this.#log.info("spans exported again", { dropped: this.#dropped });
     this.#dropped = 0;
   }
 
   /** Logs the first loss only. */
   #drop(count: number, error: string): void {
-    if (this.#dropped === 0) this.#log.warn("Spans dropped, the collector does not take them", { error });
+    if (this.#dropped === 0) this.#log.warn("spans dropped", { error });
     this.#dropped += count;
   }
 }

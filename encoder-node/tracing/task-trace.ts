@@ -1,6 +1,7 @@
 // The trace of one task: its span, and those of its steps.
 import { createHash, randomBytes } from "node:crypto";
 import { AppError } from "#shared/errors.ts";
+import { parseLeaseId } from "#shared/ids.ts";
 import { partsOf } from "#shared/network/trace-context.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -51,8 +52,15 @@ export function traceTask(task: TracedTask, add: ((span: Span) => void) | null):
     const startMs = now();
     return (error, attributes = {}) =>
       add({
-        ...{ ...common, spanId: newSpanId(), parent: { spanId, isRemote: false }, name: step, kind: STEPS[step] },
-        ...{ startMs, endMs: now(), attributes: { ...first, ...attributes }, error },
+        ...common,
+        spanId: newSpanId(),
+        parent: { spanId, isRemote: false },
+        name: step,
+        kind: STEPS[step],
+        startMs,
+        endMs: now(),
+        attributes: { ...first, ...attributes },
+        error,
       });
   };
   return {
@@ -61,8 +69,13 @@ export function traceTask(task: TracedTask, add: ((span: Span) => void) | null):
     step: (name, work, attributes) => stepOf(begin, name, work, attributes),
     end: (outcome, error) =>
       add({
-        ...{ ...common, spanId, parent: given && { spanId: given.spanId, isRemote: true } },
-        ...{ name: `task ${task.kind}`, kind: "consumer", startMs, endMs: now() },
+        ...common,
+        spanId,
+        parent: given && { spanId: given.spanId, isRemote: true },
+        name: `task ${task.kind}`,
+        kind: "consumer",
+        startMs,
+        endMs: now(),
         attributes: { ...attributesOf(task), "copra.outcome": outcome },
         error,
       }),
@@ -97,9 +110,8 @@ async function stepOf<Value>(
   }
 }
 
-/** The attempt is the last part of a lease's id. */
 function attributesOf({ jobId, lease, kind, round }: TracedTask): Attributes {
-  const attempt = Number(lease.split(".").at(-1));
+  const attempt = parseLeaseId(lease)?.attempt ?? 0;
   return {
     "copra.job": jobId,
     "copra.lease": lease,

@@ -68,7 +68,7 @@ export function openEarlyUpload(
 
   /** Its other requests would be of no use. */
   const giveUp = (error: unknown): void => {
-    if (!deps.signal.aborted) deps.log.info("Early upload given up", { output: file.output, error: messageOf(error) });
+    if (!deps.signal.aborted) deps.log.info("early upload given up", { output: file.output, error: messageOf(error) });
     failing.abort(error);
   };
 

@@ -5,7 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
-import type { Tool } from "../ffmpeg/build/locate.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
 import { readIndexFirst } from "../package/mp4/index-first.ts";
 import { probeFile } from "../source/probe/probe.ts";
 import { type Content, headedContent, rangeContent } from "./content.ts";

@@ -9,6 +9,7 @@ import type { Logger } from "#shared/log.ts";
 import { connectionFailureOf, storageUnreachable } from "#shared/network/storage-connection.ts";
 import { isTransientStatus, storageRejection } from "#shared/network/storage-failure.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
+import { NODE_USER_AGENT } from "#shared/version.ts";
 import type { Content } from "./content.ts";
 import { formFailure, formFrame, framed } from "./form.ts";
 import { FORM_RETRIES, NO_HOST_RETRIES, RETRIES, type RetryPolicy } from "./retry-policy.ts";
@@ -35,8 +36,6 @@ const STALL_MS = 60_000;
 /** The receiver of a form may forward the file before it responds, which takes longer for larger files. */
 const FORM_STALL_MS_PER_MIB = 250;
 const MAX_FORM_STALL_MS = 5 * 60_000;
-/** Some firewalls reject requests without a user agent. */
-const FORM_USER_AGENT = "copra-upload/1";
 const ERROR_BODY_BYTES = 16 * 1024;
 /** The longest delay of a Node.js timer (`timers`, setTimeout). */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -60,11 +59,11 @@ export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> =
     const outcome = await withTimeLimit(upload, limit, (limited) => tryPart(limited, formKey));
     const fields = { url: part.url, offset: part.offset, sizeBytes: part.sizeBytes, attempt };
     if (outcome.ok) {
-      log.debug("Upload part stored", { ...fields, durationMs: Math.round(performance.now() - startedAt) });
+      log.debug("upload part stored", { ...fields, durationMs: Math.round(performance.now() - startedAt) });
       return outcome.etag;
     }
     signal.throwIfAborted();
-    log.debug("Upload part failed", { ...fields, error: outcome.error.message, canRetry: outcome.isTransient });
+    log.debug("upload part failed", { ...fields, error: outcome.error.message, canRetry: outcome.isTransient });
     if (!outcome.isTransient) throw outcome.error;
     withoutHost = outcome.isHostMissing ? withoutHost + 1 : 0;
     if (attempt > retries || withoutHost > NO_HOST_RETRIES.retries) throw new StorageDown(outcome.error);
@@ -129,8 +128,10 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
   const frame = part.form ? formFrame(part.form, randomBytes(16).toString("hex")) : null;
   const sizeBytes = part.sizeBytes + (frame ? frame.head.length + frame.tail.length : 0);
   const headers = {
+    // Some firewalls reject requests without it.
+    "user-agent": NODE_USER_AGENT,
     ...Object.fromEntries(Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value])),
-    ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey, "user-agent": FORM_USER_AGENT } : {}),
+    ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey } : {}),
     "content-length": String(sizeBytes),
   };
   const stallMs = STALL_MS + (frame ? formExtraMs(part) : 0);

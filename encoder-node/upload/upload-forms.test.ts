@@ -31,7 +31,7 @@ describe("upload forms", () => {
       if (!request) throw new Error("No request");
       expect([request.method, request.url]).toEqual(["POST", "/in/a.mp4?id=7"]);
       expect(request.headers).toMatchObject({ ...headers, "content-length": String(request.body.length) });
-      expect(request.headers["user-agent"]).toBe("copra-upload/1");
+      expect(request.headers["user-agent"]).toMatch(/^copra-node\/\d/);
       expect(request.headers).not.toHaveProperty("transfer-encoding");
       const fields = [...(await parse(request))];
       // Fields precede the file, so that a streaming receiver has them first.

@@ -16,6 +16,7 @@ describe("upload parts", () => {
     expect(received.length).toBe(13);
     expect(Buffer.concat(received.map(({ body }) => body)).equals(CLIP)).toBe(true);
     for (const { method, headers, body } of received) {
+      expect(headers["user-agent"]).toMatch(/^copra-node\/\d/);
       expect(method).toBe("PUT");
       expect(headers).toMatchObject({
         "content-length": String(body.length),

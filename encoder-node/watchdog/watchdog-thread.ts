@@ -49,7 +49,7 @@ async function endNode(): Promise<void> {
     const proof = await withinLimit(currentLease(session), ANSWER_MS);
     if (Atomics.load(beats, 0) !== lastBeat) return session.disconnect();
     const stack = await withinLimit(stackOf(session), ANSWER_MS);
-    log.error("Main thread hung, ending the node", {
+    log.error("main thread hung", {
       silentMs: limitTicks * beatMs,
       lease: proof?.lease ?? null,
       stack: stack ?? "unknown",

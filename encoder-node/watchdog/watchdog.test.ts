@@ -43,7 +43,7 @@ it.each(["loopsForever", "matchesForever", "waitsInTheSystem"])(
   async (how) => {
     const { code, log } = await hang(how);
     const expected = {
-      message: "Main thread hung, ending the node",
+      message: "main thread hung",
       lease: LEASE,
       stack: expect.stringContaining(how),
     };

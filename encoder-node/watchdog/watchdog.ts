@@ -38,7 +38,7 @@ export function startWatchdog({ limitMs, ...control }: Watched, log: Logger): vo
   const workerData: WatchdogSetup = { ...control, beats, beatMs, limitTicks: TICKS };
   // The modules of `--import` are for the main thread.
   const thread = new Worker(THREAD ?? "", { workerData, execArgv: [] });
-  thread.on("error", (error) => log.error("Watchdog failed", { error: messageOf(error) }));
+  thread.on("error", (error) => log.error("watchdog failed", { error: messageOf(error) }));
   thread.unref();
   setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
 }

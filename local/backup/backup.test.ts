@@ -141,11 +141,25 @@ it("refuses data of a newer version, at a restore and at the start", async () =>
   expect(() => snapshotBeforeUpgrade(home, NOW)).toThrow("is of a newer version");
 });
 
+it.each([
+  ["version", "99.0.0"],
+  ["miniflare", "99.20990101.0"],
+])("refuses data that was last used with a newer %s", (name, later) => {
+  snapshotBeforeUpgrade(home, NOW);
+  const file = join(home, "version.json");
+  const started = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...started, [name]: later }));
+  expect(() => snapshotBeforeUpgrade(home, NOW)).toThrow(`last used with the ${name} ${later}`);
+  expect(readdirSync(join(home, "snapshots"))).toHaveLength(1);
+  // An older one may have another form of the databases.
+  writeFileSync(file, JSON.stringify({ ...started, [name]: "0.0.1" }));
+  expect(snapshotBeforeUpgrade(home, new Date("2026-11-23T02:00:00Z"))).toMatch(/20261123T020000-before-/);
+});
+
 it("keeps a snapshot from before an upgrade, three at most, and none without need", () => {
   const snapshots = () => readdirSync(join(home, "snapshots"));
   expect(snapshotBeforeUpgrade(home, NOW)).toMatch(/20261123T010203-before-/);
   expect(snapshotBeforeUpgrade(home, NOW)).toBeNull();
-  migrate(ownMigrations().slice(0, -1));
   for (let hour = 2; hour <= 5; hour++) {
     rmSync(join(home, "version.json"));
     snapshotBeforeUpgrade(home, new Date(`2026-11-23T0${hour}:00:00Z`));

@@ -1,5 +1,6 @@
 // Keeps a snapshot of the data before a new version changes it.
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as z from "zod";
 import { VERSION } from "#shared/version.ts";
@@ -8,37 +9,54 @@ import { appliedMigrations } from "./databases.ts";
 import { stamp } from "./restore-data.ts";
 import { ownMigrations, takeSnapshot } from "./snapshot.ts";
 
-const Started = z.object({ version: z.string() });
+/** Of the service that started last: its version, and that of the runtime, which decides the form of the databases. */
+const Started = z.object({ version: z.string(), miniflare: z.string().optional() });
 /** How many snapshots are kept. */
 const KEPT = 3;
 
+const OWN: { readonly version: string; readonly miniflare: string } = {
+  version: VERSION,
+  miniflare: (createRequire(import.meta.url)("miniflare/package.json") as { version: string }).version,
+};
+
 /**
- * Takes a snapshot of the data folder if this version differs from the one that last started with it, or has new
- * migrations. The service must not run. Throws a message for people if the database is newer than this version.
+ * Takes a snapshot of the data folder if this version or its runtime differs from what last started with it, or has new
+ * migrations. The service must not run. Throws a message for people if the data is of a newer version or runtime.
  */
 export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
   const file = join(home, "version.json");
-  const last = readPrivateJson(file, Started)?.version ?? null;
+  const last = readPrivateJson(file, Started);
   const applied = appliedMigrations(home);
   const own = ownMigrations();
   const unknown = applied.filter((name) => !own.includes(name));
-  if (unknown.length > 0) {
+  const newer = [
+    ...unknown.map((name) => `its database has ${name}`),
+    ...(["version", "miniflare"] as const).flatMap((name) => {
+      const of: string = last?.[name] ?? OWN[name];
+      return isLater(of, OWN[name]) ? [`it was last used with the ${name} ${of}, and this is ${OWN[name]}`] : [];
+    }),
+  ];
+  if (newer.length > 0) {
     throw new Error(
-      `The data in ${home} is of a newer version${last === null ? "" : ` (${last})`}: its database has ` +
-        `${unknown.join(", ")}, which ${VERSION} does not know. Start that version, or restore a backup.`,
+      `The data in ${home} is of a newer version: ${newer.join("; ")}. Start that version again, or restore a backup or ` +
+        `one of ${join(home, "snapshots")} (copra restore … --replace).`,
     );
   }
   const isNew = applied.length === 0;
-  const isSame = last === VERSION && own.every((name) => applied.includes(name));
+  const isSame =
+    last?.version === OWN.version && last.miniflare === OWN.miniflare && own.every((name) => applied.includes(name));
   const folder = isNew || isSame ? null : join(home, "snapshots", `${stamp(now)}-before-${VERSION}`);
   if (folder !== null && !existsSync(folder)) {
     mkdirSync(join(home, "snapshots"), { recursive: true, mode: 0o700 });
     takeSnapshot(home, folder, now);
     removeOld(join(home, "snapshots"));
   }
-  writePrivateJson(file, { version: VERSION });
+  writePrivateJson(file, OWN);
   return folder;
 }
+
+/** Whether a version is later than another one: `5.20261117.0-beta` than `5.20260815.0-alpha`. */
+const isLater = (one: string, other: string): boolean => one.localeCompare(other, "en", { numeric: true }) > 0;
 
 function removeOld(folder: string): void {
   const oldest = readdirSync(folder).sort().slice(0, -KEPT);

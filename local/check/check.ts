@@ -1,9 +1,10 @@
 // npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, regular
-// expressions that may be slow, files that nodes open, and broken links. `npm run check -- circles words shared/plan`
-// runs only these two checks, for files below that path.
+// expressions that may be slow, files that nodes open, the map of the code, and broken links. `npm run check -- circles
+// words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { messageOf } from "#shared/log.ts";
 import { ROOT } from "../home/constants.ts";
 import { circlesOf } from "./circles.ts";
@@ -11,6 +12,7 @@ import { listFiles } from "./files.ts";
 import { slowRegexes } from "./linear-regexes.ts";
 import { brokenLinks } from "./links.ts";
 import { longComments } from "./long-comments.ts";
+import { mapErrors } from "./map.ts";
 import { openedFiles } from "./opened-files.ts";
 import { isProduction, largeRooms } from "./rooms.ts";
 import { badWordsIn } from "./words.ts";
@@ -127,6 +129,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
       "A run of ffmpeg can leave a link or a pipe under any name: open files by encoder-node/run-files/open-file.ts.\n" +
       "A module that opens only files that no run could write is listed with its reason in local/check/opened-files.ts.",
   },
+  map: {
+    run: () => finds(mapErrors(readFileSync(join(ROOT, "docs/map.md"), "utf8"), listFiles())),
+    help: "docs/map.md has one row for each folder, or names it in the row of a folder above it.",
+  },
   links: {
     run: (isChecked) => {
       const names = listFiles();
@@ -149,6 +155,8 @@ function printRooms(): void {
 }
 
 async function main(given: readonly string[]): Promise<boolean> {
+  // What the types of the client are made of may have changed.
+  await promisify(execFile)(process.execPath, [join(ROOT, "local/client/write-types.ts")], { cwd: ROOT });
   const paths = given.filter((name) => !Object.hasOwn(CHECKS, name));
   const selected = given.filter((name) => Object.hasOwn(CHECKS, name));
   const names = selected.length > 0 ? selected : Object.keys(CHECKS);

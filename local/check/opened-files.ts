@@ -8,7 +8,7 @@ import { isProduction } from "./rooms.ts";
 /** Files and folders below encoder-node/ that may open files, and which these are. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "run-files/": "files of runs, with all checks",
-  "ffmpeg/build/": "programs of the operator, and the cache of what they can do",
+  "ffmpeg/discover/": "programs of the operator, and the cache of what they can do",
   "ffmpeg/check-isolation.ts": "settings of the kernel",
   "ffmpeg/sandbox/isolation.ts": "files in /proc",
   "ffmpeg/sandbox/loopback-network.ts": "namespaces in /proc",
@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "node-identity.ts": "the id of the node",
   "node-facts.ts": "the version of the node",
   "token.ts": "the token of the node",
-  "task/folder-lock.ts": "the lock of the work folder",
+  "workspace/folder-lock.ts": "the lock of the work folder",
   "source/fetch/": "sources, which runs only read",
   "source/outline/": "sources, which runs only read",
   "source/probe/": "sources, which runs only read",

@@ -29,12 +29,14 @@ export async function buildClient(folder: string): Promise<void> {
     chunkNames: "[name]-[hash]",
     logLevel: "error",
   });
+  await promisify(execFile)(execPath, [join(ROOT, "local/client/write-types.ts")], { cwd: ROOT });
   const declare = ["--declaration", "--emitDeclarationOnly", "--composite", "false", "--outDir", dist];
   const tsc = [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", CLIENT, ...declare];
   await promisify(execFile)(execPath, tsc, { cwd: ROOT });
   await Promise.all((await readdir(dist, { recursive: true })).map((file) => nameModules(join(dist, file))));
   if (folder === CLIENT) return;
   await Promise.all(["package.json", "README.md"].map((file) => cp(join(CLIENT, file), join(folder, file))));
+  await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
 /** Declarations name the sources that they are made from; a package has none. */
@@ -51,4 +53,5 @@ export async function bundled(entry: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-if (import.meta.main ?? process.argv[1] === fileURLToPath(import.meta.url)) await buildClient(CLIENT);
+if (import.meta.main ?? process.argv[1] === fileURLToPath(import.meta.url))
+  await buildClient(process.argv[2] ?? CLIENT);

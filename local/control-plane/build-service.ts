@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { build, stop as stopEsbuild } from "esbuild";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
 import * as z from "zod";
+import { messageOf } from "#shared/log.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { FRONT_HEADER } from "../front/request-head.ts";
 import { ROOT } from "../home/constants.ts";
@@ -76,6 +77,7 @@ async function bundle(main: string): Promise<string> {
     external: ["cloudflare:*", "node:*"],
     // Stack traces in the log name the source's functions and lines.
     sourcemap: "inline",
+    sourcesContent: false,
     keepNames: true,
     logLevel: "silent",
   });
@@ -84,4 +86,13 @@ async function bundle(main: string): Promise<string> {
   const [output] = built.outputFiles;
   if (!output) throw new Error(`${main} gave no bundle`);
   return output.text;
+}
+
+// As a program for service-files.ts.
+if (process.argv[1] === import.meta.filename) {
+  const answer = await buildService().then(
+    (files) => ({ files }),
+    (error: unknown) => ({ error: messageOf(error) }),
+  );
+  process.send?.(answer, () => process.disconnect());
 }

@@ -19,7 +19,6 @@ import { loadSecrets, type Secrets } from "../home/secrets.ts";
 import { allowPrivateOf, type ServiceSettings, serviceOf } from "../home/service-settings.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
 import { becomesFree } from "../stack/ports.ts";
-import { applyMigrations } from "./migrations.ts";
 import { serviceFiles } from "./service-files.ts";
 import type { Migration } from "./service-parts.ts";
 import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
@@ -41,16 +40,21 @@ async function startControlPlane(
   tieWorkerdToThisProcess();
   const frontSecret = randomBytes(32).toString("base64url");
   const files = await serviceFiles();
-  const worker = workerOptions(files, allowPrivateOf(service, port, s3Port), {
-    ADMIN_TOKEN: secrets.adminToken,
-    KEY_PEPPER: secrets.keyPepper,
-    SEALING_KEYS: secrets.sealingKeys,
-    PUBLIC_URL: service.publicUrl ?? origin(port),
-    ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),
-    ...(service.ownS3 ? scratchOf(service, s3Port, secrets) : {}),
-    ...service.variables,
-    FRONT_SECRET: frontSecret,
-  });
+  const worker = workerOptions(
+    files,
+    allowPrivateOf(service, port, s3Port),
+    {
+      ADMIN_TOKEN: secrets.adminToken,
+      KEY_PEPPER: secrets.keyPepper,
+      SEALING_KEYS: secrets.sealingKeys,
+      PUBLIC_URL: service.publicUrl ?? origin(port),
+      ...(process.env.LOG_LEVEL ? { LOG_LEVEL: process.env.LOG_LEVEL } : {}),
+      ...(service.ownS3 ? scratchOf(service, s3Port, secrets) : {}),
+      ...service.variables,
+      FRONT_SECRET: frontSecret,
+    },
+    service.isEdge ? "edge" : "direct",
+  );
   const shared = {
     host: "127.0.0.1",
     // Where `wrangler --persist-to $COPRA_HOME/control-plane` looks, so that its d1 commands work on this database.
@@ -67,8 +71,8 @@ async function startControlPlane(
   const miniflare = new Miniflare(convertV4MiniflareOptions({ ...shared, ...worker, port: 0 }));
   await miniflare.ready;
   const upstream = { origin: (await miniflare.unsafeGetDirectURL()).origin, secret: frontSecret };
-  const { bind: host, trustedProxies } = service;
-  return { miniflare, front: await startFront({ port, host, trustedProxies, log }, upstream) };
+  const { bind: host, trustedProxies, isEdge = false } = service;
+  return { miniflare, front: await startFront({ port, host, trustedProxies, isEdge, log }, upstream) };
 }
 
 const scratchOf = ({ s3Url }: ServiceSettings, s3Port: number, { s3 }: Secrets): Record<string, string> => ({
@@ -88,7 +92,7 @@ function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
   const again = (): void => {
     const next = (): void => void setTimeout(again, everyMs).unref();
     runOnce()
-      .catch((error: unknown) => log.warn("scheduled handler could not be started", { reason: messageOf(error) }))
+      .catch((error: unknown) => log.warn("scheduled handler not started", { reason: messageOf(error) }))
       .finally(next);
   };
   again();
@@ -117,7 +121,7 @@ class RuntimeLog extends Log {
     if (error instanceof MiniflareCoreError && error.code === "ERR_RUNTIME_FAILURE") process.exit(1);
   }
   override logWithLevel(level: LogLevel, message: string): void {
-    if (level <= this.level) log.warn("Miniflare warning", { text: message.trimEnd() });
+    if (level <= this.level) log.warn("Miniflare warned", { text: message.trimEnd() });
   }
 }
 
@@ -131,6 +135,29 @@ process.on("uncaughtException", (error) => {
   logCrash(log, error);
   process.exit(1);
 });
+
+type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>;
+
+/** The same table as that of `wrangler d1 migrations apply`: either can continue where the other stopped. */
+const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS d1_migrations(
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name       TEXT UNIQUE,
+  applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+)`;
+
+/** Applies those that were not applied yet, each in a transaction. Returns their names. */
+async function applyMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
+  await database.prepare(BOOKKEEPING).run();
+  const known = await database.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();
+  const applied = new Set(known.results.map(({ name }) => name));
+  const pending = migrations.filter(({ name }) => !applied.has(name));
+  for (const { name, statements } of pending) {
+    const done = database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name);
+    await database.batch([...statements.map((statement) => database.prepare(statement)), done]);
+  }
+  return pending.map(({ name }) => name);
+}
+
 try {
   const settings = readSettings(process.env);
   const { miniflare, front } = await startControlPlane(
@@ -138,13 +165,13 @@ try {
     loadSecrets(settings.home),
   );
   runScheduleEvery(SCHEDULE_MS, miniflare);
-  log.info("listening", { port: settings.port });
+  log.info("server started", { port: settings.port });
   process.once("SIGTERM", () => {
     front.close();
     front.closeAllConnections();
     void miniflare.dispose().then(() => process.exit(0));
   });
 } catch (error) {
-  log.error("control plane cannot start", { reason: messageOf(error) });
+  log.error("control plane not started", { reason: messageOf(error) });
   process.exit(1);
 }

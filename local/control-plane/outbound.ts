@@ -1,12 +1,13 @@
 // Carries out the local Worker's requests to webhooks, storages and SNS topics. Cloudflare does not route to private
 // addresses; here addresses are checked on connecting, as on nodes, so that no name leads into this machine's networks.
 import { Readable } from "node:stream";
-import { type Request, Response } from "miniflare";
+import type { Request } from "miniflare";
 import { request as sendRequest } from "undici";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { guardedAgent } from "../../encoder-node/source/fetch/address-guard.ts";
+import { blockedAddress, type EdgeResponse, edgeFailure, edgeMethod } from "./edge.ts";
 
 /** Header of a response that stands for a failed request, with the reason (worker-options.ts). */
 export const FAILED_HEADER = "copra-outbound-failed";
@@ -17,10 +18,17 @@ const NOT_RETURNED = new Set(["connection", "content-encoding", "keep-alive", "t
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
+/** `edge`: as Cloudflare's edge carries out requests; `direct`: as this machine does. */
+export type OutboundMode = "direct" | "edge";
+
 /**
  * Carries out one request of the Worker and returns redirects as they are. Bodies are small, so they are not streamed.
  */
-export function guardedOutbound(allow: AllowPrivate): (request: Request) => Promise<Response> {
+export function guardedOutbound(
+  allow: AllowPrivate,
+  mode: OutboundMode = "direct",
+): (request: Request) => Promise<Response> {
+  const isEdge = mode === "edge";
   const refuse = (host: string): AppError =>
     new AppError(
       "storage_address_not_allowed",
@@ -28,21 +36,30 @@ export function guardedOutbound(allow: AllowPrivate): (request: Request) => Prom
     );
   const dispatcher = guardedAgent({ allow, refuse });
   return async (request) => {
+    const url = new URL(request.url);
+    const blocked = isEdge ? blockedAddress(url) : null;
+    if (blocked) return responseOf(blocked, request.method);
     try {
       const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
       const headers = withoutNames([...request.headers], NOT_PASSED);
-      const response = await sendRequest(request.url, { dispatcher, method: request.method, headers, body });
+      const method = isEdge ? edgeMethod(request.method, url) : request.method;
+      const response = await sendRequest(request.url, { dispatcher, method, headers, body });
       const returned = withoutNames(pairsOf(response.headers), NOT_RETURNED);
-      if (!WITHOUT_BODY.has(response.statusCode)) {
-        return new Response(Readable.toWeb(response.body), { status: response.statusCode, headers: returned });
+      if (method === request.method && !WITHOUT_BODY.has(response.statusCode)) {
+        const streamed = Readable.toWeb(response.body) as ReadableStream<Uint8Array>;
+        return new Response(streamed, { status: response.statusCode, headers: returned });
       }
       await response.body.dump();
       return new Response(null, { status: response.statusCode, headers: returned });
     } catch (error) {
+      if (isEdge) return responseOf(edgeFailure(error, error instanceof AppError), request.method);
       return new Response(null, { status: 502, headers: { [FAILED_HEADER]: encodeURIComponent(reasonOf(error)) } });
     }
   };
 }
+
+const responseOf = ({ status, headers, body }: EdgeResponse, method: string): Response =>
+  new Response(method === "HEAD" ? null : body, { status, headers });
 
 const LOST = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 

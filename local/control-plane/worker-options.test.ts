@@ -12,7 +12,10 @@ const receiver = createServer((request, response) => {
   if (request.url === "/moved") response.writeHead(302, { location: "http://10.0.0.1/" }).end();
   else
     response
-      .writeHead(request.url === "/empty" ? 204 : 201, { "x-size": request.headers["content-length"] ?? "none" })
+      .writeHead(request.url === "/empty" ? 204 : 201, {
+        "x-size": request.headers["content-length"] ?? "none",
+        "x-method": request.method,
+      })
       .end("ok");
 });
 let origin = "";
@@ -73,4 +76,28 @@ it("returns responses to the Worker's requests unchanged, also redirects", async
   const moved = await send(`${origin}/moved`, { redirect: "manual" });
   expect([moved.status, moved.answer.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);
   expect((await send("http://127.0.0.1:9/")).failure).toMatch(/ECONNREFUSED/);
+});
+
+const sendByEdge = async (url: string, method = "GET") => {
+  const answer = await guardedOutbound("loopback", "edge")(new Request(url, { method }));
+  return [answer.status, answer.headers.get("server"), await answer.text()];
+};
+
+it.each([
+  ["whose host does not exist", "https://does-not-exist.invalid/", 530, "error code: 1016"],
+  ["that is refused", "http://127.0.0.1:9/", 521, "error code: 521"],
+  ["to an IPv4 address", "https://8.8.8.8:9000/", 403, "error code: 1003"],
+  ["to an IPv6 address", "https://[2606:4700::1]/", 403, "error code: 1003"],
+  ["to a network that is not allowed", "http://10.0.0.1/", 409, "error code: 1000"],
+])("answers as Cloudflare's edge a request %s", async (_, url, status, body) => {
+  expect(await sendByEdge(url)).toEqual([status, "cloudflare", body]);
+});
+
+it("sends as Cloudflare's edge a GET for a HEAD of files that may be cached, and no others", async () => {
+  const outbound = guardedOutbound("loopback", "edge");
+  const methodOf = async (path: string, method: string) =>
+    (await outbound(new Request(`${origin}${path}`, { method }))).headers.get("x-method");
+  expect(await methodOf("/a/video.MP4?x=1", "HEAD")).toBe("GET");
+  expect(await methodOf("/a/index.m3u8", "HEAD")).toBe("HEAD");
+  expect(await methodOf("/a/video.mp4", "DELETE")).toBe("DELETE");
 });

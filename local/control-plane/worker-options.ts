@@ -4,26 +4,31 @@ import { join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { ROOT } from "../home/constants.ts";
-import { guardedOutbound } from "./outbound.ts";
+import { guardedOutbound, type OutboundMode } from "./outbound.ts";
 import type { ServiceFiles } from "./service-parts.ts";
 
 /** Bindings beside those of wrangler.toml: secrets, and variables that replace others. */
 export type Bindings = Readonly<Record<string, string>>;
 
 /** The Worker's requests may reach the addresses that `allow` permits. */
-export function workerOptions(files: ServiceFiles, allow: AllowPrivate, bindings: Bindings): V4WorkerOptions {
+export function workerOptions(
+  files: ServiceFiles,
+  allow: AllowPrivate,
+  bindings: Bindings,
+  mode: OutboundMode = "direct",
+): V4WorkerOptions {
   return {
     ...files.options,
     rootPath: ROOT,
     // Part of the path of its objects' data.
     name: files.name,
-    bindings: { ...files.vars, ...allowVariables(allow), ...bindings },
+    bindings: { ...files.vars, ...allowVariables(allow), OUTBOUND: mode, ...bindings },
     modules: true,
     script: files.script,
     serviceBindings: { ASSETS: { disk: { path: files.assets, writable: false } } },
     // A port that leads to the Worker itself, past Miniflare's own routes and headers.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-    outboundService: guardedOutbound(allow),
+    outboundService: guardedOutbound(allow, mode),
   };
 }
 

@@ -5,8 +5,8 @@ import { basename, join, relative } from "node:path";
 import { type BuildOptions, build, type Metafile } from "esbuild";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
+import { replaceFile } from "../../cli/replace-file.ts";
 import { ROOT } from "../home/constants.ts";
-import { replaceFile } from "../home/replace-file.ts";
 import { buildPlayer } from "./build-player.ts";
 import { ONE_CHUNK } from "./one-chunk.ts";
 import { buildStyles } from "./page-styles.ts";
@@ -106,7 +106,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const files = [...scripts, ...styles.files, ...player.files, sample];
   const names = files.map(({ path }) => basename(path));
   await markReplaced(folder);
-  for (const { path, contents } of files) await replaceFile(join(folder, "assets", basename(path)), contents);
+  for (const { path, contents } of files) replaceFile(join(folder, "assets", basename(path)), contents);
   const shell = await readFile(join(DASHBOARD, "shell.html"), "utf8");
   const head = [
     `<script async src="/assets/${basename(Object.keys(early.metafile.outputs)[0] ?? "")}"></script>`,
@@ -118,16 +118,16 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
     ...chunks.map((chunk) => `<link rel="modulepreload" href="/assets/${chunk}">`),
     `<link rel="preload" href="/v2/session" as="fetch" crossorigin="anonymous">`,
   ].join("\n");
-  await replaceFile(join(folder, "_headers"), HEADERS);
-  await replaceFile(join(folder, ".assetsignore"), basename(recordOf(folder)));
-  await replaceFile(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
-  await replaceFile(join(folder, "player.html"), player.page);
+  replaceFile(join(folder, "_headers"), HEADERS);
+  replaceFile(join(folder, ".assetsignore"), basename(recordOf(folder)));
+  replaceFile(join(folder, "shell.html"), shell.replace("<div", `${head}\n<div`));
+  replaceFile(join(folder, "player.html"), player.page);
   const inputs = [
     ...new Set([metafile, early.metafile].flatMap(({ inputs }) => Object.keys(inputs)).concat(player.inputs)),
     ...["dashboard/shell.html", SAMPLE, relative(ROOT, import.meta.filename)],
   ];
   const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;
-  await replaceFile(recordOf(folder), JSON.stringify(record));
+  replaceFile(recordOf(folder), JSON.stringify(record));
   await removeOld(join(folder, "assets"), new Set(names));
   return metafile;
 }

@@ -7,8 +7,17 @@ import { buildPlayer, type PlayerBuild } from "./build-player.ts";
 let player: PlayerBuild;
 beforeAll(async () => {
   player = await buildPlayer(ROOT, {
-    ...{ absWorkingDir: ROOT, outdir: "assets", chunkNames: "[name]-[hash]", bundle: true, splitting: true },
-    ...{ minify: true, format: "esm", target: "es2022", jsx: "automatic", jsxImportSource: "preact", write: false },
+    absWorkingDir: ROOT,
+    outdir: "assets",
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    write: false,
   });
 });
 

@@ -23,7 +23,11 @@ export async function buildStyles(options: BuildOptions, first: string, later: r
   const entryPoints = [first, ...later];
   const { metafile, outputFiles } = await build({
     ...options,
-    ...{ entryPoints, write: false, metafile: true, splitting: false, plugins: [WITHOUT_LATER] },
+    entryPoints,
+    write: false,
+    metafile: true,
+    splitting: false,
+    plugins: [WITHOUT_LATER],
   });
   const styleOf = (entry: string): string | undefined => {
     const file = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint === entry)?.cssBundle;

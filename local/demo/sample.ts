@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 
 const run = promisify(execFile);

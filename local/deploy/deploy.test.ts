@@ -1,11 +1,11 @@
-// Deploys to a fake account, with a stand-in for wrangler; two-workers.slow.test.ts has one with wrangler itself.
+// Deploys to a fake account, with a stand-in for wrangler; with-wrangler.slow.test.ts has one with wrangler itself.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ROOT } from "../home/constants.ts";
 import { deploy } from "./run-deploy.ts";
-import { ACCOUNT_ID, FakeCloudflare } from "./testing/fake-cloudflare.ts";
+import { ACCOUNT_ID, FakeCloudflare, TOKEN } from "./testing/fake-cloudflare.ts";
 import { quickWrangler } from "./testing/quick-wrangler.ts";
 
 let account: FakeCloudflare;
@@ -13,10 +13,12 @@ let folder: string;
 let printed: string[];
 let asked: string[];
 let code: string;
+/** The subdomain that the operator answers. */
+let chosen: string;
 beforeEach(async () => {
   account = await FakeCloudflare.start();
   folder = mkdtempSync(join(tmpdir(), "copra-deploy-"));
-  [printed, asked, code] = [[], [], "code"];
+  [printed, asked, code, chosen] = [[], [], "code", "someone"];
 });
 afterEach(async () => {
   rmSync(folder, { recursive: true });
@@ -38,6 +40,10 @@ async function deployOnce(args: string[] = [], env: Record<string, string> = {})
       asked.push(name);
       return `${name} of the operator`;
     },
+    askSubdomain: async () => {
+      asked.push("subdomain");
+      return chosen;
+    },
     stateFile: stateFile(),
     fetch: async (url) =>
       String(url).endsWith("/v2/health")
@@ -47,11 +53,7 @@ async function deployOnce(args: string[] = [], env: Record<string, string> = {})
   return account.changes.filter((change) => !change.startsWith("migrate"));
 }
 
-const FIRST = [
-  "deploy copra-hub with MASTER_SECRET",
-  "deploy copra with ADMIN_TOKEN MASTER_SECRET",
-  "deploy copra-hub",
-];
+const FIRST = ["deploy copra with ADMIN_TOKEN MASTER_SECRET"];
 
 it("makes what the account lacks, migrates before there is code, and then changes nothing", async () => {
   expect(await deployOnce(["--dry-run"])).toEqual([]);
@@ -59,18 +61,12 @@ it("makes what the account lacks, migrates before there is code, and then change
   expect(await deployOnce()).toEqual(all);
   const firstDeploy = account.changes.findIndex((change) => change.startsWith("deploy"));
   expect(account.changes[firstDeploy - 1]).toMatch(/^migrate 00/);
-  expect(account.workers.get("copra")?.secrets.MASTER_SECRET).toBe(
-    account.workers.get("copra-hub")?.secrets.MASTER_SECRET,
-  );
   printed = [];
   expect(await deployOnce()).toEqual([]);
   expect(account.changes).toEqual([]);
-  expect(printed.slice(0, 2)).toEqual([
-    "Everything is as it should be",
-    "copra-hub has not changed: its nodes stay connected",
-  ]);
+  expect(printed[0]).toBe("Everything is as it should be");
   code = "other code";
-  expect(await deployOnce()).toEqual(["deploy copra-hub", "deploy copra"]);
+  expect(await deployOnce()).toEqual(["deploy copra"]);
   expect(asked).toEqual([]);
 });
 
@@ -84,26 +80,71 @@ it("keeps what it made in a file that only its owner can read, and prints no sec
   for (const value of Object.values(secrets)) expect(printed.join("\n")).not.toContain(value);
 });
 
-/** What a deploy does after one that ended when the hub was there. */
-const REST = ["deploy copra-hub with MASTER_SECRET", "deploy copra with ADMIN_TOKEN MASTER_SECRET", "deploy copra-hub"];
-const masterSecretOf = (worker: string): string | undefined => account.workers.get(worker)?.secrets.MASTER_SECRET;
+const secretsOf = (): Record<string, string> => account.workers.get("copra")?.secrets ?? {};
+const masterSecrets = (): string[] => secretsOf().MASTER_SECRET?.split(",") ?? [];
+
+it("registers a workers.dev subdomain before anything else in a new account", async () => {
+  account.subdomain = null;
+  expect(await deployOnce(["--dry-run"])).toEqual([]);
+  expect(printed[0]).toBe("Register <name>.workers.dev for the account");
+  const all = ["register someone.workers.dev", "create bucket copra-storage", "create database copra", ...FIRST];
+  expect(await deployOnce()).toEqual(all);
+  expect(asked).toEqual(["subdomain"]);
+  expect([await deployOnce(), asked.length]).toEqual([[], 1]);
+});
+
+it("takes the name of the subdomain from --subdomain, and makes nothing when the name is taken", async () => {
+  account.subdomain = null;
+  chosen = "taken";
+  await expect(deployOnce()).rejects.toThrow(/10031.* Choose another name: npm run deploy -- --subdomain <name>/);
+  expect(account.changes).toEqual([]);
+  asked = [];
+  expect((await deployOnce(["--subdomain", "someone"]))[0]).toBe("register someone.workers.dev");
+  expect([await deployOnce(["--subdomain", "other"]), account.subdomain, asked]).toEqual([[], "someone", []]);
+});
+
+it("names --subdomain when Cloudflare wants one for the account's first Worker", async () => {
+  account.failsOnce = "copra";
+  account.failure = { code: 10063, message: "You need a workers.dev subdomain in order to proceed." };
+  await expect(deployOnce()).rejects.toThrow(/Deploying copra failed.* --subdomain <name>/);
+});
+
+it("leaves a Worker alone that has the service's name and is not Copra's", async () => {
+  const foreign = await uploadWorker({ binding: "KV", type: "kv_namespace" });
+  await expect(deployOnce()).rejects.toThrow(
+    /has a Worker copra that is not Copra's, .* Choose another name .* in wrangler\.toml/,
+  );
+  expect([account.changes, account.workers.get("copra")?.versionId]).toEqual([[], foreign]);
+  const build = await deployOnce([], { WORKERS_CI: "1" });
+  expect(build.at(-1)).toBe("deploy copra");
+});
+
+it("deploys over what wrangler alone has deployed", async () => {
+  await uploadWorker({ binding: "JOB", type: "durable_object_namespace" });
+  expect((await deployOnce()).slice(2)).toEqual(FIRST);
+});
+
+it("creates the database in the region of --location", async () => {
+  expect(await deployOnce(["--location", "weur"])).toContain("create database copra in weur");
+  expect(printed).toContain("Create the database copra in weur");
+});
+
+/** Uploads a Worker without a tag under the service's name; returns its version. */
+async function uploadWorker({ binding, type }: { binding: string; type: string }): Promise<string | undefined> {
+  const body = new FormData();
+  body.set("metadata", JSON.stringify({ main_module: "worker.js", bindings: [{ name: binding, type }] }));
+  const url = `${account.env.CLOUDFLARE_API_BASE_URL}/accounts/${ACCOUNT_ID}/workers/scripts/copra`;
+  await fetch(url, { method: "PUT", body, headers: { authorization: `Bearer ${TOKEN}` } });
+  return account.workers.get("copra")?.versionId;
+}
 
 it("goes on where it was interrupted, with the same secrets", async () => {
   account.failsOnce = "copra";
   await expect(deployOnce()).rejects.toThrow("Deploying copra failed; npm run deploy goes on where it ended");
-  const made = masterSecretOf("copra-hub");
-  expect(await deployOnce()).toEqual(REST);
-  expect([masterSecretOf("copra"), masterSecretOf("copra-hub")]).toEqual([made, made]);
-});
-
-it("gives both Workers the same secret although the state of an interrupted deploy was lost", async () => {
-  account.failsOnce = "copra";
-  await expect(deployOnce()).rejects.toThrow("Deploying copra failed");
-  const lost = masterSecretOf("copra-hub");
-  rmSync(stateFile());
-  expect(await deployOnce()).toEqual(REST);
-  expect(masterSecretOf("copra")).toBe(masterSecretOf("copra-hub"));
-  expect(masterSecretOf("copra")).not.toBe(lost);
+  const { services } = JSON.parse(readFileSync(stateFile(), "utf8"));
+  const { secrets } = services[`/accounts/${ACCOUNT_ID}/copra`];
+  expect(await deployOnce()).toEqual(FIRST);
+  expect(secretsOf()).toEqual(secrets);
 });
 
 it("deletes what a killed deploy left, and leaves that of one that may run", async () => {
@@ -128,76 +169,65 @@ it("deploys without a bucket to an account without R2, and with it once there is
 it("asks once for what only the operator knows, when the state of another machine is missing", async () => {
   await deployOnce();
   rmSync(stateFile());
-  const hub = account.workers.get("copra-hub");
-  if (hub) hub.secrets = {};
-  expect(await deployOnce()).toEqual(["deploy copra-hub with MASTER_SECRET", "deploy copra"]);
+  expect(await deployOnce(["--rotate-master-secret"])).toEqual(["deploy copra with MASTER_SECRET"]);
   expect(asked).toEqual(["MASTER_SECRET"]);
+  expect(masterSecrets()[1]).toBe("MASTER_SECRET of the operator");
   expect(printed.join("\n")).toContain("With COPRA_ADMIN_TOKEN, the next deploy also creates the first account");
   expect(await deployOnce([], { COPRA_ADMIN_TOKEN: "wrong" })).toEqual([]);
   expect(asked).toEqual(["MASTER_SECRET"]);
 });
 
-it("rotates the master secret for both Workers, and removes the old one later", async () => {
+it("rotates the master secret, and removes the old one later", async () => {
   await deployOnce();
-  const secretOf = (name: string): string => account.workers.get(name)?.secrets.MASTER_SECRET ?? "";
-  const old = secretOf("copra");
+  const [old = ""] = masterSecrets();
   await expect(deployOnce(["--drop-old-master-secret"])).rejects.toThrow("There is one MASTER_SECRET");
-  const rotated = ["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET"];
-  expect(await deployOnce(["--rotate-master-secret"])).toEqual(rotated);
-  expect(secretOf("copra")).toMatch(new RegExp(`^[\\w-]{43},${old}$`));
-  expect(secretOf("copra-hub")).toBe(secretOf("copra"));
+  expect(await deployOnce(["--rotate-master-secret"])).toEqual(["deploy copra with MASTER_SECRET"]);
+  expect(masterSecrets()).toEqual([expect.stringMatching(/^[\w-]{43}$/), old]);
   expect(await deployOnce()).toEqual([]);
-  expect(await deployOnce(["--drop-old-master-secret"])).toEqual(rotated);
-  expect(secretOf("copra")).toMatch(/^[\w-]{43}$/);
-  expect([secretOf("copra-hub"), secretOf("copra") === old]).toEqual([secretOf("copra"), false]);
+  const [newest] = masterSecrets();
+  expect(await deployOnce(["--drop-old-master-secret"])).toEqual(["deploy copra with MASTER_SECRET"]);
+  expect(masterSecrets()).toEqual([newest]);
 });
 
 it("finishes an interrupted rotation before the old master secret can go, and keeps that", async () => {
   await deployOnce();
-  const secretsOf = (name: string): string[] => account.workers.get(name)?.secrets.MASTER_SECRET?.split(",") ?? [];
-  const [old = ""] = secretsOf("copra");
+  const [old = ""] = masterSecrets();
   account.failsOnce = "copra";
   await expect(deployOnce(["--rotate-master-secret"])).rejects.toThrow("Deploying copra failed");
-  expect([secretsOf("copra"), secretsOf("copra-hub").at(-1)]).toEqual([[old], old]);
+  expect(masterSecrets()).toEqual([old]);
   for (const option of ["--drop-old-master-secret", "--rotate-master-secret"]) {
-    await expect(deployOnce([option])).rejects.toThrow("is not in both Workers yet: run npm run deploy first");
+    await expect(deployOnce([option])).rejects.toThrow("is not in the Worker yet: run npm run deploy first");
   }
   expect(await deployOnce([], { MASTER_SECRET: old })).toEqual(["deploy copra with MASTER_SECRET"]);
-  expect([secretsOf("copra"), secretsOf("copra").length]).toEqual([secretsOf("copra-hub"), 2]);
-  account.failsOnce = "copra-hub";
-  await expect(deployOnce(["--drop-old-master-secret"])).rejects.toThrow("Deploying copra-hub failed");
-  expect(await deployOnce()).toEqual(["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET"]);
-  expect([secretsOf("copra"), secretsOf("copra").length]).toEqual([secretsOf("copra-hub"), 1]);
+  expect(masterSecrets()).toEqual([expect.not.stringContaining(old), old]);
+  await deployOnce(["--drop-old-master-secret"]);
   const { services } = JSON.parse(readFileSync(stateFile(), "utf8"));
-  expect(services[`/accounts/${ACCOUNT_ID}/copra`]).toMatchObject({ dropped: [old], pending: { main: [], hub: [] } });
+  expect(services[`/accounts/${ACCOUNT_ID}/copra`]).toMatchObject({ dropped: [old], pending: [] });
   expect(statSync(stateFile()).mode & 0o777).toBe(0o600);
   expect(await deployOnce()).toEqual([]);
 });
 
 it("rotates what it stored, also when the environment still has the first master secret", async () => {
   const first = { MASTER_SECRET: "m".repeat(32) };
-  const secretsOf = (name: string): string[] => account.workers.get(name)?.secrets.MASTER_SECRET?.split(",") ?? [];
   await deployOnce([], first);
   await deployOnce(["--rotate-master-secret"], first);
-  const two = secretsOf("copra");
+  const two = masterSecrets();
   await deployOnce(["--rotate-master-secret"], first);
-  expect([secretsOf("copra").slice(1), two.at(-1)]).toEqual([two, first.MASTER_SECRET]);
+  expect([masterSecrets().slice(1), two.at(-1)]).toEqual([two, first.MASTER_SECRET]);
   await expect(deployOnce(["--rotate-master-secret"], { MASTER_SECRET: "x".repeat(32) })).rejects.toThrow(
     "MASTER_SECRET in the environment differs from that in .wrangler/copra.json",
   );
-  const [newest] = secretsOf("copra");
+  const [newest] = masterSecrets();
   await deployOnce(["--drop-old-master-secret"], first);
-  expect([secretsOf("copra"), secretsOf("copra-hub")]).toEqual([[newest], [newest]]);
+  expect(masterSecrets()).toEqual([newest]);
 });
 
 it("changes a service with keys of its own to a master secret", async () => {
   await deployOnce();
-  for (const worker of account.workers.values())
-    worker.secrets = { SEALING_KEYS: "k1:…", KEY_PEPPER: "p", ADMIN_TOKEN: "a" };
+  const worker = account.workers.get("copra");
+  if (worker) worker.secrets = { SEALING_KEYS: "k1:…", KEY_PEPPER: "p", ADMIN_TOKEN: "a" };
   rmSync(stateFile());
-  expect(await deployOnce(["--rotate-master-secret"])).toEqual([
-    ...["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET"],
-  ]);
+  expect(await deployOnce(["--rotate-master-secret"])).toEqual(["deploy copra with MASTER_SECRET"]);
   expect(asked).toEqual([]);
 });
 
@@ -206,16 +236,14 @@ it("takes secrets from the environment", async () => {
   expect(account.workers.get("copra")?.secrets).toEqual({ MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });
 });
 
-it("deploys both Workers for the first time where the main one has only secrets", async () => {
+it("deploys for the first time where the Worker has only secrets", async () => {
   const empty = { main_module: "", bindings: [] };
   const draft = { versionId: "1", metadata: empty, modules: {}, migrationTag: null, createdAt: "2026-01-01T00:00:00Z" };
   account.workers.set("copra", { ...draft, name: "copra", secrets: { ADMIN_TOKEN: "a".repeat(32) } });
-  expect((await deployOnce()).slice(2)).toEqual([
-    ...["deploy copra-hub with MASTER_SECRET", "deploy copra with MASTER_SECRET", "deploy copra-hub"],
-  ]);
+  expect((await deployOnce()).slice(2)).toEqual(["deploy copra with MASTER_SECRET"]);
 });
 
-it("deploys one Worker under the name that a build of Cloudflare gives", async () => {
+it("deploys under the name that a build of Cloudflare gives", async () => {
   const build = { WORKERS_CI: "1", WRANGLER_CI_OVERRIDE_NAME: "encoder" };
   expect(await deployOnce([], build)).toEqual([
     "create bucket copra-storage",
@@ -225,15 +253,29 @@ it("deploys one Worker under the name that a build of Cloudflare gives", async (
 });
 
 it("lets the operator choose between several accounts", async () => {
-  account.accounts.push({ id: "f".repeat(32), name: "Somebody else's" });
+  account.accounts.push({ id: "f".repeat(32), name: "Somebody else's", type: "standard" });
   await expect(deployOnce()).rejects.toThrow(
     /choose one .*\n {2}CLOUDFLARE_ACCOUNT_ID=0123456789abcdef\w+ {3}Someone's account/,
   );
-  expect(await deployOnce([], { CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID })).toContain("deploy copra-hub");
+  expect(await deployOnce([], { CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID })).toContain(
+    "deploy copra with ADMIN_TOKEN MASTER_SECRET",
+  );
 });
 
 it("reports what Cloudflare does not accept", async () => {
   await expect(deployOnce([], { CLOUDFLARE_API_TOKEN: "wrong" })).rejects.toThrow(
-    "Authentication error [code: 10000]. The credentials lack a permission",
+    /Authentication error \[code: 10000\]\. The credentials are not valid, or lack a permission: the token needs /,
+  );
+});
+
+it.each([
+  ["/d1/", 7403, "D1: Edit"],
+  ["/r2/", 10000, "Workers R2 Storage: Edit"],
+  ["/workers/", 10001, "Workers Scripts: Edit"],
+  ["/accounts", 9109, "Account Settings: Read"],
+])("names the permission of the token that is missing for %s (code %i)", async (start, code, permission) => {
+  account.denied = { start, code };
+  await expect(deployOnce()).rejects.toThrow(
+    `[code: ${code}]. The credentials are not valid, or lack a permission: the token needs ${permission}; in a build`,
   );
 });

@@ -1,4 +1,6 @@
 // npm run deploy: deploys the service to Cloudflare. What it does not know itself goes to `wrangler deploy`.
+
+import { createInterface } from "node:readline/promises";
 import { messageOf } from "#shared/log.ts";
 import { askSecret } from "../../cli/terminal/prompt.ts";
 import { deploy } from "./run-deploy.ts";
@@ -7,6 +9,9 @@ import { wrangler } from "./wrangler.ts";
 /** The exit code of a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(INTERRUPTED));
+
+const NO_SUBDOMAIN =
+  "The account has no workers.dev subdomain yet: choose a name for all its Workers by npm run deploy -- --subdomain <name>";
 
 try {
   await deploy({
@@ -20,6 +25,14 @@ try {
         : "";
       if (value === "") throw new Error(`The deploy needs ${name}: give it by an environment variable of that name`);
       return value;
+    },
+    askSubdomain: async () => {
+      if (!process.stdin.isTTY) throw new Error(NO_SUBDOMAIN);
+      const terminal = createInterface({ input: process.stdin, output: process.stderr });
+      const name = (await terminal.question("The account's name at workers.dev, for all its Workers: ")).trim();
+      terminal.close();
+      if (name === "") throw new Error(NO_SUBDOMAIN);
+      return name;
     },
   });
 } catch (error) {

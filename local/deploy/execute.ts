@@ -2,40 +2,42 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { messageOf } from "#shared/log.ts";
 import type { CloudflareApi } from "./account/cloudflare-api.ts";
 import { bookmarkOf } from "./account/database.ts";
 import { bucketOf, databaseOf } from "./account/read-account.ts";
-import { type Bundles, configOf, tagsOf, writeConfig } from "./builds.ts";
-import { type Config, hubNameOf, type Resources } from "./configs.ts";
-import { knownMasterSecrets, type Rotation, rotate } from "./master-secret.ts";
+import { tagOf, writeConfig } from "./builds.ts";
+import { type Config, deployConfig, type Resources } from "./configs.ts";
+import { knownMasterSecrets, rotate } from "./master-secret.ts";
 import { openService } from "./open-service.ts";
-import type { DeployOptions } from "./options.ts";
-import type { DeployStep, Plan } from "./plan.ts";
+import type { Arguments, DeployOptions } from "./options.ts";
+import type { Plan } from "./plan.ts";
 import { MASTER_SECRET, newSecret } from "./secrets.ts";
 import { type Service, writeService } from "./state.ts";
 import { reasonOf } from "./wrangler.ts";
 
-export type Execution = DeployOptions & {
-  readonly api: CloudflareApi;
-  readonly accountPath: string;
-  readonly config: Config;
-  readonly plan: Plan;
-  readonly rotation: Rotation;
-  readonly bundles: Bundles;
-  readonly migrations: readonly string[];
-  /** For configurations; it is deleted afterwards. */
-  readonly folder: string;
-  readonly extra: readonly string[];
-  /** What earlier deploys stored, under `key` in `stateFile`. */
-  readonly service: Service;
-  readonly key: string;
-  readonly stateFile: string;
-  readonly resources: Resources;
-};
+export type Execution = DeployOptions &
+  Pick<Arguments, "rotation" | "subdomain" | "location" | "extra"> & {
+    readonly api: CloudflareApi;
+    readonly accountPath: string;
+    readonly config: Config;
+    readonly plan: Plan;
+    /** Of the Worker (builds.ts). */
+    readonly code: string;
+    readonly migrations: readonly string[];
+    /** For configurations; it is deleted afterwards. */
+    readonly folder: string;
+    /** What earlier deploys stored, under `key` in `stateFile`. */
+    readonly service: Service;
+    readonly key: string;
+    readonly stateFile: string;
+    readonly resources: Resources;
+  };
 
 /** Does what is planned, then shows how to reach the service. Can be repeated after any failure. */
 export async function execute(execution: Execution): Promise<void> {
   const { plan, migrations, print } = execution;
+  if (plan.registerSubdomain) await registerSubdomain(execution);
   const { secrets, dropped } = await collectSecrets(execution);
   const resources = await createResources(execution);
   let service: Service = {
@@ -49,12 +51,10 @@ export async function execute(execution: Execution): Promise<void> {
   // Before they are in use: Cloudflare shows no secret again.
   save();
   if (migrations.length > 0) await migrate(execution, resources);
-  for (const step of plan.steps) {
-    const worker = step.worker === "hub" ? "hub" : "main";
-    const values = Object.fromEntries(service.pending[worker].map((name) => [name, service.secrets[name] ?? ""]));
-    const url = await deployWorker(execution, resources, step, values);
-    service = { ...service, pending: { ...service.pending, [worker]: [] } };
-    if (url !== null && step.worker !== "hub") service = { ...service, url };
+  if (plan.deploys) {
+    const values = Object.fromEntries(service.pending.map((name) => [name, service.secrets[name] ?? ""]));
+    const url = await deployWorker(execution, resources, values);
+    service = { ...service, pending: [], ...(url === null ? {} : { url }) };
     save();
   }
   service = await openService(execution, service);
@@ -66,7 +66,25 @@ const AFTER_ROTATION =
   "Both master secrets are valid. Next: npm run copra -- reseal, and when all keys and tokens have the new pepper, " +
   "npm run deploy -- --drop-old-master-secret (docs/operating.md)";
 
-async function createResources({ plan, api, accountPath, config, resources, print }: Execution): Promise<Resources> {
+/** Before anything else: without it, Cloudflare rejects even the upload of an account's first Worker (10063). */
+async function registerSubdomain({ api, accountPath, askSubdomain, print, ...execution }: Execution): Promise<void> {
+  const subdomain = execution.subdomain ?? (await askSubdomain());
+  const path = `${accountPath}/workers/subdomain`;
+  await api.request(path, z.unknown(), { subdomain }, "PUT").catch((error: unknown) => {
+    throw new Error(`${messageOf(error)}. Choose another name: npm run deploy -- --subdomain <name>`);
+  });
+  print(`Registered ${subdomain}.workers.dev`);
+}
+
+async function createResources({
+  plan,
+  api,
+  accountPath,
+  config,
+  resources,
+  location,
+  print,
+}: Execution): Promise<Resources> {
   if (plan.createBucket) {
     const bucket = bucketOf(config);
     await api.request(`${accountPath}/r2/buckets`, z.unknown(), { name: bucket });
@@ -74,7 +92,10 @@ async function createResources({ plan, api, accountPath, config, resources, prin
   }
   if (!plan.createDatabase) return resources;
   const { name } = databaseOf(config);
-  const { uuid } = await api.request(`${accountPath}/d1/database`, z.object({ uuid: z.string() }), { name });
+  const { uuid } = await api.request(`${accountPath}/d1/database`, z.object({ uuid: z.string() }), {
+    name,
+    primary_location_hint: location,
+  });
   print(`Created the database ${name}`);
   return { ...resources, databaseId: uuid };
 }
@@ -85,7 +106,7 @@ async function migrate(
   resources: Resources,
 ): Promise<void> {
   const bookmark = await bookmarkOf(api, `${accountPath}/d1/database/${resources.databaseId}`);
-  const file = writeConfig(folder, "database", configOf({ worker: "both" }, config, resources));
+  const file = writeConfig(folder, "database", deployConfig(config, resources));
   const result = await run(["d1", "migrations", "apply", "DB", "--remote", "--config", file]);
   if (result.code !== 0) throw new Error(`The database could not be migrated: ${reasonOf(result)}`);
   const { name } = databaseOf(config);
@@ -95,13 +116,13 @@ async function migrate(
 type Collected = { readonly secrets: Readonly<Record<string, string>>; readonly dropped: readonly string[] };
 
 /**
- * The values of the secrets that Workers get: of the environment, of an earlier deploy, new ones, or the operator's.
- * Throws a message for people when the master secrets cannot be changed.
+ * The values of the secrets that the Worker gets: of the environment, of an earlier deploy, new ones, or the
+ * operator's. Throws a message for people when the master secrets cannot be changed.
  */
 async function collectSecrets({ plan, env, service, rotation, ask }: Execution): Promise<Collected> {
   const secrets: Record<string, string> = {};
   const dropped: string[] = [];
-  for (const name of new Set([...plan.secrets.put.main, ...plan.secrets.put.hub])) {
+  for (const name of plan.secrets.put) {
     const isMaster = name === MASTER_SECRET;
     const known = isMaster ? knownMasterSecrets(env[name], service) : env[name] || service.secrets[name];
     const isNew = plan.secrets.make.includes(name) || !(known || plan.secrets.ask.includes(name));
@@ -115,32 +136,34 @@ async function collectSecrets({ plan, env, service, rotation, ask }: Execution):
 
 const Output = z.object({ type: z.string(), targets: z.array(z.string()).optional() });
 
-/** Deploys a Worker with these secrets; returns its URL, if wrangler reports one. */
+/** Deploys the Worker with these secrets; returns its URL, if wrangler reports one. */
 async function deployWorker(
-  { config, folder, run, extra, bundles, print }: Execution,
+  { config, folder, run, extra, code: built, print }: Execution,
   resources: Resources,
-  step: DeployStep,
   secrets: Readonly<Record<string, string>>,
 ): Promise<string | null> {
-  const isHub = step.worker === "hub";
-  const name = isHub ? hubNameOf(config) : config.name;
+  const { name } = config;
   print(`Deploying ${name}`);
   const [output, secretsFile] = [join(folder, "output.jsonl"), join(folder, "secrets.json")];
   rmSync(output, { force: true });
   writeFileSync(secretsFile, JSON.stringify(secrets), { mode: 0o600 });
-  const isLast = step.worker !== "hub" || step.hasJobs;
-  const { code } = await run(
+  const { code, stdout, stderr } = await run(
     [
       "deploy",
-      ...["--config", writeConfig(folder, step.worker, configOf(step, config, resources))],
-      ...(isLast && step.worker !== "both" ? ["--tag", tagsOf(bundles, config, resources)[step.worker]] : []),
+      ...["--config", writeConfig(folder, "worker", deployConfig(config, resources))],
+      ...["--tag", tagOf(built, config, resources)],
       ...(Object.keys(secrets).length > 0 ? ["--secrets-file", secretsFile] : []),
       ...extra,
     ],
     { show: true, env: { WRANGLER_OUTPUT_FILE_PATH: output } },
   );
   rmSync(secretsFile);
-  if (code !== 0) throw new Error(`Deploying ${name} failed; npm run deploy goes on where it ended`);
+  if (code !== 0) {
+    const advice = /\b10063\b/.test(stdout + stderr)
+      ? ". The account's first Worker needs a workers.dev subdomain: npm run deploy -- --subdomain <name>"
+      : "; npm run deploy goes on where it ended";
+    throw new Error(`Deploying ${name} failed${advice}`);
+  }
   return existsSync(output) ? urlOf(readFileSync(output, "utf8")) : null;
 }
 

@@ -7,7 +7,7 @@ import type { Service } from "./state.ts";
 export type Rotation = "add" | "drop" | null;
 
 export type Rotated = {
-  /** Separated by commas, as Workers get them. */
+  /** Separated by commas, as the Worker gets them. */
   readonly value: string;
   readonly dropped: readonly string[];
 };
@@ -32,7 +32,6 @@ export function knownMasterSecrets(
 ): string | undefined {
   const stored = secrets[MASTER_SECRET];
   if (!given || !stored) return given || stored;
-  // Both Workers must get the same.
   if (isPending(pending)) return stored;
   const [ofEnvironment, ofState] = [listOf(given), listOf(stored)];
   if (ofEnvironment.every((secret) => ofState.includes(secret) || dropped.includes(secret))) return stored;
@@ -43,7 +42,7 @@ export function knownMasterSecrets(
   );
 }
 
-/** Whether a Worker may lack the master secrets that were stored last. */
-export const isPending = ({ main, hub }: Service["pending"]): boolean => [...main, ...hub].includes(MASTER_SECRET);
+/** Whether the Worker may lack the master secrets that were stored last. */
+export const isPending = (pending: Service["pending"]): boolean => pending.includes(MASTER_SECRET);
 
 const listOf = (secrets: string): string[] => secrets.split(",").map((secret) => secret.trim());

@@ -1,37 +1,51 @@
 // What a deploy gets: its arguments, its environment, and how it speaks to the operator.
 import { parseArgs } from "node:util";
+import * as z from "zod";
 import type { Rotation } from "./master-secret.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 export type DeployOptions = {
   readonly run: Wrangler;
-  /** `--dry-run`, `--outdir <folder>` for the bundles, `--force`; what follows goes to `wrangler deploy`. */
+  /** Those of the command (`readArguments`), and others, which go to `wrangler deploy`. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly print: (line: string) => void;
   /** Asks the operator for a secret. Throws when nobody can be asked. */
   readonly ask: (name: string) => Promise<string>;
+  /** Asks the operator for the account's name at workers.dev. Throws when nobody can be asked. */
+  readonly askSubdomain: () => Promise<string>;
   readonly stateFile?: string;
   /** Requests to the service that was deployed. */
   readonly fetch?: typeof fetch;
 };
 
-type Arguments = {
+/** Regions of D1 (Cloudflare docs, "Data location"). */
+const Location = z.enum(["wnam", "enam", "weur", "eeur", "apac", "oc"]);
+export type Location = z.infer<typeof Location>;
+
+export type Arguments = {
   readonly isDry: boolean;
   readonly isForced: boolean;
   /** Puts a new master secret before the others, or removes all but the first. */
   readonly rotation: Rotation;
+  /** The account's name at workers.dev, if it has none yet. */
+  readonly subdomain: string | undefined;
+  /** Where a new database is. */
+  readonly location: Location | undefined;
+  /** For the bundles. */
   readonly outdir: string | undefined;
   readonly extra: readonly string[];
 };
 
-/** Takes what is for this command out of the arguments. */
+/** Takes what is for this command out of the arguments. Throws a message for people. */
 export function readArguments(args: readonly string[]): Arguments {
   const own = {
     "dry-run": { type: "boolean" },
     force: { type: "boolean" },
     "rotate-master-secret": { type: "boolean" },
     "drop-old-master-secret": { type: "boolean" },
+    subdomain: { type: "string" },
+    location: { type: "string" },
     outdir: { type: "string" },
   } as const;
   const { values, tokens } = parseArgs({ args: [...args], options: own, strict: false, tokens: true });
@@ -47,7 +61,18 @@ export function readArguments(args: readonly string[]): Arguments {
     isForced: values.force === true,
     rotation:
       values["rotate-master-secret"] === true ? "add" : values["drop-old-master-secret"] === true ? "drop" : null,
-    outdir: typeof values.outdir === "string" ? values.outdir : undefined,
+    subdomain: text(values.subdomain),
+    location: locationOf(text(values.location)),
+    outdir: text(values.outdir),
     extra: args.filter((_, at) => !used.has(at)),
   };
+}
+
+const text = (value: string | boolean | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+function locationOf(name: string | undefined): Location | undefined {
+  const location = Location.optional().safeParse(name);
+  if (location.success) return location.data;
+  throw new Error(`--location must be one of ${Location.options.join(", ")}`);
 }

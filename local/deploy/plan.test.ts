@@ -1,157 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { ROOT } from "../home/constants.ts";
 import { type Account, emptyAccount } from "./account/read-account.ts";
-import { hubConfig, mainConfig, readConfig } from "./configs.ts";
+import { deployConfig, readConfig } from "./configs.ts";
 import { urlOf } from "./execute.ts";
 import { readArguments } from "./options.ts";
 import { planDeploy } from "./plan.ts";
 import { planSecrets } from "./secrets.ts";
 
 const CONFIG = readConfig();
-const RESOURCES = { databaseId: "id-of-database", hasBucket: true };
-const TAGS = { main: "main-1", hub: "hub-1" };
+const SECRETS = ["MASTER_SECRET", "ADMIN_TOKEN"];
 const QUIET = {
-  tags: TAGS,
+  tag: "copra-1",
   known: new Set<string>(),
-  pending: { main: [], hub: [] },
-  asOneWorker: false,
+  pending: [],
+  isBuild: false,
   rotation: null,
   isForced: false,
   isUrlKnown: true,
+  subdomain: undefined,
 };
-const NEW_HUB = { worker: "hub", hasJobs: true } as const;
-const main = (hadHub: boolean) => ({ worker: "main", hadHub }) as const;
-
-const SECRETS = { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] };
-const deployed = (mainTag: string | null, hubTag: string | null): Account => ({
+const deployed = (tag: string | null): Account => ({
   databaseId: "id",
   bucket: "found",
-  main: { tag: mainTag, migration: "v2-hub" },
-  hub: { tag: hubTag, migration: "v1" },
+  subdomain: "someone",
+  worker: { tag },
   secrets: SECRETS,
 });
-const before: Account = { ...deployed(null, null), main: { tag: null, migration: "v2" }, hub: null };
 
 describe("a deploy", () => {
-  it.each([
-    [
-      "of a new service makes the hub first, which the main Worker names, and names its jobs last",
-      emptyAccount(CONFIG),
-      [{ worker: "hub", hasJobs: false }, main(false), NEW_HUB],
-    ],
-    ["of a service with the hub in the main Worker makes the hub first", before, [NEW_HUB, main(true)]],
-    ["leaves a hub alone that has not changed", deployed("main-0", "hub-1"), [main(true)]],
-    ["leaves a main Worker alone that has not changed", deployed("main-1", "hub-0"), [NEW_HUB]],
-    ["replaces what has changed, or whose secrets have", deployed(null, null), [NEW_HUB, main(true)]],
-    ["of what is there changes nothing", deployed("main-1", "hub-1"), []],
-  ])("%s", (_, account, steps) => {
-    expect(planDeploy(CONFIG, account, QUIET).steps).toEqual(steps);
+  it.each<[string, Account, Partial<typeof QUIET>, boolean]>([
+    ["of a new service deploys the Worker", emptyAccount(CONFIG), {}, true],
+    ["replaces what has changed", deployed("copra-0"), {}, true],
+    ["replaces what somebody else has deployed", deployed(null), {}, true],
+    ["replaces a Worker without one of its secrets", { ...deployed("copra-1"), secrets: ["MASTER_SECRET"] }, {}, true],
+    ["of what is there changes nothing", deployed("copra-1"), {}, false],
+    ["deploys again what has not changed when it is forced", deployed("copra-1"), { isForced: true }, true],
+    ["deploys again where its URL is not known", deployed("copra-1"), { isUrlKnown: false }, true],
+  ])("%s", (_, account, circumstances, deploys) => {
+    expect(planDeploy(CONFIG, account, { ...QUIET, ...circumstances }).deploys).toBe(deploys);
   });
 
-  it("deploys again what has not changed when it is forced, or when its URL is not known", () => {
-    const same = deployed("main-1", "hub-1");
-    expect(planDeploy(CONFIG, same, { ...QUIET, isForced: true }).steps).toEqual([NEW_HUB, main(true)]);
-    expect(planDeploy(CONFIG, same, { ...QUIET, isUrlKnown: false }).steps).toEqual([main(true)]);
+  it("makes no secrets in Cloudflare's builds: the form of the button asks for them", () => {
+    const plan = planDeploy(CONFIG, emptyAccount(CONFIG), { ...QUIET, isBuild: true });
+    expect([plan.deploys, plan.secrets]).toEqual([true, { make: [], ask: [], put: [] }]);
   });
 
-  it("makes one Worker in Cloudflare's builds, with the secrets of the form, unless the hub has its own", () => {
-    const build = { ...QUIET, asOneWorker: true };
-    const plan = planDeploy(CONFIG, emptyAccount(CONFIG), build);
-    expect([plan.steps, plan.secrets]).toEqual([
-      [{ worker: "both" }],
-      { make: [], ask: [], put: { main: [], hub: [] } },
-    ]);
-    expect(planDeploy(CONFIG, before, build).steps).toEqual([{ worker: "both" }]);
-    expect(planDeploy(CONFIG, deployed("main-0", "hub-1"), build).steps).toEqual([main(true)]);
+  it("creates what the account lacks", () => {
+    const { registerSubdomain, createBucket, createDatabase } = planDeploy(CONFIG, emptyAccount(CONFIG), QUIET);
+    expect([registerSubdomain, createBucket, createDatabase]).toEqual([true, true, true]);
+    expect(planDeploy(CONFIG, { ...emptyAccount(CONFIG), subdomain: "someone" }, QUIET).registerSubdomain).toBe(false);
+    expect(planDeploy(CONFIG, { ...emptyAccount(CONFIG), bucket: "off" }, QUIET).createBucket).toBe(false);
+  });
+});
+
+describe("a service with a host of its own", () => {
+  const ROUTED = { ...CONFIG, routes: [{ pattern: "encode.example.com", custom_domain: true }] };
+
+  it("needs no workers.dev subdomain, unless the operator names one", () => {
+    expect(planDeploy(ROUTED, emptyAccount(CONFIG), QUIET).registerSubdomain).toBe(false);
+    expect(planDeploy(ROUTED, emptyAccount(CONFIG), { ...QUIET, subdomain: "someone" }).registerSubdomain).toBe(true);
   });
 
-  it("creates what the account lacks, and deploys without a bucket where there is no R2", () => {
-    const { createBucket, createDatabase, hasBucket } = planDeploy(CONFIG, emptyAccount(CONFIG), QUIET);
-    expect([createBucket, createDatabase, hasBucket]).toEqual([true, true, true]);
-    const noR2 = planDeploy(CONFIG, { ...emptyAccount(CONFIG), bucket: "off" }, QUIET);
-    expect([noR2.createBucket, noR2.hasBucket]).toEqual([false, false]);
+  it("answers at workers.dev only if wrangler.toml has workers_dev = true", () => {
+    const configs = [CONFIG, ROUTED, { ...ROUTED, workers_dev: true }];
+    const answers = configs.map((config) => deployConfig(config, { databaseId: "id", hasBucket: false }));
+    expect(answers).toMatchObject([{ workers_dev: true }, { workers_dev: false }, { workers_dev: true }]);
   });
+});
+
+it("gives each service of an account limits of requests of its own", () => {
+  const Limits = z.object({ ratelimits: z.array(z.object({ namespace_id: z.string().regex(/^[1-9]\d{0,9}$/) })) });
+  const ids = ["copra", "copra-staging", "copra"].map((name) =>
+    Limits.parse(deployConfig({ ...CONFIG, name }, { databaseId: "id", hasBucket: false })).ratelimits.map(
+      ({ namespace_id: id }) => id,
+    ),
+  );
+  expect(new Set(ids.flat()).size).toBe(2 * CONFIG.ratelimits.length);
+  expect(ids[2]).toEqual(ids[0]);
 });
 
 const NONE: string[] = [];
 const SCRATCH = { vars: { SCRATCH_BUCKET: "b", SCRATCH_ACCESS_KEY_ID: "a" } };
 
 it.each([
-  [
-    "a new service: makes its two",
-    [CONFIG, NONE, NONE, NONE],
-    {
-      make: ["MASTER_SECRET", "ADMIN_TOKEN"],
-      ask: [],
-      put: { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] },
-    },
-  ],
-  [
-    "an interrupted deploy: uses those that were made",
-    [CONFIG, NONE, NONE, ["MASTER_SECRET", "ADMIN_TOKEN"]],
-    { make: [], ask: [], put: { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] } },
-  ],
-  [
-    "an interrupted deploy whose state was lost: gives both Workers another one",
-    [CONFIG, NONE, ["MASTER_SECRET"], NONE],
-    {
-      make: ["MASTER_SECRET", "ADMIN_TOKEN"],
-      ask: [],
-      put: { main: ["MASTER_SECRET", "ADMIN_TOKEN"], hub: ["MASTER_SECRET"] },
-    },
-  ],
+  ["a new service: makes its two", [CONFIG, NONE, NONE], { make: SECRETS, ask: [], put: SECRETS }],
+  ["an interrupted deploy: uses those that were made", [CONFIG, NONE, SECRETS], { make: [], ask: [], put: SECRETS }],
   [
     "keys of its own: needs no master secret",
-    [CONFIG, ["KEY_PEPPER", "SEALING_KEYS", "ADMIN_TOKEN"], ["SEALING_KEYS"], NONE],
-    { make: [], ask: [], put: { main: [], hub: [] } },
-  ],
-  [
-    "a hub that lacks the secret of the main Worker: asks for it",
-    [CONFIG, SECRETS.main, NONE, NONE],
-    { make: [], ask: ["MASTER_SECRET"], put: { main: [], hub: ["MASTER_SECRET"] } },
+    [CONFIG, ["KEY_PEPPER", "SEALING_KEYS", "ADMIN_TOKEN"], NONE],
+    { make: [], ask: [], put: [] },
   ],
   [
     "a scratch bucket: asks for those of its keys that are not in wrangler.toml",
-    [SCRATCH, SECRETS.main, SECRETS.hub, NONE],
-    { make: [], ask: ["SCRATCH_SECRET_ACCESS_KEY"], put: { main: ["SCRATCH_SECRET_ACCESS_KEY"], hub: [] } },
+    [SCRATCH, SECRETS, NONE],
+    { make: [], ask: ["SCRATCH_SECRET_ACCESS_KEY"], put: ["SCRATCH_SECRET_ACCESS_KEY"] },
   ],
-] as const)("secrets of %s", (_, [config, ofMain, ofHub, known], plan) => {
-  expect(planSecrets(config, { main: ofMain, hub: ofHub }, new Set(known))).toEqual(plan);
+] as const)("secrets of %s", (_, [config, has, known], plan) => {
+  expect(planSecrets(config, has, new Set(known))).toEqual(plan);
 });
 
-it("gives each Worker its objects, the other's by name, and what the account has", () => {
-  expect(mainConfig(CONFIG, true, RESOURCES)).toMatchObject({
+it("gives the Worker all objects, and what the account has", () => {
+  expect(deployConfig(CONFIG, { databaseId: "id-of-database", hasBucket: true })).toMatchObject({
     name: "copra",
     durable_objects: {
       bindings: [
         { name: "JOB", class_name: "JobObject" },
-        { name: "HUB", class_name: "NodeHub", script_name: "copra-hub" },
+        { name: "HUB", class_name: "NodeHub" },
         { name: "ACCOUNT", class_name: "AccountObject" },
       ],
     },
-    migrations: [{ tag: "v1" }, { tag: "v2" }, { tag: "v2-hub", deleted_classes: ["NodeHub"] }],
     d1_databases: [{ binding: "DB", database_id: "id-of-database" }],
     r2_buckets: [{ binding: "STORAGE" }],
   });
-  // A new service never had the hub in its main Worker.
-  expect(mainConfig(CONFIG, false, { ...RESOURCES, hasBucket: false })).toMatchObject({
-    migrations: [
-      { tag: "v1", new_sqlite_classes: ["JobObject"] },
-      { tag: "v2", new_sqlite_classes: ["AccountObject"] },
-      { tag: "v2-hub" },
-    ],
-    r2_buckets: [],
-  });
-  expect(hubConfig(CONFIG, true)).toMatchObject({
-    name: "copra-hub",
-    vars: {},
-    durable_objects: {
-      bindings: [
-        { name: "HUB", class_name: "NodeHub" },
-        { name: "JOB", class_name: "JobObject", script_name: "copra" },
-      ],
-    },
-    migrations: [{ new_sqlite_classes: ["NodeHub"] }],
-  });
+  expect(deployConfig(CONFIG, { databaseId: "id", hasBucket: false })).toMatchObject({ r2_buckets: [] });
 });
 
 it.each([
@@ -165,14 +130,50 @@ it.each([
 });
 
 it("passes on the arguments that are not its own", () => {
-  expect(readArguments(["--dry-run", "--minify", "--outdir", "a", "--var", "X:1"])).toEqual({
-    ...{ isDry: true, isForced: false, rotation: null, outdir: "a", extra: ["--minify", "--var", "X:1"] },
+  expect(readArguments(["--dry-run", "--minify", "--outdir", "a", "--var", "X:1"])).toMatchObject({
+    isDry: true,
+    isForced: false,
+    rotation: null,
+    outdir: "a",
+    extra: ["--minify", "--var", "X:1"],
   });
-  expect(readArguments(["--outdir=a", "--force"])).toEqual({
+  expect(readArguments(["--outdir=a", "--force", "--subdomain", "someone", "--location=weur"])).toEqual({
     isDry: false,
     isForced: true,
     rotation: null,
+    subdomain: "someone",
+    location: "weur",
     outdir: "a",
     extra: [],
+  });
+  expect(() => readArguments(["--location", "Paris"])).toThrow("--location must be one of wnam, enam, weur");
+});
+
+describe("variables for networks that no Worker on Cloudflare reaches", () => {
+  it.each([
+    [
+      'ALLOW_PRIVATE = "all"',
+      /ALLOW_PRIVATE must be "none", because a Worker on Cloudflare reaches no private network/,
+    ],
+    [
+      'ALLOW_PRIVATE = "none"\nALLOW_ORIGINS = "http://10.0.0.5:9000"',
+      /`http:\/\/10.0.0.5:9000` has the host .* not a public/,
+    ],
+    [
+      'ALLOW_PRIVATE = "none"\nALLOW_ORIGINS = "https://a.example.com,https://8.8.8.8"',
+      /`https:\/\/8.8.8.8` .*an IP address/,
+    ],
+    ['ALLOW_PRIVATE = "none"\nALLOW_ORIGINS = "https://a.example.com"', null],
+  ])("are refused by a deploy: %s", (lines, message) => {
+    const folder = mkdtempSync(join(tmpdir(), "copra-config-"));
+    const file = join(folder, "wrangler.toml");
+    const text = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
+    try {
+      writeFileSync(file, text.replace('ALLOW_PRIVATE = "none"', lines));
+      if (message) expect(() => readConfig(undefined, file)).toThrow(message);
+      else expect(readConfig(undefined, file).name).toBe("copra");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -12,7 +12,8 @@ const FILE = join(ROOT, ".dev.vars");
 try {
   if (!existsSync(FILE)) {
     // Sources, storages and webhooks of a local service are on this machine.
-    const variables = { MASTER_SECRET: newSecret(), ADMIN_TOKEN: newSecret(), ALLOW_PRIVATE: "loopback" };
+    const network = { ALLOW_PRIVATE: "loopback", OUTBOUND: "direct" };
+    const variables = { MASTER_SECRET: newSecret(), ADMIN_TOKEN: newSecret(), ...network };
     const lines = Object.entries(variables).map(([name, value]) => `${name}="${value}"`);
     writeFileSync(FILE, `${lines.join("\n")}\n`, { mode: 0o600 });
     console.log(`Made ${FILE} with random secrets`);

@@ -1,4 +1,4 @@
-// Deploys the service to Cloudflare: what it needs in the account, its database, its Workers, and its first account.
+// Deploys the service to Cloudflare: what it needs in the account, its database, its Worker, and its first account.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureAssets } from "../assets/assets.ts";
@@ -7,7 +7,7 @@ import { sweepLeftovers } from "../home/leftovers.ts";
 import { type CloudflareApi, chooseAccount, NotSignedIn, openApi } from "./account/cloudflare-api.ts";
 import { pendingMigrations } from "./account/database.ts";
 import { type Account, emptyAccount, readAccount } from "./account/read-account.ts";
-import { buildBundles, tagsOf } from "./builds.ts";
+import { buildWorker, tagOf } from "./builds.ts";
 import { type Config, type Resources, readConfig } from "./configs.ts";
 import { execute } from "./execute.ts";
 import { type DeployOptions, readArguments } from "./options.ts";
@@ -37,7 +37,8 @@ export async function deploy(options: DeployOptions): Promise<void> {
 
 async function deployFrom(folder: string, options: DeployOptions): Promise<void> {
   const { env, print, stateFile = STATE_FILE } = options;
-  const { isDry, isForced, rotation, outdir, extra } = readArguments(options.args);
+  const given = readArguments(options.args);
+  const { isDry, isForced, rotation, outdir, subdomain } = given;
   const config = readConfig(env.WRANGLER_CI_OVERRIDE_NAME);
   const { run, api, account, accountPath } = await openAccount(options, config, isDry);
   const key = `${accountPath}/${config.name}`;
@@ -48,22 +49,23 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
   };
   if (config.assets) await ensureAssets();
   const folders = { configs: folder, bundles: outdir ?? join(folder, "bundles") };
-  const bundles = await buildBundles(run, config, resources, folders);
+  const code = await buildWorker(run, config, resources, folders);
   const plan = planDeploy(config, account, {
-    tags: tagsOf(bundles, config, resources),
+    tag: tagOf(code, config, resources),
     isForced,
     rotation,
+    subdomain,
     known: new Set([...Object.keys(service.secrets), ...Object.keys(env).filter((name) => env[name])]),
     pending: service.pending,
-    asOneWorker: Boolean(env.WORKERS_CI),
+    isBuild: Boolean(env.WORKERS_CI),
     isUrlKnown: Boolean(service.url ?? config.vars.PUBLIC_URL),
   });
   const database = account.databaseId && `${accountPath}/d1/database/${account.databaseId}`;
   const migrations = await pendingMigrations(api, database);
-  for (const line of planLines(config, account, plan, migrations)) print(line);
+  for (const line of planLines(config, account, plan, migrations, given)) print(line);
   if (isDry || api === null) return;
   const found = { run, api, accountPath, service, resources, key, stateFile };
-  await execute({ ...options, ...found, config, plan, rotation, bundles, migrations, folder, extra });
+  await execute({ ...options, ...found, ...given, config, plan, code, migrations, folder });
 }
 
 type Opened = {

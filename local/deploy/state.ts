@@ -10,10 +10,8 @@ const Service = z.object({
   databaseId: z.string().optional(),
   /** Secrets that were made or asked here, by their names. */
   secrets: z.record(z.string(), z.string()).default({}),
-  /** Names of the secrets whose value in `secrets` a Worker may lack, because a deploy was interrupted. */
-  pending: z
-    .object({ main: z.array(z.string()).readonly(), hub: z.array(z.string()).readonly() })
-    .default({ main: [], hub: [] }),
+  /** Names of the secrets whose value in `secrets` the Worker may lack, because a deploy was interrupted. */
+  pending: z.array(z.string()).readonly().default([]),
   /** Master secrets that are no longer in use: what was not sealed again needs them. */
   dropped: z.array(z.string()).readonly().default([]),
   /** Of the first account, and of the first node token. */
@@ -29,11 +27,15 @@ const State = z.object({ services: z.record(z.string(), Service).default({}) });
 
 export const STATE_FILE = join(ROOT, ".wrangler", "copra.json");
 
-export const NEW_SERVICE: Service = { secrets: {}, pending: { main: [], hub: [] }, dropped: [], access: {} };
+export const NEW_SERVICE: Service = { secrets: {}, pending: [], dropped: [], access: {} };
 
 /** What is known of a service. Throws a message for people when the file is damaged. */
 export const readService = (key: string, file: string = STATE_FILE): Service =>
   readPrivateJson(file, State)?.services[key] ?? NEW_SERVICE;
+
+/** All services that were deployed from this checkout. */
+export const readServices = (file: string = STATE_FILE): Service[] =>
+  Object.values(readPrivateJson(file, State)?.services ?? {});
 
 /** Stores it beside the others; only the file's owner may read it. */
 export function writeService(key: string, service: Service, file: string = STATE_FILE): void {

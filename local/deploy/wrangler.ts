@@ -12,7 +12,7 @@ export type Wrangler = (args: readonly string[], options?: WranglerOptions) => P
 /** Runs wrangler; with `show` its output appears as it comes. */
 export const wrangler: Wrangler = async (args, { show = false, env = {} } = {}) => {
   const script = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  // Cloudflare's builds give each Worker the same name, also the hub: its name is in the configuration.
+  // The name of Cloudflare's builds is in the configuration.
   const { WRANGLER_CI_OVERRIDE_NAME: _, ...inherited } = process.env;
   const child = spawn(process.execPath, [script, ...args], {
     cwd: ROOT,

@@ -35,6 +35,17 @@ it("forwards requests with the client's real address, and bodies of any size", a
   expect(seen.headers).not.toHaveProperty("mf-original-url");
 });
 
+it("refuses requests without a User-Agent as Cloudflare's Browser Integrity Check does", async () => {
+  const { port } = await frontOf(echo, { isEdge: true });
+  const socket = "Connection: upgrade\r\nUpgrade: websocket\r\n";
+  for (const more of ["", socket]) {
+    const answer = await exchange(port, `GET / HTTP/1.1\r\nHost: a\r\n${more}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 403 Forbidden\r\nserver: cloudflare\r\ncontent-type: text\/html.*Error 1010/s);
+  }
+  const named = "GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: copra/1\r\nConnection: close\r\n\r\n";
+  expect(await exchange(port, named)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 it("takes the client's address from a trusted proxy's header only", async () => {
   const headers = { "x-forwarded-for": "9.9.9.9, 203.0.113.7" };
   const { origin } = await frontOf(echo);

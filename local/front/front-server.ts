@@ -10,6 +10,7 @@ import { ConnectionTurns } from "./connection-turns.ts";
 import { errorResponses, sendErrorOnSocket } from "./error-responses.ts";
 import { Forwarder, type Upstream } from "./forward.ts";
 import { upgrade } from "./forward-upgrade.ts";
+import { isNamed, refuse, refuseOnSocket } from "./integrity-check.ts";
 
 const HEAD_LIMIT_MS = 15_000;
 
@@ -26,6 +27,8 @@ export type FrontOptions = {
   readonly streams?: ShareLimits;
   /** How long a client may read nothing of what is written to it, in ms: 60 s. */
   readonly stallMs?: number;
+  /** Whether requests must pass Cloudflare's Browser Integrity Check. */
+  readonly isEdge?: boolean;
 };
 
 const REQUESTS = { total: 512, perClient: 64 };
@@ -34,7 +37,7 @@ const STALL_MS = 60_000;
 
 /** Rejects when the port is taken. */
 export async function startFront(
-  { port, host = "127.0.0.1", trustedProxies = [], log, ...limits }: FrontOptions,
+  { port, host = "127.0.0.1", trustedProxies = [], log, isEdge = false, ...limits }: FrontOptions,
   upstream: Upstream,
 ): Promise<Server> {
   const { requests = REQUESTS, streams = STREAMS, stallMs = STALL_MS } = limits;
@@ -43,12 +46,14 @@ export async function startFront(
   const forwarder = new Forwarder(upstream, shares, log);
   const turns = new ConnectionTurns();
   const server = createServer({ headersTimeout: HEAD_LIMIT_MS, requestTimeout: 0 });
-  server.on("request", (request, response) =>
-    turns.take(request.socket, response, () => forwarder.forward(request, response, clientOf(request, trusted))),
-  );
+  server.on("request", (request, response) => {
+    if (isEdge && !isNamed(request)) return refuse(response);
+    return turns.take(request.socket, response, () => forwarder.forward(request, response, clientOf(request, trusted)));
+  });
   server.on("upgrade", (request, socket, head) => {
     // Responses to requests before it would be written into the WebSocket.
     if (turns.isBusy(socket)) return socket.destroy();
+    if (isEdge && !isNamed(request)) return refuseOnSocket(socket);
     request.socket.setTimeout(stallMs, () => endIfStalled(socket));
     void upgrade(
       { request, socket, head, ...clientOf(request, trusted) },

@@ -1,17 +1,20 @@
-// Builds the guides of /docs out of docs/: a fragment of HTML and the Markdown of each, the list of contents, and
+// Builds the pages of /docs: the guides of docs/ in HTML and Markdown, the API reference, the OpenAPI document, and
 // llms.txt (llmstxt.org).
 import { access, mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { replaceFile } from "../../cli/replace-file.ts";
 import { ROOT } from "../home/constants.ts";
-import { replaceFile } from "../home/replace-file.ts";
 import { CONTENTS } from "./contents.ts";
 import { type Guide, imagesOf, renderGuide } from "./render-guide.ts";
 
-/** What the Worker needs of all guides (worker/http/docs/guides.ts). */
+/** All guides by group. */
 export type GuideIndex = readonly {
   readonly title: string;
-  readonly pages: readonly (Pick<Guide, "page" | "title" | "summary"> & { readonly hasCalculator?: true })[];
+  readonly pages: readonly Pick<Guide, "page" | "title" | "summary">[];
 }[];
+
+/** Makes the pages and the OpenAPI document (worker/http/docs/documents.ts). */
+type Documents = (index: GuideIndex, bodies: Readonly<Record<string, string>>) => Promise<Record<string, string>>;
 
 /**
  * Writes `guides/` below a folder, which the Worker serves as assets, unless it is of the present pages. Several
@@ -21,42 +24,29 @@ export async function buildGuides(folder: string): Promise<void> {
   if (!(await exists(join(ROOT, "docs", "self-hosting.md")))) return;
   const guides = await renderAll();
   const index = indexOf(guides.map(({ guide }) => guide));
-  const files = [
-    ...guides.flatMap(({ guide, markdown }) => [
-      [`${guide.page}.html`, guide.body] as const,
-      [`${guide.page}.md`, markdown] as const,
-    ]),
-    ["index.json", JSON.stringify(index)] as const,
-    ["llms.txt", llmsText(index)] as const,
-    ["llms-full.txt", guides.map(({ markdown }) => markdown).join("\n\n")] as const,
-  ];
-  const script = guides.some(({ guide }) => guide.hasCalculator) ? await buildCalculator() : null;
+  // Loaded at run time: it is the Worker's, whose types are not those of Node, and absent where all comes built.
+  const worker = new URL("../../worker/http/docs/documents.ts", import.meta.url).href;
+  const { documents }: { documents: Documents } = await import(worker);
+  const files = {
+    ...(await documents(index, Object.fromEntries(guides.map(({ guide }) => [guide.page, guide.body])))),
+    ...Object.fromEntries(guides.map(({ guide, markdown }) => [`${guide.page}.md`, markdown])),
+    "llms.txt": llmsText(index),
+    "llms-full.txt": guides.map(({ markdown }) => markdown).join("\n\n"),
+  };
   const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))];
   await Promise.all([
-    ...files.map(([name, text]) => update(join(folder, "guides", name), Buffer.from(text))),
-    ...(script === null ? [] : [update(join(folder, "guides", "calculator.js"), script)]),
+    ...Object.entries(files).map(([name, text]) => update(join(folder, "guides", name), Buffer.from(text))),
     ...images.map(async (path) =>
       update(join(folder, "guides", basename(path)), await readFile(join(ROOT, "docs", path))),
     ),
   ]);
 }
 
-/** The script of the page on costs. Throws esbuild's error. */
-async function buildCalculator(): Promise<Buffer> {
-  // Absent where the guides come built.
-  const { build } = await import("esbuild");
-  const { outputFiles } = await build({
-    ...{ absWorkingDir: ROOT, entryPoints: ["dashboard/costs/main.ts"], outfile: "calculator.js", write: false },
-    ...{ bundle: true, minify: true, format: "iife", target: "es2022", logLevel: "silent" },
-  });
-  return Buffer.from(outputFiles[0]?.contents ?? "");
-}
-
 /** Writes a file unless it is the same. */
 async function update(path: string, content: Buffer): Promise<void> {
   if ((await readFile(path).catch(() => null))?.equals(content)) return;
   await mkdir(dirname(path), { recursive: true });
-  await replaceFile(path, content);
+  replaceFile(path, content);
 }
 
 async function renderAll(): Promise<{ readonly guide: Guide; readonly markdown: string }[]> {
@@ -74,14 +64,7 @@ const indexOf = (guides: readonly Guide[]): GuideIndex =>
   CONTENTS.map(({ title, pages }) => ({
     title,
     pages: pages.flatMap((page) =>
-      guides
-        .filter((guide) => guide.page === page)
-        .map(({ title, summary, hasCalculator }) => ({
-          page,
-          title,
-          summary,
-          ...(hasCalculator && { hasCalculator }),
-        })),
+      guides.filter((guide) => guide.page === page).map(({ title: name, summary }) => ({ page, title: name, summary })),
     ),
   }));
 

@@ -7,7 +7,18 @@ export const CONTENTS: readonly GuideGroup[] = [
   { title: "Start", pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "dashboard"] },
   {
     title: "Encode",
-    pages: ["encoding", "video", "images", "streams", "ultrafast", "quality", "storage", "uploads", "recipes"],
+    pages: [
+      "encoding",
+      "video",
+      "images",
+      "streams",
+      "ultrafast",
+      "quality",
+      "storage",
+      "uploads",
+      "probes",
+      "recipes",
+    ],
   },
   {
     title: "Follow",
@@ -41,8 +52,8 @@ export const CONTENTS: readonly GuideGroup[] = [
     title: "Move here",
     pages: [
       "coming-from-coconut",
-      ...["zencoder", "elastic-transcoder", "mediaconvert", "transloadit", "mux"].map((name) => `migrating/${name}`),
+      ...["zencoder", "mediaconvert", "transloadit", "mux"].map((name) => `migrating/${name}`),
     ],
   },
-  { title: "Reference", pages: ["api-v2", "conformance", "glossary", "map"] },
+  { title: "Reference", pages: ["api-v2", "conformance", "glossary", "map", "releasing"] },
 ];

@@ -18,7 +18,9 @@ const RECIPES = PAGE.split("\n## ")
 const REST = {
   input: { url: "https://example.com/video.mp4" },
   storage: {
-    ...{ service: "s3", bucket: "videos", region: "eu-west-1" },
+    service: "s3",
+    bucket: "videos",
+    region: "eu-west-1",
     credentials: { access_key_id: "AKIAIOSFODNN7EXAMPLE", secret_access_key: "secret" },
   },
   notification: { type: "http", url: "https://example.com/hook" },

@@ -10,11 +10,7 @@ export type Guide = {
   readonly summary: string;
   /** The page's content in HTML. */
   readonly body: string;
-  /** Whether it has a place for the calculator of costs, a comment in its Markdown. */
-  readonly hasCalculator: boolean;
 };
-
-const CALCULATOR = /^\s*<!-- calculator -->\s*$/;
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
@@ -63,14 +59,12 @@ export function renderGuide(page: string, markdown: string, pages: ReadonlySet<s
         return address === null ? escaped(text) : `<img src="${address}" alt="${escaped(text)}">`;
       },
       html({ text }: Tokens.HTML | Tokens.Tag) {
-        if (CALCULATOR.test(text)) return '<div id="calculator"></div>\n';
         return /^\s*<!--/.test(text) ? "" : (darkAndLight(text) ?? escaped(text));
       },
     },
   });
   const body = marked.parse(markdown.replace(/^# .+\n/m, ""), { async: false });
-  const hasCalculator = body.includes('<div id="calculator">');
-  return { page, title: plain(title), summary: plain((summary ?? "").replaceAll("\n", " ")), body, hasCalculator };
+  return { page, title: plain(title), summary: plain((summary ?? "").replaceAll("\n", " ")), body };
 }
 
 const IMAGE = /^[\w-]+\/([\w-]+\.(?:png|webp|svg))$/;

@@ -2,22 +2,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { LocalStack } from "../../cli/connection/target.ts";
 import { readPrivateJson, writePrivateJson } from "./private-file.ts";
 
-export const StackFile = z.object({
-  /** URL of the API, with `/v2`. */
-  api: z.string(),
-  apiKey: z.string(),
-  adminToken: z.string(),
+/** With what commands need of it; `api` is the URL of the API, with `/v2`. */
+export const StackFile = LocalStack.extend({
   nodeToken: z.string(),
-  s3: z.object({
-    /** Empty if there is no S3 server. */
-    endpoint: z.string(),
-    region: z.string(),
-    bucket: z.string(),
-    accessKeyId: z.string(),
-    secretAccessKey: z.string(),
-  }),
   /** `s3` is 0 if there is no S3 server. */
   pids: z.object({ controlPlane: z.int(), s3: z.int(), nodes: z.array(z.int()) }),
 });

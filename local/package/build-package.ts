@@ -1,16 +1,15 @@
 // Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all that is made of
 // sources, in the places that they have in the repository. Node.js refuses TypeScript below node_modules.
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
+import * as z from "zod";
 import { VERSION } from "#shared/version.ts";
 import { ensureAssets } from "../assets/assets.ts";
 import { buildCli } from "../cli/build-cli.ts";
 import { buildService } from "../control-plane/build-service.ts";
 import { PACKAGED, WorkerDescription } from "../control-plane/service-parts.ts";
 import { ROOT } from "../home/constants.ts";
-import { licenseTexts } from "./licenses.ts";
-import { manifestOf } from "./manifest.ts";
 
 /** The programs that the command line and `copra serve` start, and a module that these load. */
 const PROGRAMS = [
@@ -39,8 +38,8 @@ const OPTIONS: BuildOptions = {
   platform: "node",
   target: "node22",
   outExtension: { ".js": ".mjs" },
-  // It starts workerd and loads files beside its own. What only builds the service is never reached there.
-  external: ["miniflare", "./build-service.ts"],
+  // It starts workerd and loads files beside its own.
+  external: ["miniflare"],
   // What bundled CommonJS modules expect.
   banner: {
     js:
@@ -51,7 +50,7 @@ const OPTIONS: BuildOptions = {
 };
 
 /** Builds the package into a folder, which is replaced. Throws esbuild's error when the sources do not build. */
-export async function buildPackage(folder: string): Promise<void> {
+async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await buildCli(join(folder, "cli"));
   for (const file of ["package.json", "README.md", "LICENSE"]) await rm(join(folder, "cli", file));
@@ -76,4 +75,73 @@ async function writeService(folder: string): Promise<void> {
   await ensureAssets(join(folder, PACKAGED.assets));
 }
 
-if (process.argv[1] === import.meta.filename) await buildPackage(process.argv[2] ?? join(ROOT, "dist", "package"));
+/** The texts of the licenses of libraries that are bundled into the npm package, whose own files are not in it. */
+const Lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      license: z.string().optional(),
+      dev: z.boolean().optional(),
+      optional: z.boolean().optional(),
+      devOptional: z.boolean().optional(),
+    }),
+  ),
+});
+
+/** Of all production dependencies, also of those that are not bundled. */
+async function licenseTexts(): Promise<string> {
+  const { packages } = Lock.parse(JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8")));
+  const shipped = Object.entries(packages).filter(
+    ([path, { dev, optional, devOptional }]) => path !== "" && !(dev || optional || devOptional),
+  );
+  const texts = await Promise.all(
+    shipped.map(async ([path, { version = "", license = "" }]) => {
+      const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+      return `${"=".repeat(80)}\n${name} ${version} (${license})\n\n${await textOf(join(ROOT, path))}`;
+    }),
+  );
+  return texts.join("\n");
+}
+
+/** Empty for the few whose package has only the name of its license. */
+async function textOf(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => /^(licen[cs]e|copying|notice)\b/i.test(name));
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8").catch(() => "")));
+  return texts.join("\n");
+}
+
+/** package.json of the npm package `copra`. */
+const Versions = z.record(z.string(), z.string());
+const Repository = z.object({
+  version: z.string(),
+  description: z.string(),
+  license: z.string(),
+  dependencies: Versions,
+  optionalDependencies: Versions,
+});
+
+/** Not bundled: it starts workerd, and loads files beside its own. */
+const DEPENDENCIES = ["miniflare"];
+
+/** The package's manifest, of the repository's. */
+function manifestOf(packageJson: unknown) {
+  const { version, description, license, dependencies, optionalDependencies } = Repository.parse(packageJson);
+  return {
+    name: "copra",
+    version,
+    description,
+    license,
+    type: "module",
+    // It is given away as a file: its name at the registry may be somebody else's.
+    private: true,
+    bin: { copra: "cli/copra.mjs" },
+    // The command line's. Service and nodes need a newer one, which npm brings (optionalDependencies).
+    engines: { node: ">=20.3" },
+    dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, dependencies[name] ?? ""])),
+    optionalDependencies,
+    files: ["assets", "cli", "encoder-node", "local", "migrations", "worker", "NOTICE", "THIRD-PARTY-*"],
+  };
+}
+
+await buildPackage(process.argv[2] ?? join(ROOT, "dist", "package"));

@@ -111,14 +111,21 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
   };
 }
 
+/**
+ * Has glibc return what is freed to the machine (mallopt(3)). Miniflare frees 200 MB after its start: the control plane
+ * holds 170 MB instead of 410. Other C libraries ignore it.
+ */
+const LEAN = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" };
+
 function launch({ home, script, argv, env, secret, logFile }: ChildPlan): ChildProcess {
   const log = logFile === null ? process.stderr.fd : openSync(logFile, "a", 0o600);
   try {
     const secretVariable = secret === undefined ? {} : { [secret.variable]: String(SECRET_FD) };
-    const child = spawn(process.execPath, ["--import", exitModuleFor(home), programFile(script), ...argv], {
+    const node = ["--max-semi-space-size=2", "--import", exitModuleFor(home)];
+    const child = spawn(process.execPath, [...node, programFile(script), ...argv], {
       stdio: ["ignore", log, log, ...(secret === undefined ? [] : ["pipe" as const])],
       cwd: ROOT,
-      env: { ...process.env, ...env, ...secretVariable, [PARENT_VARIABLE]: String(process.pid) },
+      env: { ...LEAN, ...process.env, ...env, ...secretVariable, [PARENT_VARIABLE]: String(process.pid) },
       // Its own process group: Ctrl-C in the terminal is for the stack, which stops its children in order.
       detached: true,
     });

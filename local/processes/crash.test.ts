@@ -26,9 +26,12 @@ it.each([
   ["local/s3/s3-server.ts", "an error", `throw ${ERROR}`],
 ])("%s logs %s that nobody caught", async (script, _, how) => {
   const env = {
-    ...{ COPRA_URL: "http://127.0.0.1:9", COPRA_NODE_TOKEN: "n-none", COPRA_NODE_WORK: join(folder, "node") },
-    ...{ COPRA_NODE_ISOLATION: "best-effort" },
-    ...{ COPRA_HOME: join(folder, "home"), COPRA_S3_PORT: "0" },
+    COPRA_URL: "http://127.0.0.1:9",
+    COPRA_NODE_TOKEN: "n-none",
+    COPRA_NODE_WORK: join(folder, "node"),
+    COPRA_NODE_ISOLATION: "best-effort",
+    COPRA_HOME: join(folder, "home"),
+    COPRA_S3_PORT: "0",
   };
   const child = spawn(process.execPath, ["--import", crashModule(how), join(ROOT, script)], {
     env: { ...process.env, ...env },
@@ -40,10 +43,12 @@ it.each([
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line))
-    .filter(({ message }) => message === "Crashed");
+    .filter(({ message }) => message === "process crashed");
   expect(crashes).toEqual([
     expect.objectContaining({
-      ...{ time: expect.any(String), level: "error", error: "lost https://host.test/a?…" },
+      time: expect.any(String),
+      level: "error",
+      error: "lost https://host.test/a?…",
       stack: expect.stringMatching(/^Error: lost https:\/\/host\.test\/a\?…\n/),
     }),
   ]);

@@ -216,6 +216,17 @@ it("serves one version of an object while it is replaced", async () => {
   expect(read).toEqual([]);
 });
 
+it("serves a version that was written in the same second as the one that a browser has", async () => {
+  const url = await presign("/again.m3u8", {});
+  await fetch(url, { method: "PUT", body: "earlier" });
+  const etag = (await fetch(`${base}/again.m3u8`)).headers.get("etag") ?? "";
+  const sameSecond = new Date(Date.now() + 3_600_000).toUTCString();
+  const headers = { "if-none-match": etag, "if-modified-since": sameSecond };
+  expect((await fetch(`${base}/again.m3u8`, { headers })).status).toBe(304);
+  await fetch(url, { method: "PUT", body: "later" });
+  expect(await (await fetch(`${base}/again.m3u8`, { headers })).text()).toBe("later");
+});
+
 it("replaces objects by new files, so that links to the earlier ones keep them", async () => {
   const put = (name: string, init: RequestInit) => client.fetch(`${base}/${name}`, { method: "PUT", ...init });
   const fileOf = (name: string): string => join(directory, "copra", `${name}._S3rver_object`);

@@ -5,6 +5,7 @@ import { type Logger, messageOf } from "#shared/log.ts";
 import {
   abortUploads,
   keepFreeSpace,
+  preferEtags,
   requireSignature,
   requireSignedSource,
   stayInBucket,
@@ -70,6 +71,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     requireSignature(isPrivate ? [] : [bucket]),
     requireSignedSource,
     keepFreeSpace(directory, minFreeBytes),
+    preferEtags,
   ];
   server.middleware.unshift(logRequests(log), ...rules, abortUploads(server.store));
   server.on("error", () => {}); // Koa prints to stderr without a listener; the request's log line has the reason.

@@ -47,6 +47,15 @@ export const keepFreeSpace =
     context.body = "<Error><Code>InsufficientStorage</Code><Message>The disk is nearly full.</Message></Error>";
   };
 
+/**
+ * Compares versions by ETag alone where a reader sends one (RFC 9110, 13.1.3): times are in seconds, and a live
+ * playlist may change twice in one, after which a browser would keep the earlier one for ever.
+ */
+export const preferEtags: S3rver.Middleware = async (context, next) => {
+  if ("if-none-match" in context.req.headers) delete context.req.headers["if-modified-since"];
+  return next();
+};
+
 /** Requires a signature, except to read objects of public buckets, as with a public-read policy. */
 export const requireSignature =
   (publicBuckets: readonly string[]): S3rver.Middleware =>

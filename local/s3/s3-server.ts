@@ -20,10 +20,14 @@ const { bind, s3Url } = serviceOf(process.env);
 const address = s3Url === null ? "127.0.0.1" : bind;
 const server = await startS3(
   {
-    ...{ port: s3Port, address, directory },
-    ...{ bucket: BUCKET, privateBuckets: [SCRATCH_BUCKET], credentials },
+    port: s3Port,
+    address,
+    directory,
+    bucket: BUCKET,
+    privateBuckets: [SCRATCH_BUCKET],
+    credentials,
   },
   log,
 );
-log.info("listening", { port: server.port });
+log.info("server started", { port: server.port });
 process.once("SIGTERM", () => void server.close().then(() => process.exit(0)));

@@ -6,7 +6,11 @@ const DATA = { COPRA_HOME: "/srv/copra" };
 it("is reachable from this machine only, and reaches public addresses only, by default", () => {
   expect(readServeSettings(DATA)).toMatchObject({
     stack: {
-      ...{ home: "/srv/copra", port: 8787, s3Port: 9000, nodes: 1, logsToStderr: false },
+      home: "/srv/copra",
+      port: 8787,
+      s3Port: 9000,
+      nodes: 1,
+      logsToStderr: false,
       service: { bind: "127.0.0.1", publicUrl: null, allowPrivate: "none", ownS3: true, variables: {} },
     },
     nodeTokenFile: null,

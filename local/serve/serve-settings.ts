@@ -8,9 +8,9 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables and secrets of the Worker (wrangler.toml) that are passed on to it. */
 export const WORKER_VARIABLES = [
-  ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES", "HUBS", "RESERVED_SHARE"],
+  ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES"],
   ...["METRICS_TOKEN", "SNS_ENDPOINT", "ULTRAFAST_READ_ORIGIN", "SCRATCH_ENDPOINT", "SCRATCH_REGION", "SCRATCH_BUCKET"],
-  ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY", "SCRATCH_PREFIX", "SCRATCH_KEEP_MINUTES"],
+  ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY"],
 ];
 
 const ANY = ["0.0.0.0", "::"];

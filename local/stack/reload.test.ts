@@ -7,7 +7,7 @@ import type { StackPart } from "./stack.ts";
 
 it.each<[string, StackPart[]]>([
   ["worker/http/app.ts", ["control plane"]],
-  ["shared/plan/plan-encode.ts", ["control plane", "nodes"]],
+  ["shared/plan/tasks/plan-encode.ts", ["control plane", "nodes"]],
   ["encoder-node/tasks/join/join.ts", ["nodes"]],
   ["migrations/0001_first.sql", ["control plane"]],
   ["local/control-plane/outbound.ts", ["control plane"]],

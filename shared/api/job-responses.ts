@@ -38,8 +38,12 @@ const AssumedSource = z
     duration: z.number(),
     rotation: z.int(),
     audio: z.boolean(),
+    probe: z
+      .string()
+      .exactOptional()
+      .describe("The id of the probe that found it; absent for a source that is assumed"),
   })
-  .describe("The assumed source");
+  .describe("The source of the plan; in one without video, width, height and fps are 0");
 
 const Rendition = z
   .object({

@@ -7,9 +7,9 @@ import { SLOT_CLASSES } from "../protocol/tasks.ts";
 /**
  * Whether a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
  * after it failed several jobs, `not_ready` while it does not reach the service's storages. `offline`: cordoned, and
- * not connected.
+ * not connected. `gone`: not connected since at most a week.
  */
-const NODE_STATES = ["ready", "not_ready", "cordoned", "draining", "quarantined", "offline"] as const;
+const NODE_STATES = ["ready", "not_ready", "cordoned", "draining", "quarantined", "offline", "gone"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 
 const SlotUse = z.object({
@@ -25,7 +25,8 @@ export const Node = z
       .describe(
         "`ready`: gets work. `not_ready`: gets none, for the reasons in `not_ready`. " +
           "`cordoned`: gets none, by the operator. `draining`: ends when its tasks are done. " +
-          "`quarantined`: failed several jobs, and gets one task at a time or none. `offline`: cordoned, and not connected",
+          "`quarantined`: failed several jobs, and gets one task at a time or none. `offline`: cordoned, and not connected. " +
+          "`gone`: not connected since at most a week",
       ),
     not_ready: z
       .array(z.string())
@@ -50,6 +51,10 @@ export const Node = z
     leases: z.int().describe("Number of leases that it holds"),
     score: z.number().describe("The share of its last ten jobs that failed by its fault, 0 to 1"),
     connected_at: ContractDate.nullable(),
+    last_seen_at: ContractDate.nullable().describe("When its connection ended; null while it is connected"),
+    lost_leases: z
+      .array(z.string())
+      .describe("The first leases that it had when its connection ended; other nodes get their tasks"),
     hub: z.string().describe("The hub that it is connected to"),
   })
   .describe("An encoder node");

@@ -1,7 +1,5 @@
 // Requests of other services as requests of this one.
-import { convertCoconutV1 } from "./coconut/v1.ts";
 import { convertCoconutV2 } from "./coconut/v2.ts";
-import { convertElasticTranscoder } from "./elastic-transcoder/elastic-transcoder.ts";
 import { convertMediaConvert } from "./mediaconvert/mediaconvert.ts";
 import { type Converted, isObject } from "./note.ts";
 import { type OldService, SERVICE_NAMES } from "./services.ts";
@@ -9,9 +7,7 @@ import { convertZencoder } from "./zencoder/zencoder.ts";
 
 const CONVERTERS: Readonly<Record<OldService, (body: unknown) => Converted>> = {
   coconut: convertCoconutV2,
-  "coconut-v1": convertCoconutV1,
   zencoder: convertZencoder,
-  "elastic-transcoder": convertElasticTranscoder,
   mediaconvert: convertMediaConvert,
 };
 
@@ -27,7 +23,7 @@ export function convertText(text: string, service?: OldService): Conversion {
     const names = Object.values(SERVICE_NAMES).join(", ");
     return { ok: false, error: `The request is of no service that can be converted: ${names}` };
   }
-  if (!isObject(body) && found !== "coconut-v1") {
+  if (!isObject(body)) {
     return { ok: false, error: `A request of ${SERVICE_NAMES[found]} is a JSON object, and this text is none` };
   }
   return { ok: true, service: found, converted: CONVERTERS[found](body) };
@@ -44,16 +40,11 @@ function bodyOf(text: string): unknown {
 
 /** Whose request it is, by the members that only one service has; null if it is of none. */
 export function detectService(body: unknown): OldService | null {
-  if (typeof body === "string") return /^[ \t]*(?:set|var|->)\s/m.test(body) ? "coconut-v1" : null;
   if (!isObject(body)) return null;
   const has = (...names: readonly string[]): boolean => names.some((name) => Object.hasOwn(body, name));
   const settings = isObject(body.Settings) ? body.Settings : body;
   if (Object.hasOwn(settings, "OutputGroups")) return "mediaconvert";
-  if (has("PipelineId", "OutputKeyPrefix") || (has("Input", "Inputs") && has("Output", "Outputs"))) {
-    return "elastic-transcoder";
-  }
   if (isObject(body.input) || isObject(body.storage)) return "coconut";
   if (typeof body.input === "string") return "zencoder";
-  if (has("conf", "source") || (has("webhook") && isObject(body.outputs))) return "coconut-v1";
   return Array.isArray(body.outputs) || has("api_key") ? "zencoder" : null;
 }

@@ -119,13 +119,41 @@ type ProfileName = keyof (typeof VIDEO_TRAITS)["h264"]["profiles"];
 const profileName = (name: string): ProfileName => name.toLowerCase() as ProfileName;
 
 const VIDEO_NAMES: Readonly<Record<string, VideoCodec>> = {
-  ...{ h264: "h264", avc: "h264", x264: "h264", h265: "hevc", hevc: "hevc", x265: "hevc", vp8: "vp8", vp9: "vp9" },
-  ...{ av1: "av1", theora: "theora", mpeg4: "mpeg4", mpeg2: "mpeg2video", mpeg2video: "mpeg2video", vp6: "flv" },
-  ...{ prores: "prores", dnxhd: "dnxhd", flv: "flv", h263: "h263", wmv: "wmv2", wmv2: "wmv2", mjpeg: "mjpeg" },
+  h264: "h264",
+  avc: "h264",
+  x264: "h264",
+  h265: "hevc",
+  hevc: "hevc",
+  x265: "hevc",
+  vp8: "vp8",
+  vp9: "vp9",
+  av1: "av1",
+  theora: "theora",
+  mpeg4: "mpeg4",
+  mpeg2: "mpeg2video",
+  mpeg2video: "mpeg2video",
+  vp6: "flv",
+  prores: "prores",
+  dnxhd: "dnxhd",
+  flv: "flv",
+  h263: "h263",
+  wmv: "wmv2",
+  wmv2: "wmv2",
+  mjpeg: "mjpeg",
 };
 const AUDIO_NAMES: Readonly<Record<string, AudioCodec>> = {
-  ...{ aac: "aac", ac3: "ac3", mp2: "mp2", mp3: "mp3", vorbis: "vorbis", opus: "opus", flac: "flac", wma: "wmav2" },
-  ...{ pcm: "pcm-s16le", wav: "pcm-s16le", amr: "amr-nb", wmav2: "wmav2" },
+  aac: "aac",
+  ac3: "ac3",
+  mp2: "mp2",
+  mp3: "mp3",
+  vorbis: "vorbis",
+  opus: "opus",
+  flac: "flac",
+  wma: "wmav2",
+  pcm: "pcm-s16le",
+  wav: "pcm-s16le",
+  amr: "amr-nb",
+  wmav2: "wmav2",
 };
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 

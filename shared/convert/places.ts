@@ -16,8 +16,14 @@ const S3_HOST = /^https?:\/\/([a-z0-9.-]+)\.s3(?:[.-]([a-z0-9-]+))?\.amazonaws\.
 const S3_PATH = /^https?:\/\/s3(?:[.-]([a-z0-9-]+))?\.amazonaws\.com\/([^/?#]+)\/([^?#]*)$/i;
 
 const UNSUPPORTED: Readonly<Record<string, string>> = {
-  ...{ ftp: "FTP", ftps: "FTP", sftp: "SFTP", aspera: "Aspera", rsync: "rsync" },
-  ...{ cf: "Rackspace Cloud Files", os: "OpenStack Swift", dropbox: "Dropbox" },
+  ftp: "FTP",
+  ftps: "FTP",
+  sftp: "SFTP",
+  aspera: "Aspera",
+  rsync: "rsync",
+  cf: "Rackspace Cloud Files",
+  os: "OpenStack Swift",
+  dropbox: "Dropbox",
 };
 
 export function locate(url: string): Located {

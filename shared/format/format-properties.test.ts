@@ -20,7 +20,7 @@ it("parses any text to a printable format or an error", () => {
       expect(parseFormat(printFormat(parsed.value))).toEqual(parsed);
       return true;
     }),
-    { numRuns: 10_000 },
+    { numRuns: 2000 },
   );
 });
 
@@ -35,7 +35,7 @@ it("parses printed formats to the same format", () => {
     fc.property(makeable, (spec) => {
       expect(parseFormat(printFormat(spec))).toEqual({ ok: true, value: spec });
     }),
-    { numRuns: 6000 },
+    { numRuns: 1200 },
   );
 });
 
@@ -66,6 +66,6 @@ it("parses any hash with any text", () => {
       expect(parseFormat(printFormat(parsed.value))).toEqual(parsed);
       return true;
     }),
-    { numRuns: 4000 },
+    { numRuns: 800 },
   );
 });

@@ -1,10 +1,29 @@
 // Formats of outputs (api-v2 §4): `container[:video[:audio[:options]]]`, `container[:audio]`, `container[:size]`.
 import { err, ok, type Result } from "../result.ts";
+import {
+  IMAGE_CONTAINER_TRAITS,
+  isImageContainer,
+  TRACK_CONTAINER_TRAITS,
+  TRACK_CONTAINERS,
+  type TrackContainer,
+} from "./containers.ts";
 import { type FormatHash, specsOfHash } from "./format-hash.ts";
-import type { FormatSpec } from "./format-spec.ts";
-import { FormatError, type RequestedSpecs, type SpecName } from "./grammar/requested-specs.ts";
-import { splitFormat } from "./grammar/split-format.ts";
-import { resolveFormat } from "./resolve-format.ts";
+import type { FormatSpec, ImageFormat, VideoFormat } from "./format-spec.ts";
+import { readQualityStep, readResolution, readSwitch } from "./grammar/read-specs.ts";
+import {
+  AUDIO_SPECS,
+  FILE_SPECS,
+  FormatError,
+  type RequestedSpecs,
+  read,
+  rejectSpecs,
+  type SpecName,
+  VIDEO_SPECS,
+} from "./grammar/requested-specs.ts";
+import { type SplitFormat, splitFormat } from "./grammar/split-format.ts";
+import { AUTOMATIC_RESOLUTION, BEST_QUALITY, MAX_ANIMATED_WIDTH } from "./presets.ts";
+import { resolveAudio } from "./resolve-audio.ts";
+import { resolveVideo } from "./resolve-video.ts";
 
 /** `field` is the spec that is wrong, by its name in the hash; null for the format as a whole. */
 export type InvalidFormat = { readonly message: string; readonly field: SpecName | null };
@@ -24,4 +43,42 @@ export function parseFormat(text: string, hash?: FormatHash): Result<FormatSpec,
 function overridden(requested: RequestedSpecs, by: RequestedSpecs): RequestedSpecs {
   const kept = [...requested].filter(([spec]) => spec !== "quality" || !by.has("video_bitrate"));
   return new Map([...kept, ...by]);
+}
+
+// Completes the requested specs of a format with defaults, and rejects what is not supported.
+
+/** Completes a format. Throws FormatError, whose message states what is allowed. */
+function resolveFormat({ container, requested }: SplitFormat): FormatSpec {
+  return isImageContainer(container) ? resolveImage(container, requested) : resolveTracks(container, requested);
+}
+
+const TRACK_SPECS = [...VIDEO_SPECS, ...AUDIO_SPECS, ...FILE_SPECS].filter(
+  (spec) => spec !== "resolution" && spec !== "quality",
+);
+
+function resolveImage(container: ImageFormat["container"], requested: RequestedSpecs): ImageFormat {
+  rejectSpecs(requested, TRACK_SPECS, "an image format has only a `resolution` and a `quality`");
+  if (IMAGE_CONTAINER_TRAITS[container].lossless) rejectSpecs(requested, ["quality"], `${container} is lossless`);
+  const { size } = read(requested, "resolution", readResolution) ?? AUTOMATIC_RESOLUTION;
+  if (IMAGE_CONTAINER_TRAITS[container].animated && (size.width ?? 0) > MAX_ANIMATED_WIDTH) {
+    throw new FormatError(
+      "resolution",
+      `The width of ${container} must be at most ${MAX_ANIMATED_WIDTH} pixels, not ${size.width}`,
+    );
+  }
+  const quality = read(requested, "quality", readQualityStep) ?? BEST_QUALITY;
+  return { type: "image", container, size, ...(quality === BEST_QUALITY ? {} : { quality }) };
+}
+
+function resolveTracks(container: TrackContainer, requested: RequestedSpecs): VideoFormat {
+  const video = resolveVideo(container, requested);
+  const audio = resolveAudio(container, video?.codec ?? null, requested);
+  if (!video && !audio) throw new FormatError(null, "The format disables both video and audio");
+  const keepsMetadata = read(requested, "metadata", readSwitch("metadata")) ?? true;
+  const fragmented = read(requested, "frag", readSwitch("frag")) ?? false;
+  if (fragmented && !TRACK_CONTAINER_TRAITS[container].fragments) {
+    const fragmentable = TRACK_CONTAINERS.filter((name) => TRACK_CONTAINER_TRAITS[name].fragments).join(", ");
+    throw new FormatError("frag", `\`frag\` is not allowed: only ${fragmentable} support fragments`);
+  }
+  return { type: "video", container, video, audio, keepsMetadata, fragmented };
 }

@@ -3,12 +3,21 @@ import type { JobView, OutputView } from "./job-view.ts";
 import { inputPayload, jobPayload, outputPayload } from "./notification.ts";
 
 const OUTPUT: OutputView = {
-  ...{ key: "mp4", type: "video", format: "mp4", url: "https://example.com/a.mp4" },
-  ...{ status: "video.encoded", encoder: "libx264" },
+  key: "mp4",
+  type: "video",
+  format: "mp4",
+  url: "https://example.com/a.mp4",
+  status: "video.encoded",
+  encoder: "libx264",
 };
 const JOB: JobView = {
-  ...{ id: "AAAAAAAAAAAAAA", created_at: "2026-11-21 05:23:27 +0000", completed_at: null },
-  ...{ status: "job.completed", progress: "100%", input: { status: "input.transferred" }, outputs: [OUTPUT] },
+  id: "AAAAAAAAAAAAAA",
+  created_at: "2026-11-21 05:23:27 +0000",
+  completed_at: null,
+  status: "job.completed",
+  progress: "100%",
+  input: { status: "input.transferred" },
+  outputs: [OUTPUT],
   ultrafast: { chunks: 3 },
 };
 const METADATA = { streams: [], format: {} };

@@ -57,7 +57,11 @@ export function jobPayload(
   const { source: _source, ...input } = given;
   const data = {
     type: "job" as const,
-    ...{ status, progress, id, created_at, completed_at },
+    status,
+    progress,
+    id,
+    created_at,
+    completed_at,
     input: { ...input, ...(metadata?.input ? { metadata: metadata.input } : {}) },
     outputs: outputs.map(({ progress: _progress, ...output }, index) => {
       const outputMetadata = metadata?.outputs[index];

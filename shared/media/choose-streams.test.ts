@@ -6,11 +6,21 @@ import type { ProbedStream } from "./media-probe.ts";
 import { sourceFacts } from "./source-facts.ts";
 
 const video = (width: number, height: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
-  ...{ index: 0, codec_type: "video", codec_name: "h264", pix_fmt: "yuv420p", width, height },
+  index: 0,
+  codec_type: "video",
+  codec_name: "h264",
+  pix_fmt: "yuv420p",
+  width,
+  height,
   ...more,
 });
 const audio = (channels: number, more: Partial<ProbedStream> = {}): ProbedStream => ({
-  ...{ index: 0, codec_type: "audio", codec_name: "aac", sample_fmt: "fltp", sample_rate: "48000", channels },
+  index: 0,
+  codec_type: "audio",
+  codec_name: "aac",
+  sample_fmt: "fltp",
+  sample_rate: "48000",
+  channels,
   ...more,
 });
 const marked = { disposition: { default: 1 } };

@@ -5,10 +5,10 @@ import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS } from "../format/containers.t
 import { chunkSpans } from "../plan/chunks/choose-split-points.ts";
 import { chunkableSource } from "../plan/chunks/chunkable-source.ts";
 import { ALL_SOFTWARE } from "../plan/encoders/software-encoders.ts";
-import { planAudio } from "../plan/plan-audio.ts";
-import { planChunk } from "../plan/plan-chunk.ts";
-import { planEncode } from "../plan/plan-encode.ts";
-import { planJoin } from "../plan/plan-join.ts";
+import { planAudio } from "../plan/tasks/plan-audio.ts";
+import { planChunk } from "../plan/tasks/plan-chunk.ts";
+import { planEncode } from "../plan/tasks/plan-encode.ts";
+import { planJoin } from "../plan/tasks/plan-join.ts";
 import { evenly, frameIndexOf, probeOf } from "../testing/frame-indexes.ts";
 import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 

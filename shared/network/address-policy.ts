@@ -8,11 +8,17 @@ export type AllowNetworks = "none" | "loopback" | "all";
 
 /**
  * The same, and the origins of the operator's own services, which are allowed wherever they are. `signed`: origins that
- * only a URL that the service itself has signed may name, and no redirect.
+ * only a URL that the service itself has signed may name, and no redirect. `byName`: the control plane connects to no
+ * public IP addresses, only to names.
  */
 export type AllowPrivate =
   | AllowNetworks
-  | { readonly networks: AllowNetworks; readonly origins: readonly string[]; readonly signed?: readonly string[] };
+  | {
+      readonly networks: AllowNetworks;
+      readonly origins: readonly string[];
+      readonly signed?: readonly string[];
+      readonly byName?: true;
+    };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -68,6 +74,12 @@ const networksOf = (allow: AllowPrivate): AllowNetworks => (typeof allow === "st
 /** The policy with these origins, such as `http://127.0.0.1:9000`. */
 export const withOrigins = (networks: AllowNetworks, origins: readonly string[]): AllowPrivate =>
   origins.length === 0 ? networks : { networks, origins };
+
+/** The policy of a control plane on Cloudflare, whose Workers connect to no IP addresses. */
+export const byName = (allow: AllowPrivate): AllowPrivate => ({
+  ...(typeof allow === "string" ? { networks: allow, origins: [] } : allow),
+  byName: true,
+});
 
 /** The policy for URLs that the service has signed. A later change of `signed` counts. */
 export const withSigned = (allow: AllowPrivate, signed: readonly string[]): AllowPrivate =>
@@ -125,6 +137,18 @@ export function checkUrl(url: string, allow: AllowPrivate): Result<string, strin
   }
   if (originAllowed(parsed.origin, allow) || hostAllowed(hostname, allow)) return ok(parsed.href);
   return err(`has the host \`${shown(bare(hostname))}\`, which is not a public address`);
+}
+
+/** `checkUrl` for a URL to which the control plane itself sends requests. */
+export function checkReachableUrl(url: string, allow: AllowPrivate): Result<string, string> {
+  const checked = checkUrl(url, allow);
+  if (!checked.ok || typeof allow === "string" || !allow.byName) return checked;
+  const { hostname, origin } = new URL(checked.value);
+  // Private addresses pass only where the operator has allowed them: in a local system.
+  if (originAllowed(origin, allow) || !addressAllowed(bare(hostname), "none")) return checked;
+  return err(
+    `has the host \`${bare(hostname)}\`, an IP address; this service runs on Cloudflare, which connects only to names, so use a host name`,
+  );
 }
 
 /** Schemes that other tools use for objects in a bucket, with the `service` of each. */

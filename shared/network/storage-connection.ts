@@ -1,8 +1,11 @@
 // Connection failures of storages, in messages that repeat only the origin of the URL. Pure.
 import { AppError } from "../errors.ts";
 
-/** Why the connection failed. Except `timeout` and `broken`, retrying rarely helps. */
-export type ConnectionFailure = "refused" | "unknown host" | "certificate" | "no connection" | "timeout" | "broken";
+/**
+ * Why the connection failed. Except `timeout` and `broken`, retrying rarely helps. Only on Cloudflare: `ip address`
+ * (Workers connect to names) and `forbidden` (by the zone of the host).
+ */
+export type ConnectionFailure = keyof typeof FACTS;
 
 /** How the request identifies the storage: by `storage.url` (an upload URL), or by a service with a bucket. */
 export type StoragePlace = "bucket" | "form";
@@ -29,16 +32,28 @@ export function storageUnreachable(
   const { origin } = new URL(url);
   const subject = place === "form" ? `The upload URL at ${origin}` : `The storage at ${origin}`;
   const field = place === "form" ? "`storage.url`" : "`storage.endpoint`";
-  return new AppError("storage_unreachable", `${subject} ${SENTENCES[reason](field)}.`, { cause });
+  return new AppError("storage_unreachable", `${subject} ${FACTS[reason]}; ${ADVICE[reason](field)}.`, { cause });
 }
 
-const SENTENCES = {
-  refused: (field) => `refuses connections; check ${field} and its port`,
-  "unknown host": (field) =>
-    `does not exist in DNS; check the host in ${field}, or the bucket and the region that it contains`,
-  certificate: (field) => `has no valid certificate; check ${field}, or renew the certificate`,
-  "no connection": (field) =>
-    `refuses connections, does not exist in DNS, or has no valid certificate; check ${field} and its port`,
-  timeout: (field) => `does not respond; check ${field}, or try again later`,
-  broken: () => "closed the connection before it responded; try again later",
+/** What is wrong, after the name of the other side. */
+export const FACTS = {
+  refused: "refuses connections",
+  "unknown host": "does not exist in DNS",
+  certificate: "has no valid certificate",
+  "no connection": "refuses connections, does not exist in DNS, or has no valid certificate",
+  timeout: "does not respond",
+  broken: "closed the connection before it responded",
+  "ip address": "has an IP address for a host, and this service, which runs on Cloudflare, connects only to names",
+  forbidden: "is blocked by settings of its Cloudflare zone",
+} as const;
+
+const ADVICE = {
+  refused: (field) => `check ${field} and its port`,
+  "unknown host": (field) => `check the host in ${field}, or the bucket and the region that it contains`,
+  certificate: (field) => `check ${field}, or renew the certificate`,
+  "no connection": (field) => `check ${field} and its port`,
+  timeout: (field) => `check ${field}, or try again later`,
+  broken: () => "try again later",
+  "ip address": (field) => `use a host name in ${field}`,
+  forbidden: () => "check the DNS records and the security rules of that zone",
 } as const satisfies Record<ConnectionFailure, (field: string) => string>;

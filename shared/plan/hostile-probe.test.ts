@@ -12,15 +12,15 @@ import { checkedArguments } from "./command/checked-arguments.ts";
 import { branchGraph } from "./command/filter-graph.ts";
 import type { PlannedRun } from "./command/planned-run.ts";
 import { ALL_SOFTWARE } from "./encoders/software-encoders.ts";
-import { planAudio } from "./plan-audio.ts";
-import { planChunk } from "./plan-chunk.ts";
-import { planEncode } from "./plan-encode.ts";
-import { isEncodedVideo } from "./plan-file.ts";
-import { planJoin } from "./plan-join.ts";
+import { isEncodedVideo } from "./outputs/plan-file.ts";
 import { planQuality } from "./quality/plan-quality.ts";
 import { measuredTracks } from "./quality/renditions.ts";
 import { chooseTracks } from "./source/source-tracks.ts";
-import { planProbe, planSample, planSearch } from "./target/plan-probes.ts";
+import { planAudio } from "./tasks/plan-audio.ts";
+import { planChunk } from "./tasks/plan-chunk.ts";
+import { planEncode } from "./tasks/plan-encode.ts";
+import { planJoin } from "./tasks/plan-join.ts";
+import { planProbe, planSample, planSearch } from "./vmaf/plan-probes.ts";
 
 const watermark = { url: "https://example.com/logo.png", position: "topleft" };
 const ENCODES: readonly OutputOptions[] = [
@@ -232,12 +232,10 @@ describe("a filter in the name of a color", () => {
 describe("a probe", () => {
   it("keeps what ffprobe prints, and drops other texts without an error", () => {
     const honest = {
-      ...{
-        index: 0,
-        codec_type: "video",
-        codec_name: "h264",
-        codec_long_name: "H.264 / AVC / MPEG-4 AVC / MPEG-4 part 10",
-      },
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      codec_long_name: "H.264 / AVC / MPEG-4 AVC / MPEG-4 part 10",
       profile: "High 4:2:2 Intra",
       codec_tag_string: "[27][0][0][0]",
       pix_fmt: "yuv420p10le",

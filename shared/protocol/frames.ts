@@ -10,12 +10,8 @@ import { LeaseReport } from "./reports.ts";
 import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
 import { OutputIndex } from "./uploads.ts";
 
-/**
- * 3 added `pace`, node sessions, and what the operator sees of a node. Both sides accept the version before theirs, so
- * that the control plane and the nodes are updated one after the other, in any order.
- */
+/** Both sides have the same. */
 export const PROTOCOL_VERSION = 3;
-export const PREVIOUS_PROTOCOL_VERSION = PROTOCOL_VERSION - 1;
 const MAX_PROTOCOL = 1_000_000;
 /** Text that a node sends to keep its socket alive; the hub's runtime replies with PONG without waking the hub. */
 export const PING = "ping";
@@ -84,7 +80,7 @@ export const NAME_IN_USE = "another node has this name";
 /** How long a session is valid. Past half of it a node sends a frame, and the hub replies with a new one. */
 export const SESSION_MS = 60 * 60_000;
 
-/** What a node states about itself in `hello`. Nodes of protocol 2 leave all of it out. */
+/** What a node states about itself in `hello`. */
 const nodeFacts = {
   /** The node has chosen its name itself, and was never accepted under it. */
   isNewName: z.literal(true).exactOptional(),
@@ -122,9 +118,6 @@ export const FreedSlots = z.object({
 });
 export type FreedSlots = z.infer<typeof FreedSlots>;
 
-/** A report that may wait for others of its job waits no longer than this. */
-export const MAX_REPORT_WAIT_MS = 1000;
-
 export const NodeFrame = z.discriminatedUnion("type", [
   /** First on every connection. `slots` are the free ones; `running` is all that this process still works on. */
   z.object({
@@ -151,16 +144,7 @@ export const NodeFrame = z.discriminatedUnion("type", [
     id: ReportId,
     report: LeaseReport,
     slots: FreedSlots.exactOptional(),
-    /** The hub may wait for other reports of the job until the node sends `due`, after this time at the latest. */
-    mayWaitMs: z.int().min(0).max(MAX_REPORT_WAIT_MS).exactOptional(),
   }),
-  /** A report that may wait must not wait any longer. */
-  z.object({ type: z.literal("due"), id: ReportId }),
-  /**
-   * The source of this lease is slow. If other tasks wait, the hub keeps no encode slot for an inspection any more, and
-   * replies with `yield` for a task that has such a slot itself.
-   */
-  z.object({ type: z.literal("slow"), lease: LeaseIdText }),
   /**
    * The node drains: it accepts no more work on this connection. `withinMs`: its machine is gone after this time, and
    * the node hands back what it cannot finish.
@@ -180,8 +164,6 @@ export const HubFrame = z.discriminatedUnion("type", [
     session: Session.exactOptional(),
     /** A lost connection is replaced after a random time up to this. */
     reconnectSpreadMs: ReconnectSpreadMs.exactOptional(),
-    /** Whether the hub takes `slots` with a report: the first hubs of protocol 3 did not. */
-    slotsInReports: z.boolean().exactOptional(),
     /** The service's own origins: the node offers slots once it reaches all of them. */
     service: z.array(ServiceOrigin).max(8).exactOptional(),
   }),
@@ -190,15 +172,10 @@ export const HubFrame = z.discriminatedUnion("type", [
   /** From now on, how often to send progress. */
   z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),
-  /**
-   * The job has stored a report, or not because its lease is over; null, for reports with slots: neither is known, send
-   * it by POST.
-   */
+  /** The job has stored a report, or not because its lease is over; null: neither is known, send it by POST. */
   z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
   /** The job no longer needs this lease's work: stop it and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
-  /** Other tasks wait: give the slot back, and return this lease (`turn_over`) with its source kept. */
-  z.object({ type: z.literal("yield"), lease: LeaseIdText }),
   /** Finish what runs, accept nothing new. */
   z.object({ type: z.literal("drain") }),
 ]);

@@ -100,7 +100,9 @@ describe("ids", () => {
       false,
       false,
     ]);
-    expect(parseLeaseId(LEASE)).toEqual({ job: "AAAAAAAAAAAAAA", task: "encode", attempt: 1 });
+    const job = "AAAAAAAAAAAAAA";
+    expect(parseLeaseId(LEASE)).toEqual({ job, task: "encode", kind: "encode", attempt: 1 });
+    expect(parseLeaseId(`${job}.chunk-12-r1-speculative.3`)).toMatchObject({ kind: "chunk", attempt: 3 });
     for (const text of [
       "",
       "AAAAAAAAAAAAAA.encode",

@@ -12,26 +12,37 @@ const PROBE = {
 const SCRATCH = { output: 0, track: "video", name: "chunk-1-1/0-video.mp4", sizeBytes: 1, frames: 1 };
 const STATISTICS = { mean: 1, harmonicMean: 1, percentile1: 1, min: 1 };
 const MEASURED = {
-  ...{
-    track: "720p",
-    model: "vmaf_v0.6.1",
-    samples: 1,
-    every: 1,
-    vmaf: STATISTICS,
-    psnr: STATISTICS,
-    ssim: STATISTICS,
-  },
-  ...{ size: { width: 1, height: 1 }, shown: { width: 1, height: 1 } },
+  track: "720p",
+  model: "vmaf_v0.6.1",
+  samples: 1,
+  every: 1,
+  vmaf: STATISTICS,
+  psnr: STATISTICS,
+  ssim: STATISTICS,
+  size: { width: 1, height: 1 },
+  shown: { width: 1, height: 1 },
   series: { intervalSeconds: 1, vmaf: [1], psnr: [null], ssim: [1] },
 };
 const TARGET = {
-  ...{ vmaf: 93, size: "1280x720", rateFactor: 23, stopped: "met", samples: 1, sampledMs: 1 },
-  ...{ measured: { mean: 1, harmonicMean: 1, percentile1: 1, kbps: 1, frames: 1 }, tried: [] },
+  vmaf: 93,
+  size: "1280x720",
+  rateFactor: 23,
+  stopped: "met",
+  samples: 1,
+  sampledMs: 1,
+  measured: { mean: 1, harmonicMean: 1, percentile1: 1, kbps: 1, frames: 1 },
+  tried: [],
 };
 const MADE = {
-  ...{ status: "made", output: 0, files: [{ output: 0, file: 1, sizeBytes: 1, etags: ['"e"'] }] },
-  ...{ probe: PROBE, packages: { hls: PROBE }, encoder: "libx264, libx265", note: "n" },
-  ...{ quality: { renditions: [MEASURED], failure: "f" }, targets: [TARGET] },
+  status: "made",
+  output: 0,
+  files: [{ output: 0, file: 1, sizeBytes: 1, etags: ['"e"'] }],
+  probe: PROBE,
+  packages: { hls: PROBE },
+  encoder: "libx264, libx265",
+  note: "n",
+  quality: { renditions: [MEASURED], failure: "f" },
+  targets: [TARGET],
 };
 const FAILED = { status: "failed", output: 1, failure: { code: "encoding_failed", message: "m" } };
 const VIDEO = { frames: 1, bytes: 1, startUs: 0, endUs: 1, longestGopMs: 1, splitPoints: [] };
@@ -55,7 +66,10 @@ const REPORTS = [
   complete({ kind: "inspect", probe: PROBE, chunking: { ok: false, reason: "w" } }),
   complete({ kind: "encode", outputs: [MADE, FAILED] }),
   complete({
-    ...{ kind: "chunk", tracks: [SCRATCH], encoder: "libx264 7.0", encodeMs: 1 },
+    kind: "chunk",
+    tracks: [SCRATCH],
+    encoder: "libx264 7.0",
+    encodeMs: 1,
     targets: [{ output: 0, target: TARGET }],
   }),
   complete({ kind: "audio", tracks: [SCRATCH] }),
@@ -65,7 +79,12 @@ const REPORTS = [
   { schema: ChunksRequest, value: { token: "t", from: 0 } },
   { schema: ScratchRequest, value: { token: "t", puts: [{ name: "a-1/b", sizeBytes: 1 }], gets: ["a-1/b"] } },
   frame({
-    ...{ type: "hello", protocol: 2, nodeId: "n", session: "s", capabilities, slots: { inspect: 1, encode: 1 } },
+    type: "hello",
+    protocol: 2,
+    nodeId: "n",
+    session: "s",
+    capabilities,
+    slots: { inspect: 1, encode: 1 },
     features: ["growing-join"],
     running: [{ lease: LEASE, token: "t", slotClass: "encode" }],
   }),

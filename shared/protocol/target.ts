@@ -9,7 +9,7 @@ const Kbps = z.number().min(0).max(MAX_FILE_BYTES);
 const RateFactor = z.number().min(0).max(100);
 
 /**
- * Why a search ended (plan/target/search.ts). `failed`: nothing could be measured, and the rate factor is that of usual
+ * Why a search ended (plan/vmaf/search.ts). `failed`: nothing could be measured, and the rate factor is that of usual
  * video. Nodes may know others.
  */
 const Stopped = Line(40);

@@ -37,11 +37,13 @@ export const Task = z.discriminatedUnion("kind", [
   /**
    * Fetch the source and probe it. With `chunking`, also find the possible split points and copy the source to the
    * scratch bucket, unless `readOrigin` allows nodes to read it in place and its host supports range requests.
+   * `onlyProbe`: no task follows, so that the source need not be fetched where its header is enough.
    */
   z.object({
     kind: z.literal("inspect"),
     sourceUrl: z.string(),
     chunking: z.object({ readOrigin: z.boolean() }).nullable().default(null),
+    onlyProbe: z.boolean().exactOptional(),
   }),
   /** Make outputs of one source with one decode, and upload them. */
   z.object({ kind: z.literal("encode"), sourceUrl: z.string(), probe: MediaProbe, outputs: z.array(OutputSpec) }),

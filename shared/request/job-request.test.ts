@@ -154,7 +154,7 @@ describe("parseJobRequest", () => {
         const parsed = parseJobRequest(body, "none");
         return parsed.ok || (isErrorCode(parsed.error.code) && parsed.error.message.length > 0);
       }),
-      { numRuns: 10_000 },
+      { numRuns: 1500 },
     );
   });
 });

@@ -81,7 +81,7 @@ it.each<[changes: object, code: string, message: string]>([
     "`storage.service` is missing; allowed: …",
   ],
   [
-    { storage: undefined, ...{ storages: { service: "s3", bucket: "videos", region: "us-east-1", credentials } } },
+    { storage: undefined, storages: { service: "s3", bucket: "videos", region: "us-east-1", credentials } },
     "storage_not_valid",
     '`storage` is missing; it must be an object that describes where to store the outputs; for a test, use `"storage":{"service":"coconut"}` (the body has `storages` instead)',
   ],
@@ -198,7 +198,7 @@ it.each<[changes: object, code: string, message: string]>([
     '`outputs` is missing; it must be an object whose property names are formats, such as `{"mp4:720p":{"path":"720p.mp4"}}`',
   ],
   [
-    { outputs: undefined, ...{ output: {} } },
+    { outputs: undefined, output: {} },
     "outputs_not_valid",
     '`outputs` is missing; it must be an object whose property names are formats, such as `{"mp4:720p":{"path":"720p.mp4"}}` (the body has `output` instead)',
   ],
@@ -344,7 +344,7 @@ it.each<[changes: object, code: string, message: string]>([
     '`notification` is missing; it must be an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`',
   ],
   [
-    { notification: undefined, ...{ webhook: "https://example.com" } },
+    { notification: undefined, webhook: "https://example.com" },
     "notification_not_valid",
     '`notification` is missing; it must be an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}` (the body has `webhook` of API v1 instead)',
   ],

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { publicUrl } from "../job/metadata.ts";
 import { nearest } from "../nearest.ts";
-import { type AllowPrivate, checkUrl } from "../network/address-policy.ts";
+import { type AllowPrivate, checkReachableUrl } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
 import { strictObject } from "../strict-object.ts";
 import { invalid, isObject, parseSection, text } from "./parse-section.ts";
@@ -150,7 +150,7 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Result<P
   }
   if (parsed.value.type === "none") return ok({ notification: parsed.value, secret: { url: "" } });
   const { params, ...http } = parsed.value;
-  const checked = checkUrl(http.url, allow);
+  const checked = checkReachableUrl(http.url, allow);
   if (!checked.ok) return invalid("notification_not_valid", `\`notification.url\` ${checked.error}`);
   if (!userOf(checked.value)) {
     return invalid("notification_not_valid", "The user and password in `notification.url` must be percent-encoded");

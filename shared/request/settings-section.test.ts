@@ -2,8 +2,14 @@ import { expect, it } from "vitest";
 import { nextHopMs, parseSettings, placementAt, SettingsSpec } from "./settings-section.ts";
 
 const DEFAULTS = {
-  ...{ ultrafast: false, qualityReport: false, queue: "default", priority: 0, require: [] },
-  ...{ startWithinMs: 86_400_000, maxRunMs: null, hop: [] },
+  ultrafast: false,
+  qualityReport: false,
+  queue: "default",
+  priority: 0,
+  require: [],
+  startWithinMs: 86_400_000,
+  maxRunMs: null,
+  hop: [],
 };
 
 it.each([undefined, null, {}])("has defaults for %j", (section) => {
@@ -16,20 +22,26 @@ it("reads what was stored before a setting existed", () => {
 
 it("stores times in milliseconds and labels in order", () => {
   const section = {
-    ...{ queue: "uhd-4k", priority: "-50", require: ["region:eu", "gpu", "gpu"], start_within_s: 60 },
-    ...{
-      max_run_s: 7200,
-      hop: [
-        { after_s: 30, queue: "spare" },
-        { after_s: 90, require: [], priority: 50 },
-      ],
-    },
+    queue: "uhd-4k",
+    priority: "-50",
+    require: ["region:eu", "gpu", "gpu"],
+    start_within_s: 60,
+    max_run_s: 7200,
+    hop: [
+      { after_s: 30, queue: "spare" },
+      { after_s: 90, require: [], priority: 50 },
+    ],
   };
   expect(parseSettings(section)).toEqual({
     ok: true,
     value: {
-      ...{ ultrafast: false, qualityReport: false, queue: "uhd-4k", priority: -50, require: ["gpu", "region:eu"] },
-      ...{ startWithinMs: 60_000, maxRunMs: 7_200_000 },
+      ultrafast: false,
+      qualityReport: false,
+      queue: "uhd-4k",
+      priority: -50,
+      require: ["gpu", "region:eu"],
+      startWithinMs: 60_000,
+      maxRunMs: 7_200_000,
       hop: [
         { afterMs: 30_000, queue: "spare", require: null, priority: null },
         { afterMs: 90_000, queue: null, require: [], priority: 50 },

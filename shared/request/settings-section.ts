@@ -110,6 +110,13 @@ export const SettingsBody = strictObject({
     .describe("Changes for work that has waited for a node, by ascending `after_s`"),
 });
 
+/** What may be changed of a job that has not ended: the body of PATCH /v2/jobs/:id. */
+export const ChangedSettings = strictObject({
+  settings: strictObject({
+    priority: priority.describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
+  }).describe("What is changed"),
+});
+
 /** Parses the `settings` section; undefined and null mean no settings. */
 export function parseSettings(value: unknown): Result<SettingsSpec> {
   const parsed = parseSection(SettingsBody, value ?? {}, "settings", "settings_not_valid");
@@ -126,7 +133,10 @@ export function parseSettings(value: unknown): Result<SettingsSpec> {
     startWithinMs: start_within_s * 1000,
     maxRunMs: max_run_s === undefined ? null : max_run_s * 1000,
     hop: hop.map(({ after_s, queue = null, require = null, priority = null }) => ({
-      ...{ afterMs: after_s * 1000, queue, require, priority },
+      afterMs: after_s * 1000,
+      queue,
+      require,
+      priority,
     })),
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startSourceServer } from "../services/source-server.ts";
 import { startWebhookReceiver } from "../services/webhook-receiver.ts";
-import { startTestStack } from "../stack.ts";
+import { sharedStack } from "../stack.ts";
 import { promisedRows } from "./contract-tables.ts";
 import { type Evidence, gatherEvidence, type World } from "./evidence.ts";
 import { proofOf } from "./proofs.ts";
@@ -17,16 +17,11 @@ let evidence: Evidence;
 
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "copra-conformance-"));
-  const [sources, webhooks, stack] = await Promise.all([
-    startSourceServer(folder),
-    startWebhookReceiver(),
-    startTestStack(),
-  ]);
-  world = { folder, sources, webhooks, stack };
+  const [sources, webhooks] = await Promise.all([startSourceServer(folder), startWebhookReceiver()]);
+  world = { folder, sources, webhooks, stack: sharedStack() };
   evidence = await gatherEvidence(world);
 });
 afterAll(async () => {
-  await world?.stack.stop();
   await world?.webhooks.close();
   await world?.sources.close();
   rmSync(world?.folder ?? "", { recursive: true, force: true });

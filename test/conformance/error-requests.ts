@@ -1,7 +1,7 @@
 // For each error code, a request that causes it.
-import type { Answer, TestStack } from "../stack.ts";
+import type { Answer, SharedStack } from "../stack.ts";
 
-type ErrorRequest = (stack: TestStack, doneJob: string) => Promise<Answer>;
+type ErrorRequest = (stack: SharedStack, doneJob: string) => Promise<Answer>;
 
 /** A request with a valid body except for `changes`. */
 const post =
@@ -58,6 +58,7 @@ export const ERROR_REQUESTS: ReadonlyMap<string, ErrorRequest> = new Map<string,
   ["body_too_large", post({ input: { url: `https://example.com/${"a".repeat(2 ** 20)}` } })],
   ["authentication_failed", get("/jobs", { authorization: `Basic ${btoa("k-nobody:")}` })],
   ["job_not_found", get("/jobs/AAAAAAAAAAAAAA")],
+  ["probe_not_found", get("/probes/AAAAAAAAAAAAAA")],
   ["metadata_not_found", (stack, id) => get(`/metadata/jobs/${id}/nothing`)(stack, id)],
   ["route_not_found", get("/nowhere")],
   ["method_not_allowed", ({ request }) => request("PUT", "/jobs")],

@@ -4,14 +4,14 @@ import { JobView } from "../../local/demo/api-client.ts";
 import { makeClip, tagged } from "../media.ts";
 import type { SourceServer } from "../services/source-server.ts";
 import type { WebhookReceiver } from "../services/webhook-receiver.ts";
-import type { Answer, TestStack } from "../stack.ts";
+import type { Answer, SharedStack } from "../stack.ts";
 import { ERROR_REQUESTS } from "./error-requests.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the checks read the results as a client would
 type Json = any;
 
 export type Evidence = {
-  readonly stack: TestStack;
+  readonly stack: SharedStack;
   /** The response to the creation of a job, and the job after its end. */
   readonly created: Answer;
   readonly done: Json;
@@ -35,7 +35,7 @@ export type Evidence = {
   readonly errors: ReadonlyMap<string, Answer>;
 };
 
-export type World = { folder: string; stack: TestStack; sources: SourceServer; webhooks: WebhookReceiver };
+export type World = { folder: string; stack: SharedStack; sources: SourceServer; webhooks: WebhookReceiver };
 
 const NEVER = "{{ input.width }} > 10000";
 
@@ -52,8 +52,12 @@ const OUTPUTS = {
   ],
   httpstream: [
     {
-      ...{ key: "stream", path: "all", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
-      ...{ variants: ["mp4:x120::quality=3", "mp4:x:64k"], segment_duration: 2 },
+      key: "stream",
+      path: "all",
+      hls: { path: "hls" },
+      dash: { path: "dash", hlsfmp4: true },
+      variants: ["mp4:x120::quality=3", "mp4:x:64k"],
+      segment_duration: 2,
     },
     { path: "never", hls: { path: "hls" }, if: NEVER },
   ],
@@ -117,7 +121,7 @@ async function playlistsOf({ outputs }: Json): Promise<string[]> {
 }
 
 /** Follows the events of a job until its end and records all statuses. */
-async function followStatuses(stack: TestStack, id: string, seen: Set<string>): Promise<void> {
+async function followStatuses(stack: SharedStack, id: string, seen: Set<string>): Promise<void> {
   const authorization = `Basic ${btoa(`${stack.apiKey}:`)}`;
   const response = await fetch(`${stack.api}/jobs/${id}/events`, { headers: { authorization } });
   let text = "";

@@ -220,7 +220,7 @@ const outputParameters = new Map<string, Proof["check"]>([
 ]);
 
 /** One of several outputs failed. */
-const ONE_FAILED = testNamed("test/failing-outputs.test.ts", "fails only the output that ffmpeg cannot make");
+const ONE_FAILED = testNamed("test/failing-outputs.slow.test.ts", "fails only the output that ffmpeg cannot make");
 
 // ── statuses, errors, events, endpoints ────────────────────────────────────────────────────────────────────────────
 

@@ -207,7 +207,7 @@ const SENTENCES: readonly (readonly [start: string, proof: Proof])[] = [
   [
     "A failure of processing is not an HTTP error",
     live(
-      "jobs whose input or whose storage fails, and test/failing-outputs.test.ts",
+      "jobs whose input or whose storage fails, and test/failing-outputs.slow.test.ts",
       ({ inputFailed, outputFailed }) => {
         expect([inputFailed.status, inputFailed.input.status]).toEqual(["job.failed", "input.failed"]);
         expect(outputFailed.status).toBe("job.failed");

@@ -10,10 +10,20 @@ import { launchChromium } from "../players/chromium.ts";
 import { accessibilityProblems, sidewaysPixels } from "./browser.ts";
 
 const SMALL: Omit<FakeJobOptions, "startMs"> = {
-  ...{ chunks: 24, nodes: 4, slots: 8, encodeSeconds: 14, lost: { node: 2, atSeconds: 20 }, slow: [2] },
+  chunks: 24,
+  nodes: 4,
+  slots: 8,
+  encodeSeconds: 14,
+  lost: { node: 2, atSeconds: 20 },
+  slow: [2],
 };
 const LARGE: Omit<FakeJobOptions, "startMs"> = {
-  ...{ chunks: 300, nodes: 5, slots: 20, encodeSeconds: 4, lost: { node: 3, atSeconds: 20 }, slow: [30, 31] },
+  chunks: 300,
+  nodes: 5,
+  slots: 20,
+  encodeSeconds: 4,
+  lost: { node: 3, atSeconds: 20 },
+  slow: [30, 31],
 };
 const SOAK = process.env.COPRA_SOAK !== undefined;
 /** How long the large job is watched, in seconds. */
@@ -55,17 +65,17 @@ beforeAll(async () => {
     shown?.id === "old" ? NOT_KEPT : read(request);
   fake = await startFakeDashboard({
     "GET /v2/session": () => ({
-      ...{
-        account: { id: "account", name: "me" },
-        operator: false,
-        expires_at: new Date(Date.now() + 1e7).toISOString(),
-      },
+      account: { id: "account", name: "me" },
+      operator: false,
+      expires_at: new Date(Date.now() + 1e7).toISOString(),
     }),
     "EVENTS /v2/jobs/:id/events": opening,
     "GET /v2/jobs/:id": jobNow,
     "GET /v2/jobs/:id/tasks": kept(() => job.list(Date.now())),
     "GET /v2/jobs/:id/commands": kept(() => ({
-      ...{ job_id: job.id, commands: job.commands(Date.now()), commands_dropped: 0 },
+      job_id: job.id,
+      commands: job.commands(Date.now()),
+      commands_dropped: 0,
     })),
     "GET /v2/jobs/:id/request": kept(() => ({
       job_id: job.id,
@@ -82,8 +92,13 @@ beforeAll(async () => {
       job_id: job.id,
       notifications: [
         {
-          ...{ id: "msg_1", event: "job.failed", status: "abandoned", attempts: 9, last_result: "HTTP 500" },
-          ...{ created_at: "2026-11-23 02:00:00 +0000", next_attempt_at: null },
+          id: "msg_1",
+          event: "job.failed",
+          status: "abandoned",
+          attempts: 9,
+          last_result: "HTTP 500",
+          created_at: "2026-11-23 02:00:00 +0000",
+          next_attempt_at: null,
         },
       ],
     })),
@@ -157,8 +172,18 @@ describe("the quality of an output", () => {
     ssim: [0.99, 0.99, 0.9, null, 0.99],
   };
   const rendition = {
-    ...{ track: "video", width: 1280, height: 720, shown_width: 1920, shown_height: 1080, model: "vmaf_v0.6.1" },
-    ...{ frames: 50, every: 3, vmaf: summary, psnr: summary, ssim: { ...summary, mean: 0.98 }, series },
+    track: "video",
+    width: 1280,
+    height: 720,
+    shown_width: 1920,
+    shown_height: 1080,
+    model: "vmaf_v0.6.1",
+    frames: 50,
+    every: 3,
+    vmaf: summary,
+    psnr: summary,
+    ssim: { ...summary, mean: 0.98 },
+    series,
   };
 
   it("is shown over its length, also as a table", async () => {
@@ -282,7 +307,8 @@ describe("the page of a job", () => {
   it("states why a job failed, what to do, and starts it again", async () => {
     const failed = { key: "mp4", type: "video", format: "mp4", status: "video.failed" } as const;
     shown = {
-      ...{ status: "job.failed", completed_at: "2026-11-23 02:00:09 +0000" },
+      status: "job.failed",
+      completed_at: "2026-11-23 02:00:09 +0000",
       outputs: [{ ...failed, error: "The storage denied access", error_code: "storage_denied" }],
     };
     await open(SMALL, 5);

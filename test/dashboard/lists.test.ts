@@ -25,7 +25,9 @@ function jobAt(at: number): Job {
     input: { status: "input.transferred", source: `https://media.example.com/${at}/clip-${at}.mp4` },
     outputs: [
       {
-        ...{ key: "mp4:240p", type: "video", format: "mp4:240p" },
+        key: "mp4:240p",
+        type: "video",
+        format: "mp4:240p",
         ...(failed ? { status: "video.failed", error: "The disk is full" } : { status: "video.encoded" }),
       },
     ],
@@ -33,30 +35,44 @@ function jobAt(at: number): Job {
 }
 
 const NODE: Node = {
-  ...{
-    id: "attic",
-    state: "ready",
-    not_ready: [],
-    pool: "default",
-    labels: ["gpu"],
-    region: null,
-    spot: false,
-    host: "attic.lan",
-  },
-  ...{ version: "0.1.0", protocol: 3, ffmpeg: "7.1.5", cpus: 8, hardware: null, leases: 1, score: 0 },
-  ...{ disk: { free_bytes: 2e11, total_bytes: 5e11 }, connected_at: new Date(NOW).toISOString(), hub: "hub:default:0" },
+  id: "attic",
+  state: "ready",
+  not_ready: [],
+  pool: "default",
+  labels: ["gpu"],
+  region: null,
+  spot: false,
+  host: "attic.lan",
+  version: "0.1.0",
+  protocol: 3,
+  ffmpeg: "7.1.5",
+  cpus: 8,
+  hardware: null,
+  leases: 1,
+  score: 0,
+  disk: { free_bytes: 2e11, total_bytes: 5e11 },
+  connected_at: new Date(NOW).toISOString(),
+  last_seen_at: null,
+  lost_leases: [],
+  hub: "hub:default:0",
   slots: { inspect: { free: 4, running: 0 }, encode: { free: 1, running: 1 } },
 };
+const TOKEN = `n-${"a".repeat(43)}`;
 const DEMAND = { wanted: 2, running: 1, waiting: 1, free: 1, oldest_wait_seconds: 3, mean_task_seconds: 20 };
 const USAGE = {
   jobs: { completed: 3, failed: 1, cancelled: 0 },
-  ...{ output_seconds: { audio: 0, sd: 0, hd: 6000, uhd: 0 }, node_seconds: 7200, stored_bytes: 5e9 },
+  output_seconds: { audio: 0, sd: 0, hd: 6000, uhd: 0 },
+  node_seconds: 7200,
+  stored_bytes: 5e9,
 };
 /** A clip of 20 s on a fast node. */
 const LITTLE = { ...USAGE, output_seconds: { audio: 0, sd: 0, hd: 20, uhd: 0 }, node_seconds: 5, stored_bytes: 1000 };
 
 let jobs: Job[];
 let state: Node["state"];
+let isForgotten = false;
+/** Whether a second node has connected. */
+let hasCome = false;
 
 function listPage({ query }: FakeRequest) {
   const q = query.get("q") ?? "";
@@ -88,35 +104,45 @@ function retried({ body }: FakeRequest) {
         ? { id, status: "job.starting" }
         : { id, error: { error_code: "job_state_conflict", message: "The job has completed" } },
     ),
-    ...{ has_more: false, next_cursor: null },
+    has_more: false,
+    next_cursor: null,
   };
 }
 
 let fake: FakeDashboard;
+/** Whether the operator's session is for an account. */
+let hasAccount = true;
 let browser: Browser;
 let page: Page;
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  const node = () => ({ ...NODE, state });
+  const gone = { last_seen_at: contractDate(NOW - 180_000), lost_leases: [`${idOf(1)}.chunk-7.2`] };
+  const node = () => ({ ...NODE, state, ...(state === "gone" ? gone : {}) });
   const setState = (next: Node["state"]) => () => {
     state = next;
     return node();
   };
   fake = await startFakeDashboard({
     "GET /v2/session": () => ({
-      ...{
-        account: { id: "account", name: "me" },
-        operator: true,
-        expires_at: new Date(Date.now() + 1e7).toISOString(),
-      },
+      account: hasAccount ? { id: "account", name: "me" } : null,
+      operator: true,
+      expires_at: new Date(Date.now() + 1e7).toISOString(),
     }),
     "GET /v2/jobs": listPage,
     "GET /v2/jobs/counts": counts,
     "GET /v2/jobs/:id": ({ path }) => jobs.find(({ id }) => path.endsWith(id)),
     "POST /v2/jobs/retry": retried,
     "GET /v2/admin/accounts": () => ({ accounts: [] }),
-    "GET /v2/admin/nodes": () => ({ nodes: [node()] }),
+    "POST /v2/admin/accounts": () => ({ account_id: "first", api_key: "k-first", webhook_secret: "whsec_first" }),
+    "GET /v2/admin/nodes": () => ({
+      nodes: isForgotten ? [] : [node(), ...(hasCome ? [{ ...NODE, id: "cellar" }] : [])],
+    }),
+    "POST /v2/admin/node-tokens": ({ body }) => ({ id: "t1", node_token: TOKEN, pool: "default", ...(body as object) }),
+    "DELETE /v2/admin/nodes/:id": () => {
+      isForgotten = true;
+      return node();
+    },
     "GET /v2/admin/nodes/:id": () => ({
       ...node(),
       running: [{ lease: `${idOf(1)}.chunk-7.2`, class: "encode" }],
@@ -146,12 +172,21 @@ afterAll(async () => {
 beforeEach(async () => {
   jobs = Array.from({ length: JOBS }, (_, at) => jobAt(at));
   state = "ready";
+  isForgotten = false;
+  hasCome = false;
   fake.requests.length = 0;
   complaints.length = 0;
   await page?.context().close();
 });
 
-async function open(path: string, options: { width?: number; theme?: "light" | "dark" } = {}): Promise<void> {
+type Opening = {
+  readonly width?: number;
+  readonly theme?: "light" | "dark";
+  /** Resolves when the page may open its stream of events. */
+  readonly events?: Promise<void>;
+};
+
+async function open(path: string, options: Opening = {}): Promise<void> {
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1280, height: 800 },
     colorScheme: options.theme ?? "light",
@@ -160,6 +195,8 @@ async function open(path: string, options: { width?: number; theme?: "light" | "
   page = await context.newPage();
   page.on("pageerror", ({ message }) => complaints.push(message));
   page.on("console", (line) => line.type() === "error" && complaints.push(line.text()));
+  const { events } = options;
+  if (events) await page.route(/\/v2\/events/, (route) => events.then(() => route.continue()));
   await page.goto(`${fake.url}/dashboard${path}`);
   await page.locator("main h1").waitFor();
   await page.waitForFunction(() => document.querySelector(".loading") === null);
@@ -215,30 +252,28 @@ describe("the list of jobs", () => {
     await open("/nodes");
     await page.evaluate((text) => localStorage.setItem("copra.session", text), known ? JSON.stringify(known) : "{");
     fake.requests.length = 0;
-    let release = (): void => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await page.route(/assets\/(main|chunk)-/, async (route) => {
-      await held;
-      await route.continue();
-    });
+    const scripts = Promise.withResolvers<void>();
+    await page.route(/assets\/(main|chunk)-/, (route) => scripts.promise.then(() => route.continue()));
+    // Once events arrive, the list looks for what it has missed.
+    await page.route(/\/v2\/events/, () => {});
     const arrived = page.waitForResponse(/assets\/early-/);
     await page.goto(`${fake.url}/dashboard${path}`, { waitUntil: "commit" });
     await arrived;
     await page.waitForTimeout(200);
-    expect(listRequests()).toHaveLength(early);
-    release();
+    await expect.poll(listRequests).toHaveLength(early);
+    scripts.resolve();
     await rows().first().waitFor();
-    await page.getByRole("button", { name: "Live" }).waitFor();
+    await expect.poll(listRequests).toHaveLength(all);
     await page.waitForTimeout(200);
     expect(listRequests()).toHaveLength(all);
     expect(complaints).toEqual([]);
   });
 
   it("shows jobs that were created while it was loaded, before events arrived", async () => {
-    await open("/");
+    const created = Promise.withResolvers<void>();
+    await open("/", { events: created.promise });
     jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
+    created.resolve();
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
@@ -258,6 +293,20 @@ describe("the list of jobs", () => {
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/dashboard/jobs/${idOf(155)}`);
     await page.goBack();
     await expect.poll(focusedJob).toBe(idOf(155));
+  });
+
+  it("shows the jobs of a time by its name, or of days", async () => {
+    await open("/");
+    await page.getByLabel("Created", { exact: true }).selectOption("Last 7 days");
+    await expect.poll(() => listRequests().at(-1)).toMatch(/created_after=\d{4}-/);
+    expect(new URL(page.url()).search).toBe("?from=7d");
+    await page.getByLabel("Created", { exact: true }).selectOption("Days …");
+    await page.getByLabel("Created from this day").fill("2026-11-20");
+    await page.getByLabel("Created until this day").fill("2026-11-21");
+    await expect.poll(() => listRequests().at(-1)).toMatch(/created_after=2026-11-.*created_before=2026-11-/);
+    expect(new URL(page.url()).search).toBe("?from=2026-11-20&to=2026-11-21");
+    await page.getByRole("button", { name: "Clear" }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe("");
   });
 
   it("follows events: changed jobs at once, new ones at the top unless that would disturb", async () => {
@@ -293,6 +342,7 @@ describe("the list of jobs", () => {
 
   it("changes many jobs, with a result for each", async () => {
     await open("/?q=clip-1");
+    await rows().first().waitFor();
     await press("j", "x");
     await page.getByRole("checkbox", { name: "Select clip-15.mp4" }).check();
     await press("r");
@@ -308,6 +358,7 @@ describe("the list of jobs", () => {
 
   it("asks before it cancels, and shows a first command where there are no jobs", async () => {
     await open("/");
+    await rows().first().waitFor();
     await press("j", "x", "c");
     const dialog = page.getByRole("dialog");
     await dialog.locator("text=Cancel 1 job?").waitFor();
@@ -333,6 +384,40 @@ describe("the nodes", () => {
     await press("d");
     await page.getByRole("dialog").getByRole("button", { name: "Drain attic" }).click();
     await page.locator(".nodes .status", { hasText: "draining" }).waitFor();
+  });
+
+  it("are added by a command, and the page reports when the node is there", async () => {
+    await open("/nodes");
+    await page.getByRole("button", { name: "Add a node" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("rack");
+    await dialog.getByRole("button", { name: "Create its token" }).click();
+    await dialog.getByText("Waiting for the node").waitFor();
+    const commands = dialog.locator("pre");
+    expect(await commands.textContent()).toContain(`npm run node -- --url ${fake.url} --token-file`);
+    for (const [way, command] of [
+      ["Docker", "docker run"],
+      ["systemd", "node install"],
+    ] as const) {
+      await dialog.getByRole("tab", { name: way }).click();
+      await expect.poll(() => commands.textContent()).toContain(command);
+    }
+    expect(await accessibilityProblems(page)).toEqual([]);
+    hasCome = true;
+    await dialog.getByText("A node has connected").waitFor();
+    await dialog.getByText("cellar ✓ ready").waitFor();
+    await dialog.getByRole("button", { name: "Done" }).click();
+  });
+
+  it("that are gone show since when and what they had, until they are forgotten", async () => {
+    state = "gone";
+    await open("/nodes");
+    await page.getByRole("row", { name: /^attic gone .* ago / }).waitFor();
+    await page.getByRole("button", { name: "attic", exact: true }).click();
+    await expect.poll(() => page.locator(".node-detail .tasks").textContent()).toBe(`${idOf(1)} chunk-7 attempt 2`);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Forget attic" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "attic", exact: true }).count()).toBe(0);
   });
 });
 
@@ -378,4 +463,16 @@ describe("each page", () => {
       expect(complaints).toEqual([]);
     },
   );
+});
+
+it("creates the first account of a new service, and shows its key once", async () => {
+  hasAccount = false;
+  await open("");
+  await page.getByRole("button", { name: "Create an account" }).click();
+  await page.getByText("k-first").waitFor();
+  await page.getByText("whsec_first").waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
+  hasAccount = true;
 });

@@ -9,6 +9,8 @@ import { sharedStack } from "../stack.ts";
 import { accessibilityProblems, type DashboardBrowser, openDashboard, sidewaysPixels } from "./browser.ts";
 
 const stack = sharedStack();
+/** The clip that the service has for first jobs. */
+const SAMPLE = new URL("/assets/sample.mp4", stack.api).href;
 let dashboard: DashboardBrowser;
 beforeAll(async () => {
   dashboard = await openDashboard(stack);
@@ -104,11 +106,42 @@ it("uploads a dropped file, pauses and resumes, and sends the job", async () => 
   isHeld = false;
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByText("Uploaded", { exact: true }).waitFor();
+  // A node has read it, and the plan is for it.
+  await page.getByText(/^h264 1280 × 720, 29.97 fps · aac 1 ch · 0:10/).waitFor();
+  await page.getByText("1280 × 720, 29.97 fps, 0:10", { exact: true }).waitFor();
   await page.getByLabel("Format", { exact: true }).fill("mp4:240p");
   await page.getByRole("button", { name: "Send the job" }).click();
   await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
   const id = page.url().split("/").at(-1) ?? "";
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
+});
+
+it("reads the source of a URL on request, and plans for it until the URL changes", async () => {
+  const page = await dashboard.open({ path: "/new" });
+  const url = page.getByLabel("URL", { exact: true });
+  await url.fill(SAMPLE);
+  await page.getByRole("button", { name: "Read the source" }).click();
+  await page.getByText(/^h264 640 × 360, 24 fps · aac 1 ch · 0:06/).waitFor();
+  await page.getByText("640 × 360, 24 fps, 0:06", { exact: true }).waitFor();
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await url.fill("https://example.com/other.mov");
+  await page.getByText("1920 × 1080, 30 fps, 1:00 (assumed)", { exact: true }).waitFor();
+  await url.fill(new URL("/docs", stack.api).href);
+  await page.getByRole("button", { name: "Read the source" }).click();
+  await page.locator(".read-source").getByText("leads to this service itself, which is no source").waitFor();
+});
+
+it("moves a job that waits to the front", async () => {
+  const outputs = { "mp4:240p": { path: "a.mp4" } };
+  const { id } = await stack.submit({ input: { url: SAMPLE }, outputs, settings: { queue: "nowhere" } });
+  const page = await dashboard.open({ path: `/jobs/${id}` });
+  await page.getByRole("button", { name: "Move to front" }).click();
+  await page.getByText("No other job is before it").waitFor();
+  const { body } = await stack.request("GET", `/jobs/${id}/request`);
+  expect(body).toMatchObject({ request: { settings: { priority: 50 } } });
+  await stack.request("DELETE", `/jobs/${id}`);
+  await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Jobs" }).click();
+  await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
 });
 
 it("fills the form from an old request, and leads to what it lacks", async () => {

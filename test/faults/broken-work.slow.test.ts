@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { DISK_RESERVE_BYTES } from "../../encoder-node/ffmpeg/limits.ts";
 import { makeLongClip } from "../media.ts";
 import { trap } from "./fault-proxy.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
   chmodSync(join(TOOLS, "ffmpeg"), 0o755);
   const settings = { env: { FFMPEG_PATH: join(TOOLS, "ffmpeg") }, imports: [WITHOUT_SANDBOX] };
   world = await startFaultWorld({ nodes: [{ ...settings, workFolder: join(DISK, "node") }, settings] });
-  clip = await makeLongClip(world.folder, 120, "160x90");
+  clip = await makeLongClip(world.folder, 60, "160x90");
 });
 afterEach(async () => {
   world?.calm();
@@ -56,7 +56,7 @@ afterAll(async () => {
   for (const folder of [DISK, TOOLS]) rmSync(folder, { recursive: true, force: true });
 });
 
-const FRAMES = { 0: 3600 };
+const FRAMES = { 0: 1800 };
 const begin = async (folder: string): Promise<string> => {
   const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;

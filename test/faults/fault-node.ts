@@ -2,11 +2,12 @@
 // service.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ROOT } from "../../local/home/constants.ts";
 import { PARENT_VARIABLE } from "../../local/processes/parent.ts";
+import { giveKnownEncoders } from "../services/known-encoders.ts";
 
 export interface FaultNode {
   readonly name: string;
@@ -50,7 +51,7 @@ export type NodeSettings = {
 type Place = NodeSettings & { name: string; url: string; token: string; home: string };
 
 const LOOK_EVERY_MS = 50;
-/** Sources are kept for two minutes after their last use (encoder-node/task/source-cache.ts). */
+/** Sources are kept for two minutes after their last use (encoder-node/workspace/source-cache.ts). */
 const KEPT = /^(?:node-id|encoders\.json|node\.lock|sources\/.*)$/;
 
 /** Ends the node when the test run is killed. */
@@ -70,7 +71,7 @@ export function startFaultNode({
 }: Place): FaultNode {
   const { workFolder = join(home, name) } = place;
   const logFile = join(home, `${name}.log`);
-  mkdirSync(workFolder, { recursive: true });
+  giveKnownEncoders(workFolder);
   let child: ChildProcess | null = null;
   let isWanted = true;
   /** How many lines the processes before this one have logged. */
@@ -144,7 +145,7 @@ export function startFaultNode({
     },
     start,
     async connected() {
-      const isWelcome = ({ message }: LogLine): boolean => message === "Connected to the control plane";
+      const isWelcome = ({ message }: LogLine): boolean => message === "control plane connected";
       while (!linesOf(logFile).slice(earlierLines).some(isWelcome)) await sleep(LOOK_EVERY_MS);
     },
     lines: () => linesOf(logFile),

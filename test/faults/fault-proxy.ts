@@ -6,7 +6,6 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { origin } from "../../local/home/constants.ts";
-import { type FrameRule, relayFrames } from "./frame-relay.ts";
 
 export type ProxiedRequest = { readonly method: string; readonly path: string; readonly range: string | undefined };
 
@@ -49,22 +48,10 @@ export interface FaultProxy {
   readonly requests: readonly ProxiedRequest[];
   /** From now on; null: all goes through. */
   use(rule: FaultRule | null): void;
-  /** The same for frames of WebSockets, if the proxy looks into them. */
-  useFrames(rule: FrameRule | null): void;
   /** Closes all connections, WebSockets too, and accepts none until `restore`. */
   disconnect(): void;
   restore(): void;
   close(): Promise<void>;
-}
-
-/** A rule that does `fault` to the first `times` requests that fit, and nothing to others. */
-export function once(fits: (request: ProxiedRequest) => boolean, fault: Fault, times = 1): FaultRule {
-  let left = times;
-  return (request) => {
-    if (left === 0 || !fits(request)) return null;
-    left -= 1;
-    return fault;
-  };
 }
 
 /** Does `fault` to the first request that fits, and resolves when it comes; until then it replaces the proxy's rule. */
@@ -86,13 +73,12 @@ export function trap(
 
 /**
  * Stands before the server at `target` (`http://127.0.0.1:<port>`), on a free port. The `Host` of requests stays as it
- * is. `hasFrames`: it looks into WebSockets, for `useFrames`.
+ * is.
  */
-export async function startFaultProxy(target: string, { hasFrames = false } = {}): Promise<FaultProxy> {
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const requests: ProxiedRequest[] = [];
   const sockets = new Set<Socket>();
   let rule: FaultRule | null = null;
-  let frameRule: FrameRule | null = null;
   let isDisconnected = false;
 
   const server = createServer((request, response) => {
@@ -108,19 +94,13 @@ export async function startFaultProxy(target: string, { hasFrames = false } = {}
     sockets.add(socket);
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
   });
-  server.on("upgrade", (request, socket, head) => {
-    if (hasFrames) relayFrames(target, { request, socket, head }, (frame) => frameRule?.(frame) ?? null);
-    else tunnel(target, request, socket, head);
-  });
+  server.on("upgrade", (request, socket, head) => tunnel(target, request, socket, head));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: origin((server.address() as AddressInfo).port),
     requests,
     use(next) {
       rule = next;
-    },
-    useFrames(next) {
-      frameRule = next;
     },
     disconnect() {
       isDisconnected = true;

@@ -50,14 +50,12 @@ const REPORTS_BY_POST = new URL("./reports-by-post.ts", import.meta.url).href;
 
 /**
  * Nodes are as many as `nodes`, or as its elements say. They connect in their own time, and send their reports by POST,
- * where most faults can be made, or also by their sockets.
+ * where faults can be made.
  */
 export async function startFaultWorld({
   nodes = 1,
-  reports = "post",
 }: {
   nodes?: number | readonly NodeSettings[];
-  reports?: "post" | "socket";
 } = {}): Promise<FaultWorld> {
   const folder = mkdtempSync(join(tmpdir(), "copra-faults-"));
   const sources = await startSourceServer(folder);
@@ -65,7 +63,7 @@ export async function startFaultWorld({
   const stack = await startTestStack({ nodes: 0 });
   const proxies = {
     source: await startFaultProxy(sources.origin),
-    api: await startFaultProxy(new URL(stack.api).origin, { hasFrames: reports === "socket" }),
+    api: await startFaultProxy(new URL(stack.api).origin),
     s3: await startFaultProxy(stack.s3.endpoint),
     webhook: await startFaultProxy(new URL(webhooks.url).origin),
   };
@@ -75,11 +73,17 @@ export async function startFaultWorld({
   const all = [...Object.values(proxies), ...links];
   const members = settings.map((own, at) => {
     const url = links[at]?.origin ?? proxies.api.origin;
-    const imports = [...(reports === "post" ? [REPORTS_BY_POST] : []), ...(own.imports ?? [])];
+    const imports = [REPORTS_BY_POST, ...(own.imports ?? [])];
     return startFaultNode({ ...own, imports, name: `node-${at + 1}`, url, token: stack.nodeToken, home: folder });
   });
   return {
-    ...{ stack, nodes: members, links, sources, webhooks, proxies, folder },
+    stack,
+    nodes: members,
+    links,
+    sources,
+    webhooks,
+    proxies,
+    folder,
     urlOf: (file) => sources.urlOf(file).replace(sources.origin, proxies.source.origin),
     submit: (job) =>
       stack.submit({
@@ -92,7 +96,6 @@ export async function startFaultWorld({
     calm() {
       for (const proxy of all) {
         proxy.use(null);
-        proxy.useFrames(null);
         proxy.restore();
       }
       for (const node of members) node.thaw();

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { startSourceServer } from "../services/source-server.ts";
 import { startTestStack, type TestStack } from "../stack.ts";

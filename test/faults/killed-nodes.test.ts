@@ -11,7 +11,7 @@ let world: FaultWorld;
 let clip: string;
 beforeAll(async () => {
   world = await startFaultWorld({ nodes: 2 });
-  clip = await makeLongClip(world.folder, 120, "160x90");
+  clip = await makeLongClip(world.folder, 30, "160x90");
 });
 afterEach(() => world?.calm());
 afterAll(() => world?.close());
@@ -49,7 +49,6 @@ const STAGES: readonly {
     stage: "during a PUT",
     reached: () => trap(world.proxies.s3, isPut, { kind: "hold", until: NEVER, afterBytes: 10_000 }),
     attempts: ["inspect.1", "encode.1", "encode.2"],
-    short: true,
   },
   {
     stage: "with the result stored and not yet reported",
@@ -85,7 +84,7 @@ it.each(rows)("is killed $stage", async ({ stage, reached, attempts, returns = f
   await holder.kill();
   if (returns) await holder.connected();
   world.calm();
-  await expectKept(world, id, { status: "job.completed", frames: { 0: 3600 }, folder, objects: ["video.mp4"] });
+  await expectKept(world, id, { status: "job.completed", frames: { 0: 900 }, folder, objects: ["video.mp4"] });
   // The next process of the node reports that it does not go on, if the first had noted it.
   const hasWorked = ({ path }: ProxiedRequest): boolean => !path.endsWith("/fail");
   expect(attemptsOf(world, id, hasWorked)).toEqual(attempts);

@@ -1,9 +1,11 @@
 // What must be true after every fault, whatever it was.
+
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { expect } from "vitest";
 import * as z from "zod";
+import { parseLeaseId } from "#shared/ids.ts";
 import type { JobView } from "../../local/demo/api-client.ts";
 import { SCRATCH_BUCKET } from "../../local/home/constants.ts";
 import { look } from "../look.ts";
@@ -116,5 +118,6 @@ export function attemptsOf(
   counts: (request: ProxiedRequest) => boolean = () => true,
 ): string[] {
   const leases = proxies.api.requests.filter(counts).map(({ path }) => /\/leases\/([^/]+)\//.exec(path)?.[1] ?? "");
-  return [...new Set(leases.filter((lease) => lease.startsWith(`${id}.`)).map((lease) => lease.slice(id.length + 1)))];
+  const named = leases.flatMap((lease) => parseLeaseId(lease) ?? []).filter(({ job }) => job === id);
+  return [...new Set(named.map(({ task, attempt }) => `${task}.${attempt}`))];
 }

@@ -1,6 +1,5 @@
 // Nodes that stop responding: frozen, disconnected or asked to end. Their late reports are rejected, and no job waits
 // for them.
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import type { FaultNode } from "./fault-node.ts";
@@ -16,7 +15,7 @@ let world: FaultWorld;
 let clip: string;
 beforeAll(async () => {
   world = await startFaultWorld({ nodes: [{}, {}, HASTY] });
-  clip = await makeLongClip(world.folder, 120, "160x90");
+  clip = await makeLongClip(world.folder, 60, "160x90");
 });
 afterEach(async () => {
   world?.calm();
@@ -24,7 +23,7 @@ afterEach(async () => {
 });
 afterAll(() => world?.close());
 
-const FRAMES = { 0: 3600 };
+const FRAMES = { 0: 1800 };
 const begin = async (folder: string): Promise<string> => {
   const outputs = { "mp4:160x90": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
@@ -41,7 +40,7 @@ const linkOf = (node: FaultNode) => world.links[world.nodes.indexOf(node)];
 const loggedBy = (node: FaultNode, id: string): unknown[] =>
   node.lines().flatMap(({ message, lease }) => (lease === `${id}.encode.1` ? [message] : []));
 /** By a cancel frame, or by the answer to a report. */
-const DROPPED = expect.toBeOneOf(["Task cancelled", "Report ignored, lease superseded"]);
+const DROPPED = expect.toBeOneOf(["task cancelled", "report superseded"]);
 
 it("moves the work of a frozen node and of a disconnected one to another, and rejects their late reports", async () => {
   const release = Promise.withResolvers<void>();
@@ -68,32 +67,6 @@ it("moves the work of a frozen node and of a disconnected one to another, and re
   await kept(offline, "offline");
   expect(lonely).not.toBe(sleeper);
 });
-
-it("lets a node that is offline for three seconds continue", async () => {
-  const id = await begin("short-offline");
-  await world.encoding(id);
-  const link = linkOf(await world.holderOf(id));
-  link?.disconnect();
-  await sleep(3000);
-  link?.restore();
-  await kept(id, "short-offline");
-  expect(attemptsOf(world, id)).toEqual(["inspect.1", "encode.1"]);
-});
-
-it.runIf(isLong)(
-  "completes with one node that is offline for five minutes",
-  async () => {
-    const id = await begin("long-offline");
-    await world.encoding(id);
-    const only = await world.holderOf(id);
-    await Promise.all(world.nodes.map((node) => (node === only ? null : node.terminate())));
-    linkOf(only)?.disconnect();
-    await sleep(5 * 60_000);
-    linkOf(only)?.restore();
-    await kept(id, "long-offline");
-  },
-  480_000,
-);
 
 describe("a node that is asked to end", () => {
   /** Those without the deadline of a second, or that one. */
@@ -133,5 +106,5 @@ describe("a node that is asked to end", () => {
     },
   );
 
-  const isDraining = (node: FaultNode): boolean => node.lines().some(({ message }) => message === "Draining");
+  const isDraining = (node: FaultNode): boolean => node.lines().some(({ message }) => message === "draining started");
 });

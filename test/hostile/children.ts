@@ -20,12 +20,14 @@ export function watchChildren(name: RegExp): ChildrenWatch {
   return { peakMiB: () => Math.round(peak), stop: () => clearInterval(timer) };
 }
 
-type Child = { readonly pid: string; readonly name: string; readonly memoryMiB: number };
+type Child = { readonly pid: string; readonly name: string; readonly command: string; readonly memoryMiB: number };
 
-/** The living children of this process that have such a name; none where there is no `/proc`. */
-export async function childrenNamed(name: RegExp): Promise<Child[]> {
-  const pids = await descendants("self");
-  const children = await Promise.all(pids.map(async (pid) => parse(pid, await textOf(`/proc/${pid}/status`))));
+/** The living children of a process, by default this one, that have such a name; none where there is no `/proc`. */
+export async function childrenNamed(name: RegExp, of: number | "self" = "self"): Promise<Child[]> {
+  const pids = await descendants(String(of));
+  const children = await Promise.all(
+    pids.map(async (pid) => parse(pid, await textOf(`/proc/${pid}/status`), await textOf(`/proc/${pid}/cmdline`))),
+  );
   return children.flatMap((child) => (child && name.test(child.name) ? [child] : []));
 }
 
@@ -40,8 +42,8 @@ async function descendants(of: string): Promise<string[]> {
 const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
 
 /** Null for what has gone, and for the dead that nobody has buried yet. */
-function parse(pid: string, status: string): Child | null {
+function parse(pid: string, status: string, command: string): Child | null {
   const field = (name: string): string => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
   if (status === "" || field("State") === "Z") return null;
-  return { pid, name: field("Name"), memoryMiB: Number(field("VmHWM") || 0) / 1024 };
+  return { pid, name: field("Name"), command, memoryMiB: Number(field("VmHWM") || 0) / 1024 };
 }

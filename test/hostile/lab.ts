@@ -7,11 +7,11 @@ import { messageOf } from "#shared/log.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { runCommand } from "../../encoder-node/ffmpeg/run-command.ts";
-import type { TaskDeps } from "../../encoder-node/task/task-deps.ts";
 import { encode } from "../../encoder-node/tasks/encode/encode.ts";
 import { inspect } from "../../encoder-node/tasks/inspect/inspect.ts";
 import { startTestStorage, type TestStorage } from "../../encoder-node/testing/stream-storage.ts";
 import { startTestNode, type TestNode, tools } from "../../encoder-node/testing/task-deps.ts";
+import type { TaskDeps } from "../../encoder-node/workspace/task-deps.ts";
 import { childrenNamed, watchChildren } from "./children.ts";
 
 /** Of all that was made of a file: each of its outputs, or the input itself that failed. */

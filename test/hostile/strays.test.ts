@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openingArguments } from "#shared/plan/command/opening-arguments.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
+import { few } from "../../encoder-node/testing/few.ts";
 import { tools } from "../../encoder-node/testing/task-deps.ts";
 import { type Lab, openLab } from "./lab.ts";
 import { movie } from "./small-clips.ts";
@@ -48,7 +49,7 @@ it("would have noticed: ffprobe asks for the bait where its lists allow that, an
 /** The names by which each kind of playlist would be known. */
 const NAMES = ["video.mp4", "video.ts", "video.m3u8"];
 
-it.each(Object.entries(STRAYS))("%s", async (_what, { bytes, holds }) => {
+few(4).each(Object.entries(STRAYS))("%s", async (_what, { bytes, holds }) => {
   const content = bytes(bait);
   for (const name of holds === "none" ? NAMES : NAMES.slice(0, 1)) {
     const path = join(lab.folder, name);

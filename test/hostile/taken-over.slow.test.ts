@@ -209,7 +209,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** All acts in streams, whose files are read while they grow, and the commonest in all kinds; the soak has all. */
+/** All acts in streams, whose files are read while they grow, and links in all kinds; the soak has all. */
 const isTried = (kind: string, act: Act, acts: readonly Act[]): boolean =>
   process.env.COPRA_SOAK === "1" || kind === "an encode of streams" || acts.includes(act);
 const casesOf = (acts: readonly Act[]) =>
@@ -222,7 +222,7 @@ const { sandbox } = await findIsolation();
 describe.skipIf(!sandbox)("in the sandbox, an ffmpeg that was taken over", () => {
   beforeAll(open, 120_000);
   afterAll(close);
-  const cases = casesOf([...LINKS_AND_PIPES, "leaves links beside what it made"]);
+  const cases = casesOf(["leaves links"]);
   it.each(cases)("in %s %s, and changes nothing outside", { timeout: 120_000 }, async (_name, act, { when, run }) => {
     await run(await takenOver(act, when, target));
   });
@@ -234,7 +234,7 @@ describe("without a sandbox, an ffmpeg that was taken over", () => {
     await open();
   }, 120_000);
   afterAll(close);
-  const cases = casesOf(LINKS_AND_PIPES).filter(
+  const cases = casesOf([]).filter(
     ([, act, { onlyInSandbox }]) => !onlyInSandbox && LINKS_AND_PIPES.some((one) => one === act),
   );
   it.each(cases)("in %s %s, and the node follows none", { timeout: 120_000 }, async (_name, act, { when, run }) => {

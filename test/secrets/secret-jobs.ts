@@ -30,7 +30,8 @@ const notification = (target: string): object => ({
   type: "http",
   url: `http://me:${HIDDEN_FROM_NODES["the notification's password"]}@${target}?token=${HIDDEN_FROM_NODES["the notification's token"]}`,
   params: { more: HIDDEN_FROM_NODES["the notification's parameter"] },
-  ...{ events: true, metadata: true },
+  events: true,
+  metadata: true,
 });
 
 /** Where the jobs read from, write to and notify. */
@@ -111,7 +112,9 @@ export function secretJobs({ stack, sources, redirects, receiver, webhooks }: Wo
         input: input("clip.mp4"),
         outputs: mp4,
         storage: {
-          ...{ service: "azure", endpoint: sources.origin, container: "none" },
+          service: "azure",
+          endpoint: sources.origin,
+          container: "none",
           credentials: { account: "copratest", api_key: azureKey },
         },
         notification: notification("no-such-host.invalid/"),

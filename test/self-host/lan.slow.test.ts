@@ -82,7 +82,7 @@ it("encodes an upload, and a video in chunks, by the documented commands alone",
     return startOn(on, [...COPRA, ...node]);
   });
   programs.push(...nodes);
-  for (const one of nodes) await expect.poll(one.output, { timeout: START_LIMIT_MS }).toContain("Ready for work");
+  for (const one of nodes) await expect.poll(one.output, { timeout: START_LIMIT_MS }).toContain("node ready");
 
   const video = join(folder, "client", "video.mov");
   const clip = await makeLongClip(folder, 90, "64x64");
@@ -99,7 +99,7 @@ it("encodes an upload, and a video in chunks, by the documented commands alone",
     one
       .output()
       .split("\n")
-      .filter((line) => line.includes("Task done")),
+      .filter((line) => line.includes("task completed")),
   );
   expect(done).toContainEqual(expect.stringContaining('"kind":"chunk"'));
   expect(await copra(["doctor"])).toMatch(/ok +fleet/);

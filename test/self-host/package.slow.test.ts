@@ -19,7 +19,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { VERSION } from "#shared/version.ts";
 import { ROOT } from "../../local/home/constants.ts";
 import { readStackFile, type StackFile } from "../../local/home/stack-file.ts";
-import { buildPackage } from "../../local/package/build-package.ts";
 import { findFree } from "../../local/stack/ports.ts";
 import { makeLongClip } from "../media.ts";
 
@@ -34,7 +33,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-package-"));
   place = join(folder, "place");
   mkdirSync(place);
-  await buildPackage(join(folder, "package"));
+  execFileSync("npm", ["run", "package:build", "--", join(folder, "package")], { cwd: ROOT, stdio: "pipe" });
   const pack = ["pack", "--json", "--pack-destination", folder];
   execFileSync("npm", pack, { cwd: join(folder, "package"), stdio: "pipe" });
   tarball = join(folder, `copra-${VERSION}.tgz`);
@@ -102,12 +101,12 @@ it("serves, with guides and dashboard; encodes on its node and on one that joins
     ...["node", "--url", origin, "--token-file", join(folder, "token"), "--work", join(folder, "work")],
     ...["--name", "joined", "--allow-private", "loopback"],
   );
-  await expect.poll(node.output, { timeout: 60_000 }).toContain("Connected to the control plane");
+  await expect.poll(node.output, { timeout: 60_000 }).toContain("control plane connected");
   const clip = await makeLongClip(folder, 5, "320x180");
   await copra(["encode", clip, "--to", "mp4:160x90", "-o", join(folder, "out")], home);
   const [made = ""] = readdirSync(join(folder, "out"));
   expect(statSync(join(folder, "out", made)).size).toBeGreaterThan(10_000);
-  expect(node.output()).toContain('"message":"Task done"');
+  expect(node.output()).toContain('"message":"task completed"');
 
   expect(await copra(["backup", home, "-o", join(folder, "backup.tar.gz")], home)).toMatch(/stood still for \d+ ms/);
   await expect(copra(["dev"], home)).rejects.toThrow("This command needs Copra's repository");

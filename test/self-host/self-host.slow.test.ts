@@ -1,12 +1,10 @@
-// copra serve: a service on one machine, which is killed, backed up, restored and upgraded while jobs run.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { storageOf } from "../../local/demo/demo-job.ts";
-import { FREE_TO, findFree } from "../../local/stack/ports.ts";
+import { findFree } from "../../local/stack/ports.ts";
 import { makeLongClip } from "../media.ts";
 import { copra, type Served, serve } from "./served.ts";
 
@@ -41,7 +39,7 @@ it("loses nothing when it is killed, and goes on from a backup that was made whi
   const { stack } = running;
   const common = { storage: storageOf(stack), notification: { type: "http", url: `${stack.s3.endpoint}/hook` } };
   const clip = await store(running, "clip.mp4", await makeLongClip(folder, 20, "640x360"));
-  const outputs = (name: string) => ({ "mp4:720p": { path: `${name}.mp4` } });
+  const outputs = (name: string) => ({ "mp4:360p": { path: `${name}.mp4` } });
 
   // Its own storage is at the loopback interface, of which nothing else is open to requests.
   await expect(
@@ -85,28 +83,4 @@ it("loses nothing when it is killed, and goes on from a backup that was made whi
   for (const id of [first, second]) expect(await running.ended(id)).toMatchObject({ status: "job.completed" });
   const [output] = (await running.job(second)).outputs;
   expect((await fetch(output?.url ?? "", { method: "HEAD" })).status).toBe(200);
-});
-
-/**
- * The data of the release before copra serve (c87e7dc), which was killed while it encoded: a job that has ended, one
- * that ran, one that waited. Their source and storage are its own S3 server at port 29000.
- */
-const OLD = { file: join(import.meta.dirname, "data-of-0.1.0.tar.gz"), s3Port: 29000 };
-const OLD_JOBS = { ended: "mrtqS7fbwvnDbq", ran: "rBtEin6LM4sKbO", waited: "p5EDR1ApSvjV8f" };
-
-it("starts with the data of the previous release, whose jobs end, and keeps a copy of that data", async () => {
-  const home = join(folder, "data");
-  mkdirSync(home);
-  // No other test is given this port meanwhile.
-  expect(OLD.s3Port).toBeGreaterThanOrEqual(FREE_TO);
-  execFileSync("tar", ["-xzf", OLD.file, "-C", home, "--no-same-owner"]);
-  // Of npm start, in which requests reach the loopback interface.
-  const argv = ["--port", String(await findFree()), "--s3-port", String(OLD.s3Port), "--allow-private", "loopback"];
-  // The job that had ended is of 2026-11-23, and must still be kept.
-  running = await serve({ home, argv, env: { RETENTION_DAYS: "365" } });
-  expect(await running.job(OLD_JOBS.ended)).toMatchObject({ status: "job.completed" });
-  for (const id of [OLD_JOBS.ran, OLD_JOBS.waited]) {
-    expect(await running.ended(id)).toMatchObject({ status: "job.completed" });
-  }
-  expect(readdirSync(join(home, "snapshots"))).toHaveLength(1);
 });

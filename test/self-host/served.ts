@@ -47,7 +47,9 @@ export async function serve({ home, argv = [], env = {} }: Options): Promise<Ser
   const job = async (id: string): Promise<JobView> =>
     JobView.parse(await (await fetch(`${stack.api}/jobs/${id}`, { headers })).json());
   return {
-    ...{ home, stack, job },
+    home,
+    stack,
+    job,
     output: () => output,
     submit: async (body) => {
       const response = await fetch(`${stack.api}/jobs`, { method: "POST", headers, body: JSON.stringify(body) });

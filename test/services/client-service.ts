@@ -11,8 +11,8 @@ declare module "vitest" {
 }
 
 type Received = { method: string; path: string; headers: IncomingMessage["headers"]; size: number };
-/** What answers the request; `number` counts the requests of the id from 1. */
-type Scenario = (response: ServerResponse, request: Received, number: number) => void;
+/** What answers the request; `number` counts the requests of the id from 1, and `before` are the others so far. */
+type Scenario = (response: ServerResponse, request: Received, number: number, before: readonly Received[]) => void;
 
 const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void =>
   void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
@@ -50,6 +50,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   invalid: (response) => failure(response, 400, "input_url_not_valid", { "x-request-id": "r-1" }),
   proxy: (response) => void response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>"),
+  blocked: (response) => void response.writeHead(403, { "content-type": "text/plain" }).end("error code: 1010"),
   halved: (response, _, number) => {
     if (number > 1) return json(response, 200, job("0%"));
     response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
@@ -91,8 +92,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     if (number === 1) stream(response, "", "stay");
     else stream(response, event("gap", { missed: true }), "stay");
   },
-  upload: (response, { method, path }, number) => {
-    if (method === "PUT" && path.endsWith("/2") && number < 5) return failure(response, 503, "service_unavailable");
+  upload: (response, { method, path }, _, before) => {
+    const first = before.every((request) => request.path !== path);
+    if (method === "PUT" && path.endsWith("/2") && first) return failure(response, 503, "service_unavailable");
     if (method === "PUT") return json(response, 200, { number: Number(path.at(-1)), size: 4, etag: "e" });
     json(response, 200, { ...UPLOAD, status: path.endsWith("/complete") ? "completed" : "open" });
   },
@@ -116,17 +118,16 @@ export async function startClientService(): Promise<{ origin: string; stop: () =
     // Pages of this origin may use WebCrypto.
     if (url === "/") return void response.writeHead(200, { "content-type": "text/html" }).end();
     const [, name = "", id = "", path = ""] = /^\/(\w+)\/(\w+)(\/.*)$/.exec(url) ?? [];
-    const before = received.get(id) ?? [];
-    if (path === "/requests") return json(response, 200, before);
+    if (path === "/requests") return json(response, 200, received.get(id) ?? []);
     let size = 0;
     request.on("data", (bytes: Buffer) => {
       size += bytes.length;
     });
     request.once("end", () => {
       const one = { method, path, headers, size };
-      before.push(one);
-      received.set(id, before);
-      SCENARIOS[name]?.(response, one, before.length);
+      const before = received.get(id) ?? [];
+      received.set(id, [...before, one]);
+      SCENARIOS[name]?.(response, one, before.length + 1, before);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

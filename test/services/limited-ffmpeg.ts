@@ -1,7 +1,7 @@
 // The real ffmpeg, except that it prints a message and fails at one size.
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 
 export const LIMITED_VARIABLES = ["FFMPEG_PATH", "COPRA_TOOL_FOLDERS"] as const;
 type LimitedVariable = (typeof LIMITED_VARIABLES)[number];

@@ -33,8 +33,10 @@ export async function startNodeConnection(
   });
   const sockets = new WebSocketServer({ noServer: true });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const { authorization = "" } = request.headers;
-    const upstream = new WebSocket(`${origin.replace(/^http/, "ws")}${request.url}`, { headers: { authorization } });
+    const { authorization = "", "user-agent": userAgent = "" } = request.headers;
+    const upstream = new WebSocket(`${origin.replace(/^http/, "ws")}${request.url}`, {
+      headers: { authorization, "user-agent": userAgent },
+    });
     upstream.once("error", () => socket.destroy());
     upstream.once("open", () => {
       sockets.handleUpgrade(request, socket, head, (node) => {

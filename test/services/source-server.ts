@@ -1,5 +1,5 @@
 // Serves files of a folder on the loopback interface, with ranges, and can misbehave on demand.
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { basename, join } from "node:path";
 import { serveLoopback } from "../../local/demo/loopback-server.ts";
@@ -32,7 +32,7 @@ export async function startSourceServer(folder: string): Promise<SourceServer> {
     setTimeout(() => {
       const path = join(folder, basename(decodeURIComponent(new URL(url, "http://127.0.0.1").pathname)));
       if (refused) response.writeHead(failing.status).end();
-      else if (!existsSync(path)) response.writeHead(404).end();
+      else if (!statSync(path, { throwIfNoEntry: false })?.isFile()) response.writeHead(404).end();
       else sendFile(request, response, path).catch(() => response.destroy());
     }, delayMs);
   });

@@ -10,6 +10,8 @@ type Answer = {
   body?: string;
   /** The Authorization header that is expected; with another the answer is 401. */
   authorization?: string;
+  /** Whether the body is the request's headers, in JSON. */
+  echo?: boolean;
 };
 
 declare module "vitest" {
@@ -23,12 +25,12 @@ export default async function setup(project: TestProject): Promise<() => void> {
     const [, encoded = ""] = (request.url ?? "").split("/");
     if (encoded === "") return void response.writeHead(404).end();
     const answer = JSON.parse(Buffer.from(encoded, "base64url").toString()) as Answer;
-    const { status, headers = {}, body = "", authorization } = answer;
+    const { status, headers = {}, body = "", authorization, echo = false } = answer;
     request.resume().once("end", () => {
       if (authorization !== undefined && request.headers.authorization !== authorization) {
         return void response.writeHead(401).end('{"status": 401, "code": "unauthorized", "message": ""}');
       }
-      response.writeHead(status, headers).end(body);
+      response.writeHead(status, headers).end(echo ? JSON.stringify(request.headers) : body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,20 +1,41 @@
 // The real ffmpeg, except that it encodes streams or chunks no faster than so many times their own speed.
-import { writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 
 /** An option that only these runs have. */
 const OPTION_OF = { streams: "hls_time", chunks: "write_btrt" } as const;
 
-/** The environment with which nodes use it; undo it after the test. */
+export type SlowFfmpeg = {
+  /** The environment with which nodes use it; undo it after the test. */
+  readonly env: Readonly<Record<string, string>>;
+  /** From now on a run that has written everything does not end before `release`. */
+  hold(): Promise<void>;
+  release(): Promise<void>;
+};
+
 export async function makeSlowFfmpeg(
   folder: string,
   speed: number,
   runs: keyof typeof OPTION_OF = "streams",
-): Promise<Readonly<Record<string, string>>> {
+): Promise<SlowFfmpeg> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const path = join(folder, "slow-ffmpeg");
-  const script = `#!/bin/sh\ncase "$*" in *${OPTION_OF[runs]}*) exec "${ffmpeg.path}" -readrate ${speed} "$@";; esac\nexec "${ffmpeg.path}" "$@"\n`;
+  // Runs see nothing else of the folder.
+  const gate = await mkdtemp(join(folder, "gate-"));
+  await chmod(gate, 0o755);
+  const held = join(gate, "held");
+  const script = `#!/bin/sh
+case "$*" in *${OPTION_OF[runs]}*) ;; *) exec "${ffmpeg.path}" "$@";; esac
+"${ffmpeg.path}" -readrate ${speed} "$@"
+code=$?
+while [ -e "${held}" ]; do sleep 0.1; done
+exit $code
+`;
   await writeFile(path, script, { mode: 0o755 });
-  return { FFMPEG_PATH: path, COPRA_TOOL_FOLDERS: dirname(ffmpeg.path) };
+  return {
+    env: { FFMPEG_PATH: path, COPRA_TOOL_FOLDERS: [dirname(ffmpeg.path), gate].join(delimiter) },
+    hold: () => writeFile(held, ""),
+    release: () => rm(held, { force: true }),
+  };
 }

@@ -62,16 +62,23 @@ export const STREAM_CLIPS = {
   /** 14.5 s at 29.97 frames a second, 480 lines. */
   "video.mp4": {
     argv: [...testPattern(sizes.large, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
-    ...{ seconds: 14.5, frameSeconds: NTSC, audio: true },
+    seconds: 14.5,
+    frameSeconds: NTSC,
+    audio: true,
   },
   /** Long enough for chunks. Its time code starts again every 2^15 ms. */
   "long.mp4": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(80), ...h264, "-g", "50", ...aac],
-    ...{ seconds: 80, frameSeconds: 0.04, audio: true },
+    seconds: 80,
+    frameSeconds: 0.04,
+    audio: true,
   },
   "cinema.mkv": {
     argv: [...testPattern(sizes.other, "24000/1001"), ...beeps(2), ...length(7), ...h264, ...aac],
-    ...{ seconds: 7, frameSeconds: 1001 / 24000, audio: true, ...PRIMING },
+    seconds: 7,
+    frameSeconds: 1001 / 24000,
+    audio: true,
+    ...PRIMING,
   },
   /** The frames between a quarter and a half of each second are missing. */
   "uneven.mkv": {
@@ -79,7 +86,10 @@ export const STREAM_CLIPS = {
       ...testPattern(sizes.other, "30", ",select='not(between(mod(t\\,1)\\,0.25\\,0.5))'"),
       ...[...beeps(2), ...length(7), ...passed, ...h264, ...aac],
     ],
-    ...{ seconds: 7, frameSeconds: 0.3, audio: true, ...PRIMING },
+    seconds: 7,
+    frameSeconds: 0.3,
+    audio: true,
+    ...PRIMING,
   },
   /** No new frame for four seconds. */
   "still.mkv": {
@@ -87,38 +97,57 @@ export const STREAM_CLIPS = {
       ...testPattern(sizes.other, "30", ",select='not(between(t\\,4.5\\,8.5))'"),
       ...[...beeps(2), ...length(13), ...passed, ...h264, ...aac],
     ],
-    ...{ seconds: 13, frameSeconds: 4.1, audio: true, ...PRIMING },
+    seconds: 13,
+    frameSeconds: 4.1,
+    audio: true,
+    ...PRIMING,
   },
   /** A frame every four seconds. */
   "slides.mkv": {
     argv: [...testPattern(sizes.other, "1/4"), ...beeps(2), ...length(16), ...h264, ...aac],
-    ...{ seconds: 16, frameSeconds: 4, audio: true, ...PRIMING },
+    seconds: 16,
+    frameSeconds: 4,
+    audio: true,
+    ...PRIMING,
   },
   /** MPEG-TS, whose time stamps start at 1.4 s. */
   "broadcast.ts": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(7), ...h264, ...aac, "-f", "mpegts"],
-    ...{ seconds: 7, frameSeconds: 0.04, audio: true, ...PRIMING },
+    seconds: 7,
+    frameSeconds: 0.04,
+    audio: true,
+    ...PRIMING,
   },
   /** Coded in landscape with a rotation matrix. */
   "portrait.mp4": { argv: null, from: "landscape.mp4", seconds: 3, frameSeconds: 0.04, audio: true },
   "landscape.mp4": {
     argv: [...testPattern(sizes.portrait, "25", ",transpose=clock"), ...beeps(2), ...length(3), ...h264, ...aac],
-    ...{ seconds: 3, frameSeconds: 0.04, audio: true },
+    seconds: 3,
+    frameSeconds: 0.04,
+    audio: true,
   },
   /** Odd width and height, no audio. */
   "odd.mp4": {
     argv: [...testPattern(sizes.odd, "25"), ...length(7), ...h264, "-pix_fmt", "yuv444p"],
-    ...{ seconds: 7, frameSeconds: 0.04, audio: false },
+    seconds: 7,
+    frameSeconds: 0.04,
+    audio: false,
   },
   "audio.m4a": { argv: [...beeps(2), ...length(7), ...aac], seconds: 7, frameSeconds: 0, audio: true },
   "surround.mkv": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(6), ...length(7), ...h264, ...aac],
-    ...{ seconds: 7, frameSeconds: 0.04, audio: true, ...PRIMING },
+    seconds: 7,
+    frameSeconds: 0.04,
+    audio: true,
+    ...PRIMING,
   },
   /** The audio begins two seconds after the video. */
   "late-audio.mp4": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2, 2), ...length(7), ...h264, ...aac],
-    ...{ seconds: 7, frameSeconds: 0.04, audio: true, audioFrom: 2 },
+    seconds: 7,
+    frameSeconds: 0.04,
+    audio: true,
+    audioFrom: 2,
   },
   /** An edit list leaves out the first 1.2 s, up to the middle of a GOP. */
   "edited.mp4": { argv: null, from: "video.mp4", seconds: 13.3, frameSeconds: NTSC, audio: true, codeAtStart: 1.2 },

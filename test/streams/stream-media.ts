@@ -1,7 +1,7 @@
 // What is in the bytes of segments, by ffmpeg and ffprobe.
 import { spawn } from "node:child_process";
 import * as z from "zod";
-import { locateFfmpeg } from "../../encoder-node/ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { toolEnvironment } from "../../encoder-node/ffmpeg/sandbox/tool-environment.ts";
 import { BLOCKS, ROW, secondsOf } from "../players/time-code.ts";
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { accountOf } from "../rpc/account.ts";
 import { jobOf } from "../rpc/job.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../testing/jobs.ts";
-import { judgeJob } from "./job-count.ts";
+import { judgeJob } from "./account-object.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {

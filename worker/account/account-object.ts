@@ -2,16 +2,14 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import { err, ok, type Result } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { unseal } from "../crypto/sealed-secret.ts";
 import { countUnfinished, findAccount } from "../db/accounts.ts";
+import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { log } from "../log.ts";
-import type { AccountEvent, AccountRpc, Admission, JobAdmission } from "../rpc/account.ts";
+import type { AccountEvent, AccountRpc, Admission } from "../rpc/account.ts";
 import { settingsOf } from "../settings.ts";
 import { AccountEvents } from "./account-events.ts";
-import { FollowedJobs } from "./followed-jobs.ts";
-import { type JobCount, judgeJob } from "./job-count.ts";
 import { Receivers } from "./receivers.ts";
 
 /** The route that rotates a secret calls `forgetSecrets`; this limit applies when that call is lost. */
@@ -48,11 +46,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     return this.ctx.id.name?.replace(/^account:/, "") ?? "";
   }
 
-  async startJob(limit: number): Promise<JobAdmission> {
-    return { isAdmitted: await this.admitJob(limit), listenedUntil: this.#events.until };
-  }
-
-  async admitJob(limit: number): Promise<boolean> {
+  async startJob(limit: number): Promise<boolean> {
     if (judgeJob(this.#count, limit, Date.now()) === "count") await this.#recount(limit);
     const verdict = judgeJob(this.#count, limit, Date.now());
     if (verdict === "reject") return false;
@@ -62,21 +56,32 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
 
   async admitDelivery(receiver: string): Promise<Admission> {
     const admitted = this.#receivers.admit(receiver, Date.now());
-    const listenedUntil = this.#events.until;
-    return { ...(admitted.go ? { go: true, signWith: await this.#signWith() } : admitted), listenedUntil };
+    return admitted.go ? { go: true, signWith: await this.#signWith() } : admitted;
   }
 
   async deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void> {
     this.#receivers.ended(receiver, wasDelivered, Date.now());
   }
 
-  async record(events: readonly AccountEvent[]): Promise<number> {
-    return this.#events.record(events);
+  async record(events: readonly AccountEvent[]): Promise<void> {
+    this.#events.record(events);
   }
 
-  async events(lastEventId: string | null): Promise<Result<ReadableStream<Uint8Array>>> {
-    const stream = this.#events.open(this.#id, lastEventId);
-    return stream ? ok(stream) : err(TOO_MANY_LISTENERS);
+  /** Server-sent events of the account's jobs. */
+  override fetch(request: Request): Response {
+    return this.#events.listen(lastEventIdOf(request)) ?? refuse(TOO_MANY_LISTENERS);
+  }
+
+  override webSocketMessage(socket: WebSocket): void {
+    this.#events.listeners.read(socket);
+  }
+
+  override webSocketClose(socket: WebSocket): void {
+    this.#events.listeners.left(socket);
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.#events.listeners.left(socket);
   }
 
   async follow(jobId: string, streams: number): Promise<boolean> {
@@ -139,4 +144,48 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
       this.#withoutSecretsUntil = now + KEEP_SECRETS_MS;
     }
   }
+}
+
+// The event streams that follow an account's jobs, as far as the jobs have reported them.
+
+/** Streams that may follow the jobs of an account at a time: ten jobs with as many as a job may have. */
+const MAX_STREAMS = 200;
+/** A stream is closed after ten minutes. A job that reports nothing for longer has none. */
+const LIFE_MS = 11 * 60_000;
+
+type FollowedJob = { readonly streams: number; readonly until: number };
+
+class FollowedJobs {
+  readonly #jobs = new Map<string, FollowedJob>();
+
+  /** Notes how many streams a job has; false, and notes nothing, if these are more and the account has too many. */
+  note(jobId: string, streams: number, now: number): boolean {
+    const before = this.#jobs.get(jobId)?.streams ?? 0;
+    let others = 0;
+    for (const [id, job] of this.#jobs) {
+      if (job.until <= now) this.#jobs.delete(id);
+      else if (id !== jobId) others += job.streams;
+    }
+    if (streams > before && others + streams > MAX_STREAMS) return false;
+    if (streams > 0) this.#jobs.set(jobId, { streams, until: now + LIFE_MS });
+    else this.#jobs.delete(jobId);
+    return true;
+  }
+}
+
+// The number of an account's unfinished jobs, without reading the index each time: a count is reused, and jobs that
+// started since are added. Jobs that ended since are not subtracted, so that the number is rarely too low.
+
+/** `counted` at `at` (ms since 1970); `started` jobs since. */
+type JobCount = { readonly counted: number; readonly at: number; readonly started: number };
+
+const KEEP_MS = 60_000;
+/** How long a count at the limit is reused: jobs may have ended since. */
+const KEEP_AT_LIMIT_MS = 5000;
+
+/** Whether another job is admitted; `count`: the jobs must be counted first. */
+export function judgeJob(count: JobCount | null, limit: number, now: number): "admit" | "reject" | "count" {
+  if (!count || now - count.at > KEEP_MS) return "count";
+  if (count.counted + count.started < limit) return "admit";
+  return now - count.at > KEEP_AT_LIMIT_MS ? "count" : "reject";
 }

@@ -52,6 +52,11 @@ export class EventRing {
     return this.#places.at(-1)?.id ?? this.#startsAfter;
   }
 
+  /** When the oldest event that is kept was added, ms since 1970; null: there is none. */
+  get oldest(): number | null {
+    return this.#places[0]?.id ?? null;
+  }
+
   /** The first event after an id. */
   next(id: number): RingEvent | null {
     const place = this.#places.find((one) => one.id > id);
@@ -83,11 +88,6 @@ export class EventRing {
       this.#keys.delete(key);
       this.#kv.delete(PREFIX + slot);
     }
-  }
-
-  /** Removes all events of an account, whether or not they can be read. */
-  static clear(kv: SyncKvStorage): void {
-    for (const [name] of [...kv.list({ prefix: PREFIX })]) kv.delete(name);
   }
 
   #add(place: Place): void {

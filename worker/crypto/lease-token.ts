@@ -15,7 +15,7 @@ function checksumOf(text: string, { bytes }: SealingKeys[number]): string {
   return createHmac("sha256", key).update(text).digest("hex").slice(0, CHECKSUM_CHARS);
 }
 
-/** The end of the tokens of a lease. That of the job is last: hubs of the previous release know no other. */
+/** The end of the tokens of a lease: of the lease, and of its job. */
 const endOf = (lease: string, job: string, key: SealingKeys[number]): string =>
   checksumOf(lease, key) + checksumOf(job, key);
 
@@ -33,7 +33,7 @@ export function isJobToken({ lease, token }: LeaseProof, keys: SealingKeys): boo
   return job !== undefined && keys.some((key) => token.endsWith(checksumOf(job, key)));
 }
 
-/** Whether the token was made for this lease, by its checksums. Not that of a lease of the previous release. */
+/** Whether the token was made for this lease, by its checksums. */
 export function isLeaseToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
   const job = parseLeaseId(lease)?.job;
   return job !== undefined && keys.some((key) => token.endsWith(endOf(lease, job, key)));

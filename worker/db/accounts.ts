@@ -1,5 +1,5 @@
 // Accounts: their names, the secrets that sign their notifications, and their limits.
-import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { AppError } from "#shared/errors.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
@@ -44,13 +44,6 @@ export async function replaceSecrets(db: D1Database, read: Account, secrets: Par
 }
 
 const UNFINISHED: JobStatus = "job.starting";
-
-/** The ids of the account's newest unfinished jobs. */
-export async function newestUnfinished(db: D1Database, accountId: string, limit: number): Promise<string[]> {
-  const mine = and(eq(jobs.accountId, accountId), eq(jobs.status, UNFINISHED));
-  const found = drizzle(db).select({ id: jobs.id }).from(jobs).where(mine).orderBy(desc(jobs.createdAt)).limit(limit);
-  return (await runQuery(found)).map(({ id }) => id);
-}
 
 /**
  * The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. A job has

@@ -37,7 +37,7 @@ function afterKey({ position }: Portion): SQL {
 /**
  * Two million jobs a day are 83,000 an hour, and a sweep reads up to 40 portions: five of the 30 sweeps of an hour
  * delete them. Other requests wait for a portion, about 40 ms. An expired key does no harm, so that four searches a
- * day, of up to 7 million rows, are enough (bench/index.ts).
+ * day, of up to 7 million rows, are enough (docs/benchmarks.md).
  */
 const EXPIRING = {
   /** Rows get increasing rowids. Only rows of purged jobs, which have no next check, are deleted. */
@@ -111,19 +111,20 @@ export async function deleteExpired(
   const isFull = (stored[0]?.meta.size_after ?? 0) > fullBytes;
   const before = isFull ? expiry.whenFull : expiry.before;
   if (begun.position === null && now < begun.startedAt + pauseMs) return isFull;
+  const startedAt = begun.position === null ? now : begun.startedAt;
   let { position } = begun;
   for (let read = 0; read < maxPortions && Date.now() < now + maxMs; read++) {
     const [found] = await runBatch(db, portionQueries(table, position, before));
     const end = Last.parse(found?.results)[0];
     position = end && !(isByAge && end.createdAt > before) ? end.position : null;
+    // Recorded each time: the platform may end a sweep at any time.
+    await runQuery(
+      drizzle(db)
+        .insert(sweepPositions)
+        .values({ name: table, position, startedAt })
+        .onConflictDoUpdate({ target: sweepPositions.name, set: { position, startedAt } }),
+    );
     if (position === null) break;
   }
-  const startedAt = begun.position === null ? now : begun.startedAt;
-  await runQuery(
-    drizzle(db)
-      .insert(sweepPositions)
-      .values({ name: table, position, startedAt })
-      .onConflictDoUpdate({ target: sweepPositions.name, set: { position, startedAt } }),
-  );
   return isFull;
 }

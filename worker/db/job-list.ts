@@ -11,7 +11,7 @@ import { unpackView } from "./stored-view.ts";
 /** How much of the jobs' views one page contains: as stored, and as clients get them. A page has at least one job. */
 const MAX_STORED_BYTES = 2_000_000;
 const MAX_PAGE_CHARS = 8_000_000;
-/** The jobs whose texts one page reads: some 40 ms on the local D1 (bench/index.ts, 2026-11-23). */
+/** The jobs whose texts one page reads: some 40 ms on the local D1 (docs/benchmarks.md, 2026-11-23). */
 export const MAX_SEARCHED = 2000;
 
 export type ListedJob = Pick<JobRow, "id" | "status" | "version" | "createdAt" | "view">;

@@ -6,8 +6,16 @@ import { endLostJob, findJob, type JobRow, scheduleChecks, updateJob, upsertJob 
 
 const ID = "AAAAAAAAAAAAA1";
 const STARTED: JobRow = {
-  ...{ id: ID, accountId: "acc", status: "job.starting", version: 1 },
-  ...{ createdAt: 10, completedAt: null, view: "{}", checkAt: 20, search: "a", usage: null },
+  id: ID,
+  accountId: "acc",
+  status: "job.starting",
+  version: 1,
+  createdAt: 10,
+  completedAt: null,
+  view: "{}",
+  checkAt: 20,
+  search: "a",
+  usage: null,
 };
 const ENDED: JobRow = { ...STARTED, status: "job.completed", version: 9, completedAt: 30, checkAt: 40 };
 const request = (jobId: string, createdAt = 10) => ({

@@ -7,12 +7,19 @@ import { findJob, upsertJob } from "./jobs.ts";
 import { packView, unpackView } from "./stored-view.ts";
 
 const ORDINARY = {
-  ...{ id: "Ab12Cd34Ef56Gh", created_at: "2026-11-20 20:01:02 +0000", completed_at: "2026-11-20 20:05:09 +0000" },
-  ...{ status: "job.completed", progress: "100%", input: { status: "input.transferred" } },
+  id: "Ab12Cd34Ef56Gh",
+  created_at: "2026-11-20 20:01:02 +0000",
+  completed_at: "2026-11-20 20:05:09 +0000",
+  status: "job.completed",
+  progress: "100%",
+  input: { status: "input.transferred" },
   outputs: [240, 360, 480, 540, 576, 720, 900, 1080, 1440, 2160].map((height) => ({
-    ...{ key: `mp4:${height}p`, type: "video", format: `mp4:${height}p` },
+    key: `mp4:${height}p`,
+    type: "video",
+    format: `mp4:${height}p`,
     url: `https://customer-media.s3.eu-central-1.amazonaws.com/uploads/2026/11/5f0c1b7e/${height}p.mp4`,
-    ...{ status: "video.encoded", encoder: "libx264" },
+    status: "video.encoded",
+    encoder: "libx264",
   })),
 };
 

@@ -1,5 +1,5 @@
 // How the index stores a job's view: compressed. A row with a view of ten outputs needs 430 bytes instead of a page of
-// 4 KiB, so that D1's 10 GB hold 23 million jobs and not 2.4 million (bench/index.ts). A view of 30 outputs of 100
+// 4 KiB, so that D1's 10 GB hold 23 million jobs and not 2.4 million (docs/benchmarks.md). A view of 30 outputs of 100
 // images with long paths has 3.5 MB, and D1 accepts 2 MB a row (D1 limits).
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 

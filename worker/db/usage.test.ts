@@ -3,17 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { measuredDatabase, planOf } from "../testing/measured-database.ts";
 import { deleteExpired } from "./expired-rows.ts";
 import { endLostJob, findJob, type JobRow, scheduleChecks, upsertJob } from "./jobs.ts";
-import {
-  addUsage,
-  DAY_MS,
-  dayOf,
-  type JobUsage,
-  sumUsage,
-  usageByDay,
-  usageQueries,
-  usageSince,
-  usageText,
-} from "./usage.ts";
+import { addUsage, type JobUsage, sumUsage, usageByDay, usageQueries, usageSince, usageText } from "./usage.ts";
+import { DAY_MS, dayOf } from "./usage-day.ts";
 
 beforeEach(() => env.DB.batch(["jobs", "usage_days"].map((table) => env.DB.prepare(`DELETE FROM ${table}`))));
 
@@ -23,8 +14,15 @@ const COMPLETED: JobUsage = { ...sumUsage([]), completed: 1, hdMs: 60_500, nodeM
 const FAILED: JobUsage = { ...sumUsage([]), failed: 1, nodeMs: 5 };
 
 const row = (id: string, used: JobUsage | null, changes: Partial<JobRow> = {}): JobRow => ({
-  ...{ id: id.padEnd(14, "0"), accountId: "acc", status: used ? "job.completed" : "job.starting", version: 2 },
-  ...{ createdAt: NOW - 1000, completedAt: used && NOW, view: "{}", checkAt: 1, search: null },
+  id: id.padEnd(14, "0"),
+  accountId: "acc",
+  status: used ? "job.completed" : "job.starting",
+  version: 2,
+  createdAt: NOW - 1000,
+  completedAt: used && NOW,
+  view: "{}",
+  checkAt: 1,
+  search: null,
   usage: used && usageText(used),
   ...changes,
 });

@@ -6,8 +6,7 @@ import * as z from "zod";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { runBatch } from "./run-query.ts";
 import { jobs, usageDays } from "./schema.ts";
-
-export const DAY_MS = 24 * 60 * 60_000;
+import { DAY_MS } from "./usage-day.ts";
 
 /** What jobs have used. Of a job: from its creation to its latest end, with all its rounds. */
 const JobUsage = z.object({
@@ -35,15 +34,30 @@ const DayUsages = z.array(DayUsage);
 
 /** The columns of a day, in the order of the array that a job's row holds. Append only. */
 const COLUMNS = {
-  ...{ completed: "completed", failed: "failed", aborted: "aborted" },
-  ...{ audioMs: "audio_ms", sdMs: "sd_ms", hdMs: "hd_ms", uhdMs: "uhd_ms" },
-  ...{ nodeMs: "node_ms", storedBytes: "stored_bytes", lastedMs: "lasted_ms" },
+  completed: "completed",
+  failed: "failed",
+  aborted: "aborted",
+  audioMs: "audio_ms",
+  sdMs: "sd_ms",
+  hdMs: "hd_ms",
+  uhdMs: "uhd_ms",
+  nodeMs: "node_ms",
+  storedBytes: "stored_bytes",
+  lastedMs: "lasted_ms",
 } as const satisfies Record<keyof JobUsage, string>;
 const FIELDS = Object.keys(COLUMNS) as (keyof JobUsage)[];
 
 const NO_USAGE: JobUsage = {
-  ...{ completed: 0, failed: 0, aborted: 0, audioMs: 0, sdMs: 0, hdMs: 0, uhdMs: 0 },
-  ...{ nodeMs: 0, storedBytes: 0, lastedMs: 0 },
+  completed: 0,
+  failed: 0,
+  aborted: 0,
+  audioMs: 0,
+  sdMs: 0,
+  hdMs: 0,
+  uhdMs: 0,
+  nodeMs: 0,
+  storedBytes: 0,
+  lastedMs: 0,
 };
 
 /** What the row of a job holds. */
@@ -51,8 +65,6 @@ export const usageText = (usage: JobUsage): string => JSON.stringify(FIELDS.map(
 
 /** That of a job of which only the row is left: it has failed. */
 export const LOST_USAGE = usageText({ ...NO_USAGE, failed: 1 });
-
-export const dayOf = (timeMs: number): number => Math.floor(timeMs / DAY_MS);
 
 const isUncounted = sql.raw("completed_at IS NOT NULL AND usage IS NOT NULL AND usage IS NOT usage_counted");
 const columnList = sql.raw(Object.values(COLUMNS).join(", "));

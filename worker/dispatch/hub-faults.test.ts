@@ -10,6 +10,7 @@ import type { JobSpec } from "../rpc/job-spec.ts";
 import { newSpec } from "../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../testing/nodes.ts";
 import { loadState } from "../testing/stored-state.ts";
+import { claimFrom } from "../testing/turns.ts";
 import { NodeHub } from "./node-hub.ts";
 
 useNodes();
@@ -108,11 +109,13 @@ describe("the hub", () => {
     const [held, lost, away] = [await newJob(), await newSpec(), await newSpec()];
     const node = await joined("a", ONE_INSPECT);
     await node.next("assign");
-    const advertise = vi.spyOn(NodeHub.prototype, "advertise").mockResolvedValue({ waitingFor: null });
+    const advertise = vi
+      .spyOn(NodeHub.prototype, "advertise")
+      .mockResolvedValue({ waitingFor: null, taken: [], hasSource: false });
     // Claims of a hub that dies before it sends the assignments.
     for (const [nodeId, spec] of [["a", lost] as const, ["b", away] as const]) {
       await jobOf(env, spec.id).create(spec);
-      await jobOf(env, spec.id).claim({ nodeId, session: `s-${nodeId}`, slotClass: "inspect", max: 1 });
+      await claimFrom(jobOf(env, spec.id), { nodeId, session: `s-${nodeId}`, slotClass: "inspect", max: 1 });
     }
     await settle();
     advertise.mockRestore();
@@ -153,17 +156,15 @@ describe("the hub", () => {
     const spec = await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
     const failure = { code: "input_not_media", message: "Not media" };
-    const report = (id: number, by: string, more: object = {}) =>
-      node.say({ type: "report", id, report: { lease, verb: "fail", body: { token: by, failure } }, ...more });
+    const report = (id: number, by: string) =>
+      node.say({ type: "report", id, report: { lease, verb: "fail", body: { token: by, failure } } });
     const turn = vi.spyOn(JobObject.prototype, "turn");
     const lost = new Error("Network connection lost.");
     turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
-    report(0, token);
-    await vi.waitFor(() => expect(turn).toHaveBeenCalledTimes(2));
-    turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
-    // Nodes that send slots understand that their report is to be sent by POST, the others hear nothing.
-    report(1, token, { slots: { offered: { inspect: 0, encode: 0 }, released: [] } });
+    // It is then sent by POST.
+    report(1, token);
     expect(await node.next("ack")).toMatchObject({ id: 1, isAccepted: null });
+    expect(turn).toHaveBeenCalledTimes(2);
     report(2, token);
     report(3, "stale");
     const acks = [await node.next("ack"), await node.next("ack")];

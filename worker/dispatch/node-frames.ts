@@ -1,29 +1,26 @@
 // The frames of nodes: who joins, what each frame changes, and what happens when a connection ends.
 import { assertNever } from "#shared/errors.ts";
-import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import {
   type FreedSlots,
   NAME_IN_USE,
   type NodeFrame,
   type NodeFrameOf,
-  PREVIOUS_PROTOCOL_VERSION,
   PROTOCOL_VERSION,
 } from "#shared/protocol/frames.ts";
 import { profileOf } from "#shared/protocol/requirements.ts";
 import type { HubEnv } from "../bindings.ts";
 import { isLeaseToken } from "../crypto/lease-token.ts";
 import { sealingKeysOf } from "../settings.ts";
-import { AbsentNodes } from "./absent-nodes.ts";
 import { type Admission, type CloseReason, NAME_TAKEN, POLICY_VIOLATION } from "./admission/admission.ts";
-import { HeldReports } from "./held-reports.ts";
-import type { JobCalls } from "./job-calls.ts";
-import type { Matcher } from "./matcher.ts";
+import { AbsentNodes } from "./connections/absent-nodes.ts";
+import { type Admitted, aboutNode, contradictionOf } from "./connections/node-about.ts";
+import { HELLO_LIMIT_MS, type NodeConnections, type SocketNode } from "./connections/node-connections.ts";
+import { PROGRESS_EVERY_MS } from "./connections/progress-relay.ts";
+import { Sessions } from "./connections/sessions.ts";
+import type { JobCalls } from "./jobs/job-calls.ts";
+import type { Matcher } from "./jobs/matcher.ts";
 import { addSlots, encodesOf, type HeldLeases } from "./matching/nodes/connected-node.ts";
-import { type Admitted, aboutNode, contradictionOf } from "./node-about.ts";
-import { HELLO_LIMIT_MS, type NodeConnections, type SocketNode } from "./node-connections.ts";
 import type { Operator } from "./operator/operator.ts";
-import { PROGRESS_EVERY_MS } from "./progress-relay.ts";
-import { Sessions } from "./sessions.ts";
 
 /** WebSocket close code (RFC 6455 §7.4.1). */
 const NORMAL = 1000;
@@ -31,9 +28,6 @@ const NORMAL = 1000;
 const NO_SLOTS = { inspect: 0, encode: 0 };
 const NO_HELLO: CloseReason = { code: POLICY_VIOLATION, reason: "no hello within 15 seconds" };
 export const violation = (reason: string): CloseReason => ({ code: POLICY_VIOLATION, reason });
-
-/** A report, with the node that sent it. */
-type NodeReport = Pick<NodeFrameOf<"report">, "id" | "report" | "slots"> & { readonly node: SocketNode };
 
 type Deps = {
   readonly nodes: NodeConnections;
@@ -52,7 +46,6 @@ export class NodeFrames {
   readonly #operator: Operator;
   readonly #sessions: Sessions;
   readonly #absent = new AbsentNodes();
-  readonly #held = new HeldReports<SocketNode, NodeReport>();
   #helloTimer: number | null = null;
 
   constructor(
@@ -100,17 +93,8 @@ export class NodeFrames {
       case "progress":
         await Promise.all([this.#jobs.progress(node, frame.items), this.#matcher.sweep()]);
         return;
-      case "report": {
-        const { id, report, slots, mayWaitMs = 0 } = frame;
-        const jobId = parseLeaseId(report.lease)?.job ?? "";
-        return this.#report(
-          this.#held.add(jobId, { node, id, report, ...(slots && { slots }) }, mayWaitMs, node.heardAt),
-        );
-      }
-      case "due":
-        return this.#reportHeld(node, frame.id);
-      case "slow":
-        return this.#slow(node, frame.lease);
+      case "report":
+        return this.#report(node, frame);
       case "bye":
         this.#nodes.update(node, { free: NO_SLOTS, draining: true });
         return this.#matcher.match();
@@ -129,31 +113,15 @@ export class NodeFrames {
     this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, offered), leases, about });
   }
 
-  /** A source is slow: no slot is kept for it while other tasks wait. */
-  async #slow(node: SocketNode, lease: LeaseId): Promise<void> {
-    const slotClass = node.leases[lease];
-    if (!slotClass || !this.#matcher.hasWaiting(slotClass, node)) return;
-    // An inspection goes on in its own slot; the encode slot that was held for its job goes to others.
-    if (slotClass === "encode" || node.free.inspect === 0) return this.#nodes.send(node, { type: "yield", lease });
-    this.#nodes.roster.endHold(lease);
-    return this.#matcher.match();
-  }
-
-  /** Passes reports on. What the slots claim that they free goes to the job in the same turn. */
-  async #report(reports: readonly NodeReport[]): Promise<void> {
-    if (reports.length === 0) return;
-    const answered = reports.map((report) => this.#jobs.report(report.node, report));
-    for (const { node, slots } of reports) if (slots) this.#free(node, slots);
-    await Promise.all([...answered, reports.some(({ slots }) => slots) ? this.#matcher.match() : null]);
-  }
-
-  /** The reports of a node must not wait any longer, or one of them. */
-  async #reportHeld(node: SocketNode, id: number | null = null): Promise<void> {
-    await Promise.all(this.#held.jobsOf(node, id).map((jobId) => this.#report(this.#held.take(jobId))));
+  /** Passes a report on. What its slot claims that it frees goes to the job in the same turn. */
+  async #report(node: SocketNode, frame: NodeFrameOf<"report">): Promise<void> {
+    const answered = this.#jobs.report(node, frame);
+    if (frame.slots) this.#free(node, frame.slots);
+    await Promise.all([answered, frame.slots ? this.#matcher.match() : null]);
   }
 
   async #welcome(socket: WebSocket, hello: NodeFrameOf<"hello">): Promise<void> {
-    if (hello.protocol !== PROTOCOL_VERSION && hello.protocol !== PREVIOUS_PROTOCOL_VERSION) {
+    if (hello.protocol !== PROTOCOL_VERSION) {
       return this.disconnect(socket, violation(`protocol ${PROTOCOL_VERSION} is required: update this node`));
     }
     const { nodeId, session, running } = hello;
@@ -174,7 +142,8 @@ export class NodeFrames {
     const accounts = older?.accounts ?? {};
     const about = aboutNode(admitted, hello, this.#nodes.keepCapabilities(hello.capabilities), now);
     const profile = profileOf({ ...about, pool: admitted.pool }, hello.capabilities);
-    const node = { nodeId, session, free, leases, accounts, draining: false, heardAt: now, profile, about, socket };
+    const state = { free, leases, accounts, draining: false, heardAt: now, progress: [] };
+    const node = { nodeId, session, profile, about, socket, ...state };
     this.#nodes.add(node);
     this.#absent.delete(nodeId);
     if (!this.#nodes.isAwaitingHello) clearTimeout(this.#helloTimer);
@@ -182,7 +151,6 @@ export class NodeFrames {
       type: "welcome",
       protocol: hello.protocol,
       progressEveryMs: PROGRESS_EVERY_MS,
-      slotsInReports: true,
       service: admitted.service,
       ...this.#sessions.first(node, now),
     });
@@ -195,7 +163,6 @@ export class NodeFrames {
    * Leases that the same process does not name were assigned in vain: their frames were lost with the older socket.
    */
   async #replace(older: SocketNode, { session, running }: NodeFrameOf<"hello">): Promise<void> {
-    const reported = this.#reportHeld(older);
     this.#nodes.remove(older.socket);
     older.socket.close(NORMAL, "replaced by a newer connection");
     const known: ReadonlySet<string> = new Set(running.map(({ lease }) => lease));
@@ -203,7 +170,7 @@ export class NodeFrames {
       older.session === session
         ? Object.fromEntries(Object.entries(older.leases).filter(([lease]) => !known.has(lease)))
         : older.leases;
-    await Promise.all([reported, this.#jobs.lost({ ...older, leases }, older.session !== session)]);
+    await this.#jobs.lost({ ...older, leases }, older.session !== session);
   }
 
   /** The encodes that nodes which have just lost their connections can run at the same time. */
@@ -221,10 +188,9 @@ export class NodeFrames {
   /** A socket was closed: the jobs of its node hear of it. */
   async lose(socket: WebSocket): Promise<void> {
     const node = this.#nodes.remove(socket);
-    // Reports of other nodes may wait for the one that is lost.
-    const reported = node && this.#reportHeld(node);
+    if (node) this.#operator.lost(node);
     if (node && !node.draining) this.#absent.add(node.nodeId, encodesOf(node), Date.now());
     // What waited for this node may go to others.
-    if (node) await Promise.all([reported, this.#jobs.lost(node), this.#matcher.match()]);
+    if (node) await Promise.all([this.#jobs.lost(node), this.#matcher.match()]);
   }
 }

@@ -1,6 +1,7 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { JobObject } from "../job/job-object.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
 import { PROBE } from "../testing/jobs.ts";
@@ -33,7 +34,8 @@ describe("the hub", () => {
       return [{ lease: `${spec.id}.inspect.1`, token: tasks[0].lease.token }];
     });
     await jobOf(env, spec.id).complete(given?.lease as never, {
-      ...{ token: given?.token ?? "", result: { kind: "inspect", probe: PROBE } },
+      token: given?.token ?? "",
+      result: { kind: "inspect", probe: PROBE },
     });
     await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(3));
     reader.say({ type: "bye" });
@@ -52,6 +54,18 @@ describe("the hub", () => {
     expect(node.frames).toEqual([]);
     node.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [assignment.lease] });
     expect(jobs.map(({ id }) => id)).toContain((await node.next("assign")).assignment.jobId);
+  });
+
+  it("assigns a job first that was moved to the front while it waited", async () => {
+    const jobs = [await newJob(), await newJob(), await newJob()];
+    await vi.waitFor(async () => expect(await hubOf(env).stats()).toEqual({ nodes: 0, tickets: 3 }));
+    const moved = jobs[2]?.id ?? "";
+    expect(await jobOf(env, moved).prioritize(50)).toMatchObject({ ok: true });
+    // Nothing is under way then, so that the alarm ends when the hub has been notified.
+    await evictDurableObject(jobOf(env, moved));
+    await runDurableObjectAlarm(jobOf(env, moved));
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    expect((await node.next("assign")).assignment.jobId).toBe(moved);
   });
 
   it("assigns the encode to the node that inspected, and waits a while for its slot", async () => {
@@ -88,6 +102,21 @@ describe("the hub", () => {
     expect([assignment.jobId, (await node.next("assign")).assignment.jobId]).toEqual([first.id, second.id]);
   });
 
+  it("does not pass all progress to the job because it hibernates in between", async () => {
+    const node = await joined("a", { inspect: 1, encode: 0 });
+    const spec = await newJob();
+    const { lease, token: proof } = (await node.next("assign")).assignment;
+    const turn = vi.spyOn(JobObject.prototype, "turn");
+    for (const fraction of [0.2, 0.4, 0.6]) {
+      node.say({ type: "progress", items: [{ lease, token: proof, stage: "transferring", fraction }] });
+      await settle();
+      await evictDurableObject(hubOf(env), { webSockets: "hibernate" });
+    }
+    expect(turn.mock.calls.length).toBeLessThanOrEqual(1);
+    turn.mockRestore();
+    expect(await hubOf(env).watch(spec.id, [lease], 0)).toMatchObject([{ lease, fraction: 0.6 }]);
+  });
+
   it("passes progress to the job, and cancels leases that the job no longer needs", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
@@ -101,21 +130,6 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
-  it("makes a slow source yield only when others wait for its slot", async () => {
-    const node = await joined("a", { inspect: 1, encode: 0 });
-    await newJob();
-    const { lease } = (await node.next("assign")).assignment;
-    node.say({ type: "slow", lease });
-    await settle();
-    expect(node.frames).toEqual([]);
-    await newJob();
-    await settle();
-    node.say({ type: "slow", lease: "BBBBBBBBBBBBBB.inspect.1" });
-    node.say({ type: "slow", lease });
-    expect((await node.next("yield")).lease).toBe(lease);
-    expect(node.frames).toEqual([]);
-  });
-
   it("lets no node take the lease of another by naming it, whatever it knows of other leases of the job", async () => {
     const holder = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
@@ -126,18 +140,6 @@ describe("the hub", () => {
     expect((await thief.next("cancel")).lease).toBe(lease);
     await jobOf(env, spec.id).cancel();
     expect((await holder.next("cancel")).lease).toBe(lease);
-  });
-
-  it("holds no encode slot for a slow inspection while others wait, and lets it go on", async () => {
-    const node = await joined("a", { inspect: 4, encode: 1 });
-    await newJob();
-    const { lease } = (await node.next("assign")).assignment;
-    const waiting = await newJob();
-    await settle();
-    expect(node.frames).toEqual([]);
-    node.say({ type: "slow", lease });
-    expect((await node.next("assign")).assignment.jobId).toBe(waiting.id);
-    expect(node.frames).toEqual([]);
   });
 
   it("notifies the node at once when its job is cancelled", async () => {

@@ -9,17 +9,13 @@ import { log } from "../log.ts";
 import {
   ADMITTED_HEADER,
   type Advertised,
-  type Capacity,
   FIRST_HUB,
   type HubRpc,
   type LeaseHolder,
   type LeaseHolding,
-  type LentTicket,
   type SentOffer,
-  TOKEN_HEADER,
 } from "../rpc/hub.ts";
 import type { HubReport, NodeDetail, NodeReport } from "../rpc/hub-reports.ts";
-import { reservedShareOf } from "../settings.ts";
 import {
   Admission,
   type CloseReason,
@@ -28,26 +24,21 @@ import {
   TOO_MANY_FAILURES,
   TOO_MANY_SOCKETS,
 } from "./admission/admission.ts";
-import { JobCalls } from "./job-calls.ts";
-import { Matcher } from "./matcher.ts";
+import { Admitted } from "./connections/node-about.ts";
+import { NodeConnections } from "./connections/node-connections.ts";
+import { JobCalls } from "./jobs/job-calls.ts";
+import { Matcher } from "./jobs/matcher.ts";
 import { encodesOf } from "./matching/nodes/connected-node.ts";
-import { Admitted } from "./node-about.ts";
-import { NodeConnections } from "./node-connections.ts";
 import { NodeFrames, violation } from "./node-frames.ts";
 import { Operator } from "./operator/operator.ts";
-import { Peers } from "./peers.ts";
 
-/** What the Worker states of a node; that of the previous release states only its token. */
-function admittedBy(headers: Headers): Admitted {
-  const stated = headers.get(ADMITTED_HEADER);
-  return Admitted.parse(stated === null ? { token: headers.get(TOKEN_HEADER) } : JSON.parse(stated));
-}
+/** What the Worker states of a node. */
+const admittedBy = (headers: Headers): Admitted => Admitted.parse(JSON.parse(headers.get(ADMITTED_HEADER) ?? "null"));
 
 /** rpc/hub.ts describes the calls. */
 export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   readonly #nodes: NodeConnections;
   readonly #jobs: JobCalls;
-  readonly #peers: Peers;
   readonly #matcher: Matcher;
   readonly #admission: Admission;
   readonly #frames: NodeFrames;
@@ -59,19 +50,15 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     const hub = ctx.id.name ?? FIRST_HUB;
     this.#jobs = new JobCalls(env, this.#nodes, hub);
     const disconnect = (socket: WebSocket, reason: CloseReason) => this.#frames.disconnect(socket, reason);
-    const config = { reservedShare: reservedShareOf(env) };
-    this.#peers = new Peers(env, hub, {
-      capacity: () => this.#matcher.capacity(),
-      hasLendable: () => this.#matcher.hasLendable,
-      borrow: (tickets) => this.#matcher.borrow(tickets),
-    });
-    const stepped = (now: number) => this.#peers.stepped(now);
-    this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, config, disconnect, stepped });
+    this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, disconnect });
     this.#admission = new Admission(ctx.storage.kv);
     this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
     this.#frames = new NodeFrames(env, {
-      ...{ nodes: this.#nodes, jobs: this.#jobs, matcher: this.#matcher },
-      ...{ admission: this.#admission, operator: this.#operator },
+      nodes: this.#nodes,
+      jobs: this.#jobs,
+      matcher: this.#matcher,
+      admission: this.#admission,
+      operator: this.#operator,
     });
   }
 
@@ -106,16 +93,6 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   async holders(leases: LeaseHolder[]): Promise<LeaseHolding[]> {
     // A report gives the slot back before its job has it.
     return leases.map((one) => (this.#jobs.isReporting(one.lease) ? "held" : this.#nodes.roster.holding(one)));
-  }
-
-  async overflows(hub: string): Promise<void> {
-    this.#peers.overflows(hub);
-  }
-
-  async lend(hub: string, capacity: Capacity[]): Promise<LentTicket[]> {
-    const tickets = this.#matcher.lend(capacity);
-    this.#peers.lent(hub, tickets.length, Date.now());
-    return tickets;
   }
 
   async revoke(leases: LeaseId[]): Promise<void> {
@@ -159,8 +136,12 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     return this.#operator.drain(id);
   }
 
-  async demand(hubs: string): Promise<HubReport> {
-    return this.#operator.demand(hubs);
+  async forget(id: string): Promise<NodeDetail | null> {
+    return this.#operator.forget(id);
+  }
+
+  async demand(): Promise<HubReport> {
+    return this.#operator.demand();
   }
 
   async stats(): Promise<{ nodes: number; tickets: number }> {

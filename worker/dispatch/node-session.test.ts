@@ -10,8 +10,8 @@ import { hubOf } from "../rpc/hub.ts";
 import { settingsOf } from "../settings.ts";
 import { ADMIN, bearer, newNodeToken, send } from "../testing/jobs.ts";
 import { connect, hello, useNodes } from "../testing/nodes.ts";
-import { RevokedTokens } from "./admission/revoked-tokens.ts";
-import { reconnectSpreadMs } from "./sessions.ts";
+import { RevokedTokens } from "./admission/admission.ts";
+import { reconnectSpreadMs } from "./connections/sessions.ts";
 
 useNodes();
 

@@ -6,6 +6,7 @@ import { jobOf } from "../rpc/job.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../testing/jobs.ts";
 import { type Audience, fill, ROUTES, type TestRoute } from "../testing/routes.ts";
 import { loadState } from "../testing/stored-state.ts";
+import { claimFrom } from "../testing/turns.ts";
 
 const NOBODYS_JOB = "AAAAAAAAAAAAAA";
 
@@ -39,7 +40,7 @@ async function request(method: string, path: string, headers: Record<string, str
 async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
   const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
   const [waiting, inspected, ended] = [await created(), await created(), await created()];
-  const [claimed] = await jobOf(env, inspected).claim({
+  const [claimed] = await claimFrom(jobOf(env, inspected), {
     nodeId: "node",
     session: "session",
     slotClass: "inspect",
@@ -57,8 +58,8 @@ async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
 const stateOf = (id: string) => runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage)?.status);
 
 describe("a job of another account", () => {
-  // Uploads have tests of their own (routes/uploads.test.ts).
-  const isOfJob = ({ path }: TestRoute): boolean => path.includes("/:id") && !path.startsWith("/v2/uploads");
+  // Uploads and probes have tests of their own (routes/uploads.test.ts, routes/probes.test.ts).
+  const isOfJob = ({ path }: TestRoute): boolean => path.includes("/:id") && !/^\/v2\/(uploads|probes)\//.test(path);
   const routes = ROUTES.filter((route) => route.audience === "client" && isOfJob(route));
   it.each(routes.map(named))("is unknown to %s", async (_, route) => {
     for (const { id, nid } of await ownersJobs()) {

@@ -106,7 +106,7 @@ describe("unknown paths and methods", () => {
   it.each([
     ["PUT", "/v2/jobs", "GET, HEAD, POST"],
     ["PUT", "/v2/jobs/", "GET, HEAD, POST"],
-    ["PATCH", "/v2/jobs/AAAAAAAAAAAAAA", "DELETE, GET, HEAD"],
+    ["PUT", "/v2/jobs/AAAAAAAAAAAAAA", "DELETE, GET, HEAD, PATCH"],
     ["POST", "/v2/jobs/AAAAAAAAAAAAAA/events", "GET, HEAD"],
     ["GET", "/v2/jobs/AAAAAAAAAAAAAA/retry", "POST"],
     ["POST", "/v2/metadata/jobs/AAAAAAAAAAAAAA", "GET, HEAD"],

@@ -1,22 +1,23 @@
 // The HTTP API: all routes, and the responses for unknown routes and methods.
 import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+import type { RouterRoute } from "hono/types";
 import type { Env } from "../bindings.ts";
 import { discardBody } from "./body/discard-body.ts";
 import { responseHeaders } from "./response-headers.ts";
-import { allowedMethods } from "./responses/allowed-methods.ts";
 import { errorResponse, onError } from "./responses/json-response.ts";
 import { accountEvents } from "./routes/account-events.ts";
 import { assets, dashboard } from "./routes/dashboard.ts";
-import { docs, guideFiles, home, llms } from "./routes/docs.ts";
+import { docs, guideFiles, home, llms, openapi } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
 import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
 import { nodes } from "./routes/nodes.ts";
 import { account, notifications } from "./routes/notifications.ts";
-import { openapi } from "./routes/openapi.ts";
 import { admin } from "./routes/operator/admin.ts";
 import { autoscale } from "./routes/operator/autoscale.ts";
 import { metrics } from "./routes/operator/metrics.ts";
+import { probes } from "./routes/probes.ts";
 import { session } from "./routes/session.ts";
 import { storage } from "./routes/storage.ts";
 import { uploads } from "./routes/uploads.ts";
@@ -34,6 +35,7 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/health", health)
   .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)
+  .route("/v2/probes", probes)
   .route("/v2/uploads", uploads)
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/usage", usage)
@@ -59,3 +61,16 @@ app.notFound((context) => {
   context.header("allow", allowed);
   return errorResponse(context, "method_not_allowed", `${method} is not supported at this URL; allowed: ${allowed}`);
 });
+
+// The methods of each path, from the routes.
+
+/** A function that returns the methods of a path; none for an unknown path. Ignores middleware, which has no method. */
+function allowedMethods(routes: readonly RouterRoute[]): (path: string) => readonly string[] {
+  const router = new TrieRouter<string>();
+  for (const { method, path } of routes) if (method !== "ALL") router.add("ALL", path, method);
+  return (path) => {
+    const methods = router.match("ALL", path)[0].map(([method]) => method);
+    // Hono uses the routes of GET for HEAD.
+    return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : method)))].sort();
+  };
+}

@@ -49,9 +49,15 @@ const FIELDS: readonly (readonly [field: string, code: string, changes: (url: st
   ],
 ];
 
-const post = async (path: string, body: object, headers: Record<string, string>, allow: AllowPrivate) => {
+const post = async (
+  path: string,
+  body: object,
+  headers: Record<string, string>,
+  allow: AllowPrivate,
+  OUTBOUND = env.OUTBOUND,
+) => {
   const request = { method: "POST", headers, body: JSON.stringify({ ...BODY, ...body }) };
-  const response = await app.request(`https://copra.test${path}`, request, { ...env, ALLOW_PRIVATE: allow });
+  const response = await app.request(`https://copra.test${path}`, request, { ...env, ALLOW_PRIVATE: allow, OUTBOUND });
   return { status: response.status, body: await response.text() };
 };
 
@@ -80,3 +86,25 @@ describe.each(FIELDS)("a URL in %s", (field, code, changes) => {
     expect(await jobs()).toBe(before);
   });
 });
+
+/** Nodes alone read inputs, watermarks and subtitles. */
+const requestedByWorker = (field: string): boolean => /^(storage|notification)\./.test(field);
+
+it.each(FIELDS)(
+  "an IP address in %s is rejected on Cloudflare if the Worker connects to it",
+  async (field, code, changes) => {
+    const headers = basic((await newAccount()).key);
+    for (const url of ["https://8.8.8.8:9000/", "https://[2606:4700::1111]/"]) {
+      const send = (outbound: string) => post("/v2/jobs?dry_run=true", changes(url), headers, "none", outbound);
+      expect((await send("direct")).status).toBe(200);
+      const { status, body } = await send("edge");
+      expect(status, body).toBe(requestedByWorker(field) ? 400 : 200);
+      if (status === 400) {
+        expect(JSON.parse(body)).toMatchObject({
+          error_code: code,
+          message: expect.stringMatching(/so use a host name$/),
+        });
+      }
+    }
+  },
+);

@@ -23,19 +23,32 @@ const conflict = (message: string): Result<never> => err({ code: "job_state_conf
 /** Cancels a job of the account. */
 export const cancelJob: Action = async ({ env }, { id }) => {
   const cancelled = await withDeadline<JobResult<JobView>>("cancel", jobOf(env, id).cancel());
-  if (cancelled.ok) return ok(cancelled.value);
-  // The object of an ended job may be deleted; the row contains the final status.
-  const gone = cancelled.error.code === "job_not_found";
-  return conflict(gone ? "The job has already ended" : cancelled.error.message);
+  return unlessEnded(cancelled);
 };
+
+/** Gives a job of the account another priority. */
+export async function prioritizeJob(
+  { env }: Context<ClientEnv>,
+  { id }: IndexedJob,
+  priority: number,
+): Promise<Result<JobView>> {
+  return unlessEnded(await withDeadline<JobResult<JobView>>("prioritize", jobOf(env, id).prioritize(priority)));
+}
+
+/** The object of an ended job may be deleted; the row contains the final status. */
+function unlessEnded(changed: JobResult<JobView>): Result<JobView> {
+  if (changed.ok) return ok(changed.value);
+  const gone = changed.error.code === "job_not_found";
+  return conflict(gone ? "The job has already ended" : changed.error.message);
+}
 
 /** Restarts an ended job of the account. Throws AppError(too_many_jobs). */
 export const retryJob: Action = async (context, job) => {
   const { env } = context;
-  const listenedUntil = await requireJobQuota(context, null);
+  await requireJobQuota(context, null);
   const retried = await withDeadline<JobResult<{ view: JobView; version: number }>>(
     "retry",
-    jobOf(env, job.id).retry(listenedUntil, readTraceContext(context.req.raw.headers)),
+    jobOf(env, job.id).retry(readTraceContext(context.req.raw.headers)),
   );
   if (!retried.ok) {
     const gone = retried.error.code === "job_not_found";
@@ -77,7 +90,7 @@ async function actOn(
     return result.ok ? { id, status: result.value.status } : failed(result.error);
   } catch (error) {
     if (error instanceof AppError) return failed(error);
-    log.error("Job action failed", { job: id, error: messageOf(error) });
+    log.error("job action failed", { job: id, error: messageOf(error) });
     return isTransientError(error)
       ? failed({ code: "service_unavailable", message: "The job is temporarily unavailable; try again later" })
       : failed({ code: "internal_error", message: "An internal error occurred" });

@@ -74,16 +74,13 @@ function firstRow(spec: JobSpec): JobRow {
   return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
 }
 
-/**
- * Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row.
- * Until `listenedUntil` (ms since 1970) somebody listens to the events of its account.
- */
-export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec, listenedUntil: number): Promise<void> {
+/** Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row. */
+export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await withDeadline("create", jobOf(env, spec.id).create(spec, listenedUntil));
+      return await withDeadline("create", jobOf(env, spec.id).create(spec));
     } catch (error) {
-      log.warn("Job start failed", { job: spec.id, attempt, error: messageOf(error), ...traceFields(spec.trace) });
+      log.warn("job not started", { job: spec.id, attempt, error: messageOf(error), ...traceFields(spec.trace) });
       if (attempt === CREATE_ATTEMPTS) throw error;
       await scheduler.wait(CREATE_PAUSE_MS * attempt);
     }

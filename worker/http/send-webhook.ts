@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import { AppError } from "#shared/errors.ts";
-import { checkUrl } from "#shared/network/address-policy.ts";
+import { checkReachableUrl } from "#shared/network/address-policy.ts";
 import { userOf } from "#shared/request/storage/user-of.ts";
 import type { Delivery } from "../notify/delivery.ts";
 import { sendOnce } from "../notify/send-once.ts";
@@ -20,7 +20,7 @@ export async function sendWebhook(
   url: string,
 ): Promise<EndpointResult> {
   const settings = settingsOf(context.env);
-  const checked = checkUrl(url, settings.allowPrivate);
+  const checked = checkReachableUrl(url, settings.allowPrivate);
   if (!checked.ok) throw new AppError("request_not_valid", `\`url\` ${checked.error}`);
   if (!userOf(checked.value)) {
     throw new AppError("request_not_valid", "The user and password in `url` must be percent-encoded");

@@ -64,6 +64,6 @@ export function stateError(error: unknown, upload: string): unknown {
     const message = "The upload was removed, or the storage lost a part of it: create a new upload";
     return new AppError("upload_state_conflict", message);
   }
-  log.warn("Upload of a source not stored", { upload, error: messageOf(error) });
+  log.warn("source upload not stored", { upload, error: messageOf(error) });
   return new AppError("service_unavailable", "The storage of uploads is unavailable; try again later");
 }

@@ -47,6 +47,6 @@ async function notifyObject(env: Env, account: string): Promise<void> {
   try {
     await withDeadline("forgetSecrets", accountOf(env, account).forgetSecrets());
   } catch (error) {
-    log.warn("Account object unavailable", { account, error: messageOf(error) });
+    log.warn("account object not reachable", { account, error: messageOf(error) });
   }
 }

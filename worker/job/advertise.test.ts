@@ -1,7 +1,10 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { RETENTION_MS } from "../settings.ts";
 import { checkedJob, newSpec } from "../testing/jobs.ts";
+import { prioritizeJob } from "./decide/client-moves.ts";
 import { advertised, pendingEffects } from "./effects/job-effects.ts";
+import { runEffect } from "./effects/run-effect.ts";
 import type { JobState } from "./state/job-state.ts";
 import { newTask } from "./state/task-state.ts";
 
@@ -50,4 +53,19 @@ it("a job that waits advertises again after 5, 10, 20 and 60 minutes, not at the
     expect(Math.max(...waits)).toBeLessThanOrEqual(1.1);
     expect(new Set(waits).size).toBe(ids.length);
   }
+});
+
+it.each([
+  ["advertises again a priority that was changed while it advertised another", true],
+  ["has advertised its tasks when the hub has answered", false],
+])("a job %s", async (_, isChanged) => {
+  let state = begun;
+  const apply = (change: (before: JobState) => JobState): void => {
+    state = change(state);
+  };
+  const deps = { env, state: () => state, apply, note: apply, now: () => NOW, purge: async () => {} };
+  const advertising = runEffect({ kind: "advertise", slotClass: "inspect" }, deps);
+  if (isChanged) state = prioritizeJob(state, 50) ?? state;
+  await advertising;
+  expect(state.advertisedAt.inspect).toBe(isChanged ? null : NOW);
 });

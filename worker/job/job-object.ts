@@ -2,28 +2,26 @@
 // functions.
 import { DurableObject } from "cloudflare:workers";
 import type { DeliveryView } from "#shared/api/job-responses.ts";
+import type { ProbeView } from "#shared/api/probe-responses.ts";
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
-import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
-import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
+import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
 import { viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
-import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc } from "../rpc/job.ts";
+import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc, PROBE_NOT_FOUND } from "../rpc/job.ts";
 import { JobSpec } from "../rpc/job-spec.ts";
-import type { ClaimRequest, Turn, TurnAnswer } from "../rpc/turn.ts";
+import { EMPTY_TURN, type Turn, type TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
-import { listenUntil, startListened } from "./decide/account-events.ts";
-import { cancelJob, retryJob } from "./decide/client-moves.ts";
+import { cancelJob, prioritizeJob, retryJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
 import { indexBehind } from "./effects/job-effects.ts";
 import type { Followed } from "./events/event-text.ts";
@@ -38,6 +36,7 @@ import { type JobState, newJob } from "./state/job-state.ts";
 import { viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
 import { knownMetadata, metadataBody } from "./views/metadata-view.ts";
+import { viewProbe } from "./views/probe-view.ts";
 import { viewTasks } from "./views/tasks-view.ts";
 
 const NOTIFICATION_NOT_FOUND: Failure = {
@@ -50,6 +49,9 @@ const TOO_MANY_STREAMS: Failure = {
   message: "Too many event streams follow jobs of this account already; `GET /v2/events` follows all of them",
 };
 const conflict = (message: string): Failure => ({ code: "job_state_conflict", message });
+
+/** How often a request that waits for a probe looks whether it has ended. */
+const PROBE_POLL_MS = 200;
 
 /** Returns the error of a call that a client can cause; others are thrown. */
 async function returningErrors<Value>(call: () => Promise<JobResult<Value>>): Promise<JobResult<Value>> {
@@ -72,45 +74,20 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#memory = new JobMemory(ctx.storage, () => this.#events.wake());
-    this.#events = new JobEvents(
-      () => this.#followed(),
-      () => this.#followerLeft(),
-    );
+    this.#events = new JobEvents(ctx, () => this.#followed());
     this.#effects = new EffectRunner(ctx, env, this.#memory);
     const commit = (state: JobState): void => this.#commit(state);
     this.#followers = new Followers(env, () => this.#events.size);
     this.#leases = new LeaseRequests(env, this.#memory, commit, () => this.#followers.until());
   }
 
-  async create(spec: JobSpec, listenedUntil = 0): Promise<void> {
+  async create(spec: JobSpec): Promise<void> {
     // Parsed as when it is read from disk: a job whose specification cannot be read must not start.
-    this.#commit(this.#memory.state ?? startListened(newJob(JobSpec.parse(spec), Date.now()), listenedUntil));
-  }
-
-  async listen(until: number): Promise<void> {
-    const { state } = this.#memory;
-    const informed = state && listenUntil(state, until, Date.now());
-    if (informed && informed !== state && !isTerminalJob(informed.status)) this.#commit(informed);
+    this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec), Date.now()));
   }
 
   turn(turn: Turn): Promise<TurnAnswer> {
     return this.#leases.turn(turn);
-  }
-
-  claim(request: ClaimRequest): Promise<Assignment[]> {
-    return this.#leases.claim(request);
-  }
-
-  progress(items: ProgressItem[]): Promise<LeaseId[]> {
-    return this.#leases.progress(items);
-  }
-
-  renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }> {
-    return this.#leases.renew(proofs);
-  }
-
-  suspect(session: string): Promise<void> {
-    return this.#leases.suspect(session);
   }
 
   uploads(lease: LeaseId, request: UploadsRequest): Promise<JobResult<UploadsAnswer>> {
@@ -147,22 +124,42 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     return view ? ok(view) : err(JOB_NOT_FOUND);
   }
 
-  async events(): Promise<JobResult<ReadableStream<Uint8Array>>> {
-    const { state } = this.#memory;
-    if (!state) return err(JOB_NOT_FOUND);
-    const stream = this.#events.open();
-    if (!stream) return err(TOO_MANY_FOLLOWERS);
-    if (!(await this.#followers.count(state))) {
-      await stream.cancel();
-      return err(TOO_MANY_STREAMS);
+  async probe(accountId: string, waitMs: number): Promise<JobResult<ProbeView>> {
+    const until = Date.now() + waitMs;
+    for (;;) {
+      const { state } = this.#memory;
+      if (!state?.spec.isProbe || state.spec.accountId !== accountId) return err(PROBE_NOT_FOUND);
+      if (isTerminalJob(state.status) || Date.now() >= until) return ok(viewProbe(state));
+      await scheduler.wait(Math.min(PROBE_POLL_MS, until - Date.now()));
     }
-    this.ctx.waitUntil(this.#refresh());
-    return ok(stream);
   }
 
-  #followerLeft(): void {
+  /** Server-sent events that follow the job to its end. */
+  override async fetch(request: Request): Promise<Response> {
     const { state } = this.#memory;
-    if (state) this.ctx.waitUntil(this.#followers.count(state));
+    if (!state) return refuse(JOB_NOT_FOUND);
+    if (this.#events.isFull) return refuse(TOO_MANY_FOLLOWERS);
+    const response = this.#events.follow(lastEventIdOf(request));
+    if (!(await this.#followers.count(state))) {
+      response.webSocket?.accept();
+      response.webSocket?.close();
+      return refuse(TOO_MANY_STREAMS);
+    }
+    this.ctx.waitUntil(this.#refresh());
+    return response;
+  }
+
+  override webSocketMessage(socket: WebSocket): void {
+    this.#events.read(socket);
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    const { state } = this.#memory;
+    if (this.#events.left(socket) && state) await this.#followers.count(state);
+  }
+
+  override webSocketError(socket: WebSocket): Promise<void> {
+    return this.webSocketClose(socket);
   }
 
   async metadata(key: string | null): Promise<JobResult<string>> {
@@ -183,18 +180,17 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async cancel(): Promise<JobResult<JobView>> {
-    const { state } = this.#memory;
-    if (!state) return err(JOB_NOT_FOUND);
-    const cancelled = cancelJob(state, Date.now());
-    if (!cancelled) return err(conflict(`The job has ended already: ${state.status}`));
-    this.#commit(cancelled);
-    return ok(viewJob(cancelled));
+    return this.#unlessEnded((state) => cancelJob(state, Date.now()));
   }
 
-  async retry(listenedUntil = 0, trace: TraceContext | null = null): ReturnType<JobRpc["retry"]> {
+  async prioritize(priority: number): Promise<JobResult<JobView>> {
+    return this.#unlessEnded((state) => prioritizeJob(state, priority));
+  }
+
+  async retry(trace: TraceContext | null = null): ReturnType<JobRpc["retry"]> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const restarted = retryJob(listenUntil(state, listenedUntil, Date.now()), Date.now(), trace);
+    const restarted = retryJob(state, Date.now(), trace);
     if (!restarted) return err(conflict(`The job cannot be retried: ${state.status}`));
     this.#commit(restarted);
     return ok({ view: viewJob(restarted), version: restarted.version });
@@ -263,7 +259,17 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   async #refresh(): Promise<void> {
     const { state } = this.#memory;
     const progress = state ? await this.#followers.latest(state) : [];
-    if (progress.length > 0) await this.#leases.progress(progress);
+    if (progress.length > 0) await this.#leases.turn({ ...EMPTY_TURN, progress });
+  }
+
+  /** A change that returns null for a job that has ended. */
+  #unlessEnded(change: (state: JobState) => JobState | null): JobResult<JobView> {
+    const { state } = this.#memory;
+    if (!state) return err(JOB_NOT_FOUND);
+    const changed = change(state);
+    if (!changed) return err(conflict(`The job has ended already: ${state.status}`));
+    this.#commit(changed);
+    return ok(viewJob(changed));
   }
 
   /** Saves the state, then starts its effects. */

@@ -5,17 +5,15 @@ import { type Logger, messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, LeaseReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
-import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { log } from "../log.ts";
 import { type JobResult, LEASE_SUPERSEDED, type LeaseRpc } from "../rpc/job.ts";
-import { type ClaimRequest, EMPTY_TURN, type Turn, type TurnAnswer } from "../rpc/turn.ts";
+import type { Turn, TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { openStore } from "../storage/open-store.ts";
@@ -86,27 +84,9 @@ export class LeaseRequests implements LeaseRpc {
       if (result.ok) return true;
       return result.error.code === LEASE_SUPERSEDED.code ? false : null;
     } catch (error) {
-      this.#log().warn("report not taken", { lease, verb, error: messageOf(error) });
+      this.#log().warn("report not processed", { lease, verb, error: messageOf(error) });
       return null;
     }
-  }
-
-  async claim(request: ClaimRequest): Promise<Assignment[]> {
-    const { assigned } = await this.turn({ ...EMPTY_TURN, want: [request] });
-    return [...(assigned[0] ?? [])];
-  }
-
-  async progress(items: ProgressItem[]): Promise<LeaseId[]> {
-    return [...(await this.turn({ ...EMPTY_TURN, progress: items })).cancel];
-  }
-
-  async renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }> {
-    const { accountId, cancel } = await this.turn({ ...EMPTY_TURN, alive: proofs });
-    return { accountId, dropped: [...cancel] };
-  }
-
-  async suspect(session: string): Promise<void> {
-    await this.turn({ ...EMPTY_TURN, lost: [{ session, hasEnded: false }] });
   }
 
   async uploads(lease: LeaseId, { token, files }: UploadsRequest): Promise<JobResult<UploadsAnswer>> {
@@ -188,7 +168,7 @@ export class LeaseRequests implements LeaseRpc {
       this.#errorsOf.set(lease, count);
       // The error may be temporary; a node repeats its report until it is accepted.
       if (count < MAX_ERRORS_OF_RESULT) throw error;
-      this.#log().error("task result given up after internal errors", { lease, count, error: messageOf(error) });
+      this.#log().error("task result not processed", { lease, count, error: messageOf(error) });
       return this.fail(lease, { token, failure: RESULT_NOT_PROCESSED }, save);
     }
   }
@@ -206,7 +186,7 @@ export class LeaseRequests implements LeaseRpc {
     try {
       return Math.max(1, await capacityOf(this.#env, this.#memory.state?.spec.settings.queue ?? DEFAULT_POOL));
     } catch (error) {
-      this.#log().warn("hub capacity unavailable", { assumed: ASSUMED_CAPACITY, error: messageOf(error) });
+      this.#log().warn("hub capacity not read", { assumed: ASSUMED_CAPACITY, error: messageOf(error) });
       return ASSUMED_CAPACITY;
     }
   }
@@ -223,7 +203,7 @@ export class LeaseRequests implements LeaseRpc {
     const before = this.#memory.state;
     if (!before) return err(LEASE_SUPERSEDED);
     const { state, verdict, task } = renewLease(before, proof, Date.now());
-    this.#log().debug("lease report", { lease: proof.lease, verdict });
+    this.#log().debug("lease renewed", { lease: proof.lease, verdict });
     if (verdict === "superseded") return err(LEASE_SUPERSEDED);
     if (verdict === "current" && task) save(take(state, task.id));
     // The report may have been noted in a turn that failed: now it must become durable, because its node drops it.

@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { findJob } from "../db/jobs.ts";
@@ -8,6 +8,7 @@ import { settingsOf } from "../settings.ts";
 import { basic, checkedJob, jobBody, newAccount, newSpec, PROBE, SECRET_KEY, send } from "../testing/jobs.ts";
 import { deletedMetadataResponses, purgedJobResponses } from "../testing/purged-job-responses.ts";
 import { rewriteState } from "../testing/stored-state.ts";
+import { claimFrom } from "../testing/turns.ts";
 import { CHECK_AFTER_MS, nextCheckAt, pendingEffects } from "./effects/job-effects.ts";
 import { runEffect } from "./effects/run-effect.ts";
 import { type KeptMetadata, keptMetadata, unpackMetadata } from "./persistence/kept-metadata.ts";
@@ -49,8 +50,15 @@ describe("a job that has ended", () => {
     expect(purgeAt(cleared)).toBe(DAY_MS);
     expect(purgeAt({ ...cleared, scratch: { ...ended.scratch, leftovers: [0] } })).toBe(2 * DAY_MS);
     const delivery: Delivery = {
-      ...{ id: "msg_1", event: "job.completed", body: "{}", createdAt: 0, lastResult: null, nextAt: 3 * DAY_MS },
-      ...{ attempts: 9, earlierAttempts: 0, state: "due" },
+      id: "msg_1",
+      event: "job.completed",
+      body: "{}",
+      createdAt: 0,
+      lastResult: null,
+      nextAt: 3 * DAY_MS,
+      attempts: 9,
+      earlierAttempts: 0,
+      state: "due",
     };
     const owing = { ...cleared, outbox: [delivery] };
     expect([purgeAt(owing), purgeAt(owing, 30 * DAY_MS)]).toEqual([4 * DAY_MS, 30 * DAY_MS]);
@@ -62,7 +70,9 @@ describe("a job that has ended", () => {
   it("is checked within an hour, for its usage, and then after it should have been purged", async () => {
     const spec = await newSpec();
     const now = 1000;
-    let state: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: now, version: 2, tasks: [] };
+    const emitted = { status: "0 job.completed", notifications: 0, replayedAt: 0 };
+    const ended = { status: "job.completed", completedAt: now, version: 2, tasks: [], emitted } as const;
+    let state: JobState = { ...checkedJob(spec), ...ended, tasks: [] };
     const apply = (change: (before: JobState) => JobState) => {
       state = change(state);
     };
@@ -87,7 +97,7 @@ describe("a job whose retention is over", () => {
     const id: string = body.id;
     const job = jobOf(env, id);
     if (inspected) {
-      const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
+      const [inspect] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
       if (!inspect) throw new Error("Nothing to inspect");
       await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
     }
@@ -96,10 +106,8 @@ describe("a job whose retention is over", () => {
     await bucket.put(`${id}/a.mp4`, "x");
     const { body: last } = await ask("GET", `/v2/jobs/${id}`);
     const { body: metadata } = await ask("GET", `/v2/metadata/jobs/${id}`);
-    await runInDurableObject(job, (_, { storage: disk }) => {
-      rewriteState(disk, (state) => ({ ...state, completedAt: Date.now() - days * DAY_MS }));
-    });
-    await evictDurableObject(job);
+    const completedAt = Date.now() - days * DAY_MS;
+    await rewriteState(job, (state) => ({ ...state, completedAt }));
     await runDurableObjectAlarm(job);
     return { id, last, metadata };
   }
@@ -173,7 +181,9 @@ describe("a job whose retention is over", () => {
     const made = { ...checkedJob(spec).outputs[0], phase: "done", probe: PROBE } as JobState["outputs"][number];
     const ended: JobState = {
       ...checkedJob(spec),
-      ...{ status: "job.completed", completedAt: 0, outputs: spec.outputs.map(() => made) },
+      status: "job.completed",
+      completedAt: 0,
+      outputs: spec.outputs.map(() => made),
       input: { status: "input.transferred", failure: null, probe: PROBE },
     };
     const kept = keptMetadata(ended, DAY_MS, 0);

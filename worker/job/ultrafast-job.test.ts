@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { type LeaseId, newJobId } from "#shared/ids.ts";
+import { type LeaseId, newJobId, parseLeaseId } from "#shared/ids.ts";
 import { unpackSplitPoints } from "#shared/media/frame-index.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
@@ -15,6 +15,7 @@ import { jobOf } from "../rpc/job.ts";
 import type { JobSpec } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
 import { openScratch } from "../storage/s3/scratch.ts";
+import { folderOf } from "../testing/chunked-jobs.ts";
 import {
   basic,
   bearer,
@@ -28,6 +29,7 @@ import {
   videoProbe,
 } from "../testing/jobs.ts";
 import { loadState, rewriteState } from "../testing/stored-state.ts";
+import { claimFrom, sendProgress } from "../testing/turns.ts";
 import { claimTasks, recordProgress } from "./decide/leases.ts";
 import { completeTask } from "./decide/reports.ts";
 import { JobStore } from "./persistence/job-store.ts";
@@ -44,11 +46,10 @@ const stubOf = (spec: JobSpec) => jobOf(env, spec.id);
 const evict = (spec: JobSpec): Promise<void> => evictDurableObject(stubOf(spec));
 const stateOf = (spec: JobSpec): Promise<JobState | null> =>
   runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage));
-const folderOf = ({ lease }: Pick<Assignment, "lease">): string => lease.split(".").slice(1).join("-");
 
 async function claim(spec: JobSpec, nodeId = "node-a"): Promise<Assignment> {
   for (const slotClass of ["inspect", "encode"] as const) {
-    const [given] = await stubOf(spec).claim({ nodeId, session: `s-${nodeId}`, slotClass, max: 1 });
+    const [given] = await claimFrom(stubOf(spec), { nodeId, session: `s-${nodeId}`, slotClass, max: 1 });
     if (given) return given;
   }
   throw new Error("No task to do");
@@ -167,7 +168,7 @@ describe("a job in chunks", () => {
       const given = await claim(spec);
       kinds.push(given.task.kind);
       await evict(spec);
-      await stubOf(spec).progress([{ lease: given.lease, token: given.token, stage: "encoding", fraction: 0.5 }]);
+      await sendProgress(stubOf(spec), [{ lease: given.lease, token: given.token, stage: "encoding", fraction: 0.5 }]);
       await evict(spec);
       const result = await work(spec, given);
       await evict(spec);
@@ -205,7 +206,11 @@ describe("a job in chunks", () => {
     const { chunks, ...receipt } = (await read("/v2/metadata/jobs")).body.metadata.ultrafast;
     expect(chunks[0]).toEqual({ frames: 600, seconds: 24, node: "node-a", attempts: 1, encode_seconds: 0.001 });
     expect(receipt).toEqual({
-      ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 0, picture_over_sound_ms: 0, retries: 0 },
+      frames_planned: 6000,
+      frames_joined: 6000,
+      largest_error_us: 0,
+      picture_over_sound_ms: 0,
+      retries: 0,
       encoder: "libx264 7.0",
     });
   });
@@ -237,10 +242,8 @@ describe("a job in chunks", () => {
   it("finishes a removal that was interrupted", async () => {
     const { spec, given } = await upTo("chunk");
     await write(spec, given, "v.mp4");
-    await runInDurableObject(stubOf(spec), (_, { storage }) => {
-      rewriteState(storage, (state) => ({ ...state, scratch: { ...state.scratch, folder: 1, leftovers: [0] } }));
-    });
-    await evict(spec);
+    const scratch = { folder: 1, leftovers: [0] };
+    await rewriteState(stubOf(spec), (state) => ({ ...state, scratch: { ...state.scratch, ...scratch } }));
     await runDurableObjectAlarm(stubOf(spec));
     expect(await statusOf(await folderStore(spec).get(`${folderOf(given)}/v.mp4`))).toBe(404);
   });
@@ -314,7 +317,13 @@ describe("POST /v2/nodes/leases/:lease/chunks", () => {
     const [, encoded] = await Promise.all([claim(spec, "other"), trackOf(spec, first)]);
     await stubOf(spec).complete(first.lease, { token: first.token, result: encoded });
     const features = ["growing-join"];
-    const [joining] = await stubOf(spec).claim({ nodeId: "c", session: "s", features, slotClass: "encode", max: 1 });
+    const [joining] = await claimFrom(stubOf(spec), {
+      nodeId: "c",
+      session: "s",
+      features,
+      slotClass: "encode",
+      max: 1,
+    });
     if (joining?.task.kind !== "join") throw new Error("Not a join");
     expect(joining.task.chunks.map(({ tracks }) => tracks.length)).toEqual([2, ...Array(CHUNKS - 1).fill(0)]);
     expect(await ask(joining)).toEqual([200, 1]);
@@ -346,7 +355,9 @@ function counting(storage: DurableObjectStorage) {
 const commandsOf = (id: string): CommandReport[] =>
   ["720p", "360p"].map((track) => ({
     argv: ["-ss", id, ...Array.from({ length: 200 }, (_, at) => `-${track}-option-${at}`), `${id}-${track}.mp4`],
-    ...{ afterMs: 1234, tookMs: 12_345, exitCode: 0 },
+    afterMs: 1234,
+    tookMs: 12_345,
+    exitCode: 0,
   }));
 
 it("writes little for each chunk, however many there are", async () => {
@@ -361,19 +372,21 @@ it("writes little for each chunk, however many there are", async () => {
       state = next;
     };
     const claimOne = (slotClass: "inspect" | "encode", nodeId: string): Assignment => {
-      const secrets = { sourceUrl: "", streamKeys: new Map(), chunking: { readOrigin: false, keepMs: 0 } };
+      const secrets = { sourceUrl: "", streamKeys: new Map(), chunking: { readOrigin: false } };
       const request = { nodeId, session: "s", slotClass, max: 1, newToken: () => "t".repeat(28), ...secrets };
       const claimed = claimTasks(state, request, Date.now());
       save(claimed.state);
       return claimed.assignments[0] as Assignment;
     };
     const report = (given: Assignment, result: TaskResult): void => {
-      const id = given.lease.split(".")[1] ?? "";
+      const id = parseLeaseId(given.lease)?.task ?? "";
       const next = completeTask(state, id, result, Date.now(), nodes);
       save({ ...next, commands: withCommands(next.commands, taskOf(state, id), commandsOf(id)) });
     };
     report(claimOne("inspect", "first"), {
-      ...{ kind: "inspect", probe: videoProbe(seconds), chunking: videoChunking(seconds) },
+      kind: "inspect",
+      probe: videoProbe(seconds),
+      chunking: videoChunking(seconds),
     });
     claimOne("encode", "first");
     const chunks = unpackSplitPoints(state.chunks?.splitPoints ?? []).length + 1;

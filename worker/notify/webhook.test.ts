@@ -32,11 +32,16 @@ it.each<[string, string, unknown]>([
     answering({ status: 429, headers: { "retry-after": "120" } }),
     { status: 429, retryAfterMs: 120_000 },
   ],
-  ["is refused", answering({ status: 500, body: "x".repeat(10_000) }), { status: 500 }],
+  ["is refused", answering({ status: 500, body: "x".repeat(4000) }), { status: 500 }],
   [
     "takes the address's user along",
     answering({ status: 200, authorization: `Basic ${btoa("user:p@ss")}` }).replace("//", "//user:p%40ss@"),
     { status: 200 },
+  ],
+  [
+    "finds no host",
+    "https://hooks.invalid/hook",
+    { error: expect.stringMatching(/^No response: (the host does not exist in DNS|internal error)/) },
   ],
   ["finds nobody", "http://127.0.0.1:9/hook", { error: expect.stringMatching(/^No response/) }],
 ])("a webhook %s", async (_, url, expected) => {

@@ -1,5 +1,5 @@
 // Notifications of type `http`: a POST signed according to Standard Webhooks.
-import { checkUrl } from "#shared/network/address-policy.ts";
+import { checkReachableUrl } from "#shared/network/address-policy.ts";
 import { retryAfterMs } from "#shared/network/http-headers.ts";
 import { traceHeaders } from "#shared/network/trace-context.ts";
 import { userOf } from "#shared/request/storage/user-of.ts";
@@ -21,14 +21,13 @@ export async function postWebhook(
   { receiver, signWith, settings, now, trace }: Omit<DeliveryDeps, "jobId">,
 ): Promise<DeliveryResult> {
   if (!("url" in receiver)) throw new Error("The URL of the webhook is missing");
-  const checked = checkUrl(receiver.url, settings.allowPrivate);
+  const checked = checkReachableUrl(receiver.url, settings.allowPrivate);
   if (!checked.ok) return { error: `The URL ${checked.error}` };
   const target = userOf(checked.value);
   if (!target) return { error: "The user and password in the URL must be percent-encoded" };
   const { url, user } = target;
   const headers = {
     "content-type": "application/json; charset=utf-8",
-    "user-agent": "copra-notify/1",
     ...(await signatureHeaders(signWith, id, now, body)),
     ...(trace ? traceHeaders(trace, hex(randomBytes(SPAN_ID_BYTES))) : {}),
   };

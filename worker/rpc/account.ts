@@ -1,17 +1,11 @@
 // The calls of an account's object.
 import type { DurableObject } from "cloudflare:workers";
 import type { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
-import type { Failure } from "#shared/errors.ts";
-import type { Result } from "#shared/result.ts";
 
 /** Whether a delivery may be sent now, signed with these secrets (the newest first), or when to request it again. */
-export type Admission = (
+export type Admission =
   | { readonly go: true; readonly signWith: readonly string[] | null }
-  | { readonly go: false; readonly at: number }
-) & { readonly listenedUntil?: number };
-
-/** Whether the account may have another job. `listenedUntil`: until when somebody listens to its events, or 0. */
-export type JobAdmission = { readonly isAdmitted: boolean; readonly listenedUntil: number };
+  | { readonly go: false; readonly at: number };
 
 /** An event of a job for the stream of its account; the same event has the same key. */
 export type AccountEvent = { readonly key: string } & (
@@ -19,19 +13,16 @@ export type AccountEvent = { readonly key: string } & (
   | { readonly kind: "notification"; readonly data: NotificationEventData }
 );
 
+/** Its `fetch` opens a socket with the events of the account's jobs (worker/events). */
 export interface AccountRpc extends DurableObject<unknown> {
   /** Whether the account may have another job, with at most `limit` unfinished ones; if so, it is counted. */
-  startJob(limit: number): Promise<JobAdmission>;
-  /** The same, of Workers of the previous release. */
-  admitJob(limit: number): Promise<boolean>;
+  startJob(limit: number): Promise<boolean>;
   /** Requests permission for one delivery to a receiver. */
   admitDelivery(receiver: string): Promise<Admission>;
   /** An admitted delivery has ended. */
   deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void>;
-  /** Takes events of a job, in order; returns until when (ms since 1970) somebody listens, 0: nobody does. */
-  record(events: readonly AccountEvent[]): Promise<number>;
-  /** Server-sent events from the one after an id on; null: from now on. */
-  events(lastEventId: string | null): Promise<Result<ReadableStream<Uint8Array>, Failure>>;
+  /** Takes events of a job, in order. */
+  record(events: readonly AccountEvent[]): Promise<void>;
   /** A job has so many event streams now; false: with those of the account's other jobs there are too many. */
   follow(jobId: string, streams: number): Promise<boolean>;
   /** The account's secrets have changed. */

@@ -31,6 +31,9 @@ export type NodeReport = {
   /** The share of its last ten jobs that failed by its fault, 0 to 1. */
   readonly score: number;
   readonly connectedAt: number | null;
+  /** When its connection ended, and the first of the leases that it had then; null and none while it is connected. */
+  readonly lastSeenAt: number | null;
+  readonly lostLeases: readonly string[];
 };
 
 export type NodeDetail = NodeReport & {
@@ -92,6 +95,7 @@ export interface HubReports {
   cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null>;
   /** Cordons the node, which ends when its tasks are done; null if it is not connected to this hub. */
   drain(id: string): Promise<NodeDetail | null>;
-  /** `hubs` is the setting HUBS: by it the hubs divide which of them counts the tickets of a job. */
-  demand(hubs: string): Promise<HubReport>;
+  /** Removes a node that is not connected from the list; null if it is connected, or not known. */
+  forget(id: string): Promise<NodeDetail | null>;
+  demand(): Promise<HubReport>;
 }

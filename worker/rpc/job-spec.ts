@@ -24,5 +24,7 @@ export const JobSpec = z.object({
   trace: TraceContext.exactOptional(),
   /** The storage's credentials, the account's webhook secret and the like, sealed to this job. */
   sealedSecrets: z.string(),
+  /** The source is inspected and nothing is made of it: the job is a probe, and in no index and no list. */
+  isProbe: z.literal(true).exactOptional(),
 });
 export type JobSpec = z.infer<typeof JobSpec>;

@@ -1,25 +1,27 @@
 // The calls of a job's object.
 import type { DurableObject } from "cloudflare:workers";
 import type { DeliveryView } from "#shared/api/job-responses.ts";
+import type { ProbeView } from "#shared/api/probe-responses.ts";
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
-import type { ProgressItem } from "#shared/protocol/frames.ts";
-import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
-import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { Result } from "#shared/result.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import type { JobSpec } from "./job-spec.ts";
-import type { ClaimRequest, Turn, TurnAnswer } from "./turn.ts";
+import type { Turn, TurnAnswer } from "./turn.ts";
 
 /** Errors are returned, because an error that is thrown across RPC loses its class. */
 export type JobResult<Value> = Result<Value, Failure & { readonly retryAfterSeconds?: number }>;
 
 export const JOB_NOT_FOUND: Failure = { code: "job_not_found", message: "There is no such job" };
+export const PROBE_NOT_FOUND: Failure = {
+  code: "probe_not_found",
+  message: "The account has no probe with this id, or it was removed a day after its end",
+};
 export const LEASE_SUPERSEDED: Failure = {
   code: "lease_superseded",
   message: "This lease is no longer valid: stop the work and discard it",
@@ -29,16 +31,6 @@ export const LEASE_SUPERSEDED: Failure = {
 export interface LeaseRpc {
   /** All that a hub has for the job. A repeated turn changes nothing that the first has changed. */
   turn(turn: Turn): Promise<TurnAnswer>;
-  /** Leases up to `max` runnable tasks to a node. This call and the next three are of hubs of the previous release. */
-  claim(request: ClaimRequest): Promise<Assignment[]>;
-  /** Records progress, which may be lost; returns the leases that the node must drop. */
-  progress(items: ProgressItem[]): Promise<LeaseId[]>;
-  /**
-   * A node has reconnected and still works on these; returns the job's account and the leases that the node must drop.
-   */
-  renew(proofs: LeaseProof[]): Promise<{ accountId: string | null; dropped: LeaseId[] }>;
-  /** The hub lost the connection of a node's session. */
-  suspect(session: string): Promise<void>;
   /** Signs uploads for files of a lease's task. */
   uploads(lease: LeaseId, request: UploadsRequest): Promise<JobResult<UploadsAnswer>>;
   /** Whether an upload that was signed for a lease may still be stored in the service's own storage. */
@@ -58,29 +50,30 @@ export interface LeaseRpc {
 /** How a job is done: its tasks and their attempts, the commands that ran, and the request as it was understood. */
 export type JobFact = "tasks" | "commands" | "request";
 
+/** Its `fetch` opens a socket with the events that follow the job to its end (worker/events). */
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
-  /**
-   * Starts the job; a repeated call changes nothing. Until `listenedUntil` (ms since 1970) somebody listens to the
-   * events of its account.
-   */
-  create(spec: JobSpec, listenedUntil?: number): Promise<void>;
-  /** Somebody listens to the events of its account until then. */
-  listen(until: number): Promise<void>;
+  /** Starts the job; a repeated call changes nothing. */
+  create(spec: JobSpec): Promise<void>;
   /** The job as its client sees it. */
   view(): Promise<JobResult<JobView>>;
-  /** Server-sent events that follow the job to its end. */
-  events(): Promise<JobResult<ReadableStream<Uint8Array>>>;
+  /**
+   * A probe of the account, as soon as it has ended, or after `waitMs` at the latest. Returns `probe_not_found` for a
+   * job that is no probe, too.
+   */
+  probe(accountId: string, waitMs: number): Promise<JobResult<ProbeView>>;
   /** The body of the metadata response, in JSON: all that is known so far, or that of one output or of the input. */
   metadata(key: string | null): Promise<JobResult<string>>;
   /** The body of the response with one of the facts, in JSON. */
   fact(fact: JobFact): Promise<JobResult<string>>;
   /** Ends the job at its client's request. */
   cancel(): Promise<JobResult<JobView>>;
+  /** Gives the job's work another priority. */
+  prioritize(priority: number): Promise<JobResult<JobView>>;
   /**
    * Restarts an ended job for what it did not finish; returns the version that the index must have. Without a trace it
    * stays in the one that it has.
    */
-  retry(listenedUntil?: number, trace?: TraceContext | null): Promise<JobResult<{ view: JobView; version: number }>>;
+  retry(trace?: TraceContext | null): Promise<JobResult<{ view: JobView; version: number }>>;
   /** The log of the job's notifications. */
   notifications(): Promise<JobResult<DeliveryView[]>>;
   /** One notification, with the body that every attempt sends. */
@@ -99,8 +92,8 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
 export type JobBinding = { JOB: DurableObjectNamespace<JobRpc> };
 
 /**
- * The stub of a job's object. The results of `turn` and `claim` are spelled out, because the types of RPC reject the
- * unknown members of ffprobe's data.
+ * The stub of a job's object. The result of `turn` is spelled out, because the types of RPC reject the unknown members
+ * of ffprobe's data.
  */
-export type JobStub = Pick<JobRpc, "turn" | "claim"> & DurableObjectStub<JobRpc>;
+export type JobStub = Pick<JobRpc, "turn"> & DurableObjectStub<JobRpc>;
 export const jobOf = (env: JobBinding, id: string): JobStub => env.JOB.getByName(id);

@@ -8,7 +8,7 @@ import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
 
 /** A node that requests work: up to `max` tasks of a class. */
 export type ClaimRequest = {
-  /** The hub's name; absent: the first hub, of the previous release. */
+  /** The hub's name; absent: the first hub. */
   readonly hub?: string;
   readonly nodeId: string;
   readonly session: string;

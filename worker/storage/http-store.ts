@@ -71,8 +71,8 @@ function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadF
 async function checkHost(url: string, allow: AllowPrivate): Promise<null> {
   requireAllowed(url, allow);
   const request = new Request(`${new URL(url).origin}/`, {
-    method: "HEAD",
-    headers: { "user-agent": "copra-upload/1" },
+    // Not HEAD: some failures of the connection on Cloudflare are known by their body.
+    method: "GET",
   });
   try {
     return await fetchWithin(CHECK_LIMIT_MS, request, async (response) => {

@@ -1,17 +1,17 @@
 // Errors of storages, besides a storage's own responses (network/storage-failure.ts).
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import { type AllowPrivate, checkUrl } from "#shared/network/address-policy.ts";
+import { type AllowPrivate, checkReachableUrl } from "#shared/network/address-policy.ts";
 import { type ConnectionFailure, type StoragePlace, storageUnreachable } from "#shared/network/storage-connection.ts";
 import { StorageRejection } from "#shared/network/storage-failure.ts";
-import { isResponseTimeout } from "../http-client/fetch-within.ts";
+import { FailedConnection } from "../http-client/fetch-within.ts";
 
 /**
  * Checks a client's storage URL when it is used: the job may be older than the operator's current setting. Throws
  * AppError(storage_address_not_allowed).
  */
 export function requireAllowed(url: string, allow: AllowPrivate): void {
-  const checked = checkUrl(url, allow);
+  const checked = checkReachableUrl(url, allow);
   if (checked.ok) return;
   throw new AppError("storage_address_not_allowed", `The URL of the storage is not allowed: ${checked.error}`);
 }
@@ -28,11 +28,11 @@ export class NoStorageResponse extends AppError {
 }
 
 /**
- * workerd reveals little: `Network connection lost.` is a connection that was refused or broken; `internal error` may
- * be that too, a host name that cannot be resolved, or a certificate that is not valid.
+ * Outside Cloudflare workerd reveals little: `Network connection lost.` is a connection that was refused or broken;
+ * `internal error` may be that too, a host name that cannot be resolved, or a certificate that is not valid.
  */
 function reasonOf(error: unknown): ConnectionFailure {
-  if (isResponseTimeout(error)) return "timeout";
+  if (error instanceof FailedConnection) return error.reason;
   return messageOf(error).startsWith("Network connection lost") ? "refused" : "no connection";
 }
 

@@ -1,5 +1,6 @@
 // Jobs that are encoded in chunks, for tests of their decisions.
 import { beforeAll } from "vitest";
+import { parseLeaseId } from "#shared/ids.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
 import { type Assignment, NODE_FEATURES } from "#shared/protocol/tasks.ts";
@@ -13,7 +14,6 @@ import { checkedJob, newSpec, PROBE, videoChunking, videoProbe } from "./jobs.ts
 
 export const NOW = 1_000_000;
 export const SECONDS = 240;
-export const KEEP_MS = 3_600_000;
 /** The lengths of the chunks with two slots, in seconds: multiples of segments of 6 s. */
 export const LENGTHS = Array<number>(10).fill(24);
 export const ALL = LENGTHS.map((_, index) => index);
@@ -34,7 +34,7 @@ export function useChunkedSpec(): void {
   });
 }
 
-export const CHUNKING = { readOrigin: false, keepMs: KEEP_MS };
+export const CHUNKING = { readOrigin: false };
 let tokens = 0;
 /** One task for a node, or undefined. */
 export function claim(
@@ -57,7 +57,7 @@ export function claim(
     };
     const claimed = claimTasks(state, request, now);
     const [given] = claimed.assignments;
-    if (given) return { state: claimed.state, given, id: given.lease.split(".")[1] ?? "" };
+    if (given) return { state: claimed.state, given, id: parseLeaseId(given.lease)?.task ?? "" };
   }
   return { state, given: undefined as never, id: "" };
 }
@@ -79,7 +79,11 @@ export const tracksOf = ({ lease, task }: Pick<Assignment, "lease" | "task">): {
     return heights.map((track) => ({ output: spec.index, track }));
   });
 };
-export const folderOf = ({ lease }: Pick<Assignment, "lease">): string => lease.split(".").slice(1).join("-");
+/** The scratch folder of an attempt, without the slash. */
+export const folderOf = ({ lease }: { readonly lease: string }): string => {
+  const { task, attempt } = parseLeaseId(lease) ?? {};
+  return `${task}-${attempt}`;
+};
 
 /** The report of a node that has done its task correctly. */
 export function good(given: Assignment, changes: { encoder?: string; frames?: number } = {}): TaskResult {
@@ -116,7 +120,9 @@ export const BOUNDARIES: ChunkBoundaryCheck = {
 export const sent = (output: number, file: number | string) => ({ output, file, sizeBytes: 5, etags: ['"e"'] });
 export const FILES: Record<number, (number | string)[]> = { 0: [1], 1: [1, 2], 2: ["dash/master.mpd"] };
 export const made = (output: number): OutputReport => ({
-  ...{ status: "made", output, files: (FILES[output] ?? []).map((file) => sent(output, file)) },
+  status: "made",
+  output,
+  files: (FILES[output] ?? []).map((file) => sent(output, file)),
   probe: output === 0 ? PROBE : null,
 });
 

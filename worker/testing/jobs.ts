@@ -8,6 +8,7 @@ import type { Chunking } from "#shared/protocol/chunks.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { randomBytes } from "../crypto/bytes.ts";
+import { dueEvents } from "../job/decide/account-events.ts";
 import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
 import { type JobState, newJob } from "../job/state/job-state.ts";
 import { newWebhookSecret } from "../notify/signature.ts";
@@ -65,7 +66,10 @@ export const unclearStorage = (): object => ({
 });
 
 /** A job that has started, after its storage check. */
-export const checkedJob = (spec: JobSpec): JobState => ({ ...newJob(spec), storageCheck: null });
+export function checkedJob(spec: JobSpec): JobState {
+  const state = { ...newJob(spec), storageCheck: null };
+  return { ...state, emitted: dueEvents(state).emitted };
+}
 
 /** A valid body of POST /v2/jobs; there are no servers at its other URLs. */
 export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
@@ -130,7 +134,10 @@ const RATE_25 = { r_frame_rate: "25/1", avg_frame_rate: "25/1" };
 export const videoChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
   ok: true,
   source: { from: "scratch", pieces: [{ name: `${folder}/source-1`, sizeBytes: 1_000_000 }] },
-  ...{ frames: 25 * seconds, bytes: 25_000 * seconds, startUs: 0, endUs: 1e6 * seconds },
+  frames: 25 * seconds,
+  bytes: 25_000 * seconds,
+  startUs: 0,
+  endUs: 1e6 * seconds,
   splitPoints: packSplitPoints(
     Array.from({ length: seconds / 2 - 1 }, (_, at) => {
       const index = 50 * (at + 1);

@@ -1,12 +1,28 @@
 // Reads and changes a job's state on disk, for tests.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { JobStore } from "../job/persistence/job-store.ts";
 import type { JobState } from "../job/state/job-state.ts";
+import type { jobOf } from "../rpc/job.ts";
 
 export const loadState = (storage: DurableObjectStorage): JobState | null => new JobStore(storage).load();
 
-/** Changes the state, if there is one. The object must be evicted after it, since it has the state in memory, too. */
-export function rewriteState(storage: DurableObjectStorage, change: (state: JobState) => JobState): void {
-  const store = new JobStore(storage);
-  const state = store.load();
-  if (state) store.save(change(state));
+/**
+ * Changes the state of a job on disk, if it has one, as if time had passed, and drops the object from memory. An effect
+ * that is under way, or an alarm, may write over it: then it is changed again.
+ */
+export async function rewriteState(
+  job: ReturnType<typeof jobOf>,
+  change: (state: JobState) => JobState,
+): Promise<void> {
+  for (let written: string | null = null; ; ) {
+    // Nothing that began before may still write. There may be nothing to evict.
+    await evictDurableObject(job).catch(() => {});
+    const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify(loadState(storage)));
+    if (stored === written) return;
+    written = await runInDurableObject(job, (_, { storage }) => {
+      const state = loadState(storage);
+      if (state) new JobStore(storage).save(change(state));
+      return JSON.stringify(loadState(storage));
+    });
+  }
 }

@@ -12,7 +12,7 @@ export const expected = (env: WranglerEnv): Omit<Env, Objects> => env;
 type Bound = keyof WranglerEnv;
 type Known = keyof Env;
 /** A binding of the Worker that is in neither wrangler.toml nor the settings. */
-type Unbound = Exclude<Known, Bound | keyof SettingsVariables | "HUBS">;
+type Unbound = Exclude<Known, Bound | keyof SettingsVariables>;
 /** What wrangler.toml binds and the Worker does not know. */
 type Unknown = Exclude<Bound, Known>;
 

@@ -5,18 +5,35 @@ import type { Bar } from "../timeline/bars.ts";
 import { historyOf } from "./history.ts";
 
 const job = (more: Partial<Job>): Job => ({
-  ...{ id: "x", created_at: "2026-11-23 01:00:00 +0000", completed_at: null, status: "job.starting", progress: "0%" },
-  ...{
-    input: { status: "input.starting" },
-    outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.queued" }],
-  },
+  id: "x",
+  created_at: "2026-11-23 01:00:00 +0000",
+  completed_at: null,
+  status: "job.starting",
+  progress: "0%",
+  input: { status: "input.starting" },
+  outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.queued" }],
   ...more,
 });
 const start = Date.parse("2026-11-23T01:00:00Z");
 const bar = (more: Partial<Bar>): Bar => ({
-  ...{ key: "k", task: "encode", attempt: 1, kind: "encode", node: "attic", parts: [], outputs: [], chunk: undefined },
-  ...{ isSpeculative: false, isEarlier: false, reason: undefined, progress: 0, fps: undefined, speed: undefined },
-  ...{ fromMs: start + 1000, toMs: start + 5000, state: "completed", ...more },
+  key: "k",
+  task: "encode",
+  attempt: 1,
+  kind: "encode",
+  node: "attic",
+  parts: [],
+  outputs: [],
+  chunk: undefined,
+  isSpeculative: false,
+  isEarlier: false,
+  reason: undefined,
+  progress: 0,
+  fps: undefined,
+  speed: undefined,
+  fromMs: start + 1000,
+  toMs: start + 5000,
+  state: "completed",
+  ...more,
 });
 
 it("lists what happened, the newest first", () => {
@@ -36,7 +53,9 @@ it("adds what was seen, and the end once", () => {
   const [before, after] = [
     job({}),
     job({
-      ...{ status: "job.failed", completed_at: "2026-11-23 01:00:09 +0000", input: { status: "input.transferred" } },
+      status: "job.failed",
+      completed_at: "2026-11-23 01:00:09 +0000",
+      input: { status: "input.transferred" },
       outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.failed", error: "It broke" }],
     }),
   ];

@@ -5,7 +5,7 @@ import { adviceFor } from "./advice.ts";
 describe("advice about a failure", () => {
   it("exists for each reason why an input or output fails", () => {
     // What a node reports and its job handles is never shown as the end of an output.
-    const internal = new Set(["node_busy", "turn_over", "chunk_mismatch"]);
+    const internal = new Set(["node_busy", "chunk_mismatch"]);
     const general = new Set(
       ["another", "request_not_valid", "input_http_418", "internal_error"].map((code) => adviceFor(code).text),
     );

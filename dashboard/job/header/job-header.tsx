@@ -1,20 +1,21 @@
 // What job it is, how far it is, and what can be done with it.
 import type { Job } from "../../../client/index.ts";
+import { paused } from "../../core/account-events.ts";
 import { useKeys } from "../../core/keyboard.ts";
-import { navigate } from "../../core/location.ts";
+import { lastShown, navigate } from "../../core/location.ts";
 import { copra } from "../../core/service.ts";
 import { fractionOf, nameOf, shownStatus } from "../../jobs/rows.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { Link } from "../../parts/link.tsx";
 import { confirm } from "../../parts/overlays/dialog.tsx";
 import { toast, toastError } from "../../parts/overlays/toasts.tsx";
 import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
 import { adviceFor } from "../failures/advice.ts";
-import type { LiveJob, Tasks } from "../live/live-job.ts";
+import type { FollowState, LiveJob, Tasks } from "../live/live-job.ts";
 import { Figures } from "./figures.tsx";
-import { FollowChip } from "./follow-chip.tsx";
 
 type Props = {
   readonly live: LiveJob;
@@ -27,6 +28,9 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
   const { name, place } = nameOf(job);
   return (
     <header class="job-head">
+      <nav class="crumbs" aria-label="Breadcrumb">
+        <Link to={lastShown("/")}>Jobs</Link>
+      </nav>
       <div class="page-head">
         <h1>{name}</h1>
         <FollowChip state={live.state.value} />
@@ -74,6 +78,7 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
     if (!(await confirm({ title: "Cancel this job?", text, action: "Cancel the job", danger: true }))) return;
     await change("The job was canceled", () => copra.jobs.cancel(job.id));
   };
+  const moveToFront = (): Promise<void> => change("No other job is before it", () => copra.jobs.setPriority(job.id));
   const retry = (): Promise<void> => change("The job starts again", () => copra.jobs.retry(job.id));
   const edit = async (): Promise<void> => {
     try {
@@ -87,12 +92,18 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
     {
       e: { help: "Edit the request and send it again", run: edit },
       r: { help: "Start the job again", run: retry, when: () => mayRetry },
+      f: { help: "Move the job to the front", run: moveToFront, when: () => job.state === "queued" },
       c: { help: "Cancel the job", run: cancel, when: () => isRunning },
     },
     "Job",
   );
   return (
     <div class="row">
+      {job.state === "queued" && (
+        <button type="button" onClick={moveToFront}>
+          Move to front
+        </button>
+      )}
       {isRunning && (
         <button type="button" class="danger" onClick={cancel}>
           Cancel
@@ -107,5 +118,37 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
         <Icon name="edit" /> Edit and send again
       </button>
     </div>
+  );
+}
+
+/** How current the page is. */
+const WORDS: Readonly<Record<FollowState, string>> = {
+  connecting: "Connecting …",
+  live: "Live",
+  polling: "Every 5 s",
+  lost: "Connection lost, trying again …",
+  off: "Paused",
+  ended: "",
+};
+
+const TITLES: Partial<Record<FollowState, string>> = {
+  polling: "Too many people follow this job for a stream. It is read every 5 s instead.",
+};
+
+function FollowChip({ state }: { readonly state: FollowState }) {
+  const toggle = (): void => {
+    paused.value = !paused.peek();
+  };
+  useKeys({ l: { help: "Pause or resume live updates", run: toggle, when: () => state !== "ended" } }, "Job");
+  if (state === "ended") return null;
+  return (
+    <span class="row follow">
+      <span class={`chip follow-${state}`} role="status" title={TITLES[state]}>
+        <span aria-hidden="true">●</span> {WORDS[state]}
+      </span>
+      <button type="button" class="quiet" aria-pressed={paused.value} onClick={toggle}>
+        <Icon name={paused.value ? "play" : "pause"} /> {paused.value ? "Resume" : "Pause"}
+      </button>
+    </span>
   );
 }

@@ -102,7 +102,14 @@ export function liveJob(id: string): LiveJob {
   }
 
   return {
-    ...{ id, job, tasks, state, error, samples, log, now },
+    id,
+    job,
+    tasks,
+    state,
+    error,
+    samples,
+    log,
+    now,
     changed(next) {
       takeJob(next);
       round.value += 1;

@@ -5,11 +5,24 @@ import { applyChanges, attemptKey, EMPTY_BOOK, replaceTasks, type TaskBook } fro
 
 const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
 const running = (id: string, more: Partial<Task> = {}): Task => ({
-  ...{ id, kind: "chunk", outputs: ["mp4"], status: "running", attempt: 1, node: "attic", progress: 0 },
-  ...{ started_at: at(100), stage: "transferring", ...more },
+  id,
+  kind: "chunk",
+  outputs: ["mp4"],
+  status: "running",
+  attempt: 1,
+  node: "attic",
+  progress: 0,
+  started_at: at(100),
+  stage: "transferring",
+  ...more,
 });
 const lost = (task: string, outcome: Attempt["outcome"] = "lost"): Attempt => ({
-  ...{ task, attempt: 1, node: "attic", started_at: at(100), ended_at: at(110), outcome },
+  task,
+  attempt: 1,
+  node: "attic",
+  started_at: at(100),
+  ended_at: at(110),
+  outcome,
 });
 const changed = (book: TaskBook, tasks: Task[], removed: string[] = [], attempts: Attempt[] = [], seconds = 100) =>
   applyChanges(book, { tasks, removed, attempts }, seconds * 1000);

@@ -1,6 +1,7 @@
 // What ffprobe found in an output, in a few words.
 import type { HttpStreamMetadata, MediaMetadata } from "../../../client/index.ts";
 import { bitrate, bytes, duration } from "../../core/format.ts";
+import { frameRateOf } from "../../core/frame-rate.ts";
 
 type Stream = MediaMetadata["streams"][number];
 
@@ -36,16 +37,6 @@ const numberOf = (text: string | undefined): number | null => {
 /** The video that players show; cover images are none. */
 export const mainVideo = ({ streams }: MediaMetadata): Stream | undefined =>
   streams.find(({ codec_type, disposition }) => codec_type === "video" && !disposition?.attached_pic);
-
-/** Frames per second; null if it is not known. */
-export function frameRateOf({ avg_frame_rate, r_frame_rate }: Stream): number | null {
-  for (const ratio of [avg_frame_rate, r_frame_rate]) {
-    const [above = 0, below = 1] = (ratio ?? "").split("/").map(Number);
-    const rate = above / below;
-    if (Number.isFinite(rate) && rate > 0 && rate <= 1000) return rate;
-  }
-  return null;
-}
 
 const shortRate = (rate: number | null): string => (rate === null ? "" : ` · ${Number(rate.toFixed(2))} fps`);
 

@@ -1,4 +1,5 @@
 // One output in the list: what it is, its figures, and what can be done with it.
+import { useState } from "preact/hooks";
 import type { Output, QualityMetadata } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -7,7 +8,6 @@ import { Progress } from "../../parts/progress.tsx";
 import { Status } from "../../parts/status.tsx";
 import { QualityReport } from "../quality/quality-report.tsx";
 import type { Figure } from "./figures.ts";
-import { Gallery } from "./gallery.tsx";
 import { isHttp, type Playable } from "./playable.ts";
 
 type Props = {
@@ -95,5 +95,48 @@ function Links({ output: { url, urls = [], type } }: { readonly output: Output }
         </li>
       ))}
     </ul>
+  );
+}
+
+// The images of an output.
+
+/** More are shown on request. */
+const FIRST = 24;
+
+function Gallery({ urls, name }: { readonly urls: readonly string[]; readonly name: string }) {
+  const images = urls.filter((url) => !/\.vtt$/i.test(url));
+  const [all, setAll] = useState(false);
+  const [missing, setMissing] = useState(false);
+  if (images.length === 0) return null;
+  const shown = all ? images : images.slice(0, FIRST);
+  return (
+    <div class="gallery">
+      {missing && (
+        <p class="detail">
+          Some images cannot be loaded: the storage may not let them be read, or no longer have them.
+        </p>
+      )}
+      <ul>
+        {shown.map((url, index) => (
+          <li key={url}>
+            <a href={url} target="_blank" rel="noreferrer">
+              <img
+                src={url}
+                alt={`${name}, ${index + 1} of ${images.length}`}
+                loading="lazy"
+                decoding="async"
+                referrerpolicy="no-referrer"
+                onError={() => setMissing(true)}
+              />
+            </a>
+          </li>
+        ))}
+      </ul>
+      {shown.length < images.length && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {images.length} images
+        </button>
+      )}
+    </div>
   );
 }

@@ -6,8 +6,13 @@ import { isSource, localSource, paramsOf, playablesOf, sourceOf, withOffset } fr
 
 const S3 = "https://bucket.s3.example/vod";
 const video = {
-  ...{ index: 0, codec_type: "video", codec_name: "h264", width: 1280, height: 720 },
-  ...{ avg_frame_rate: "30000/1001", r_frame_rate: "30/1" },
+  index: 0,
+  codec_type: "video",
+  codec_name: "h264",
+  width: 1280,
+  height: 720,
+  avg_frame_rate: "30000/1001",
+  r_frame_rate: "30/1",
 };
 const audio = { index: 1, codec_type: "audio", codec_name: "aac", channels: 2, sample_rate: "48000" };
 const cover = { index: 2, codec_type: "video", codec_name: "mjpeg", disposition: { attached_pic: 1 } };
@@ -18,7 +23,11 @@ const output = (key: string, more: Partial<Output>): Output =>
 const jobOf = (outputs: readonly Output[], source = `${S3}/in.mov`): Job =>
   ({ id: "j", input: { status: "input.transferred", source }, outputs }) as unknown as Job;
 const requestOf = (outputs: Record<string, unknown>) => ({
-  ...{ input: {}, storage: {}, notification: {}, settings: {}, outputs },
+  input: {},
+  storage: {},
+  notification: {},
+  settings: {},
+  outputs,
 });
 const metadata = { input: file, outputs: [{ all: file }] } as unknown as JobMetadata["metadata"];
 
@@ -32,8 +41,12 @@ describe("what can be played", () => {
     const request = requestOf({ mp4: [{ key: "all" }, { key: "part", offset: 12.5 }, { key: "later" }] });
     const [all, part, ...none] = playablesOf(jobOf(outputs), { request, metadata });
     expect(all?.medium).toEqual({
-      ...{ kind: "file", source: `${S3}/all.mp4`, label: "all", offset: 0 },
-      ...{ frameRate: 30000 / 1001, hasVideo: true },
+      kind: "file",
+      source: `${S3}/all.mp4`,
+      label: "all",
+      offset: 0,
+      frameRate: 30000 / 1001,
+      hasVideo: true,
     });
     expect(part?.medium).toMatchObject({ offset: 12.5, frameRate: null, hasVideo: null });
     expect(none).toEqual([]);

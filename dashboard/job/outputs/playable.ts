@@ -1,7 +1,8 @@
 // What of a job can be played: its outputs, streams also while they are encoded, and its source.
 import type { Job, JobMetadata, MediaMetadata, Output, RequestView } from "../../../client/index.ts";
+import { frameRateOf } from "../../core/frame-rate.ts";
 import type { Medium } from "../../player/messages.ts";
-import { frameRateOf, mainVideo } from "./figures.ts";
+import { mainVideo } from "./figures.ts";
 
 /** What the page knows of a job besides its state; each may be missing, or be there later. */
 export type Known = {

@@ -2,10 +2,22 @@ import { expect, it } from "vitest";
 import { targetTexts } from "./target.ts";
 
 const samples = (mean: number, kbps: number) => ({
-  ...{ number: 3, seconds: 6, frames: 60, mean, harmonic_mean: mean, percentile_1: mean - 9, kbps },
+  number: 3,
+  seconds: 6,
+  frames: 60,
+  mean,
+  harmonic_mean: mean,
+  percentile_1: mean - 9,
+  kbps,
 });
 const target = (rate_factor: number, more: object = {}) => ({
-  ...{ vmaf: 93, size: "1280x720", rate_factor, ended: "met", samples: samples(93.24, 1800), tried: [], ...more },
+  vmaf: 93,
+  size: "1280x720",
+  rate_factor,
+  ended: "met",
+  samples: samples(93.24, 1800),
+  tried: [],
+  ...more,
 });
 
 it.each([

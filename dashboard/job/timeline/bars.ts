@@ -97,7 +97,18 @@ function barOfTask(task: Task, stages: TaskBook["stages"], runs: Runs): Bar | un
   const toMs = status === "running" ? null : ended_at === undefined ? fromMs : Date.parse(ended_at);
   const key = attemptKey(id, attempt);
   return {
-    ...{ key, task: id, attempt, kind, node, fromMs, toMs, chunk, outputs, progress, fps, speed },
+    key,
+    task: id,
+    attempt,
+    kind,
+    node,
+    fromMs,
+    toMs,
+    chunk,
+    outputs,
+    progress,
+    fps,
+    speed,
     state: status,
     parts: partsOf(key, fromMs, toMs, stages, runs),
     isSpeculative: SPECULATIVE.test(id),
@@ -115,13 +126,23 @@ function taskOf({ task: id }: Attempt, tasks: TaskBook["tasks"]): Task | undefin
 /** An attempt before the last one of a task, or of a task that no longer exists. */
 function barOfAttempt({ task: id, attempt, node }: Attempt, task: Task | undefined): Bar {
   return {
-    ...{ key: attemptKey(id, attempt), task: id, attempt, node, fromMs: 0, toMs: 0, state: "completed", parts: [] },
+    key: attemptKey(id, attempt),
+    task: id,
+    attempt,
+    node,
+    fromMs: 0,
+    toMs: 0,
+    state: "completed",
+    parts: [],
     kind: task?.kind ?? kindOf(id),
     isSpeculative: SPECULATIVE.test(id),
     isEarlier: task === undefined,
     chunk: task?.chunk,
     outputs: task?.outputs ?? [],
-    ...{ reason: undefined, progress: 1, fps: undefined, speed: undefined },
+    reason: undefined,
+    progress: 1,
+    fps: undefined,
+    speed: undefined,
   };
 }
 

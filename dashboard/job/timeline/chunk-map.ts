@@ -60,7 +60,11 @@ function cellOf(tasks: readonly Task[]): ChunkCell[] {
   const running = tasks.filter(({ status }) => status === "running").length;
   return [
     {
-      ...{ number, fromSeconds: from_seconds, toSeconds: to_seconds, status: best.status, task: best.id },
+      number,
+      fromSeconds: from_seconds,
+      toSeconds: to_seconds,
+      status: best.status,
+      task: best.id,
       done: doneOf(best),
       attempts: tasks.reduce((sum, { attempt }) => sum + attempt, 0),
       isDouble: running > 1,

@@ -26,7 +26,12 @@ const ended = (
   outcome: Attempt["outcome"],
   attempt = 1,
 ): Attempt => ({
-  ...{ task: id, attempt, node, started_at: at(from), ended_at: at(to), outcome },
+  task: id,
+  attempt,
+  node,
+  started_at: at(from),
+  ended_at: at(to),
+  outcome,
 });
 const bookOf = (tasks: Task[], attempts: Attempt[] = []) =>
   applyChanges(EMPTY_BOOK, { tasks, removed: [], attempts }, 0);

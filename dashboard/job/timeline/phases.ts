@@ -5,7 +5,11 @@ export type PhaseName = "waiting" | "inspecting" | "encoding" | "joining";
 export type Phase = { readonly name: PhaseName; readonly fromMs: number; readonly toMs: number };
 
 const PHASES: Readonly<Record<Bar["kind"], PhaseName>> = {
-  ...{ inspect: "inspecting", encode: "encoding", audio: "encoding", chunk: "encoding", join: "joining" },
+  inspect: "inspecting",
+  encode: "encoding",
+  audio: "encoding",
+  chunk: "encoding",
+  join: "joining",
 };
 const ORDER: readonly PhaseName[] = ["inspecting", "encoding", "joining"];
 

@@ -1,5 +1,6 @@
 // The timeline of a job: who works on what, since when; and the chunks of its video.
-import { useMemo, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Command, Job } from "../../../client/index.ts";
 import { plural, timecode, timeOf } from "../../core/format.ts";
 import { useKeys } from "../../core/keyboard.ts";
@@ -10,7 +11,6 @@ import { Chart } from "./chart.tsx";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { ChunkStrip } from "./drawing/chunk-strip.tsx";
 import { geometryOf } from "./drawing/geometry.ts";
-import { useNow, useWidth } from "./hooks.ts";
 import { layOut, type Period, steadyPeriod, wholePeriod } from "./layout.ts";
 import { Legend } from "./legend.tsx";
 import { phasesOf } from "./phases.ts";
@@ -137,4 +137,42 @@ function summaryOf(bars: readonly Bar[], map: ChunkMap | null): string {
     ...(failed > 0 ? [`${plural(failed, "attempt")} failed`] : []),
     ...(isPartial && map.completeToSeconds > 0 ? [`complete up to ${timecode(map.completeToSeconds, 0)}`] : []),
   ].join(" · ");
+}
+
+// What the drawings of the timeline need of the browser.
+
+/** The width of an element in pixels; 0 before it is known. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const target = element.current;
+    if (!target) return;
+    setWidth(target.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(target.clientWidth));
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+const FRAME_MS = 100;
+const prefersStill = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
+
+/**
+ * The service's present (`now`) in ms, ten times a second while `isRunning` and the tab is visible. For people who
+ * prefer reduced motion, only when `facts` change.
+ */
+function useNow(now: () => number, isRunning: boolean, facts: unknown): number {
+  const [, setFrame] = useState(0);
+  useEffect(() => {
+    if (!isRunning || prefersStill?.matches) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) setFrame((frame) => frame + 1);
+    }, FRAME_MS);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  const frozen = useRef<{ facts: unknown; atMs: number }>(null);
+  if (isRunning && !prefersStill?.matches) return now();
+  if (frozen.current?.facts !== facts || frozen.current === null) frozen.current = { facts, atMs: now() };
+  return frozen.current.atMs;
 }

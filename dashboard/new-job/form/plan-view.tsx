@@ -128,13 +128,14 @@ function Totals({ plan }: { readonly plan: DryRunPlan }) {
     for (const [tier, value] of Object.entries(estimate.seconds)) seconds[tier as keyof typeof seconds] += value;
   }
   const { prices, isList } = currentPrices();
-  const { width, height, duration, fps, audio } = plan.assumed_source;
+  const { width, height, duration, fps, audio, probe } = plan.assumed_source;
   return (
     <dl class="facts">
       <dt>For a source of</dt>
       <dd>
-        {width} × {height}, {fps} fps, {timecode(duration, 0)}
+        {width === 0 ? "audio alone" : `${width} × ${height}, ${fps} fps`}, {timecode(duration, 0)}
         {audio ? "" : ", without audio"}
+        {probe === undefined ? " (assumed)" : ""}
       </dd>
       <dt>All outputs</dt>
       <dd>about {bytes(estimates.reduce((sum, one) => sum + one.bytes, 0))}, without images</dd>

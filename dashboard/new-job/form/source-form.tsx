@@ -1,5 +1,8 @@
 // The source: a URL, a file of this computer, or an object in a bucket; and what the plan assumes about it.
 import { useId } from "preact/hooks";
+import type { Probe } from "../../../client/index.ts";
+import { bytes, timecode } from "../../core/format.ts";
+import { frameRateOf } from "../../core/frame-rate.ts";
 import { isObject, withValue } from "../request/edit.ts";
 import type { FormField } from "../request/form-field.ts";
 import { SOURCES } from "../request/section-fields.ts";
@@ -8,6 +11,7 @@ import type { AssumedSource } from "../state.ts";
 import { Field } from "./field.tsx";
 import { Fields } from "./fields.tsx";
 import { UploadField } from "./upload-field.tsx";
+import type { Probing } from "./use-probe.ts";
 import type { Upload } from "./use-upload.ts";
 
 const URL_FIELD: FormField = {
@@ -80,7 +84,40 @@ const SIDE: readonly FormField[] = [
   { member: "rotation", label: "Rotation", type: "choice", choices: ["90", "180", "270"] },
 ];
 
-/** What the dry run plans for; the source is read only by a real job. */
+/** Reads the source, so that the plan is for what is in it. */
+export function ReadSource({ probing: { isReading, probe, error, read } }: { readonly probing: Probing }) {
+  const why = probe?.error ?? (error instanceof Error ? error.message : null);
+  return (
+    <div class="read-source" aria-live="polite">
+      <button type="button" disabled={read === null || isReading} onClick={() => read?.()}>
+        {isReading ? "Reading …" : "Read the source"}
+      </button>
+      {isReading && <span class="muted">A node looks into the source</span>}
+      {why !== null && (
+        <span class="status bad">
+          <span aria-hidden="true">✕</span> {why}
+        </span>
+      )}
+      {probe?.metadata && <span>{sourceText(probe.metadata)}</span>}
+    </div>
+  );
+}
+
+/** `h264 1920 × 1080, 25 fps · aac 2 ch · 0:40 · 32 MB`. */
+function sourceText({ streams, format }: NonNullable<Probe["metadata"]>): string {
+  const tracks = streams.map((stream) => {
+    const { codec_name: codec = "", width, height, channels } = stream;
+    const fps = frameRateOf(stream);
+    if (width !== undefined)
+      return `${codec} ${width} × ${height}${fps === null ? "" : `, ${Number(fps.toFixed(3))} fps`}`;
+    return channels === undefined ? codec : `${codec} ${channels} ch`;
+  });
+  const length = format?.duration === undefined ? [] : [timecode(Number(format.duration), 0)];
+  const size = format?.size === undefined ? [] : [bytes(Number(format.size))];
+  return [...tracks, ...length, ...size].join(" · ");
+}
+
+/** What the dry run plans for while the source is not read. */
 export function AssumedSourceForm({
   source,
   set,

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { CopraError, type DryRunPlan, type JobRequest } from "../../../client/index.ts";
 import { copra } from "../../core/service.ts";
 import { plannable } from "../request/plannable.ts";
-import type { BuilderState } from "../state.ts";
+import type { Json } from "../secrets.ts";
 import type { Invalid } from "./form-context.ts";
 
 const DELAY_MS = 300;
@@ -29,7 +29,8 @@ function fieldOf({ field, code }: CopraError): string | undefined {
   return undefined;
 }
 
-export function usePlan({ request, source }: BuilderState): Planned & { readonly retry: () => void } {
+/** `source`: what the dry run plans for, as its query has it. */
+export function usePlan(request: Json, source: object): Planned & { readonly retry: () => void } {
   const [planned, setPlanned] = useState<Planned>({ plan: null, invalid: null, error: null, isCurrent: false });
   const [round, setRound] = useState(0);
   const isFirst = useRef(true);

@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 import { isText, parsed, printed } from "./field-text.ts";
 
 const field = (type: Parameters<typeof parsed>[0]["type"], choices?: readonly string[]) => ({
-  ...{ member: "a", label: "A", type },
+  member: "a",
+  label: "A",
+  type,
   ...(choices && { choices }),
 });
 

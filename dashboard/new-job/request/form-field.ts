@@ -15,18 +15,27 @@ export type FormField = {
 };
 
 export const text = (member: string, label: string, more: Partial<FormField> = {}): FormField => ({
-  ...{ member, label, type: "text" },
+  member,
+  label,
+  type: "text",
   ...more,
 });
 export const number = (member: string, label: string, more: Partial<FormField> = {}): FormField => ({
-  ...{ member, label, type: "number" },
+  member,
+  label,
+  type: "number",
   ...more,
 });
 export const flag = (member: string, label: string, help?: string): FormField => ({
-  ...{ member, label, type: "flag" },
+  member,
+  label,
+  type: "flag",
   ...(help === undefined ? {} : { help }),
 });
 export const choice = (member: string, label: string, choices: readonly string[], help?: string): FormField => ({
-  ...{ member, label, type: "choice", choices },
+  member,
+  label,
+  type: "choice",
+  choices,
   ...(help === undefined ? {} : { help }),
 });

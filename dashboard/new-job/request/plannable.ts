@@ -42,12 +42,12 @@ export function missingIn(request: Json): Missing[] {
 
 /** Values that a dry run accepts: it reads no source and stores nothing. */
 const STAND_INS: Readonly<Record<string, string>> = {
-  ...{ "input.url": "https://source.example.com/source", "storage.url": "https://upload.example.com/" },
-  ...{
-    "notification.url": "https://hook.example.com/",
-    "notification.topic_arn": "arn:aws:sns:us-east-1:123456789012:a",
-  },
-  ...{ "storage.credentials.account": "account", "storage.credentials.api_key": "a2V5" },
+  "input.url": "https://source.example.com/source",
+  "storage.url": "https://upload.example.com/",
+  "notification.url": "https://hook.example.com/",
+  "notification.topic_arn": "arn:aws:sns:us-east-1:123456789012:a",
+  "storage.credentials.account": "account",
+  "storage.credentials.api_key": "a2V5",
 };
 
 /** The request for a dry run. Files that are still being uploaded do not matter to it. */

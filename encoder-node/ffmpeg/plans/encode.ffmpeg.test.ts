@@ -11,12 +11,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MediaProbe, type ProbedStream, rotationOf } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import type { PlannedCommand } from "#shared/plan/output-plan.ts";
-import { planEncode } from "#shared/plan/plan-encode.ts";
+import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import { longestEnd } from "#shared/plan/source/output-length.ts";
+import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { DECODED_TIMES } from "#shared/plan/thumbnails/decoded-times.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
-import { locateFfmpeg } from "../build/locate.ts";
+import { few, SLOW } from "../../testing/few.ts";
+import { locateFfmpeg } from "../discover/locate.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);
@@ -156,7 +157,7 @@ const rampFrame = async (done: Run, file: string): Promise<number> =>
   Math.round((((await pixel(done, file, 1, 1))[0] ?? 0) * 219) / 255);
 
 describe("video", () => {
-  test.each(["clip.mp4", "clip.mkv", "late.ts"])(
+  few(1).each(["clip.mp4", "clip.mkv", "late.ts"])(
     "every frame of %s, in all sizes, and images, in one run",
     async (clip) => {
       const done = await encode(
@@ -179,7 +180,7 @@ describe("video", () => {
     },
   );
 
-  test("frames of a source with a variable frame rate keep their times", async () => {
+  test("frames of a source with a variable frame rate keep their times", SLOW, async () => {
     const source = await sourceFrames("jitter.mp4");
     for (const clip of ["jitter.mp4", "jitter.webm"]) {
       const { video } = await made(await encode(clip, { format: "mp4" }, { format: "jpg" }), 0);
@@ -199,7 +200,7 @@ describe("video", () => {
     }
   });
 
-  test.each([
+  few(1).each([
     ["wide-pixels.mp4", "mp4", "1024x576"],
     ["odd.mp4", "mp4", "642x362"],
     ["cover.mp4", "mp4", "320x180"],
@@ -229,7 +230,7 @@ describe("video", () => {
     }
   });
 
-  test("video that changes its size midway loses no frame", async () => {
+  test("video that changes its size midway loses no frame", SLOW, async () => {
     const done = await encode("grows.ts", { format: "mp4:240p" }, { format: "jpg", number: 6 });
     const { video } = await made(done, 0);
     expect([framesOf(video), sizeOf(video)]).toEqual([100, "426x240"]);
@@ -264,7 +265,7 @@ describe("images", () => {
     expect(shown).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
   });
 
-  test.each<[string, OutputOptions, string]>([
+  few(1).each<[string, OutputOptions, string]>([
     ["odd.mp4", { format: "jpg" }, "641x361"],
     ["odd.mp4", { format: "jpg:301x200" }, "301x200"],
     ["clip.mp4", { format: "jpg:301x101" }, "301x101"],

@@ -9,6 +9,7 @@ import { VIDEO_CODECS, VIDEO_TRAITS, type VideoCodec } from "#shared/format/code
 import { TRACK_CONTAINER_TRAITS } from "#shared/format/containers.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { few, SLOW } from "../../testing/few.ts";
 import { encodeClip, encodeOne, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
@@ -68,7 +69,7 @@ describe("rates", () => {
     (Number(file.size) * 8) / 2000,
   ];
 
-  test("two passes come close to the bitrate", async () => {
+  test("two passes come close to the bitrate", SLOW, async () => {
     const formats = withRate("2pass").map((codec) => `${containerOf(codec)}:${codec}_${kbps(codec)}k:x:2pass`);
     for (const [format, mean] of (await probes("noise.mp4", formats)).map(spent)) {
       const requested = Number(/_(\d+)k/.exec(format)?.[1]);
@@ -76,7 +77,7 @@ describe("rates", () => {
     }
   });
 
-  test("a bitrate cap applies with a quality and alone", async () => {
+  test("a bitrate cap applies with a quality and alone", SLOW, async () => {
     const formats = withRate("maxrate").flatMap((codec) =>
       ["quality=5,", ""].map((quality) => `${containerOf(codec)}:${codec}:x:${quality}maxrate=${kbps(codec)}k`),
     );
@@ -87,7 +88,7 @@ describe("rates", () => {
     }
   });
 
-  test("each lower quality step gives a smaller file", async () => {
+  test("each lower quality step gives a smaller file", SLOW, async () => {
     const codecs: VideoCodec[] = ["h264", "vp8", "theora", "mpeg4", "mpeg2video", "mjpeg", "flv", "wmv2", "prores-ks"];
     const STEPS = [5, 4, 3, 2, 1];
     const formats = codecs.flatMap((codec) =>
@@ -173,7 +174,7 @@ describe("files", () => {
       found.push(data.toString("latin1", at + 4, at + 8));
     return found;
   };
-  test("mp4: index first, or fragments", async () => {
+  test("mp4: index first, or fragments", SLOW, async () => {
     const read = async (format: string): Promise<string[]> =>
       boxes(await readFile(await encodeOne(clip("clip.mp4"), { format })));
     expect(await read("mp4:240p")).toEqual(["ftyp", "moov", "free", "mdat"]);
@@ -207,7 +208,7 @@ describe("files", () => {
 });
 
 describe("copies", () => {
-  test.each([
+  few(1).each([
     ["clip.ts", "mp4:copy:copy", "h264,aac"],
     ["clip.mp4", "mpegts:copy:copy", "h264,aac"],
     ["clip.mp4", "flv:copy:mp3", "h264,mp3"],
@@ -275,7 +276,7 @@ describe("audio", () => {
     return Number(/silence_start: 0(?:\.0\d*)?\s[\s\S]*?silence_end: (\S+)/.exec(stderr)?.[1] ?? 0);
   }
 
-  test.each(["avi:mpeg4:pcm", "avi:mpeg4:mp3", "ogv:theora:vorbis", "flv:h264:aac", "mkv:h264:opus", "asf"])(
+  few(1).each(["avi:mpeg4:pcm", "avi:mpeg4:mp3", "ogv:theora:vorbis", "flv:h264:aac", "mkv:h264:opus", "asf"])(
     "that begins late stays late in %s",
     async (format) => {
       const file = await encodeOne(clip("late-audio.mkv"), { format });
@@ -283,7 +284,7 @@ describe("audio", () => {
     },
   );
 
-  test.each(["avi:mpeg4:pcm", "avi:h264:mp3"])("next to video that begins late is not late in %s", async (format) => {
+  few(1).each(["avi:mpeg4:pcm", "avi:h264:mp3"])("next to video that begins late is not late in %s", async (format) => {
     const file = await encodeOne(clip("late-video.mkv"), { format });
     const { streams } = await probe(file);
     expect(Math.abs(Number(videoOf({ streams, format: {} })?.duration) - 2)).toBeLessThan(0.1);

@@ -10,6 +10,7 @@ import type { ImageOutput } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { chooseTimestamps, timestampsOf } from "#shared/plan/thumbnails/thumbnail-timestamps.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { few, SLOW } from "../../testing/few.ts";
 import { decode, encodeClip, makeClip, probe, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 
 const run = promisify(execFile);
@@ -99,7 +100,7 @@ const hashOf = async (file: string): Promise<string> =>
 const OFFSETS = [50.5, 3.2, 88.001, 3.2, 0, 99];
 
 describe("single images", () => {
-  test.each([
+  few(2).each([
     ["even.mp4", 7],
     ["even.mkv", 7],
     ["uneven.mp4", 7],
@@ -127,7 +128,7 @@ describe("single images", () => {
     }
   });
 
-  test("by interval show the frames at multiples of the interval", async () => {
+  test("by interval show the frames at multiples of the interval", SLOW, async () => {
     for (const [clip, interval] of [
       ["even.mp4", 25],
       ["uneven.mkv", 0],
@@ -151,7 +152,7 @@ describe("single images", () => {
 });
 
 describe("sprite sheets", () => {
-  test.each<[string, number, object]>([
+  few(2).each<[string, number, object]>([
     ["even.mp4", 6, { limit: 4, columns: 3 }],
     ["even.mkv", 20, { limit: 11, columns: 5 }],
     ["even.ts", 9, {}],
@@ -174,7 +175,7 @@ describe("animated images", () => {
     params: { scene: { number, duration } },
   });
 
-  test.each<[string, OutputOptions, number]>([
+  few(2).each<[string, OutputOptions, number]>([
     ["short.mp4", gif(1, 1), 10],
     ["short.mp4", gif(4, 0.3), 12],
     ["short.mp4", gif(1, 5), 20],
@@ -213,7 +214,7 @@ function chunksOf(file: Buffer): { name: string; data: Buffer }[] {
 }
 
 describe("every format", () => {
-  test.each(["jpg", "png", "webp", "avif"])("%s shows the frame unchanged", async (format) => {
+  few(2).each(["jpg", "png", "webp", "avif"])("%s shows the frame unchanged", async (format) => {
     const { files } = await make("colors.mp4", { format: `${format}:320x`, number: 2 });
     const shown = await decode(files[0]?.[0] ?? "", "format=gbrp", "rgb24");
     const source = await decode(
@@ -226,7 +227,7 @@ describe("every format", () => {
     expect(10 * Math.log10(255 ** 2 / Math.max(1e-9, squares / source.length))).toBeGreaterThan(36);
   });
 
-  test.each([
+  few(2).each([
     ["jpg", { number: 1 }],
     ["webp", { number: 1 }],
     ["avif", { number: 1 }],

@@ -10,7 +10,7 @@ import { TRACK_CONTAINER_TRAITS, TRACK_CONTAINERS, type TrackContainer } from "#
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { encodeClip, FFMPEG, FFPROBE, makeClip, REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
-import { listEncoders } from "../build/listings.ts";
+import { listEncoders } from "../discover/listings.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 
 const run = promisify(execFile);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
+import { few } from "../../testing/few.ts";
 import { decode, decodeAudio, encodeClip, encodeOne, firstFrame, makeClip, probe } from "../../testing/plan-runs.ts";
 
 const X264 = "-c:v libx264 -preset ultrafast -qp 0";
@@ -81,7 +82,7 @@ async function look(file: string, columns = [0.2, 0.8], rows = [0.2, 0.8]): Prom
 }
 
 describe("shape", () => {
-  test.each<[string, Record<string, unknown>, string]>([
+  few(2).each<[string, Record<string, unknown>, string]>([
     ["quarters.mp4", {}, "320x180 RG BW"],
     ["quarters.mp4", { transpose: 0 }, "180x320 RB GW"],
     ["quarters.mp4", { transpose: 1 }, "180x320 BR WG"],
@@ -106,7 +107,7 @@ describe("shape", () => {
     },
   );
 
-  test.each<[string, OutputOptions, number[], number[], string]>([
+  few(2).each<[string, OutputOptions, number[], number[], string]>([
     // Bars above and below, then at the sides.
     ["quarters.mp4", { format: "mp4:180x180" }, [0.2, 0.8], [0.1, 0.3, 0.7, 0.9], "180x180 -- RG BW --"],
     ["quarters.mp4", { format: "mp4:320x90" }, [0.1, 0.4, 0.6, 0.9], [0.2, 0.8], "320x90 -RG- -BW-"],
@@ -151,7 +152,7 @@ describe("color", () => {
   const wide = "-colorspace bt2020nc -color_primaries bt2020 -color_trc bt2020-10";
 
   /** The source's size, its conversion from RGB, the output's format and expected tags. BT.2020 stays BT.2020. */
-  test.each<[string, string, string, string, string]>([
+  few(2).each<[string, string, string, string, string]>([
     ["HD with tags", "1280x720", `${encoded("bt709", "tv", "yuv420p")} ${TAGS} ${X264}`, "mp4:240p", HD],
     ["HD without", "1280x720", `${encoded("bt709", "tv", "yuv420p")},${untagged} ${X264}`, "mp4:240p", HD],
     ["SD without", "320x240", `${encoded("bt601", "tv", "yuv420p")},${untagged} ${X264}`, "mp4:720p", SD],
@@ -235,7 +236,7 @@ describe("high dynamic range", () => {
     return scene <= 1 / 12 ? Math.sqrt(3 * scene) : 0.17883277 * Math.log(12 * scene - 0.28466892) + 0.55991073;
   };
 
-  test.each([
+  few(2).each([
     ["smpte2084", pq],
     ["arib-std-b67", hlg],
   ])("%s becomes BT.709 for 8 bits, and stays unchanged for 10", async (transfer, curve) => {
@@ -297,7 +298,7 @@ describe("watermark", () => {
   });
   const overlayOf = (name: string): ReadonlyMap<string, string> => new Map([["https://a.example/m", clip(name)]]);
 
-  test.each<[string, OutputOptions, number, number]>([
+  few(2).each<[string, OutputOptions, number, number]>([
     // 540×270 pixels for 1080 lines are 360×180 for 720, at 14 pixels from the edges.
     ["gray.mp4", { format: "mp4", params: params("topleft") }, 14, 14],
     ["gray.mp4", { format: "mp4", params: params("bottomright") }, 1280 - 14 - 360, 720 - 14 - 180],
@@ -324,7 +325,7 @@ describe("watermark", () => {
     for (let x = 30; x < 50; x++) expect((at(x)[1] ?? 0) - (at(x)[0] ?? 0)).toBeLessThanOrEqual(25);
   });
 
-  test.each([
+  few(2).each([
     ["pal.mp4", "mp4:0x240"],
     ["hdr.mp4", "mp4:hevc_0x270::pix_fmt=yuv420p10le"],
     ["hdr.mp4", "mp4:hevc_640x354::pix_fmt=yuv420p10le"],
@@ -336,7 +337,7 @@ describe("watermark", () => {
     expect([red > green + 25, blue > green + 25]).toEqual([true, true]);
   });
 
-  test.each([
+  few(2).each([
     ["overlay.webp", "tall.mp4", 180, 90],
     ["overlay.jpg", "tall.mp4", 180, 90],
     ["huge.png", "gray.mp4", 640, 64],
@@ -370,7 +371,7 @@ describe("trim", () => {
   };
   const count = (from: number, length: number): number[] => Array.from({ length }, (_, at) => (from + at) % 200);
 
-  test.each<[string, number, number, number]>([
+  few(2).each<[string, number, number, number]>([
     ["ramp.mp4", 1.001, 30, 60],
     ["ramp.mkv", 1.001, 30, 60],
     ["ramp.ts", 1.001, 30, 60],

@@ -3,7 +3,8 @@
 import type { FileHandle } from "node:fs/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Piece } from "../segment-boundaries.ts";
-import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
+import { boxAt, bytesAt } from "./box-file.ts";
+import type { BoxHeader } from "./boxes.ts";
 import { readFragment } from "./fragments.ts";
 import { type MovieHeader, readMovieHeader } from "./movie-header.ts";
 
@@ -36,7 +37,7 @@ export function followFragments(file: FileHandle, kind: TrackKind): FragmentFile
 
   const bodyOf = ({ type, headerBytes, sizeBytes }: BoxHeader): Promise<Buffer> => {
     if (sizeBytes > MAX_BODY_BYTES) throw new Error(`MP4 box ${JSON.stringify(type)} is too large: ${sizeBytes} bytes`);
-    return readFully(file, offset + headerBytes, sizeBytes - headerBytes);
+    return bytesAt(file, offset + headerBytes, sizeBytes - headerBytes);
   };
 
   /** Returns the fragment that ends with this complete box, or null. */
@@ -67,8 +68,8 @@ export function followFragments(file: FileHandle, kind: TrackKind): FragmentFile
       const fragments: FileFragment[] = [];
       sizeBytes = (await file.stat()).size;
       for (;;) {
-        const box = boxHeader(await readFully(file, offset, Math.min(MAX_HEADER_BYTES, sizeBytes - offset)));
-        if (!box || offset + box.sizeBytes > sizeBytes) return fragments;
+        const box = await boxAt(file, offset, sizeBytes);
+        if (!box) return fragments;
         const fragment = await takeBox(box);
         if (fragment) fragments.push(fragment);
         offset += box.sizeBytes;
@@ -76,14 +77,4 @@ export function followFragments(file: FileHandle, kind: TrackKind): FragmentFile
     },
     isWhole: () => offset === sizeBytes && open === null,
   };
-}
-
-async function readFully(file: FileHandle, from: number, sizeBytes: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(sizeBytes);
-  for (let at = 0; at < sizeBytes; ) {
-    const { bytesRead } = await file.read(bytes, at, sizeBytes - at, from + at);
-    if (bytesRead === 0) throw new Error("MP4 file became shorter");
-    at += bytesRead;
-  }
-  return bytes;
 }

@@ -2,7 +2,8 @@
 // need it. Nothing is written.
 import type { FileHandle } from "node:fs/promises";
 import { openFile } from "../../run-files/open-file.ts";
-import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
+import { bytesAt, wholeBoxAt } from "./box-file.ts";
+import type { BoxHeader } from "./boxes.ts";
 import { boxOf, movedIndex } from "./chunk-offsets.ts";
 
 /** The file with the index first: `head`, then the bytes of the file on the disk from `from` to `to`. */
@@ -38,7 +39,10 @@ export async function readIndexFirst(path: string, reservedBytes: number): Promi
     if (!isExpected || type.sizeBytes > MAX_TYPE_BYTES || index.sizeBytes > MAX_INDEX_BYTES) {
       throw new Error("MP4 file does not have its index at its end");
     }
-    const [start, moov] = await Promise.all([bytesAt(file, type), bytesAt(file, index)]);
+    const [start, moov] = await Promise.all([
+      bytesAt(file, type.at, type.sizeBytes),
+      bytesAt(file, index.at, index.sizeBytes, MAX_INDEX_BYTES),
+    ]);
     // A larger index never has a smaller shift (`movedIndex`), so there is a free box wherever bytes are reserved.
     const shiftFor = (sizeBytes: number): number =>
       reservedBytes === 0 ? sizeBytes : Math.max(reservedBytes, sizeBytes + LEAST_FREE_BYTES);
@@ -59,18 +63,10 @@ async function boxesOf(file: FileHandle, sizeBytes: number): Promise<PlacedBox[]
   const boxes: PlacedBox[] = [];
   let at = 0;
   while (at < sizeBytes) {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_HEADER_BYTES), 0, MAX_HEADER_BYTES, at);
-    const header = boxHeader(buffer.subarray(0, bytesRead));
-    if (!header || at + header.sizeBytes > sizeBytes) throw new Error("MP4 file ends within a box");
+    const header = await wholeBoxAt(file, at, sizeBytes);
     boxes.push({ ...header, at });
     if (boxes.length > MAX_BOXES) throw new Error(`MP4 file has more than ${MAX_BOXES} boxes`);
     at += header.sizeBytes;
   }
   return boxes;
-}
-
-async function bytesAt(file: FileHandle, { at, sizeBytes }: PlacedBox): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, at);
-  if (bytesRead !== sizeBytes) throw new Error("MP4 file ends within a box");
-  return buffer;
 }

@@ -64,7 +64,7 @@ test.each(["", "WEBVTTX\n", "1\n00:00:01,000 --> 00:00:02,000\nA\n", " WEBVTT"])
 );
 
 const TIMES = "00:01.000 --> 00:02.000";
-const many = (part: string): string => part.repeat(10e6 / part.length);
+const many = (part: string): string => part.repeat(2e6 / part.length);
 
 test.each([
   ["blanks in a line of times", `WEBVTT\n\n${TIMES}${many(" ")}\u2028\nA`, 1],
@@ -74,6 +74,6 @@ test.each([
   ["blocks without cues", `WEBVTT\n\n${many("a\n\n")}${TIMES}\nA`, 1],
   ["arrows in one block", `WEBVTT\n\n${many("-->\n")}`, 0],
   ["carriage returns", `WEBVTT${many("\r")}${TIMES}\nA`, 1],
-])("10 MB of %s are parsed in linear time", (_, text, cues) => {
+])("2 MB of %s are parsed in linear time", (_, text, cues) => {
   expect(parseWebVtt(text)?.cues).toHaveLength(cues);
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { fetchSubtitles } from "./fetch-subtitles.ts";
 
 const { ffmpeg } = await locateFfmpeg(process.env);

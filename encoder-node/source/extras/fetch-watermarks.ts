@@ -5,7 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import { IMAGE_DECODERS } from "#shared/media/decoders.ts";
 import { IMAGE_DEMUXERS } from "#shared/media/demuxers.ts";
 import type { Result } from "#shared/result.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { runFfprobe } from "../probe/run-ffprobe.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
 

@@ -17,8 +17,6 @@ export type Fetch = {
   readonly signal: AbortSignal;
   /** Returns to 0 when a server cannot resume; `totalBytes` is null when the server does not send it. */
   readonly onProgress?: ((receivedBytes: number, totalBytes: number | null) => void) | undefined;
-  /** Called every few seconds while the source is slow. */
-  readonly onSlow?: (() => void) | undefined;
   readonly timeouts?: SourceTimeouts | undefined;
   /** The source's share of a disk that several sources use; `freeSpace` is ignored then. */
   readonly disk?: DiskShare | undefined;

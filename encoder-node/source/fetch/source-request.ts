@@ -2,6 +2,7 @@
 import { type Dispatcher, request } from "undici";
 import { AppError } from "#shared/errors.ts";
 import { type AllowPrivate, checkUrl, withoutSigned } from "#shared/network/address-policy.ts";
+import { NODE_USER_AGENT } from "#shared/version.ts";
 import { connectionFailure } from "./source-failure.ts";
 
 export type SourceRequest = {
@@ -50,7 +51,7 @@ async function send(url: URL, headers: Record<string, string>, source: SourceReq
     // Without user and password: those are in the header.
     return await request(`${url.origin}${url.pathname}${url.search}`, {
       dispatcher: agent,
-      headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "Copra", ...headers },
+      headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": NODE_USER_AGENT, ...headers },
       signal,
       headersTimeout: stallMs,
       bodyTimeout: stallMs,

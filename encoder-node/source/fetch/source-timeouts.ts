@@ -11,10 +11,7 @@ export type SourceTimeouts = {
   readonly minimumRate?: MinimumRate;
   /** Time limit of a whole file, all attempts together. */
   readonly limitMs?: number;
-  readonly slow?: SlowRate;
 };
-/** A source that is slower than this in a time window is reported as slow (`onSlow`). */
-export type SlowRate = { readonly bytesPerSecond: number; readonly windowMs: number };
 export type MinimumRate = { readonly bytes: number; readonly windowMs: number };
 
 export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
@@ -25,9 +22,6 @@ export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { fi
 const MINIMUM_RATE: MinimumRate = { bytes: 1024 * 1024, windowMs: 60_000 };
 /** The lifetime of the signed URL of a source in a bucket (worker/storage/source-url.ts). */
 const LIMIT_MS = 12 * 60 * 60 * 1000;
-
-/** A slower transfer does not keep a slot for which others wait. */
-const SLOW: SlowRate = { bytesPerSecond: 1024 * 1024, windowMs: 10_000 };
 
 /** Retries in a row, for a server that has responded before, and for one that never has. */
 const RETRIES = 5;
@@ -61,21 +55,6 @@ export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: 
     if (inWindow < minimumRate.bytes) throw tooSlow(host, minimumRate);
     since = performance.now();
     inWindow = 0;
-  };
-}
-
-/** Watches how fast a file is. Call the result for all bytes that arrive: it calls `onSlow` after each slow window. */
-export function watchSlow({ slow = SLOW }: SourceTimeouts, onSlow: () => void): (bytes: number) => void {
-  const { bytesPerSecond, windowMs } = slow;
-  let [since, inWindow] = [performance.now(), 0];
-  return (bytes) => {
-    inWindow += bytes;
-    const tookMs = performance.now() - since;
-    if (tookMs < windowMs) return;
-    const isSlow = (inWindow * 1000) / tookMs < bytesPerSecond;
-    since = performance.now();
-    inWindow = 0;
-    if (isSlow) onSlow();
   };
 }
 

@@ -18,15 +18,7 @@ import {
   SlowSource,
 } from "./source-failure.ts";
 import { requestSource, type SourceResponse } from "./source-request.ts";
-import {
-  canRetry,
-  DEFAULT_TIMEOUTS,
-  pauseMs,
-  type SourceTimeouts,
-  watchRate,
-  watchSlow,
-  watchTime,
-} from "./source-timeouts.ts";
+import { canRetry, DEFAULT_TIMEOUTS, pauseMs, type SourceTimeouts, watchRate, watchTime } from "./source-timeouts.ts";
 
 /** After how many bytes the disk space is checked again: other processes write to the disk too. */
 const DISK_CHECK_BYTES = 16 * 1024 * 1024;
@@ -40,7 +32,6 @@ export class SourceTransfer {
   readonly #file: FileHandle;
   readonly #agent: Agent;
   readonly #checkTime: (host: string) => void;
-  readonly #checkSlow: (bytes: number) => void;
   /** Connections that were reset. */
   #resets = 0;
   #host = "";
@@ -48,14 +39,13 @@ export class SourceTransfer {
   #hasResponded: boolean;
 
   constructor(fetch: Fetch, state: ResumeState, file: FileHandle) {
-    const { allow, timeouts = DEFAULT_TIMEOUTS, onSlow } = fetch;
+    const { allow, timeouts = DEFAULT_TIMEOUTS } = fetch;
     this.#fetch = fetch;
     this.#timeouts = timeouts;
     this.#state = state;
     this.#file = file;
     this.#hasResponded = state.received > 0;
     this.#checkTime = watchTime(timeouts, state.spentMs);
-    this.#checkSlow = watchSlow(timeouts, () => onSlow?.());
     const onReset = (): void => {
       this.#resets += 1;
     };
@@ -156,7 +146,6 @@ export class SourceTransfer {
       await writeAt(this.#file, chunk, state.received);
       state.received += chunk.length;
       checkRate(chunk.length);
-      this.#checkSlow(chunk.length);
       this.#checkTime(host);
       onProgress?.(state.received, state.totalBytes);
     }

@@ -1,7 +1,7 @@
 // Reads the frame index of a video track, without decoding it.
 import * as z from "zod";
 import { err } from "#shared/result.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { checkPackets, type FrameIndexReading, type Sample, type TrackHead } from "./packet-checks.ts";
 import { PACKET_ENTRIES, PacketList } from "./packet-list.ts";
 import { type ProbeInput, runPacketListing, runPacketListingByLine } from "./run-packet-listing.ts";

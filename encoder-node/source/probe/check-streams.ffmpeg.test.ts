@@ -57,7 +57,10 @@ it("rejects a source whose indexes mean other streams, so that another node may 
 it("finds the streams of a multiplex by their PIDs, whatever their indexes were at the inspection", async () => {
   const source = { path: join(folder, "multiplex.ts") };
   const stream = (index: number, codec_type: string, id: string, width = 64) => ({
-    ...{ index, codec_type, id, codec_name: codec_type === "video" ? "mpeg2video" : "mp2" },
+    index,
+    codec_type,
+    id,
+    codec_name: codec_type === "video" ? "mpeg2video" : "mp2",
     ...(codec_type === "video" ? { width, height: 48 } : { channels: 1 }),
   });
   const format = { format_name: "mpegts" };

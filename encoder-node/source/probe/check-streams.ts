@@ -4,7 +4,7 @@ import { AppError } from "#shared/errors.ts";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import { openingArguments, type PlannedInput } from "#shared/plan/command/opening-arguments.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { probeLimits } from "../../ffmpeg/limits.ts";
 import { confine, type RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 

@@ -1,5 +1,6 @@
 // Reads what ffprobe does not report of an ISO base media file: its brand, and which of its tracks are encrypted.
 import { type FileHandle, open } from "node:fs/promises";
+import { bytesAt } from "../../package/mp4/box-file.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
 
 export type IsoFileType = {
@@ -28,7 +29,7 @@ export async function readIsoFileType(path: string): Promise<IsoFileType> {
     const { size } = await file.stat();
     const [first] = await boxesOf(file, 0, size, 1);
     if (first?.type !== "ftyp") return { brand: null, encrypted: new Set() };
-    const brand = await bytesAt(file, first.bodyAt, 4);
+    const brand = await bytesAt(file, first.bodyAt, Math.min(4, size - first.bodyAt));
     const entries = await entriesOf(file, 0, size, ENTRY_PATH);
     return { brand: brand.toString("latin1"), encrypted: new Set(entries.flatMap((type) => ENTRIES[type] ?? [])) };
   } finally {
@@ -72,9 +73,4 @@ function headerIn(bytes: Buffer): BoxHeader | null {
   } catch {
     return null;
   }
-}
-
-async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
-  return buffer.subarray(0, bytesRead);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { openWorkshop, truncated } from "../../testing/source-workshop.ts";
 import { withPacketTimes } from "./packet-times.ts";
 import { probeFile } from "./probe.ts";

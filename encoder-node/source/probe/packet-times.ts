@@ -3,7 +3,7 @@
 import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStream } from "#shared/media/media-probe.ts";
 import { mayRestart, timelineStartUs } from "#shared/media/timeline-start.ts";
 import { chooseTracks, usedStreams } from "#shared/plan/source/source-tracks.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { isTruncated } from "./declared-length.ts";
 import { ALL_MS } from "./probe-end.ts";

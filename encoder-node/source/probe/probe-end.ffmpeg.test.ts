@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
+import { SLOW } from "../../testing/few.ts";
 import { packetEndsMs } from "./probe-end.ts";
 
 const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
@@ -33,7 +34,7 @@ it.each([
   for (const [at, endMs] of endsMs.entries()) expect(Math.abs((found.get(at) ?? 0) - endMs)).toBeLessThan(120);
 });
 
-it("reads as many packets as a day of video has", async () => {
+it("reads as many packets as a day of video has", SLOW, async () => {
   // 250,000 packets of two samples each.
   const tiny = ["-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono:d=62.5,asetnsamples=2", "-c:a", "pcm_u8"];
   expect([...(await packetEndsMs(ffprobe, await make("long.mkv", ...tiny), {}, signal))]).toEqual([[0, 62_500]]);

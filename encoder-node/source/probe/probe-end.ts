@@ -1,5 +1,5 @@
 // Finds the real ends of the tracks of a file, whatever its header declares.
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 
 /** Packets from this time on, in ms on the file's own timeline; left out: all. */

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { isCaptions } from "#shared/media/captions.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { probeDecodable } from "./probe-decodable.ts";
 import { runFfprobe } from "./run-ffprobe.ts";

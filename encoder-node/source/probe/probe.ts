@@ -3,7 +3,7 @@ import { basename, extname } from "node:path";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 
 /**

@@ -1,5 +1,5 @@
 // Reads when the packets of a file start and end, by stream.
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { type LocalFile, runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 import { PacketClock, type TimedPacket } from "./packet-clock.ts";
 

@@ -1,7 +1,7 @@
 // Audio about which ffprobe knows nothing, because it begins late, or because its packets contain no audio.
 import { chosenAudio } from "#shared/media/choose-streams.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
-import type { Tool } from "../../ffmpeg/build/locate.ts";
+import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { withPacketTimes } from "./packet-times.ts";
 import { runFfprobe } from "./run-ffprobe.ts";

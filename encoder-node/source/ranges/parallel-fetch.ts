@@ -5,7 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import { type Fetch, newResumeState, type ResumeState } from "../fetch/fetch-options.ts";
 import { fetchSource } from "../fetch/fetch-source.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
-import { DEFAULT_TIMEOUTS, watchSlow, watchTime } from "../fetch/source-timeouts.ts";
+import { DEFAULT_TIMEOUTS, watchTime } from "../fetch/source-timeouts.ts";
 import { validForMs } from "../fetch/url-validity.ts";
 import { isWorthMore, twoConnections } from "./connection-count.ts";
 import { describeSource } from "./describe-source.ts";
@@ -85,12 +85,11 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
 
 /** Fetches as much of the rest as several connections are good for. */
 async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
-  const { url, destination, resume, allow, signal, timeouts, onProgress, onSlow, disk, freeSpace } = fetch;
+  const { url, destination, resume, allow, signal, timeouts, onProgress, disk, freeSpace } = fetch;
   const { totalBytes: sizeBytes, validator, received: from } = resume;
   if (sizeBytes === null || validator === null) return;
   const startedAt = performance.now();
   const checkTime = watchTime(timeouts ?? DEFAULT_TIMEOUTS, resume.spentMs);
-  const checkSlow = watchSlow(timeouts ?? DEFAULT_TIMEOUTS, () => onSlow?.());
   let missing = sizeBytes - from;
   let unchecked = 0;
   const checkDisk = (): Promise<void> =>
@@ -113,7 +112,6 @@ async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
         unchecked = 0;
         await checkDisk();
       }
-      checkSlow(bytes.length);
       checkTime(new URL(url).host);
     },
     onPrefix: (received) => {

@@ -10,6 +10,7 @@ import type { CommandResult } from "../../ffmpeg/command-result.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { openMachineLoopback } from "../../ffmpeg/sandbox/loopback-network.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { few } from "../../testing/few.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { closeServers, noise, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
 import { readFrameIndex } from "../frame-index/frame-index.ts";
@@ -76,7 +77,7 @@ describe("the server", () => {
     return { status: response.statusCode, length, part, body, connection, port: response.socket?.localPort };
   }
 
-  it.each([
+  few(1).each([
     ["GET", undefined, 200, 0, 299_999, undefined],
     ["HEAD", undefined, 200, 0, 299_999, undefined],
     ["GET", "bytes=0-", 206, 0, 299_999, "bytes 0-299999/300000"],
@@ -119,7 +120,7 @@ const decodeUrl = ({ url, network }: RangeInput, signal: AbortSignal, stallMs = 
 const framesOf = (): Promise<string> => readFile(join(folder, "out.txt"), "utf8");
 
 describe("ffmpeg", () => {
-  it.each(CLIPS)("reads %s like a file, and each byte is fetched at most once", async (name) => {
+  few(1).each(CLIPS)("reads %s like a file, and each byte is fetched at most once", async (name) => {
     const bytes = await readFile(join(folder, name));
     const { input, cache, server } = await openSource(bytes);
     expect(await decodeUrl(input, input.failed)).toEqual({ ok: true });
@@ -132,7 +133,7 @@ describe("ffmpeg", () => {
     expect(new Set(server.seen.map(({ headers }) => headers.range)).size).toBe(server.seen.length);
   });
 
-  it.each(CLIPS)("never takes a broken source for a short one: %s", async (name) => {
+  few(1).each(CLIPS)("never takes a broken source for a short one: %s", async (name) => {
     const bytes = await readFile(join(folder, name));
     for (const share of [0.02, 0.5, 0.98]) {
       const { input } = await openSource(bytes, Math.floor(bytes.length * share));
@@ -169,7 +170,7 @@ describe("ffmpeg", () => {
 });
 
 describe("ffprobe", () => {
-  it.each(CLIPS)("finds the same frames in %s", async (name) => {
+  few(1).each(CLIPS)("finds the same frames in %s", async (name) => {
     const path = join(folder, name);
     const { input } = await openSource(await readFile(path));
     const reading = await readFrameIndex(ffprobe, input, 0, never);

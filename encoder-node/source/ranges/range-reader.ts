@@ -5,6 +5,7 @@ import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { Renewable, type Signed } from "../../async/renewable.ts";
+import { untilAborted } from "../../async/until-aborted.ts";
 import { guardedAgent } from "../fetch/address-guard.ts";
 import { readResponse, validatorOf } from "../fetch/read-response.ts";
 import {
@@ -17,7 +18,6 @@ import {
 } from "../fetch/source-failure.ts";
 import { requestSource, type SourceResponse } from "../fetch/source-request.ts";
 import { canRetry, DEFAULT_TIMEOUTS, pauseMs, type SourceTimeouts, watchRate } from "../fetch/source-timeouts.ts";
-import { FallingLimit } from "./falling-limit.ts";
 import { rangesByPiece, type SourcePiece } from "./source-pieces.ts";
 
 export type RangeSource = {
@@ -200,3 +200,33 @@ async function writeBody(
 /** Another version cannot be used: bytes of the first one are in use already. */
 const changed = (host: string): FinalFailure =>
   new FinalFailure("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);
+
+/** How many requests at a time a host accepts: any number, until it refuses one beside others. */
+class FallingLimit {
+  #running = 0;
+  #most = Number.POSITIVE_INFINITY;
+  #waiting: (() => void)[] = [];
+
+  /** Resolves when a request may be sent; the caller calls `end` once it is over. Rejects when `signal` aborts. */
+  async begin(signal: AbortSignal): Promise<void> {
+    while (this.#running >= this.#most) {
+      await untilAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+    }
+    this.#running += 1;
+  }
+
+  /**
+   * A request is over. Returns whether a refused one may be sent again after those beside it: false when there are
+   * none, so that each retry without a delay lowers the limit.
+   */
+  end(isRefused: boolean): boolean {
+    this.#running -= 1;
+    const isBeside = isRefused && this.#running > 0;
+    if (isBeside) this.#most = Math.min(this.#most, this.#running);
+    const waiting = this.#waiting;
+    // All check again: those that were aborted need no turn.
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+    return isBeside;
+  }
+}

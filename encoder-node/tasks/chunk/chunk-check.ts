@@ -1,8 +1,8 @@
 // Checks that the tracks of a chunk are as planned: the number of frames, and the timestamp of the first one.
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
-import type { ChunkTrack } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import type { ChunkTrack } from "#shared/plan/tasks/plan-chunk.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
 import { type ChunkFacts, readChunkFacts } from "./chunk-file.ts";
 import type { EncodedTrack } from "./store-tracks.ts";

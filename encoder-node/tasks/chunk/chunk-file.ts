@@ -1,7 +1,8 @@
 // Reads the file of an encoded chunk: fragmented MP4 with one track, each fragment a `moof` and its `mdat`.
 import type { FileHandle } from "node:fs/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
-import { type BoxHeader, bodyAt, boxesIn, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
+import { bytesAt, wholeBoxAt } from "../../package/mp4/box-file.ts";
+import { bodyAt, boxesIn } from "../../package/mp4/boxes.ts";
 import { readFragment } from "../../package/mp4/fragments.ts";
 import type { SampleDefaults } from "../../package/mp4/movie-header.ts";
 import { openFile } from "../../run-files/open-file.ts";
@@ -34,14 +35,11 @@ export type ChunkFacts = {
   readonly end: number;
 };
 
-/** Boxes that are read whole have a few kilobytes; this limit is far above that. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
 /** Throws when the file is of another kind, or ends within a fragment. */
 export async function readChunkHead(file: FileHandle): Promise<ChunkHead> {
   const { size } = await file.stat();
   for (let offset = 0; ; ) {
-    const box = await boxAt(file, offset, size);
+    const box = await wholeBoxAt(file, offset, size);
     offset += box.sizeBytes;
     if (box.type === "moov") return headOf(await bytesAt(file, 0, offset));
     if (box.type !== "ftyp") throw new Error(`unexpected box ${JSON.stringify(box.type)} before the track's header`);
@@ -68,7 +66,7 @@ export async function* readChunkFragments(
   const { size } = await file.stat();
   let isOver = false;
   for (let offset = init.length; offset < size; ) {
-    const box = await boxAt(file, offset, size);
+    const box = await wholeBoxAt(file, offset, size);
     // At the end: the index for seeking, and what this program appends (quality/chunk-quality.ts).
     if (box.type === "mfra" || box.type === "free") {
       isOver = true;
@@ -77,7 +75,7 @@ export async function* readChunkFragments(
     }
     if (isOver || box.type !== "moof")
       throw new Error(`unexpected box ${JSON.stringify(box.type)} instead of a fragment`);
-    const data = await boxAt(file, offset + box.sizeBytes, size);
+    const data = await wholeBoxAt(file, offset + box.sizeBytes, size);
     if (data.type !== "mdat") throw new Error("a fragment has no samples");
     const moof = await bytesAt(file, offset, box.sizeBytes);
     const body = moof.subarray(box.headerBytes);
@@ -119,30 +117,13 @@ export const withFragment = (
   end: Math.max(facts?.end ?? end, end),
 });
 
-async function boxAt(file: FileHandle, offset: number, size: number): Promise<BoxHeader> {
-  const box = boxHeader(await bytesAt(file, offset, Math.min(MAX_HEADER_BYTES, size - offset)));
-  if (!box || offset + box.sizeBytes > size) throw new Error("the track is truncated");
-  return box;
-}
-
-async function bytesAt(file: FileHandle, offset: number, sizeBytes: number): Promise<Buffer> {
-  if (sizeBytes > MAX_BODY_BYTES) throw new Error(`a box of ${sizeBytes} bytes is too large`);
-  const bytes = Buffer.alloc(Math.max(0, sizeBytes));
-  for (let at = 0; at < sizeBytes; ) {
-    const { bytesRead } = await file.read(bytes, at, sizeBytes - at, offset + at);
-    if (bytesRead === 0) throw new Error("the track is truncated");
-    at += bytesRead;
-  }
-  return bytes;
-}
-
 /** The body of the box of a type that ends the file; null: it ends with another one. Throws for a truncated file. */
 export async function lastBox(path: string, type: string): Promise<Buffer | null> {
   const file = await openFile(path);
   try {
     const { size } = await file.stat();
     for (let offset = 0; offset < size; ) {
-      const box = await boxAt(file, offset, size);
+      const box = await wholeBoxAt(file, offset, size);
       const end = offset + box.sizeBytes;
       if (box.type === type && end === size) {
         return await bytesAt(file, offset + box.headerBytes, box.sizeBytes - box.headerBytes);

@@ -21,7 +21,10 @@ const size = { width: 64, height: 36 };
 const measured = (vmaf: number): TrackQuality => ({
   track: "video",
   measured: {
-    ...{ model: "vmaf_v0.6.1", size, shown: { width: 1920, height: 1080 }, every: 6 },
+    model: "vmaf_v0.6.1",
+    size,
+    shown: { width: 1920, height: 1080 },
+    every: 6,
     samples: [0, 500].map((timeMs) => ({ timeMs, vmaf, psnr: 40, ssim: 0.98 })),
   },
 });

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import * as z from "zod";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import type { ChunkRequest } from "#shared/plan/plan-chunk.ts";
+import type { ChunkRequest } from "#shared/plan/tasks/plan-chunk.ts";
 import { MAX_PSNR, MAX_SSIM, MAX_VMAF } from "#shared/protocol/quality.ts";
 import { Line } from "#shared/protocol/reported-text.ts";
 import { MAX_LENGTH_MS } from "#shared/report-limits.ts";

@@ -6,7 +6,6 @@ import type { Hardware } from "#shared/protocol/capabilities.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { withoutSandbox } from "../../ffmpeg/sandbox/isolation.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import {
   type Chunked,
   type ChunkTestBed,
@@ -15,7 +14,9 @@ import {
   newJob,
   openChunkTestBed,
 } from "../../testing/chunked-jobs.ts";
+import { SLOW } from "../../testing/few.ts";
 import { tools } from "../../testing/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encodeAudio } from "../audio.ts";
 import { join } from "../join/join.ts";
 import { chunk } from "./chunk.ts";
@@ -60,7 +61,7 @@ esac`,
   expect((seeks[0] ?? 0) - (seeks[1] ?? 0)).toBeGreaterThanOrEqual(19);
 });
 
-it("fails a chunk that never has the planned frames", async () => {
+it("fails a chunk that never has the planned frames", SLOW, async () => {
   const [first] = chunks;
   if (!first) throw new Error("No chunk");
   const ffmpeg = await scripted(
@@ -72,7 +73,7 @@ it("fails a chunk that never has the planned frames", async () => {
 });
 
 const NVENC: Hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] };
-it("encodes a chunk in software when hardware fails, unless other chunks were encoded with it", async () => {
+it("encodes a chunk in software when hardware fails, unless other chunks were encoded with it", SLOW, async () => {
   const task = chunks.at(-1);
   if (!task) throw new Error("No chunk");
   const ffmpeg = await scripted(

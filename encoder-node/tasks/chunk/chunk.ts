@@ -1,15 +1,15 @@
 // The task `chunk`: encode the frames of one chunk, and store them in the scratch bucket.
 import { AppError } from "#shared/errors.ts";
 import { prerollOf } from "#shared/plan/chunks/chunkable-source.ts";
-import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/plan-chunk.ts";
 import { ptsOriginUs } from "#shared/plan/source/pts-origin.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import { type RangedDeps, type ServedSource, withRangedSource } from "../../task/read-ranged.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
-import { inWorkspace } from "../../task/workspace.ts";
+import { type RangedDeps, type ServedSource, withRangedSource } from "../../workspace/read-ranged.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { inWorkspace } from "../../workspace/workspace.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
 import { findTargets } from "../encode/find-targets.ts";
 import { type OnRuns, type RunDeps, runAll } from "../encode/run-planned.ts";
@@ -99,7 +99,7 @@ export async function encodeChunk(
     const attempt = await tryChunk(command, folder, { ...deps, reads });
     if ("tracks" in attempt) return { ...attempt, encoder };
     const { failure } = attempt;
-    deps.log.warn("Chunk encode failed", { code: failure.code, error: failure.message, encoder });
+    deps.log.warn("chunk not encoded", { code: failure.code, error: failure.message, encoder });
     if (failure.code === "chunk_mismatch" && prerollMs === null) {
       prerollMs = (prerollOf(request.probe.format.format_name ?? "", longestGopMs) ?? 0) + MORE_PREROLL_MS;
     } else if (required === null && command.tracks.some(({ inHardware }) => inHardware)) isSoftware = true;

@@ -1,10 +1,10 @@
 // Stores the tracks that a task of a chunked job encoded in the scratch bucket.
 import { basename } from "node:path";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
-import { putScratch, scratchName } from "../../task/scratch.ts";
-import { signedOf } from "../../task/signed-scratch.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import { fileContent } from "../../upload/content.ts";
+import { putScratch, scratchName } from "../../workspace/scratch.ts";
+import { signedOf } from "../../workspace/signed-scratch.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** A file with a track, or one chunk of it. */
 export type EncodedTrack = {

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import { startTestNode, type TestNode } from "../../testing/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { openDelivery } from "./deliver-outputs.ts";
 
 let folder: string;

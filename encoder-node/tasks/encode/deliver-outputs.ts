@@ -3,10 +3,10 @@ import type { Failure } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { Limiter } from "../../async/in-parallel.ts";
 import { untilAborted } from "../../async/until-aborted.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import type { TaskTrace } from "../../tracing/task-trace.ts";
 import { isStorageDown, type StoreDeps, storeFiles, uploadFailure } from "../../upload/store-files.ts";
 import { createUploadMeter } from "../../upload/upload-meter.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput, MadeOutput } from "./check-output.ts";
 
 /** The result of encoding an output. */

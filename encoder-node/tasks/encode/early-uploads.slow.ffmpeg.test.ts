@@ -14,8 +14,9 @@ import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { boxHeader } from "../../package/mp4/boxes.ts";
 import { probeFile } from "../../source/probe/probe.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import { makeHeldFfmpeg, releaseRuns } from "../../testing/held-ffmpeg.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encode } from "./encode.ts";
 
 const PART = 5 * 2 ** 20;
@@ -29,11 +30,15 @@ let node: TestNode;
 let stored: Map<string, Buffer>;
 let sentWhileEncoding: Set<string>;
 let isEncoding: boolean;
+let heldFfmpeg: typeof tools.ffmpeg;
+/** The outputs of which a part must be stored before the encode ends. */
+let awaited: Set<number>;
 const server = createServer(async (request, response) => {
   const bytes = Buffer.concat(await request.toArray().catch(() => []));
   const name = request.url ?? "";
   stored.set(name, bytes);
   if (isEncoding) sentWhileEncoding.add(name);
+  if (awaited.delete(Number(name.split("/")[1])) && awaited.size === 0) await releaseRuns(folder);
   response.writeHead(200, { etag: `"${name}"` }).end();
 });
 
@@ -44,10 +49,11 @@ beforeAll(async () => {
   const coded = ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "-c:a", "aac", "source.mp4"];
   const argv = ["-v", "error", "-f", "lavfi", "-i", video, "-f", "lavfi", "-i", `sine=d=${SECONDS}`, ...coded];
   await run(tools.ffmpeg.path, argv, { cwd: folder, env });
+  heldFfmpeg = await makeHeldFfmpeg(folder, "-b:v");
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 });
 beforeEach(() => {
-  [stored, sentWhileEncoding, isEncoding] = [new Map(), new Set(), true];
+  [stored, sentWhileEncoding, isEncoding, awaited] = [new Map(), new Set(), true, new Set()];
 });
 afterAll(async () => {
   await node.close();
@@ -69,7 +75,8 @@ function inParts({ output, file, sizeBytes, early }: Requested): UploadTicket {
 }
 /** As older control planes do. */
 const atOnce = ({ output, file, sizeBytes }: Requested): UploadTicket => ({
-  ...{ output, file },
+  output,
+  file,
   parts: [{ url: urlOf(output, 0), headers: {}, offset: 0, sizeBytes }],
 });
 
@@ -89,6 +96,7 @@ async function encoded(
   const probe = await probeFile(tools.ffprobe, join(folder, probed));
   const task: TaskOf<"encode"> = { kind: "encode", sourceUrl: "http://127.0.0.1/", probe, outputs };
   const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, {
+    ffmpeg: awaited.size > 0 ? heldFfmpeg : tools.ffmpeg,
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
     requestUploads: async (files) => ({ uploads: files.map(ticket) }),
     releaseSlot: () => {
@@ -132,11 +140,9 @@ const boxesIn = (bytes: Buffer): string[] => {
 };
 
 it("have the same packets and frames, and an index that comes first", { timeout: 400_000 }, async () => {
+  awaited = new Set(FORMATS.keys());
   const early = await encoded(inParts);
   const files = await Promise.all(early.map(fileOf));
-  for (const output of FORMATS.keys()) {
-    expect([output, [...sentWhileEncoding].some((name) => name.startsWith(`/${output}/`))]).toEqual([output, true]);
-  }
   // The first parts change until the end.
   expect([...sentWhileEncoding].filter((name) => name.endsWith("/0"))).toEqual([]);
   expect(files.slice(0, 2).map(({ bytes }) => boxesIn(bytes).slice(0, 3))).toEqual([
@@ -168,8 +174,8 @@ it("are given up when the result is not as planned", { timeout: 200_000 }, async
     return inParts(file);
   };
   const source = { probed: "source.mp4", read: "short.mp4", formats: FORMATS.slice(0, 1) };
+  awaited = new Set([0]);
   expect(await encoded(ticket, {}, source)).toMatchObject([{ status: "failed", failure: { code: "encoding_failed" } }]);
-  expect(sentWhileEncoding.size).toBeGreaterThan(0);
   expect(requested.every(({ sizeBytes }) => sizeBytes === 0)).toBe(true);
 });
 
@@ -180,8 +186,8 @@ it("are sent again at once where the index needs more bytes than were reserved",
     env,
   });
   const source = { probed: "tags.mp4", read: "tags.mp4", formats: FORMATS.slice(0, 1) };
+  awaited = new Set([0]);
   const [report] = await encoded(inParts, {}, source);
-  expect(sentWhileEncoding.size).toBeGreaterThan(0);
   const { path, bytes } = await fileOf(report);
   expect(boxesIn(bytes)).toEqual(["ftyp", "moov", "free", "free", "mdat"]);
   expect(report).toMatchObject({ files: [{ etags: [expect.any(String)] }] });

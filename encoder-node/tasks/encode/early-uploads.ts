@@ -1,5 +1,5 @@
 // The uploads of a task's files that begin while ffmpeg writes them.
-import type { PlannedOutput } from "#shared/plan/output-plan.ts";
+import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { Limiter } from "../../async/in-parallel.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
 import { type EarlyUpload, openEarlyUpload } from "../../upload/early-upload.ts";

@@ -1,23 +1,24 @@
 // Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
 // command fails in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
 import type { OutputSpec } from "#shared/job/output-spec.ts";
-import type { PlannedCommand, PlannedOutput } from "#shared/plan/output-plan.ts";
-import { planEncode } from "#shared/plan/plan-encode.ts";
+import type { PlannedCommand, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
+import { similarVideos } from "#shared/plan/vmaf/similar-videos.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { mapLimited } from "../../async/in-parallel.ts";
 import type { Publications, Publisher } from "../../publish/publisher.ts";
 import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { checkOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import type { EarlyUploads } from "./early-uploads.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
-import { findTargets } from "./find-targets.ts";
+import { type FoundTargets, findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
-import { withoutSimilar } from "./without-similar.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */
 const PARALLEL_CHECKS = 4;
@@ -33,19 +34,7 @@ export type EncodeWork = {
   readonly folder: string;
   readonly publisher: Publisher;
   readonly uploads: EarlyUploads;
-  /** Left out: each video is encoded in one run. */
-  readonly split?: SplitEncode | undefined;
 };
-
-/**
- * How to encode videos in several runs at the same time, or null where one run is as fast. The returned function may
- * resolve to null: the videos are then to be encoded in one run.
- */
-export type SplitEncode = (
-  work: EquippedWork,
-  videos: readonly OutputSpec[],
-  deps: TaskDeps,
-) => Promise<(() => Promise<readonly Encoded[] | null>) | null>;
 
 /** Makes all outputs of the task, except those whose watermark or subtitles cannot be fetched. */
 export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise<void> {
@@ -62,21 +51,11 @@ export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise
   const measuring = openMeasuring({ ...inputs, task, folder }, deps);
   const onEncoded: EncodeWork["onEncoded"] = (encoded) =>
     work.onEncoded(measuring.add(encoded.map(searched.withTargets)));
-  await encodeEquipped({ ...equipped, task, onEncoded }, found, deps);
+  await planAndRun({ ...equipped, task, onEncoded }, found, deps);
   await measuring.run();
 }
 
-async function encodeEquipped(work: EquippedWork, outputs: readonly OutputSpec[], deps: EncodeDeps): Promise<void> {
-  const videos = outputs.filter(({ type }) => type !== "image");
-  const encodeSplit = work.split && !work.loopbackOptions ? await work.split(work, videos, deps) : null;
-  if (!encodeSplit) return planAndRun(work, outputs, deps);
-  const images = outputs.filter(({ type }) => type === "image");
-  await planAndRun(work, images, { ...deps, progress: () => undefined });
-  const encoded = await encodeSplit();
-  return encoded ? work.onEncoded(encoded) : planAndRun(work, videos, deps);
-}
-
-export type EquippedWork = EncodeWork &
+type EquippedWork = EncodeWork &
   Extras & {
     /** By output: a note that the hardware encoder failed. If there is any, no hardware is used. */
     readonly notes: ReadonlyMap<number, string>;
@@ -95,7 +74,7 @@ async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], de
   });
   work.onEncoded(failures.map(({ output, failure }) => ({ output, failure })));
   const runs = commands.reduce((sum, command) => sum + countedRuns(command, commands), 0);
-  deps.log.debug("Encode planned", {
+  deps.log.debug("encode planned", {
     outputs: outputs.length,
     failures: failures.length,
     commands: commands.length,
@@ -160,7 +139,7 @@ async function makeOutputs(
  * Aborts when all outputs are streams that cannot be completed, for example because the storage failed: then encoding
  * can stop.
  */
-export function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
+function abortedWhenAllBroken(outputs: readonly PlannedOutput[], publications: Publications): AbortSignal {
   const all = new AbortController();
   const signals = outputs.map(({ output }) => publications.get(output)?.broken);
   const check = (): void => {
@@ -216,4 +195,20 @@ async function checkOutputs(outputs: readonly PlannedOutput[], result: RunResult
     await writeText(result.files.pathOf(file), text);
   }
   return mapLimited(outputs, PARALLEL_CHECKS, (planned) => checkOutput(planned, result, deps));
+}
+
+// Leaves out videos of streams that save few bits, before anything is encoded.
+
+/** The outputs with their rate factors; streams that were asked to do without similar variants know which these are. */
+export function withoutSimilar(
+  { probe, outputs }: TaskOf<"encode">,
+  { outputs: found, kbpsOf }: FoundTargets,
+): OutputSpec[] {
+  const source = chooseTracks(probe);
+  return found.map((spec) => {
+    const requested = outputs.find(({ index }) => index === spec.index);
+    if (spec.type !== "httpstream" || requested?.type !== "httpstream") return spec;
+    const dropped = similarVideos(requested, source, (_, video) => kbpsOf(spec.index, video));
+    return dropped.length > 0 ? { ...spec, dropped } : spec;
+  });
 }

@@ -4,9 +4,9 @@ import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
-import { acquireSource, acquireUnlessSlow } from "../../task/acquire-source.ts";
-import { withRangedSource } from "../../task/read-ranged.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
+import { withRangedSource } from "../../workspace/read-ranged.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { RunDeps } from "./run-planned.ts";
 
 /** A source as runs of ffmpeg read it. */
@@ -52,7 +52,7 @@ export async function withEncodeSource<Value>(
   } catch (error) {
     deps.signal.throwIfAborted();
     if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
-    deps.log.warn("Source not readable while it is encoded, fetching all of it", { error: error.message });
+    deps.log.warn("source not readable while it is encoded", { error: error.message });
     return withFile(task, deps, work);
   }
 }
@@ -84,7 +84,7 @@ async function released<Value>(
 }
 
 /**
- * MP4 has an index of all packets. A copy without a reserved color matrix (clean-source.ts) needs the file, and images
+ * MP4 has an index of all packets. A copy without a reserved color matrix (encode.ts) needs the file, and images
  * need a source whose packets the inspection has read.
  */
 function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {

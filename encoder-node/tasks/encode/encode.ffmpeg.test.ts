@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Failure } from "#shared/errors.ts";
 import { OPTIONAL_FILTERS } from "#shared/plan/command/capabilities.ts";
@@ -12,21 +12,19 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import { Assignment, type TaskOf } from "#shared/protocol/tasks.ts";
 import type { FileName, UploadsRequest } from "#shared/protocol/uploads.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
-import { locateFfmpeg } from "../../ffmpeg/build/locate.ts";
+import { locateFfmpeg } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { TOOL_FOLDERS_VARIABLE } from "../../ffmpeg/sandbox/sandbox-mounts.ts";
 import { probeFile } from "../../source/probe/probe.ts";
-import { CommandLog } from "../../task/command-log.ts";
-import { RangedSources } from "../../task/ranged-sources.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import { few, SLOW } from "../../testing/few.ts";
 import { silentLog } from "../../testing/silent-log.ts";
 import { NO_TRACE } from "../../tracing/task-trace.ts";
 import { storageAgent } from "../../upload/storage-agent.ts";
+import { CommandLog } from "../../workspace/command-log.ts";
+import { RangedSources } from "../../workspace/ranged-sources.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { encode } from "./encode.ts";
 
 const tools = await locateFfmpeg(process.env);
-// For the scripts in these tests that run it.
-process.env[TOOL_FOLDERS_VARIABLE] = dirname(tools.ffmpeg.path);
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
 const VIDEO = "-f lavfi -i testsrc2=s=320x180:r=25:d=4";
 const AUDIO = "-f lavfi -i sine=d=4";
@@ -156,7 +154,6 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
       task,
     }),
     signal: new AbortController().signal,
-    yielding: { requested: new AbortController().signal, reportSlow: () => undefined },
     withProbeSlot: (work) => work(),
     progress: () => undefined,
     playable: () => undefined,
@@ -234,7 +231,7 @@ it("makes streams and files with one decode", async () => {
   expect(requested).toEqual(expect.arrayContaining([`hls/${folder}/54p/00001.ts`, `dash/${folder}/54p/init.mp4`]));
 });
 
-it("encodes a stream again, in another folder, when the command that made it failed", async () => {
+it("encodes a stream again, in another folder, when the command that made it failed", SLOW, async () => {
   requested.length = 0;
   const picky = join(folder, "stream-picky-ffmpeg");
   const script = `#!/bin/sh
@@ -250,7 +247,7 @@ case "$*" in *" 1.mp4"*) echo "Cannot make 1.mp4" >&2; sleep 1; exit 1;; esac
   expect(requested).not.toContain("hls/AAAAAAAAAAAAAA_encode_1/54p.m3u8");
 });
 
-it("fails only the stream whose subtitles cannot be fetched", async () => {
+it("fails only the stream whose subtitles cannot be fetched", SLOW, async () => {
   const { port } = storage.address() as AddressInfo;
   const subtitles = [{ url: `http://127.0.0.1:${port}/a.vtt`, language: "en", name: "English" }];
   const unreadable: OutputOptions = { ...STREAM, params: { ...STREAM.params, subtitles } };
@@ -268,7 +265,7 @@ const GPUS: Readonly<Record<string, [shell: string, why: string]>> = {
   broken: ["echo '[h264_nvenc @ 0x5] No capable devices found' >&2; exit 187", "failed"],
   taken: ["echo '[h264_nvenc @ 0x5] OpenEncodeSessionEx failed: out of memory (10)' >&2; exit 244", "was busy"],
 };
-it.each(Object.entries(GPUS))("encodes in software when a GPU is %s, and adds a note", async (name, gpu) => {
+few(1).each(Object.entries(GPUS))("encodes in software when a GPU is %s, and adds a note", async (name, gpu) => {
   const [shell, why] = gpu;
   const ffmpeg = join(folder, `${name}-gpu-ffmpeg`);
   const script = `#!/bin/sh\ncase "$*" in *_nvenc*) ${shell};; *) exec "${tools.ffmpeg.path}" "$@";; esac\n`;
@@ -301,7 +298,7 @@ it("names the encoder that the node lacks", async () => {
   ]);
 });
 
-it.each([
+few(1).each([
   ["late-audio.mp4", "mp4:x", "aac"],
   ["late-video.mp4", "mp4:240p:x", "h264"],
   ["swell.aac", "mp4:x", "aac"],
@@ -330,7 +327,7 @@ it("fails a result that is too short", async () => {
 });
 
 const imagesTo = (last: number): OutputOptions => ({ format: "jpg", params: { path: "%d.jpg", offsets: [1, last] } });
-it.each<[string, OutputOptions[], "made" | RegExp]>([
+few(1).each<[string, OutputOptions[], "made" | RegExp]>([
   ["long.mp4", [imagesTo(99.9)], "made"],
   ["short-video.mp4", [imagesTo(3.8), { format: "jpg", number: 9 }], "made"],
   // By seeking, and by decoding everything.

@@ -1,30 +1,33 @@
 // The task `encode`: make all outputs from one source, and upload each as soon as it is made.
+import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import { planCleanCopy } from "#shared/plan/outputs/plan-clean-copy.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher } from "../../publish/publisher.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
 import {
   type CheckedSource,
   checkStreams,
   mayBeListedOtherwise,
   withOwnIndexes,
 } from "../../source/probe/check-streams.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
-import { inWorkspace } from "../../task/workspace.ts";
-import { withCleanSource } from "./clean-source.ts";
+import { probeSource } from "../../source/probe/probe-source.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { inWorkspace } from "../../workspace/workspace.ts";
 import { openDelivery } from "./deliver-outputs.ts";
 import { openEarlyUploads } from "./early-uploads.ts";
-import { encodeOutputs, type SplitEncode } from "./encode-outputs.ts";
+import { encodeOutputs } from "./encode-outputs.ts";
 import { type EncodeDeps, type EncodeSource, withEncodeSource } from "./encode-source.ts";
+import { runAll } from "./run-planned.ts";
 
-/** `split` left out: each video is encoded in one run. */
-export function encode(task: TaskOf<"encode">, deps: TaskDeps, split?: SplitEncode): Promise<TaskResult> {
+export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
   return withEncodeSource(task, deps, async (source, sourceDeps) => {
     const isChecked = mayBeListedOtherwise(task.probe);
     const checked = checkedSource(source, sourceDeps);
     const probe = isChecked ? await withOwnIndexes(deps.ffmpeg, checked, task.probe, deps.signal) : task.probe;
     return withCleanSource({ ...task, probe }, source, sourceDeps, (cleanTask, clean) =>
-      encodeSource({ task: cleanTask, source: clean, split, isChecked }, sourceDeps),
+      encodeSource({ task: cleanTask, source: clean, isChecked }, sourceDeps),
     );
   });
 }
@@ -38,15 +41,11 @@ const checkedSource = ({ source, loopbackOptions }: EncodeSource, { network }: E
 type Work = {
   readonly task: TaskOf<"encode">;
   readonly source: EncodeSource;
-  readonly split: SplitEncode | undefined;
   /** The indexes in the probe are those of this node's ffmpeg. */
   readonly isChecked?: boolean;
 };
 
-async function encodeSource(
-  { task, source, split, isChecked = false }: Work,
-  sourceDeps: EncodeDeps,
-): Promise<TaskResult> {
+async function encodeSource({ task, source, isChecked = false }: Work, sourceDeps: EncodeDeps): Promise<TaskResult> {
   const { release, ...input } = source;
   const useless = new AbortController();
   const deps = { ...sourceDeps, signal: AbortSignal.any([sourceDeps.signal, useless.signal]) };
@@ -62,7 +61,7 @@ async function encodeSource(
     const delivery = openDelivery(task.outputs.length, deps, verified);
     try {
       deps.progress("encoding", 0);
-      await encodeOutputs({ task, ...input, folder, publisher, uploads, onEncoded: delivery.add, split }, deps);
+      await encodeOutputs({ task, ...input, folder, publisher, uploads, onEncoded: delivery.add }, deps);
       await verified;
       // Uploads may take long, and need neither the source nor an encoder.
       release();
@@ -76,3 +75,30 @@ async function encodeSource(
 }
 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
+
+/** Replaces a source whose video states a reserved color matrix by a copy without it, for one encode. */
+const FILE = "clean";
+
+/** Runs the work with the source, or with its copy and the copy's probe. Copying takes as long as writing the file. */
+async function withCleanSource<Value>(
+  task: TaskOf<"encode">,
+  source: EncodeSource,
+  deps: EncodeDeps,
+  work: (task: TaskOf<"encode">, source: EncodeSource) => Promise<Value>,
+): Promise<Value> {
+  const run = needsFrames(task) ? planCleanCopy(source, task.probe, FILE) : null;
+  if (!run) return work(task, source);
+  return inWorkspace(deps.workFolder, async (folder) => {
+    const files = await RunFiles.create(folder);
+    const failed = await runAll([run], files, () => undefined, { ...deps, reads: [source.source] });
+    deps.signal.throwIfAborted();
+    if (failed) throw AppError.from(failed.failure);
+    const path = files.pathOf(FILE);
+    const probe = await probeSource(deps.ffprobe, path, deps.signal);
+    return work({ ...task, probe }, { source: path, release: source.release });
+  });
+}
+
+/** Whether any output is more than a copy of the video. */
+const needsFrames = ({ outputs }: TaskOf<"encode">): boolean =>
+  outputs.some((spec) => spec.type !== "video" || (spec.video !== null && spec.video.codec !== "copy"));

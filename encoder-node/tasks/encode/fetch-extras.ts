@@ -3,7 +3,7 @@ import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
 
 export type Extras = {

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { parseOutputs } from "#shared/request/outputs/outputs-section.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
-import { CommandLog } from "../../task/command-log.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { silentLog } from "../../testing/silent-log.ts";
 import { NO_TRACE } from "../../tracing/task-trace.ts";
+import { CommandLog } from "../../workspace/command-log.ts";
+import { withoutSimilar } from "./encode-outputs.ts";
 import { findTargets } from "./find-targets.ts";
-import { withoutSimilar } from "./without-similar.ts";
 
 let folder = "";
 let source = "";
@@ -43,9 +43,13 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
   const commands = new SeekLog();
   const work = { source: clip, probe, folder, watermarks: new Map(), ...(range ? { range } : {}) };
   const found = await findTargets(work, outputs, {
-    ...{ ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG }, ffprobe: tested.ffprobe },
-    ...{ log: silentLog, commands, trace: NO_TRACE },
-    ...{ signal: new AbortController().signal, capabilities },
+    ffmpeg: { ...tested.ffmpeg, path: REFERENCE_FFMPEG },
+    ffprobe: tested.ffprobe,
+    log: silentLog,
+    commands,
+    trace: NO_TRACE,
+    signal: new AbortController().signal,
+    capabilities,
   });
   return { outputs, probe, found, beginsAt: commands.seeks };
 }

@@ -3,17 +3,17 @@ import type { HttpStreamOutput, OutputSpec, VideoOutput } from "#shared/job/outp
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
 import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
-import { isEncodedVideo } from "#shared/plan/plan-file.ts";
-import type { RunInputs } from "#shared/plan/plan-run.ts";
-import { asFile } from "#shared/plan/plan-stream-tracks.ts";
+import { isEncodedVideo } from "#shared/plan/outputs/plan-file.ts";
+import { asFile } from "#shared/plan/outputs/plan-stream-tracks.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { chooseTracks, type SourceTracks, type VideoTrack } from "#shared/plan/source/source-tracks.ts";
 import { variantsFor } from "#shared/plan/streams/stream-variants.ts";
-import type { SearchedVideo } from "#shared/plan/target/plan-probes.ts";
-import type { KeyframeGroup } from "#shared/plan/target/sample-windows.ts";
+import type { SearchedVideo } from "#shared/plan/vmaf/plan-probes.ts";
+import type { KeyframeGroup } from "#shared/plan/vmaf/sample-windows.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import { readKeyframeGroups } from "../../quality/keyframe-groups.ts";
 import { type SearchDeps, searchRateFactors } from "../../quality/search-rate-factor.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import { type RunDeps, runIn } from "./run-planned.ts";
 

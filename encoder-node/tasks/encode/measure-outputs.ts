@@ -1,5 +1,5 @@
 // Measures the quality of encoded outputs, while they are uploaded. Their reports wait for it.
-import type { RunInputs } from "#shared/plan/plan-run.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { measureTracks, type OutputToMeasure } from "../../quality/measure-tracks.ts";

@@ -8,9 +8,9 @@ import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import { findIsolation } from "../../ffmpeg/sandbox/isolation.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { RANGE_INPUT_OPTIONS, type RangeProxy, startRangeProxy } from "../../source/ranges/range-proxy.ts";
-import { CommandLog } from "../../task/command-log.ts";
 import { makeClip, tested } from "../../testing/plan-runs.ts";
 import { NO_TRACE } from "../../tracing/task-trace.ts";
+import { CommandLog } from "../../workspace/command-log.ts";
 import { runAll } from "./run-planned.ts";
 
 let folder: string;

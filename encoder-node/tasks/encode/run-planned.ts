@@ -2,14 +2,14 @@
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import type { EncodingRate } from "#shared/protocol/frames.ts";
-import { isBusy } from "../../ffmpeg/build/trial.ts";
+import { isBusy } from "../../ffmpeg/discover/trial.ts";
 import { explainFailure } from "../../ffmpeg/explain-failure.ts";
 import { progressFraction, rateOf } from "../../ffmpeg/read-progress.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /**
  * ffmpeg is stuck after this time without progress. At the end it rewrites a large file for minutes without progress

@@ -13,8 +13,8 @@ import type { TaskOf } from "#shared/protocol/tasks.ts";
 import type { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inspect } from "../inspect/inspect.ts";
 import { encode } from "./encode.ts";
 

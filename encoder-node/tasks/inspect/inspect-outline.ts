@@ -5,8 +5,8 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { fetchOutline, type Outline } from "../../source/outline/fetch-outline.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
-import { inWorkspace } from "../../task/workspace.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { inWorkspace } from "../../workspace/workspace.ts";
 import { findSplitPoints, originOf } from "./split-points.ts";
 
 /**
@@ -26,7 +26,7 @@ export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): P
     });
   } catch (error) {
     signal.throwIfAborted();
-    deps.log.info("Source not inspected from its outline", { error: messageOf(error) });
+    deps.log.info("source not inspected from its outline", { error: messageOf(error) });
     return null;
   }
 }

@@ -8,11 +8,10 @@ import { MAX_SPLIT_POINTS, type PackedSplitPoints, unpackSplitPoints } from "#sh
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { YIELDED } from "../../task/source-cache.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import { closeServers, sendRange, serve, type TestServer } from "../../testing/range-server.ts";
 import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bucket.ts";
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inspect } from "./inspect.ts";
 import { scratchSource } from "./scratch-source.ts";
 import { isTooLong } from "./split-points.ts";
@@ -73,9 +72,10 @@ async function inspected(
   path: string,
   chunking: TaskOf<"inspect">["chunking"] = { readOrigin: false },
   given: Partial<TaskDeps> = {},
+  onlyProbe = false,
 ) {
   attempt += 1;
-  const task = { kind: "inspect" as const, sourceUrl: `${origin}/${path}`, chunking };
+  const task = { kind: "inspect" as const, sourceUrl: `${origin}/${path}`, chunking, onlyProbe };
   // A new job each time, so that the source is not cached.
   const lease = `${String(attempt).padStart(14, "0")}.inspect.${attempt}`;
   const deps = node.depsOf(lease, task, { requestScratch: bucket.requestScratch, ...given });
@@ -96,23 +96,6 @@ it("names a web page that the host sends in place of a media file", async () => 
       /^The host responded with a web page \(text\/html\), not with a media file; check that/,
     ),
   });
-});
-
-it("yields while it waits for its source, and not afterwards", async () => {
-  const yielded = new AbortController();
-  yielded.abort(YIELDED);
-  const waiting = { yielding: { requested: yielded.signal, reportSlow: () => undefined } };
-  await expect(inspected("ranges/clip.mp4", null, waiting)).rejects.toMatchObject({ code: "turn_over" });
-  const later = new AbortController();
-  const withProbeSlot: TaskDeps["withProbeSlot"] = (work) => {
-    later.abort(YIELDED);
-    return work();
-  };
-  const { probe } = await inspected("ranges/clip.mp4", null, {
-    yielding: { requested: later.signal, reportSlow: () => undefined },
-    withProbeSlot,
-  });
-  expect(probe).toMatchObject({ format: { format_name: expect.stringContaining("mp4") } });
 });
 
 it("finds the split points of a source, and copies it to the scratch bucket", async () => {
@@ -165,6 +148,14 @@ it("inspects a source that is read at its origin without fetching it", async () 
     ...whole.chunking,
     source: { from: "origin", sizeBytes: size, validator: '"v1"' },
   });
+});
+
+it("reads the header and the first frames alone for a probe, where the host has ranges", async () => {
+  const whole = await inspected("whole/noisy.mp4", null, {}, true);
+  const before = server.sent();
+  const part = await inspected("ranges/noisy.mp4", null, {}, true);
+  expect(server.sent() - before).toBeLessThan((await stat(join(folder, "noisy.mp4"))).size / 2);
+  expect(part.probe).toEqual(whole.probe);
 });
 
 const noBucket: TaskDeps["requestScratch"] = async () => ({

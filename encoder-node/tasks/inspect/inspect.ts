@@ -3,13 +3,14 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { explainNotMedia } from "../../source/probe/not-media.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
-import { acquireSource, acquireUnlessSlow } from "../../task/acquire-source.ts";
-import type { HeldSource } from "../../task/source-cache.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import { acquireSource, acquireUnlessSlow } from "../../workspace/acquire-source.ts";
+import type { HeldSource } from "../../workspace/source-cache.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inspectOutline } from "./inspect-outline.ts";
 import { findSplitPoints } from "./split-points.ts";
 
 export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
+  if (task.onlyProbe) return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
   const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
   if (early || task.chunking) return early ?? inspectWhole(task, deps);
   const source = await acquireUnlessSlow(task.sourceUrl, deps);

@@ -2,9 +2,9 @@
 import { stat } from "node:fs/promises";
 import type { RangedSource } from "#shared/protocol/scratch.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
-import { putScratch, scratchName } from "../../task/scratch.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import { rangeContent } from "../../upload/content.ts";
+import { putScratch, scratchName } from "../../workspace/scratch.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** Far below the limit of one PUT (5 GiB with S3), so that a lost connection costs little. */
 const PIECE_BYTES = 512 * 1024 * 1024;

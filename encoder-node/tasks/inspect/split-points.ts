@@ -13,7 +13,7 @@ import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
 import { describeSource } from "../../source/ranges/describe-source.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { scratchSource } from "./scratch-source.ts";
 
 /** A source on this node's disk, or its outline. */
@@ -52,7 +52,7 @@ export async function findSplitPoints(
   } catch (error) {
     deps.signal.throwIfAborted();
     if (isUnwanted(error)) throw error;
-    deps.log.info("Source not chunkable", { reason: messageOf(error) });
+    deps.log.info("source not divided into chunks", { reason: messageOf(error) });
     return {
       ok: false,
       reason: messageOf(error)
@@ -114,7 +114,7 @@ async function copiedSource({ path }: InspectedSource, deps: TaskDeps): Promise<
     .catch((error: unknown) => {
       deps.signal.throwIfAborted();
       if (isUnwanted(error)) throw error;
-      deps.log.warn("Source not copied to scratch storage", { error: messageOf(error) });
+      deps.log.warn("source not copied to scratch storage", { error: messageOf(error) });
       throw notChunkable("its source could not be copied to the scratch storage");
     });
 }

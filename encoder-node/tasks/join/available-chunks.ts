@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "#shared/errors.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 export type JoinTask = TaskOf<"join">;
 export type JoinChunk = JoinTask["chunks"][number];

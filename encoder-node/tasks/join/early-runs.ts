@@ -1,6 +1,6 @@
 // The runs of ffmpeg that make segments of streams while their chunks are joined.
 import { chunkFile, pipeFile } from "#shared/plan/chunks/chunk-muxers.ts";
-import type { PlannedCommand } from "#shared/plan/output-plan.ts";
+import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
 import type { RunDeps, RunFailure } from "../encode/run-planned.ts";
 import { type GrowingInput, runOnGrowing } from "./growing-run.ts";

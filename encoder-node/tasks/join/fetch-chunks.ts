@@ -8,7 +8,7 @@ import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { createFile } from "../../run-files/open-file.ts";
 import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-reader.ts";
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
-import { type ScratchDeps, scratchUrls } from "../../task/scratch.ts";
+import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
 
 /** Chunks that are fetched or wait for their predecessor at the same time: as many files are in the folder. */
 const PARALLEL = 4;

@@ -4,13 +4,13 @@ import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { planAudio } from "#shared/plan/plan-audio.ts";
-import { type ChunkTrack, planChunk } from "#shared/plan/plan-chunk.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
+import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
+import { type ChunkTrack, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { TrackQuality } from "../../quality/quality-report.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
 import { probeResult } from "../../upload/made-file.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
 import { isMeasured, readChunkQuality } from "../chunk/chunk-quality.ts";
@@ -143,7 +143,10 @@ async function audioEndMs(path: string, isStream: boolean, deps: TaskDeps): Prom
 export const endMs = ({ end, timescale }: Pick<ChunkFacts, "end" | "timescale">): number =>
   (end / timescale - STREAM_START_SECONDS) * 1000;
 
-function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack, facts: ChunkFacts): void {
+/**
+ * Throws AppError `chunk_mismatch` for a chunk that has another number of frames than it was reported or planned with.
+ */
+export function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack, facts: ChunkFacts): void {
   if (facts.frames === reported && (frames === null || frames === facts.frames)) return;
   throw mismatch(`has ${facts.frames} frames instead of ${frames ?? reported}`);
 }

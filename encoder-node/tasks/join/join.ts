@@ -1,15 +1,15 @@
 // The task `join`: join the chunks of a video, add the audio, and upload the outputs.
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import type { PlannedCommand } from "#shared/plan/output-plan.ts";
-import { planJoin } from "#shared/plan/plan-join.ts";
+import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
+import { planJoin } from "#shared/plan/tasks/plan-join.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { openPublisher, type Publications, type Publisher } from "../../publish/publisher.ts";
 import { qualityReport } from "../../quality/quality-report.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import type { TaskDeps } from "../../task/task-deps.ts";
-import { inWorkspace } from "../../task/workspace.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { inWorkspace } from "../../workspace/workspace.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";

@@ -12,8 +12,25 @@ const Answer = z.looseObject({
   result: z.unknown(),
 });
 
-/** Cloudflare's code for credentials that are not valid, or not for this. */
-const NOT_ALLOWED = 10000;
+/** Cloudflare's codes for credentials that are not valid, or lack a permission. 7403 is that of D1. */
+const NOT_ALLOWED: ReadonlySet<number> = new Set([7403, 9109, 10000, 10001]);
+
+/** Permissions of a token, by the part of the API that needs them. */
+const PERMISSIONS = [
+  ["/d1/", "D1: Edit"],
+  ["/r2/", "Workers R2 Storage: Edit"],
+  ["/workers/", "Workers Scripts: Edit"],
+  ["", "Account Settings: Read"],
+] as const;
+
+function adviceFor(path: string, code: number): string {
+  if (!NOT_ALLOWED.has(code)) return "";
+  const permission = PERMISSIONS.find(([part]) => path.includes(part))?.[1];
+  return (
+    `. The credentials are not valid, or lack a permission: the token needs ${permission}; ` +
+    "in a build of Cloudflare it is chosen under Settings → Build → API token (docs/deploying.md)"
+  );
+}
 
 /** Cloudflare rejected a request. */
 export class ApiError extends Error {
@@ -21,9 +38,7 @@ export class ApiError extends Error {
   readonly code: number;
 
   constructor(path: string, code: number, message: string) {
-    const advice =
-      code === NOT_ALLOWED ? ". The credentials lack a permission, or are not valid (docs/deploying.md)" : "";
-    super(`Cloudflare does not accept ${path}: ${message} [code: ${code}]${advice}`);
+    super(`Cloudflare does not accept ${path}: ${message} [code: ${code}]${adviceFor(path, code)}`);
     this.code = code;
   }
 }
@@ -45,11 +60,16 @@ export class CloudflareApi {
   }
 
   /** The result of a request; a body makes it a POST. Throws ApiError. */
-  async request<Result>(path: string, schema: z.ZodType<Result>, body?: object): Promise<Result> {
+  async request<Result>(
+    path: string,
+    schema: z.ZodType<Result>,
+    body?: object,
+    method: "POST" | "PUT" = "POST",
+  ): Promise<Result> {
     const response = await fetch(`${this.#base}${path}`, {
       signal: AbortSignal.timeout(LIMIT_MS),
       headers: { ...this.#headers, "content-type": "application/json" },
-      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { method, body: JSON.stringify(body) }),
     });
     const answer = Answer.safeParse(await response.json().catch(() => null));
     if (!answer.success) throw new ApiError(path, 0, `HTTP ${response.status}`);

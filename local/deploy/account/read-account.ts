@@ -1,25 +1,28 @@
-// What a Cloudflare account has of the service: its database, its bucket and its two Workers.
+// What a Cloudflare account has of the service: its database, its bucket and its Worker.
 import * as z from "zod";
-import { type Config, type Deployed, hubNameOf } from "../configs.ts";
-import type { SecretNames } from "../secrets.ts";
+import { TAG_PREFIX } from "../builds.ts";
+import type { Config, Deployed } from "../configs.ts";
+import { isSecretName } from "../secrets.ts";
 import { ApiError, type CloudflareApi } from "./cloudflare-api.ts";
 
 export type Account = {
   readonly databaseId: string | null;
   /** `off`: the account has no R2; `unwanted`: wrangler.toml names no bucket. */
   readonly bucket: "found" | "none" | "off" | "unwanted";
-  readonly main: Deployed;
-  readonly hub: Deployed;
-  readonly secrets: SecretNames;
+  /** `<subdomain>.workers.dev` is the account's; null: it has registered none. */
+  readonly subdomain: string | null;
+  readonly worker: Deployed;
+  /** Names of the Worker's secrets. */
+  readonly secrets: readonly string[];
 };
 
 /** An account in which nothing was made yet. */
 export const emptyAccount = (config: Config): Account => ({
   databaseId: databaseOf(config).id,
   bucket: bucketOf(config) === null ? "unwanted" : "none",
-  main: null,
-  hub: null,
-  secrets: { main: [], hub: [] },
+  subdomain: null,
+  worker: null,
+  secrets: [],
 });
 
 /** The id that is in wrangler.toml until an operator writes a real one there. */
@@ -40,20 +43,21 @@ export const bucketOf = ({ r2_buckets: buckets }: Config): string | null =>
 /** Reads what is there; changes nothing. `api` is that of the account. Throws ApiError. */
 export async function readAccount(api: CloudflareApi, accountId: string, config: Config): Promise<Account> {
   const inAccount: Ask = (path, schema) => api.request(`/accounts/${accountId}${path}`, schema);
-  const names = [config.name, hubNameOf(config)] as const;
-  const [databaseId, bucket, main, hub, mainSecrets, hubSecrets] = await Promise.all([
+  const [databaseId, bucket, subdomain, version, secrets] = await Promise.all([
     findDatabase(inAccount, config),
     findBucket(inAccount, config),
-    ...([deployedOf(inAccount, names[0]), deployedOf(inAccount, names[1])] as const),
-    ...([secretsOf(inAccount, names[0]), secretsOf(inAccount, names[1])] as const),
+    subdomainOf(inAccount),
+    versionOf(inAccount, config.name),
+    secretsOf(inAccount, config.name),
   ]);
-  return { databaseId, bucket, main, hub, secrets: { main: mainSecrets, hub: hubSecrets } };
+  const worker = version && deployedOf(version, secrets, config);
+  return { databaseId, bucket, subdomain, worker, secrets };
 }
 
 type Ask = <Result>(path: string, schema: z.ZodType<Result>) => Promise<Result>;
 
 /** Cloudflare's codes of errors. */
-const CODES = { noBucket: 10006, noWorker: 10007, r2IsOff: 10042 } as const;
+const CODES = { noBucket: 10006, noWorker: 10007, noSubdomain: 10007, r2IsOff: 10042 } as const;
 
 /** `fallback` for an error with one of these codes. */
 async function unlessCode<Result, Other>(
@@ -86,24 +90,42 @@ async function findBucket(ask: Ask, config: Config): Promise<Account["bucket"]> 
   return await unlessCode(found, { [CODES.noBucket]: "none" as const, [CODES.r2IsOff]: "off" as const });
 }
 
+const Subdomain = z.object({ subdomain: z.string().nullish() });
+
+async function subdomainOf(ask: Ask): Promise<string | null> {
+  const none = { [CODES.noSubdomain]: { subdomain: null } };
+  return (await unlessCode(ask("/workers/subdomain", Subdomain), none)).subdomain || null;
+}
+
 const Deployments = z.object({
   deployments: z.array(z.object({ versions: z.array(z.object({ version_id: z.string() })) })),
 });
 const Version = z.object({
   annotations: z.looseObject({ "workers/tag": z.string().optional() }).nullish(),
-  resources: z.object({ script_runtime: z.object({ migration_tag: z.string().optional() }).optional() }).optional(),
+  resources: z.object({ bindings: z.array(z.object({ type: z.string(), name: z.string() })).nullish() }).optional(),
 });
+type Version = z.infer<typeof Version>;
 
-/** What is deployed of a Worker; the newest deployment comes first. */
-async function deployedOf(ask: Ask, name: string): Promise<Deployed> {
+/** Null: nothing has this name. The newest deployment comes first. */
+async function versionOf(ask: Ask, name: string): Promise<Version | null> {
   const none = { [CODES.noWorker]: { deployments: [] } };
   const { deployments } = await unlessCode(ask(`/workers/scripts/${name}/deployments`, Deployments), none);
   const newest = deployments[0]?.versions[0]?.version_id;
-  if (newest === undefined) return null;
-  const { annotations, resources } = await ask(`/workers/scripts/${name}/versions/${newest}`, Version);
-  // A Worker that has only secrets has had no migration.
-  const migration = resources?.script_runtime?.migration_tag;
-  return migration === undefined ? null : { tag: annotations?.["workers/tag"] ?? null, migration };
+  return newest === undefined ? null : await ask(`/workers/scripts/${name}/versions/${newest}`, Version);
+}
+
+/**
+ * Wrangler alone sets no tag, but binds the objects. `wrangler secret put` before the first deploy makes a Worker of
+ * nothing but secrets.
+ */
+function deployedOf({ annotations, resources }: Version, secrets: readonly string[], config: Config): Deployed {
+  const tag = annotations?.["workers/tag"] ?? null;
+  const bindings = resources?.bindings ?? [];
+  const objects = new Set(config.durable_objects.bindings.map(({ name }) => name));
+  const hasObjects = bindings.some(({ type, name }) => type === "durable_object_namespace" && objects.has(name));
+  if (hasObjects || tag?.startsWith(TAG_PREFIX)) return { tag };
+  const isDraft = secrets.some(isSecretName) && bindings.every(({ type }) => type === "secret_text");
+  return isDraft ? null : "foreign";
 }
 
 const Secrets = z.array(z.object({ name: z.string() }));

@@ -1,5 +1,7 @@
 // A fake of Cloudflare's account API, as far as a deploy asks it: databases on SQLite, buckets, Workers with their
-// versions, secrets and assets. The answers have the forms that wrangler 4 reads.
+// versions, secrets and assets. The answers have the forms that wrangler 4 reads, and all fields that Cloudflare's
+// published API schemas require (compared with the types of the npm package cloudflare 7.3.0, which are made from
+// them).
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -40,12 +42,17 @@ export class FakeCloudflare {
   readonly databases = this.#databases.all;
   readonly buckets = new Set<string>();
   readonly workers = new Map<string, FakeWorker>();
-  /** The files that are served beside the main Worker. */
+  /** The files that are served beside the Worker. */
   assets: readonly string[] = [];
-  accounts = [{ id: ACCOUNT_ID, name: "Someone's account" }];
+  accounts = [{ id: ACCOUNT_ID, name: "Someone's account", type: "standard" }];
   hasR2 = true;
+  /** Its name at workers.dev; null: a new account, which has none. */
+  subdomain: string | null = "someone";
+  /** Paths that the token may not use, by their start, and the code of the error. */
+  denied: { readonly start: string; readonly code: number } | null = null;
   /** Fails the next upload of this Worker. */
   failsOnce: string | null = null;
+  failure = { code: 10021, message: "The upload failed, because the test wants it" };
   readonly #server: Server;
 
   private constructor() {
@@ -90,9 +97,13 @@ export class FakeCloudflare {
     if (request.headers.authorization !== `Bearer ${TOKEN}` && !call.path.startsWith("/workers/assets/")) {
       return refuse(403, 10000, "Authentication error");
     }
+    if (this.denied && call.path.startsWith(this.denied.start)) {
+      const message = "The given account is not valid or is not authorized to access this service";
+      return refuse(403, this.denied.code, message);
+    }
     const contentType = request.headers["content-type"] ?? "";
     const found =
-      this.#account(call) ??
+      (await this.#account(call)) ??
       (await this.#databases.answer(call)) ??
       (await this.#bucket(call)) ??
       (await this.#worker(call, contentType));
@@ -101,13 +112,21 @@ export class FakeCloudflare {
     return refuse(404, 7003, "Could not route to the path");
   }
 
-  #account({ path }: Call): Reply | null {
+  async #account({ method, path, body }: Call): Promise<Reply | null> {
     if (path === "/user/tokens/verify") return { result: { id: "t", status: "active" } };
     if (path === "/user") return refuse(403, 9109, "Unauthorized to access requested resource");
     if (path === "/accounts") return { result: this.accounts };
     if (path === "/memberships") return { result: this.accounts.map((account) => ({ account })) };
-    if (path === "/workers/subdomain") return { result: { subdomain: "someone" } };
-    return null;
+    if (path !== "/workers/subdomain") return null;
+    if (method === "PUT") {
+      const { subdomain } = z.object({ subdomain: z.string() }).parse(JSON.parse(String(await body())));
+      if (subdomain === "taken") return refuse(409, 10031, "workers.api.error.subdomain_unavailable");
+      this.subdomain = subdomain;
+      this.changes.push(`register ${subdomain}.workers.dev`);
+    }
+    return this.subdomain === null
+      ? refuse(404, 10007, "workers.api.error.subdomain_not_found")
+      : { result: { subdomain: this.subdomain } };
   }
 
   async #bucket({ method, path, body }: Call): Promise<Reply | null> {
@@ -117,16 +136,17 @@ export class FakeCloudflare {
       const { name } = z.object({ name: z.string() }).parse(JSON.parse(String(await body())));
       this.buckets.add(name);
       this.changes.push(`create bucket ${name}`);
-      return { result: {} };
+      return { result: bucketOf(name) };
     }
-    const name = path.split("/")[3] ?? "";
+    const [, , , name] = path.split("/");
+    if (name === undefined) return { result: { buckets: [...this.buckets].map(bucketOf) } };
     if (!this.buckets.has(name)) return refuse(404, 10006, "The specified bucket does not exist.");
-    return { result: { name, creation_date: new Date().toISOString(), location: "WEUR", storage_class: "Standard" } };
+    return { result: bucketOf(name) };
   }
 
   async #worker(call: Call, contentType: string): Promise<Reply | null> {
     const { method, path } = call;
-    const [, name, verb = ""] = /^\/workers\/(?:scripts|services)\/([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
+    const [, name, verb = ""] = /^\/workers\/(?:scripts|services|workers)\/([^/]+)(?:\/(.+))?$/.exec(path) ?? [];
     if (path.startsWith("/workers/assets/upload")) {
       await call.body();
       return { status: 201, result: { jwt: JWT } };
@@ -141,6 +161,7 @@ export class FakeCloudflare {
     if (method === "PUT" && verb === "") return this.#upload(name, call, contentType);
     if (method === "POST" && verb === "versions") return this.#upload(name, call, contentType);
     if (!worker) return NO_WORKER;
+    if (path.startsWith("/workers/workers/")) return { result: aboutWorker(worker) };
     return this.#ofWorker(worker, method, path.startsWith("/workers/services") ? "service" : verb);
   }
 
@@ -181,11 +202,15 @@ export class FakeCloudflare {
     const metadata = Metadata.parse(JSON.parse(String(form.get("metadata"))));
     if (this.failsOnce === name) {
       this.failsOnce = null;
-      return refuse(400, 10021, "The upload failed, because the test wants it");
+      return refuse(400, this.failure.code, this.failure.message);
     }
     const modules: Record<string, string> = {};
     for (const [key, value] of form)
       if (key !== "metadata" && typeof value !== "string") modules[key] = await value.text();
+    // An account that has had a Worker needs no subdomain for others.
+    if (this.subdomain === null && this.workers.size === 0) {
+      return refuse(403, 10063, "You need a workers.dev subdomain in order to proceed.");
+    }
     const before = this.workers.get(name);
     const missing = this.#missingResource(metadata);
     if (missing !== null) return refuse(400, 10021, missing);
@@ -213,6 +238,27 @@ export class FakeCloudflare {
     return null;
   }
 }
+
+const aboutWorker = ({ name, createdAt }: FakeWorker): object => ({
+  id: name,
+  name,
+  created_on: createdAt,
+  updated_on: createdAt,
+  logpush: false,
+  tags: [],
+  tail_consumers: [],
+  observability: { enabled: true },
+  subdomain: { enabled: true, previews_enabled: true },
+  references: {},
+});
+
+const bucketOf = (name: string): object => ({
+  name,
+  creation_date: new Date(0).toISOString(),
+  jurisdiction: "default",
+  location: "weur",
+  storage_class: "Standard",
+});
 
 /** wrangler reads the time of expiry in it. */
 const JWT = `e30.${Buffer.from(JSON.stringify({ exp: 4_000_000_000 })).toString("base64")}.x`;

@@ -29,23 +29,29 @@ export class FakeDatabases {
     if (!path.startsWith("/d1/database")) return null;
     const [, id, verb] = /^\/d1\/database(?:\/([^/]+))?(?:\/(.+))?$/.exec(path) ?? [];
     if (id === undefined) return method === "POST" ? this.#create(String(await body())) : this.#list();
-    const database = this.all.get(id);
+    const database = this.all.get(id) ?? [...this.all.values()].find(({ name }) => name === id);
     if (!database) return refuse(404, 7404, `The database ${id} could not be found`);
-    if (verb === undefined) return { result: { uuid: id, name: database.name, version: "production", num_tables: 1 } };
+    if (verb === undefined)
+      return { result: { uuid: this.#idOf(database.name), name: database.name, version: "production", num_tables: 1 } };
     if (verb === "time_travel/bookmark") return { result: { bookmark: "00000001-00000002-00000003" } };
     if (verb !== "query") return null;
     const { sql } = z.object({ sql: z.string() }).parse(JSON.parse(String(await body())));
     return this.#query(database.data, sql);
   }
 
+  #idOf(name: string): string {
+    return [...this.all].find(([, database]) => database.name === name)?.[0] ?? "";
+  }
+
   #create(body: string): Reply {
-    const { name } = z.object({ name: z.string() }).parse(JSON.parse(body));
+    const Body = z.object({ name: z.string(), primary_location_hint: z.string().optional() });
+    const { name, primary_location_hint: location } = Body.parse(JSON.parse(body));
     if ([...this.all.values()].some((database) => database.name === name)) {
       return refuse(400, 7502, "A database with that name already exists");
     }
     const uuid = randomUUID();
     this.all.set(uuid, { name, data: new DatabaseSync(":memory:") });
-    this.#changes.push(`create database ${name}`);
+    this.#changes.push(`create database ${name}${location === undefined ? "" : ` in ${location}`}`);
     return { result: { uuid, name, version: "production", created_at: new Date().toISOString() } };
   }
 

@@ -11,7 +11,7 @@ const Config = z.looseObject({
   name: z.string(),
   main: z.string(),
   migrations: z.array(z.object({ tag: z.string() })),
-  d1_databases: z.array(z.object({ binding: z.string(), database_id: z.string() })).default([]),
+  d1_databases: z.array(z.object({ binding: z.string(), database_id: z.string().optional() })).default([]),
   r2_buckets: z.array(z.object({ binding: z.string(), bucket_name: z.string() })).default([]),
   durable_objects: z.object({
     bindings: z.array(z.object({ name: z.string(), class_name: z.string(), script_name: z.string().optional() })),

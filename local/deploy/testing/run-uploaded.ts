@@ -1,15 +1,17 @@
-// Runs in workerd what was uploaded to a fake account: its Workers with their secrets, and the schema of its database.
+// Runs in workerd what was uploaded to a fake account: its Worker with its secrets, and the schema of its database.
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 import type { FakeCloudflare, FakeWorker } from "./fake-cloudflare.ts";
 
 /** `folder` is for their data. */
 export async function runUploaded(account: FakeCloudflare, folder: string): Promise<Miniflare> {
-  const workers = ["copra", "copra-hub"]
-    .map((name) => account.workers.get(name))
-    .filter((worker) => worker !== undefined);
+  const workers = [...account.workers.values()];
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      ...{ host: "127.0.0.1", port: 0, cf: false, telemetry: { enabled: false }, resourcePersistencePath: folder },
+      host: "127.0.0.1",
+      port: 0,
+      cf: false,
+      telemetry: { enabled: false },
+      resourcePersistencePath: folder,
       // What they log is of no use here.
       handleStructuredLogs: () => {},
       workers: workers.map(optionsOf),
@@ -29,16 +31,21 @@ function optionsOf({ name, metadata, modules, secrets }: FakeWorker): V4WorkerOp
   const named = <Value>(type: string, read: (binding: (typeof bindings)[number]) => Value): Record<string, Value> =>
     Object.fromEntries(ofType(type).map((binding) => [binding.name, read(binding)]));
   return {
-    ...{ name, modules: true, script: modules[main] ?? "" },
-    ...{ compatibilityDate: "2026-08-15", compatibilityFlags: ["global_fetch_strictly_public"] },
+    name,
+    modules: true,
+    script: modules[main] ?? "",
+    compatibilityDate: "2026-08-15",
+    compatibilityFlags: ["global_fetch_strictly_public"],
     bindings: { ...named("plain_text", ({ text }) => String(text)), ...secrets },
     d1Databases: named("d1", () => "copra"),
     r2Buckets: named("r2_bucket", ({ bucket_name: bucket }) => String(bucket)),
     ratelimits: named("ratelimit", ({ namespace_id: id }) => ({
-      ...{ namespace_id: String(id), simple: { limit: 1000, period: 60 as const } },
+      namespace_id: String(id),
+      simple: { limit: 1000, period: 60 as const },
     })),
     durableObjects: named("durable_object_namespace", ({ class_name: className, script_name: scriptName }) => ({
-      ...{ className: String(className), useSQLite: true },
+      className: String(className),
+      useSQLite: true,
       ...(scriptName === undefined ? {} : { scriptName: String(scriptName) }),
     })),
   };

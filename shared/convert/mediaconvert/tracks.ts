@@ -60,7 +60,11 @@ export function frameRateOf(options: Reader): number | undefined {
 }
 
 const CHANNELS: Readonly<Record<string, number>> = {
-  ...{ CODING_MODE_1_0: 1, CODING_MODE_2_0: 2, CODING_MODE_5_1: 6, CODING_MODE_1_1: 2, CODING_MODE_3_2_LFE: 6 },
+  CODING_MODE_1_0: 1,
+  CODING_MODE_2_0: 2,
+  CODING_MODE_5_1: 6,
+  CODING_MODE_1_1: 2,
+  CODING_MODE_3_2_LFE: 6,
   AD_RECEIVER_MIX: 1,
 };
 

@@ -108,70 +108,6 @@ export const ZENCODER_JOB = {
   ],
 };
 
-export const ELASTIC_JOB = {
-  PipelineId: "1111111111111-abcde1",
-  Pipeline: {
-    Id: "1111111111111-abcde1",
-    Arn: "arn:aws:elastictranscoder:eu-west-1:123456789012:pipeline/1111111111111-abcde1",
-    InputBucket: "in-bucket",
-    OutputBucket: "",
-    ContentConfig: { Bucket: "out-bucket", StorageClass: "ReducedRedundancy", Permissions: [] },
-    Notifications: {
-      Completed: "arn:aws:sns:eu-west-1:123456789012:done",
-      Error: "arn:aws:sns:eu-west-1:123456789012:done",
-      Progressing: "",
-    },
-  },
-  Input: { Key: "videos/a.mov", FrameRate: "auto", TimeSpan: { StartTime: "00:00:10.5", Duration: "60" } },
-  OutputKeyPrefix: "out/a/",
-  Outputs: [
-    {
-      Key: "720p.mp4",
-      PresetId: "1351620000001-000010",
-      Rotate: "90",
-      ThumbnailPattern: "thumbs/{resolution}-{count}",
-    },
-    {
-      Key: "own.mp4",
-      PresetId: "1222222222222-abcde2",
-      ThumbnailPattern: "own-{count}",
-      Composition: [{ TimeSpan: { StartTime: "5", Duration: "00:00:20" } }],
-      Watermarks: [{ InputKey: "logo.png" }],
-    },
-    { Key: "hls2m", PresetId: "1351620000001-200010", SegmentDuration: "6" },
-    { Key: "hls1m", PresetId: "1351620000001-200030", SegmentDuration: "6" },
-    { Key: "hlsAudio", PresetId: "1351620000001-200071", SegmentDuration: "6" },
-    { Key: "dash4m", PresetId: "1351620000001-500020", SegmentDuration: "4" },
-    { Key: "dashAudio", PresetId: "1351620000001-500060", SegmentDuration: "4" },
-    { Key: "smooth", PresetId: "1351620000001-400010" },
-  ],
-  Playlists: [
-    { Format: "HLSv3", Name: "index", OutputKeys: ["hls2m", "hls1m", "hlsAudio"] },
-    { Format: "MPEG-DASH", Name: "stream/dash", OutputKeys: ["dash4m", "dashAudio"] },
-  ],
-  Presets: [
-    {
-      Id: "1222222222222-abcde2",
-      Name: "Own",
-      Container: "mp4",
-      Video: {
-        Codec: "H.264",
-        MaxWidth: "640",
-        MaxHeight: "360",
-        Resolution: "640x360",
-        BitRate: "800",
-        FrameRate: "25",
-        SizingPolicy: "ShrinkToFill",
-        PaddingPolicy: "Pad",
-        KeyframesMaxDist: "90",
-        CodecOptions: { Profile: "main", Level: "3.1", MaxBitRate: "900", MaxReferenceFrames: "3" },
-      },
-      Audio: { Codec: "AAC", BitRate: "96", SampleRate: "44100", Channels: "2", CodecOptions: { Profile: "AAC-LC" } },
-      Thumbnails: { Format: "jpg", Interval: "30", MaxWidth: "auto", MaxHeight: "108", SizingPolicy: "ShrinkToFit" },
-    },
-  ],
-};
-
 const H264 = {
   Codec: "H_264",
   H264Settings: {
@@ -294,35 +230,6 @@ export const MEDIACONVERT_JOB = {
       },
     ],
   },
-};
-
-export const COCONUT_V1_CONFIG = `
-# Everything goes to one bucket
-var vid = 1234
-var s3 = s3://AKID:hunter2@my-bucket/videos
-
-set source = https://example.com/$vid.mov
-set webhook = https://example.com/hook?vid=$vid, events=true, metadata=true
-set api_version = 2019-06-13
-
--> mp4:720p::quality=4 = $s3/video_$vid_720p.mp4, if=$source_width >= 1280, fit=crop   # large
--> mp4:x265_360p = s3://my-bucket/v.mp4?x-amz-acl=public-read
--> jpg:300x = $s3/thumb_#num#.jpg, number=3, square=true
--> png:320x = $s3/at_%.2d.png, offsets=1,10,30
--> jpg:160x = $s3/sprite.jpg, every=5, sprite=yes, vtt=yes, storyboard=yes
--> gif:320x = $s3/a.gif, number=3, duration=2
--> mp4:480p = $s3/trailer.mp4, duration=30, offset=5,
-   watermark_url=https://example.com/logo.png, watermark_position=topleft
--> httpstream = $s3/stream, hls=/hls, dash+hlsfmp4=/dash, variants=mp4:x:64k, mp4:360p_600k, mp4:720p, playlist_name=index
-nonsense
-`;
-
-export const COCONUT_V1_JSON = {
-  source: "https://example.com/a.mov",
-  webhook: "https://example.com/hook",
-  vars: { cdn: "s3://AKID:hunter2@my-bucket" },
-  conf: "-> mp4 = $cdn/a.mp4",
-  outputs: { webm: "s3://AKID:hunter2@my-bucket/a.webm", "jpg:300x": "s3://my-bucket/%02d.jpg, number=3" },
 };
 
 export const COCONUT_V2_JOB = {

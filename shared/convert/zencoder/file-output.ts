@@ -7,17 +7,17 @@ import type { Rendition } from "../stream-variants.ts";
 
 const AUDIO_FORMATS = /^(?:mp3|aac|m4a|ogg|oga|wav|flac|opus|wma)$/i;
 const FORMATS: Readonly<Record<string, string>> = {
-  ...{
-    m4v: "mp4",
-    "3g2": "3gp",
-    "3gp2": "3gp",
-    ts: "mpegts",
-    m2ts: "mpegts",
-    mpg: "mpegts",
-    oga: "ogg",
-    webma: "webm",
-  },
-  ...{ fmp4: "mp4", wma: "asf", divx: "avi" },
+  m4v: "mp4",
+  "3g2": "3gp",
+  "3gp2": "3gp",
+  ts: "mpegts",
+  m2ts: "mpegts",
+  mpg: "mpegts",
+  oga: "ogg",
+  webma: "webm",
+  fmp4: "mp4",
+  wma: "asf",
+  divx: "avi",
 };
 
 /** Where an output goes: its URL, or `base_url` and `filename`. */

@@ -1,10 +1,10 @@
 // Jobs of Zencoder (API v2).
 import { Draft } from "../draft.ts";
-import type { Converted } from "../note.ts";
+import type { Converted, Json } from "../note.ts";
 import { Reader } from "../reader.ts";
+import { playlistPlace, segmentSeconds, streamVariants } from "../stream-variants.ts";
 import { ZENCODER_LOST } from "./fields.ts";
-import { convertFile, thumbnailsOf } from "./file-output.ts";
-import { convertStreams } from "./streams.ts";
+import { convertFile, pathOf, renditionOf, thumbnailsOf } from "./file-output.ts";
 
 export function convertZencoder(job: unknown): Converted {
   return readZencoder(new Reader(job));
@@ -40,4 +40,76 @@ function notify(draft: Draft, notifications: Reader): void {
     const url = one.isObject ? one.at("url").text() : one.text();
     if (url !== undefined) draft.notify(url, one.path);
   }
+}
+
+// Segmented outputs and playlists of Zencoder: HLS streams.
+
+/** One `httpstream` for each playlist, with the segmented outputs that it names; and one for each that none names. */
+function convertStreams(draft: Draft, outputs: readonly Reader[]): void {
+  const playlists = outputs.filter((output) => output.at("type").text() === "playlist");
+  const segmented = outputs.filter((output) => output.at("type").text() === "segmented");
+  const named = new Set<Reader>();
+  for (const playlist of playlists) {
+    const members = playlist
+      .at("streams")
+      .list()
+      .flatMap((stream) => {
+        const found = segmented.find((output) => isMeant(output, stream));
+        if (found === undefined) draft.lost(stream.path, "names no segmented output of the job");
+        return found ?? [];
+      });
+    for (const member of members) named.add(member);
+    convertStream(draft, playlist, members);
+  }
+  for (const output of segmented) if (!named.has(output)) convertStream(draft, output, [output]);
+}
+
+function isMeant(output: Reader, stream: Reader): boolean {
+  const source = stream.at("source").text();
+  const path = stream.at("path").text();
+  const file = output.at("filename").text() ?? output.at("url").text() ?? "";
+  return source === undefined ? path !== undefined && file.endsWith(path) : output.at("label").text() === source;
+}
+
+function convertStream(draft: Draft, playlist: Reader, members: readonly Reader[]): void {
+  const { folder, playlist_name } = playlistPlace(pathOf(draft, playlist, "m3u8"));
+  const lost = (part: string, message: string): void => draft.lost(`${playlist.path}: ${part}`, message);
+  const variants = streamVariants(
+    members.map((member) => renditionOf(draft, member)),
+    lost,
+  );
+  // Their own playlists get names of this service.
+  for (const member of members) if (member !== playlist) pathOf(draft, member, "m3u8");
+  const seconds = members.map((member) => member.at("segment_seconds").number()).find((one) => one !== undefined);
+  draft.output(
+    "httpstream",
+    {
+      key: playlist.at("label").text(),
+      hls: { path: folder },
+      ...(variants.length === 0 ? {} : { variants }),
+      playlist_name,
+      ...(seconds === undefined ? {} : { segment_duration: segmentSeconds(seconds) }),
+      ...encryptionOf(draft, members),
+    },
+    playlist.path,
+  );
+  draft.note("changed", playlist.path, "the playlists of variants and the segments have names of this service");
+}
+
+function encryptionOf(draft: Draft, members: readonly Reader[]): Json {
+  const encrypted = members.find(
+    (member) => member.at("encryption_method").exists || member.at("encryption_key").exists,
+  );
+  if (encrypted === undefined) return {};
+  const method = encrypted.at("encryption_method").text() ?? "aes-128";
+  const key = encrypted.at("encryption_key").text();
+  const uri = encrypted.at("encryption_key_url").text();
+  if (!/^aes-?128/i.test(method))
+    draft.lost(`${encrypted.path}.encryption_method`, "segments are encrypted by AES-128");
+  if (uri === undefined) {
+    draft.lost(`${encrypted.path}.encryption_method`, "`encryption` needs the URL of the key, `encryption_key_url`");
+    return {};
+  }
+  for (const member of members) member.at("encryption_key_url").use();
+  return { encryption: { ...(key !== undefined && /^[0-9a-f]{32}$/i.test(key) ? { key } : {}), key_uri: uri } };
 }

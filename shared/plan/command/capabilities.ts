@@ -7,11 +7,32 @@ export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> & Partial<Pick<Capabilities, "ffmpegVersion">>
 >;
 
-/**
- * Filters that plans use and that some builds lack, by ffmpeg's names. Plans assume `scale`, `pad`, `format` and
- * `split`: without these nothing works.
- */
-export const OPTIONAL_FILTERS = [
+/** Filters that plans use and that all builds have, by ffmpeg's names: without these nothing works. */
+const ASSUMED_FILTERS = [
+  "aformat",
+  "alimiter",
+  "aloop",
+  "aresample",
+  "asetpts",
+  "atrim",
+  "format",
+  "null",
+  "pad",
+  "pan",
+  "premultiply",
+  "scale",
+  "select",
+  "setparams",
+  "setpts",
+  "setsar",
+  "settb",
+  "sidedata",
+  "trim",
+  "unpremultiply",
+] as const;
+
+/** Filters of chains that plans use and that some builds lack. */
+const OPTIONAL_CHAIN_FILTERS = [
   "fps",
   "crop",
   "tpad",
@@ -22,17 +43,19 @@ export const OPTIONAL_FILTERS = [
   "yadif",
   "bwdif",
   "gblur",
-  "boxblur",
   "tile",
-  "thumbnail",
   "palettegen",
   "paletteuse",
-  "colorspace",
   "zscale",
   "tonemap",
   "hwupload",
-  "libvmaf",
 ] as const;
+
+/** Filters that plans use and that some builds lack. A node reports which of them it has. */
+export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf"] as const;
+
+/** All filters of the chains of plans. None of them opens a file or a connection, as libvmaf can. */
+export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);
 
 /** Muxers that plans use and that some versions lack: `avif` came with ffmpeg 5.1. */
 export const OPTIONAL_MUXERS = ["avif"] as const;

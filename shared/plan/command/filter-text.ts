@@ -1,14 +1,6 @@
 // Writes filters as text. Parts of this text come from probes, which other nodes made, so nothing in it may act as a
 // filter.
-
-/** All filters that plans use, except those that join branches of video. None of them opens a file or a connection. */
-const ALLOWED_FILTERS: ReadonlySet<string> = new Set(
-  (
-    "aformat alimiter aloop aresample asetpts atrim bwdif crop format fps gblur hflip hwupload null overlay pad palettegen paletteuse pan " +
-    "premultiply scale select setparams setpts setsar settb sidedata tile tonemap tpad transpose trim unpremultiply vflip yadif " +
-    "zscale"
-  ).split(" "),
-);
+import { CHAIN_FILTERS } from "./capabilities.ts";
 
 /**
  * Outside of quotes a value has none of the characters that end a value, a filter or a chain (ffmpeg-filters, §4.1).
@@ -29,6 +21,6 @@ export const chainText = (filters: readonly string[]): string => filters.map(che
 
 function checked(filter: string): string {
   const [, name] = FILTER.exec(filter) ?? [];
-  if (name === undefined || !ALLOWED_FILTERS.has(name)) throw new Error(`No filter of a plan: ${filter}`);
+  if (name === undefined || !CHAIN_FILTERS.has(name)) throw new Error(`No filter of a plan: ${filter}`);
   return filter;
 }

@@ -6,19 +6,19 @@ import { ok, type Result } from "../../result.ts";
 import { slotRate } from "../chunks/frame-slots.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter } from "../command/filter-graph.ts";
-import { chainText } from "../command/filter-text.ts";
+import { chainText, quoted } from "../command/filter-text.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import type { FittedFrame, Ratio } from "../filters/fit-frame.ts";
 import { fitGeometry, scaleTo } from "../filters/frame-geometry.ts";
+import type { FrameTiming } from "../filters/frame-timing.ts";
 import { planViewFilters } from "../filters/video-filters.ts";
-import { chunkSourceOptions } from "../plan-chunk.ts";
-import type { RunInputs } from "../plan-run.ts";
-import { type EncoderInput, encoderInput } from "../plan-video-track.ts";
+import { type EncoderInput, encoderInput } from "../outputs/plan-video-track.ts";
+import type { RunInputs } from "../runs/plan-run.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 import { NO_TRIM, type Trim, trimOf } from "../source/trim.ts";
-import { sampledFrames } from "./sampled-frames.ts";
+import { chunkSourceOptions } from "../tasks/plan-chunk.ts";
 import { preparedSize, type Viewing, viewingOf } from "./viewing.ts";
 
 /** An encoded video track: the video of a file, or a rendition of a stream as a file of its own (`asFile`). */
@@ -170,4 +170,33 @@ function libvmaf({ model }: Viewing, subsample: number, threads: number, at: num
     `n_subsample=${subsample}:n_threads=${threads}`,
     "ts_sync_mode=nearest",
   ].join(":");
+}
+
+/** Which frames are measured. */
+type SampledFrames = {
+  /** Filters that keep the frames that are measured and the ones before them. Times begin at 0. */
+  readonly filters: readonly string[];
+  /** libvmaf measures one of this many frames that it gets. */
+  readonly subsample: number;
+  /** One of this many frames of the video is measured. */
+  readonly every: number;
+};
+
+/** From here on it saves time to drop the frames in between before they are scaled. */
+const MIN_DROPPING = 3;
+
+/**
+ * Samples about `perSecond` frames of each second; null: all frames.
+ *
+ * VMAF compares a frame with its neighbors in time, and takes the smaller difference. So the frame before each sample
+ * is kept, too, and the others are dropped. Frames are numbered by their time, so that the same ones are chosen of
+ * source and result even if one of them lacks a frame. That needs a constant rate: times that differ by a rounding
+ * error could otherwise be on both sides of a limit.
+ */
+export function sampledFrames(timing: FrameTiming, perSecond: number | null): SampledFrames {
+  const every = perSecond === null ? 1 : Math.max(1, Math.round(timing.fps / perSecond));
+  const fromZero = "setpts=PTS-STARTPTS";
+  if (timing.isVariable || every < MIN_DROPPING) return { filters: [fromZero], subsample: every, every };
+  const kept = `lte(mod(round(t*${timing.fps})+1,${every}),1)`;
+  return { filters: [fromZero, `select=${quoted(kept)}`], subsample: 2, every };
 }

@@ -5,7 +5,7 @@ import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
 import { filterFailure, VMAF_NEED } from "../filters/filter-needs.ts";
-import { networkOf, overlayInputs, sourceInput } from "../plan-run.ts";
+import { networkOf, overlayInputs, sourceInput } from "../runs/plan-run.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import { chooseTracks, type VideoTrack } from "../source/source-tracks.ts";
 import { type Compared, comparison, planCompared, type QualityRequest, type QualityView } from "./compare-video.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { sampledFrames } from "./compare-video.ts";
 import { type QualitySample, readSamples } from "./read-samples.ts";
-import { sampledFrames } from "./sampled-frames.ts";
 import { summarizeQuality } from "./summarize-quality.ts";
 import { preparedSize, viewingOf } from "./viewing.ts";
 

@@ -2,8 +2,8 @@
 import type { OutputSpec } from "../../job/output-spec.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { gridSeconds } from "../command/keyframe-grid.ts";
-import { isEncodedVideo } from "../plan-file.ts";
-import { asFile, planStreamParts } from "../plan-stream-tracks.ts";
+import { isEncodedVideo } from "../outputs/plan-file.ts";
+import { asFile, planStreamParts } from "../outputs/plan-stream-tracks.ts";
 import type { SourceTracks } from "../source/source-tracks.ts";
 import type { Rendition } from "./compare-video.ts";
 
@@ -27,6 +27,9 @@ export function measuredTracks(
   const parts = planStreamParts({ spec, source, capabilities });
   if (!parts.ok) return [];
   return parts.value.videos.map(({ track: { name }, video }) => ({
-    ...{ track: name, output: asFile(spec, video, track), video, gridSeconds: gridSeconds(spec.segmentDurationMs) },
+    track: name,
+    output: asFile(spec, video, track),
+    video,
+    gridSeconds: gridSeconds(spec.segmentDurationMs),
   }));
 }

@@ -25,14 +25,31 @@ const UNCHANGED = { fit: "pad", transpose: null, vflip: false, hflip: false, wat
 const VIDEO = { ...UNCHANGED, index: 0, condition: null, offsetMs: 0, durationMs: null, deinterlace: false };
 const IMAGE = {
   ...UNCHANGED,
-  ...{ index: 0, condition: null, selection: { by: "number", number: 1 }, square: false, blur: null },
-  ...{ sprite: null, vtt: null },
+  index: 0,
+  condition: null,
+  selection: { by: "number", number: 1 },
+  square: false,
+  blur: null,
+  sprite: null,
+  vtt: null,
 };
 const RATED = "mp4:720p::quality=vmaf93";
 const STREAM = {
-  ...{ index: 0, condition: null, type: "httpstream", format: "httpstream", key: "httpstream", hls: null, dash: null },
-  ...{ variants: [formatOf("mp4")], dropsLargerVariants: false, playlistName: "master", segmentDurationMs: 6000 },
-  ...{ encryption: null, subtitles: [], thumbnails: false, livePlaylist: false },
+  index: 0,
+  condition: null,
+  type: "httpstream",
+  format: "httpstream",
+  key: "httpstream",
+  hls: null,
+  dash: null,
+  variants: [formatOf("mp4")],
+  dropsLargerVariants: false,
+  playlistName: "master",
+  segmentDurationMs: 6000,
+  encryption: null,
+  subtitles: [],
+  thumbnails: false,
+  livePlaylist: false,
 };
 const TS = { segments: "mpegts", muxed: false };
 const stream = (params: object) => ({ httpstream: { variants: ["mp4"], ...params } });
@@ -178,8 +195,11 @@ describe("parseOutputs", () => {
     expect(parse({ HTTPStream: { hls: { path: "h" } } })).toEqual([
       {
         ...STREAM,
-        ...{ format: "HTTPStream", key: "HTTPStream", hls: { path: "h", ...TS } },
-        ...{ variants: DEFAULT_LADDER.map(formatOf), dropsLargerVariants: true },
+        format: "HTTPStream",
+        key: "HTTPStream",
+        hls: { path: "h", ...TS },
+        variants: DEFAULT_LADDER.map(formatOf),
+        dropsLargerVariants: true,
       },
     ]);
   });

@@ -34,7 +34,10 @@ export function parseHttpStream(
   return ok({
     ...base,
     type: "httpstream",
-    ...{ key, condition, thumbnails, livePlaylist: parsed.value.live_playlist },
+    key,
+    condition,
+    thumbnails,
+    livePlaylist: parsed.value.live_playlist,
     hls: hls ? { path: joinPath(path, hls.path), segments, muxed: hls.version === 3 } : null,
     dash: dash ? { path: joinPath(path, dash.path), hlsFmp4: dash.hlsfmp4 } : null,
     variants: variants.value,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OutputSpec } from "../../job/output-spec.ts";
-import { needsOf } from "../../plan/needs.ts";
+import { needsOf } from "../../plan/tasks/needs.ts";
 import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
 import { withQualityReport } from "./quality-report.ts";
 

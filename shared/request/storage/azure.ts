@@ -1,7 +1,7 @@
 // Containers of Azure Blob Storage and of compatible services.
 
 import * as z from "zod";
-import { checkUrl } from "../../network/address-policy.ts";
+import { checkReachableUrl } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, text } from "../parse-section.ts";
@@ -36,7 +36,7 @@ export const azure = storageService({
   }).describe("A container of Azure Blob Storage"),
   parseKeys,
   toStorage({ credentials: { account }, container, path, cache_control: cacheControl = null, endpoint }, allow) {
-    const verdict = checkUrl(endpoint ?? `https://${account}.blob.core.windows.net`, allow);
+    const verdict = checkReachableUrl(endpoint ?? `https://${account}.blob.core.windows.net`, allow);
     if (!verdict.ok) return invalid("storage_not_valid", `\`storage.endpoint\` ${verdict.error}`);
     const { origin, pathname, username, password, search, hash } = new URL(verdict.value);
     if (username || password || search || hash) {

@@ -1,6 +1,6 @@
 // The upload URL of a client, which receives each file in a POST of multipart/form-data.
 
-import { checkUrl } from "../../network/address-policy.ts";
+import { checkReachableUrl } from "../../network/address-policy.ts";
 import { ok } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection, text } from "../parse-section.ts";
@@ -21,7 +21,7 @@ export const httpUpload: StorageService = {
   parse(value, allow) {
     const fields = parseSection(body, value, "storage", "storage_not_valid");
     if (!fields.ok) return fields;
-    const verdict = checkUrl(fields.value.url, allow);
+    const verdict = checkReachableUrl(fields.value.url, allow);
     if (!verdict.ok) return invalid("storage_not_valid", `\`storage.url\` ${verdict.error}`);
     const upload = userOf(verdict.value);
     if (!upload) {

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { MAX_NAME_BYTES, nameBytes } from "../../job/object-name.ts";
-import { type AllowPrivate, checkUrl } from "../../network/address-policy.ts";
+import { type AllowPrivate, checkReachableUrl, checkUrl } from "../../network/address-policy.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
@@ -67,7 +67,7 @@ export function s3Service<Place>(
       body: storage,
       parseKeys: (value) => ACCESS_KEYS.parse("storage", value),
       toStorage(fields, allow) {
-        const at = bucketAt(fields.bucket, locate(fields), allow);
+        const at = bucketAt(fields.bucket, locate(fields), (url) => checkReachableUrl(url, allow));
         if (!at.ok) return invalid("storage_not_valid", `\`storage.endpoint\` ${at.error}`);
         const { path, secure } = fields;
         return ok({ kind: "s3", ...at.value, path, options: objectOptions(fields), secure });
@@ -76,11 +76,12 @@ export function s3Service<Place>(
     input: {
       body: input,
       parse(value, allow) {
+        // Only nodes read inputs, so their hosts may be IP addresses on Cloudflare, too.
         const keys = ACCESS_KEYS.parse("input", value);
         if (!keys.ok) return keys;
         const fields = parseSection(input, value, "input", "input_not_valid");
         if (!fields.ok) return fields;
-        const at = bucketAt(fields.value.bucket, locate(fields.value), allow);
+        const at = bucketAt(fields.value.bucket, locate(fields.value), (url) => checkUrl(url, allow));
         if (!at.ok) return invalid("input_not_valid", `\`input.endpoint\` ${at.error}`);
         const object = { ...at.value, key: fields.value.key.replace(/^\//, "") };
         return ok({ object, keys: keys.value });
@@ -93,9 +94,9 @@ export function s3Service<Place>(
 function bucketAt(
   bucket: string,
   { endpoint, region, forcePathStyle = false }: Location,
-  allow: AllowPrivate,
+  check: (url: string) => Result<string, string>,
 ): Result<S3Bucket, string> {
-  const verdict = checkUrl(endpoint, allow);
+  const verdict = check(endpoint);
   if (!verdict.ok) return verdict;
   const { origin, pathname, hostname, username, password, search, hash } = new URL(verdict.value);
   if (username || password || search || hash) {

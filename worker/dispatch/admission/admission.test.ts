@@ -98,7 +98,8 @@ describe("what a node reports", () => {
     const none = { free: NONE, leases: {} };
     expect(addSlots(none, { inspect: 60, encode: 60 })).toEqual({ inspect: 60, encode: 60 });
     expect(addSlots({ ...none, free: { inspect: 60, encode: 60 } }, { inspect: 9, encode: 9 })).toEqual({
-      ...{ inspect: MAX_SLOTS, encode: MAX_SLOTS },
+      inspect: MAX_SLOTS,
+      encode: MAX_SLOTS,
     });
     const held = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`lease ${at}`, "encode" as const]));

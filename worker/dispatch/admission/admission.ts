@@ -1,7 +1,6 @@
 // Admits nodes: each under a name that its token owns, unless its reports keep causing internal errors.
-import { FailingNodes } from "./failing-nodes.ts";
+import { SESSION_MS } from "#shared/protocol/frames.ts";
 import { type NameClaim, NodeNames } from "./node-names.ts";
-import { RevokedTokens } from "./revoked-tokens.ts";
 
 /**
  * WebSocket close codes: "policy violation" (RFC 6455 §7.4.1), and "try again later" (IANA's registry of close codes).
@@ -59,5 +58,77 @@ export class Admission {
   revoke(token: string, now: number): void {
     this.#revoked.add(token, now);
     this.#names.release(token);
+  }
+}
+
+// Nodes whose reports keep causing internal errors: they may not connect for a while.
+
+/**
+ * The number of internal errors within WINDOW_MS. A single broken report is given up sooner (job/lease-requests.ts).
+ */
+const MAX_FAILURES = 10;
+const WINDOW_MS = 10 * 60_000;
+/** How long such a node may not connect. */
+const EXCLUDED_MS = 10 * 60_000;
+
+type Failures = { count: number; since: number; excludedUntil: number };
+
+/** In memory only: when it is lost, the same number of errors excludes the node again. */
+class FailingNodes {
+  readonly #failures = new Map<string, Failures>();
+
+  /** Counts an internal error that a node's report caused; true: the node is excluded. */
+  count(nodeId: string, now: number): boolean {
+    const known = this.#failures.get(nodeId);
+    const isRecent = known && now - known.since < WINDOW_MS;
+    const failures = isRecent ? known : { count: 0, since: now, excludedUntil: 0 };
+    failures.count += 1;
+    if (failures.count >= MAX_FAILURES) failures.excludedUntil = now + EXCLUDED_MS;
+    this.#failures.set(nodeId, failures);
+    return failures.excludedUntil > now;
+  }
+
+  mayConnect(nodeId: string, now: number): boolean {
+    const known = this.#failures.get(nodeId);
+    if (known && Math.max(known.excludedUntil, known.since + WINDOW_MS) <= now) this.#failures.delete(nodeId);
+    return (known?.excludedUntil ?? 0) <= now;
+  }
+}
+
+/**
+ * The tokens that were revoked, for as long as a session of their nodes may be valid: sessions are not looked up in the
+ * database.
+ */
+const PREFIX = "revoked:";
+/** Another hub of the pool may sign a last session while the revocation is on its way. */
+const KEEP_MS = SESSION_MS + 10 * 60_000;
+
+export class RevokedTokens {
+  readonly #kv: SyncKvStorage;
+  /** When each was revoked; ms since 1970. */
+  readonly #revokedAt = new Map<string, number>();
+
+  /** Starts with those on disk. */
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+    for (const [key, at] of kv.list({ prefix: PREFIX })) {
+      this.#revokedAt.set(key.slice(PREFIX.length), typeof at === "number" ? at : 0);
+    }
+  }
+
+  has(token: string, now: number): boolean {
+    return now - (this.#revokedAt.get(token) ?? Number.NEGATIVE_INFINITY) < KEEP_MS;
+  }
+
+  /** Adds a token, and removes those whose sessions have expired. */
+  add(token: string, now: number): void {
+    for (const [old, at] of this.#revokedAt) if (now - at >= KEEP_MS) this.#remove(old);
+    this.#revokedAt.set(token, now);
+    this.#kv.put(PREFIX + token, now);
+  }
+
+  #remove(token: string): void {
+    this.#revokedAt.delete(token);
+    this.#kv.delete(PREFIX + token);
   }
 }

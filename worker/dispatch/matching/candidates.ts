@@ -1,19 +1,23 @@
-// The nodes that may take the tickets of a group, and which of them should. Caches how well each kind of node suits.
+// Which node should take a ticket. Caches how well each kind of node suits.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import type { Kind } from "./nodes/kinds.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { rankOf } from "./ranks.ts";
-import type { Group } from "./waiting/lines.ts";
-import type { Ticket } from "./waiting/tickets.ts";
-
-/** A group with a free slot for its tickets, and the nodes that they avoid. */
-export type Open = { readonly group: Group; readonly avoided: readonly string[] };
+import type { Entry } from "./waiting/waiting.ts";
 
 type Ranked<Node extends ConnectedNode> = { readonly rank: number; readonly kind: Kind<Node> };
 
+/**
+ * While nothing changes: by class the nodes for tickets without a source and without nodes that they avoid, which
+ * differ only in what suits them.
+ */
+export type FreeNodes<Node> = Record<SlotClass, Map<string, Node | null>>;
+export const freeNodes = <Node>(): FreeNodes<Node> => ({ inspect: new Map(), encode: new Map() });
+
 /** Requirements whose ranks are remembered: far more than a fleet has at a time. */
 const MAX_RANKED = 10_000;
+const NOBODY: readonly string[] = [];
 
 export class Candidates<Node extends ConnectedNode> {
   readonly #roster: Roster<Node>;
@@ -25,29 +29,27 @@ export class Candidates<Node extends ConnectedNode> {
     this.#roster = roster;
   }
 
-  /** Whether a node may take the tickets of a group when it has a free slot. */
-  fits(group: Group, node: Node): boolean {
-    const kind = this.#roster.kinds.of(node);
-    return group.nodeId !== null || this.#kindsOf(group).some((ranked) => ranked.kind === kind);
+  /**
+   * The node that has the source, if it has a free slot; else of the best kinds the one with the most free slots. Null:
+   * no node that may take the ticket has a free slot.
+   */
+  nodeFor(entry: Entry, now: number, nodes: FreeNodes<Node>): Node | null {
+    const { suits, ticket } = entry;
+    if (ticket.prefer !== null || ticket.avoid.length > 0) return this.#nodeFor(entry, now);
+    const known = nodes[ticket.slotClass].get(suits);
+    if (known !== undefined) return known;
+    const node = this.#nodeFor(entry, now);
+    nodes[ticket.slotClass].set(suits, node);
+    return node;
   }
 
-  /** The group, if a node has a free slot for it now. */
-  openOf(group: Group, slotClass: SlotClass): Open | null {
-    if (group.nodeId !== null) return { group, avoided: [] };
-    const avoided = this.#avoidedOf(group);
-    const isFree = this.#kindsOf(group).some(({ kind }) => hasFree(kind, slotClass, avoided));
-    return isFree ? { group, avoided } : null;
-  }
-
-  /** The node that has the source, if it has a free slot; else of the best kinds the one with the most free slots. */
-  nodeFor({ group, avoided }: Open, { prefer, slotClass }: Ticket): Node | null {
-    if (group.nodeId !== null) return this.#roster.accepter(group.nodeId);
-    const kinds = this.#kindsOf(group);
-    const preferred = prefer === null || avoided.includes(prefer) ? null : this.#roster.accepter(prefer);
-    if (preferred && this.#roster.freeForSources(preferred, slotClass) > 0) {
-      const kind = this.#roster.kinds.of(preferred);
-      if (kinds.some((ranked) => ranked.kind === kind)) return preferred;
-    }
+  #nodeFor(entry: Entry, now: number): Node | null {
+    const { slotClass, preferUntil } = entry.ticket;
+    const kinds = this.#kindsFor(entry);
+    const avoided = this.#avoidedBy(entry, kinds, now);
+    const source = this.#sourceOf(entry, kinds, avoided);
+    if (source && this.#roster.freeForSources(source, slotClass) > 0) return source;
+    if (source && now < preferUntil) return null;
     let best: { readonly node: Node; readonly level: number; readonly rank: number } | null = null;
     for (const { rank, kind } of kinds) {
       if (best && rank > best.rank) break;
@@ -57,39 +59,54 @@ export class Candidates<Node extends ConnectedNode> {
     return best?.node ?? null;
   }
 
-  /** The nodes that a group avoids, unless no other node could do its work. */
-  #avoidedOf(group: Group): readonly string[] {
-    if (group.avoid.length === 0) return [];
-    const kinds = this.#kindsOf(group);
-    const fits = new Set(kinds.map(({ kind }) => kind.key));
-    const avoided = group.avoid.filter((nodeId) => {
-      const node = this.#roster.accepter(nodeId);
-      return node !== null && fits.has(this.#roster.kinds.of(node).key);
-    });
-    return avoided.length < kinds.reduce((sum, { kind }) => sum + kind.accepting, 0) ? avoided : [];
+  /** When more nodes may take the ticket than now; Infinity: never. */
+  opensAt(entry: Entry, now: number): number {
+    const { notBefore, slotClass, prefer, preferUntil, avoid, avoidUntil } = entry.ticket;
+    if (notBefore > now) return notBefore;
+    const avoids = avoid.length > 0 && now < avoidUntil ? avoidUntil : Infinity;
+    if (prefer === null || preferUntil <= now) return avoids;
+    const kinds = this.#kindsFor(entry);
+    const source = this.#sourceOf(entry, kinds, this.#avoidedBy(entry, kinds, now));
+    const waits = source !== null && this.#roster.freeForSources(source, slotClass) === 0;
+    return waits ? Math.min(avoids, preferUntil) : avoids;
   }
 
-  #kindsOf({ requirements, preferences, key }: Group): readonly Ranked<Node>[] {
+  /** The node that has the source, if it accepts work and may do this. */
+  #sourceOf({ ticket: { prefer } }: Entry, kinds: readonly Ranked<Node>[], avoided: readonly string[]): Node | null {
+    if (prefer === null || avoided.includes(prefer)) return null;
+    const node = this.#roster.accepter(prefer);
+    if (!node) return null;
+    return this.#isAmong(kinds, node) ? node : null;
+  }
+
+  #isAmong(kinds: readonly Ranked<Node>[], node: Node): boolean {
+    const own = this.#roster.kinds.of(node);
+    return kinds.some(({ kind }) => kind === own);
+  }
+
+  /** The nodes that a ticket avoids, unless no other node could do its work. */
+  #avoidedBy({ ticket }: Entry, kinds: readonly Ranked<Node>[], now: number): readonly string[] {
+    const { avoid, avoidUntil } = ticket;
+    if (avoid.length === 0 || now >= avoidUntil) return NOBODY;
+    const avoided = avoid.filter((nodeId) => {
+      const node = this.#roster.accepter(nodeId);
+      return node !== null && this.#isAmong(kinds, node);
+    });
+    return avoided.length < kinds.reduce((sum, { kind }) => sum + kind.accepting, 0) ? avoided : NOBODY;
+  }
+
+  #kindsFor({ suits, near, ticket: { requirements, steady } }: Entry): readonly Ranked<Node>[] {
     if (this.#version !== this.#roster.kinds.version) this.#ranked.clear();
     this.#version = this.#roster.kinds.version;
-    const known = this.#ranked.get(key);
+    const known = this.#ranked.get(suits);
     if (known) return known;
     const ranked = [...this.#roster.kinds.values()].flatMap((kind) => {
-      const rank = rankOf(requirements, preferences, kind.profile);
+      const rank = rankOf(requirements, { near, steady }, kind.profile);
       return rank === null ? [] : [{ rank, kind }];
     });
     ranked.sort((one, other) => one.rank - other.rank);
     if (this.#ranked.size >= MAX_RANKED) this.#ranked.clear();
-    this.#ranked.set(key, ranked);
+    this.#ranked.set(suits, ranked);
     return ranked;
   }
-}
-
-function hasFree<Node extends ConnectedNode>(
-  kind: Kind<Node>,
-  slotClass: SlotClass,
-  avoided: readonly string[],
-): boolean {
-  const free = kind.nodesWithFree[slotClass];
-  return free > avoided.length || (free > 0 && kind.mostFree(slotClass, avoided) !== null);
 }

@@ -1,16 +1,20 @@
 import { describe, expect, it } from "vitest";
+import { parseLeaseId } from "#shared/ids.ts";
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import { Chooser } from "./choose.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import { Roster } from "./nodes/roster.ts";
-import { DEFAULT_CONFIG, type MatchingConfig, shareOf } from "./shares.ts";
+import { shareOf } from "./shares.ts";
 import { Accounts } from "./waiting/accounts.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 import { Waiting } from "./waiting/waiting.ts";
 
 const NOW = 10_000;
 const PROFILE: Profile = {
-  ...{ pool: "default", region: null, labels: [], spot: false },
+  pool: "default",
+  region: null,
+  labels: [],
+  spot: false,
   capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
 };
 const node = (nodeId: string, encode: number, inspect = 0): ConnectedNode => ({
@@ -29,7 +33,13 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   accountId: "account",
   slotClass: "encode",
   requirements: NO_REQUIREMENTS,
-  ...{ priority: 0, weight: 1, maxRunning: null, blamed: [], steady: false, waitingSince: NOW, isCountOld: false },
+  priority: 0,
+  weight: 1,
+  maxRunning: null,
+  blamed: [],
+  steady: false,
+  waitingSince: NOW,
+  isCountOld: false,
   count: 1,
   since: NOW,
   prefer: null,
@@ -41,13 +51,14 @@ const ticket = (jobId: string, changes: Partial<Ticket> = {}): Ticket => ({
   ...changes,
 });
 
-function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[], config: MatchingConfig = DEFAULT_CONFIG) {
+function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[]) {
   const roster = new Roster();
   const waiting = new Waiting(roster, new Accounts());
   for (const one of nodes) roster.add(one);
-  for (const one of nodes) waiting.nodeChanged(one.nodeId, NOW);
   for (const one of tickets) waiting.put(one, NOW);
-  return { match: new Chooser(roster, waiting, config).next(NOW), waiting };
+  const chooser = new Chooser(roster, waiting);
+  const choice = chooser.next(NOW);
+  return { match: choice && { ...choice, ticket: choice.entry.ticket }, opensAt: chooser.opensAt(NOW) };
 }
 
 describe("choose", () => {
@@ -122,7 +133,7 @@ describe("choose", () => {
         lease: `${accountId.padEnd(14, "A")}.chunk-${at}.1`,
       })),
     );
-    const accounts = Object.fromEntries(leases.map(({ accountId, lease }) => [lease.slice(0, 14), accountId]));
+    const accounts = Object.fromEntries(leases.map(({ accountId, lease }) => [parseLeaseId(lease)?.job, accountId]));
     const busy = {
       ...node("busy", 0),
       leases: Object.fromEntries(leases.map(({ lease }) => [lease, "encode" as const])),
@@ -147,7 +158,7 @@ describe("choose", () => {
   it("returns when tickets open to more nodes", () => {
     const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
     const nodes = [node("a", 1), node("busy", 0)];
-    const opensAt = (tickets: readonly Ticket[]): number => chosen(nodes, tickets).waiting.opensAt("encode");
+    const opensAt = (tickets: readonly Ticket[]): number => chosen(nodes, tickets).opensAt;
     expect(opensAt([ticket("i")])).toBe(Infinity);
     expect(opensAt([late, later])).toBe(NOW + 2000);
     expect(opensAt([later, ticket("l", { notBefore: NOW + 5 })])).toBe(NOW + 5);

@@ -1,124 +1,171 @@
-// Chooses which node gets which ticket next. Pure, except that it caches ranks.
+// Chooses which node gets which ticket next: a higher band of priority first, in each band the account that has used
+// least, and of an account the oldest job. Looks at all tickets; accounts that may run no more are passed over.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import { Candidates, type Open } from "./candidates.ts";
+import { Candidates, freeNodes } from "./candidates.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import type { Roster } from "./nodes/roster.ts";
-import { type MatchingConfig, quotaOf, roomOf } from "./shares.ts";
-import { isLineBefore, type Line, waitsSince } from "./waiting/lines.ts";
+import { quotaOf, roomOf } from "./shares.ts";
 import type { Ticket } from "./waiting/tickets.ts";
-import type { Waiting } from "./waiting/waiting.ts";
+import type { Entry, Waiting } from "./waiting/waiting.ts";
 
 /** A ticket, the node that gets it, and for how many of its slots. */
 export type Match<Node> = { readonly ticket: Ticket; readonly node: Node; readonly slots: number };
+/** The same with the ticket that waits. */
+export type Choice<Node> = { readonly entry: Entry; readonly node: Node; readonly slots: number };
 
-type Candidate = Open & { readonly line: Line };
+/** A ticket, its band of priority, and the node that should take it. */
+type Candidate<Node> = { readonly entry: Entry; readonly band: number; readonly node: Node };
+/** The first tickets of a search by class, and whether accounts had no room for others. */
+type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
+/** Whether a ticket of a band comes before what was found so far; null: nothing. */
+type Order<Node> = (entry: Entry, band: number, found: Candidate<Node> | null) => boolean;
 
+const BANDS = 5;
+/** A ticket rises by one band of priority after waiting this long, so that nothing waits for ever. */
+const RISE_EVERY_MS = 15 * 60_000;
 /** While accounts were not served for OVERDUE_MS, one in this many matches is for them. */
 const MATCHES_PER_OVERDUE = 16;
 const OVERDUE_MS = 60 * 60_000;
 
 export class Chooser<Node extends ConnectedNode> {
   readonly #roster: Roster<Node>;
-  readonly #waiting: Waiting<Node>;
-  readonly #config: MatchingConfig;
+  readonly #waiting: Waiting;
   readonly #candidates: Candidates<Node>;
-  #matches = 0;
+  #choices = 0;
 
-  constructor(roster: Roster<Node>, waiting: Waiting<Node>, config: MatchingConfig) {
+  constructor(roster: Roster<Node>, waiting: Waiting) {
     this.#roster = roster;
     this.#waiting = waiting;
-    this.#config = config;
     this.#candidates = new Candidates(roster);
   }
 
   /**
-   * The next match: the first ticket in turn that fits a node with a free slot, with the best such node. Accounts that
-   * use their share (shareOf) come last. Looks at the first tickets of groups, never at all tickets or nodes.
+   * The first ticket in turn that fits a node with a free slot, with the best such node. Accounts that use their share
+   * (shareOf) come last.
    */
-  next(now: number): Match<Node> | null {
-    const open = { inspect: this.#openGroups("inspect"), encode: this.#openGroups("encode") };
-    const all = [...open.inspect, ...open.encode];
-    if (all.length === 0) return null;
+  next(now: number): Choice<Node> | null {
     for (const othersWait of [true, false]) {
-      const hasRoom = (line: Line): boolean => this.#roomOf(line, othersWait) > 0;
-      const [encode, inspect] = [this.#first(open.encode, hasRoom), this.#first(open.inspect, hasRoom)];
-      const inTurn = encode && inspect && this.#isBefore(inspect, encode) ? inspect : (encode ?? inspect);
-      const found = inTurn && (this.#overdue(all, hasRoom, now) ?? inTurn);
-      if (found) return this.#matchOf(found, othersWait, all);
+      const { inspect, encode, noRoom } = this.#search(othersWait, now, inTurn);
+      const first = encode && inspect && this.#isBefore(inspect, encode) ? inspect : (encode ?? inspect);
+      if (first) return this.#choiceOf(this.#overdue(othersWait, now) ?? first, othersWait, now);
+      if (!noRoom) return null;
     }
     return null;
   }
 
-  /**
-   * Whether an inspection comes before an encode, whose slot it would take, too: what has begun comes first, unless its
-   * source would be fetched again.
-   */
-  #isBefore(inspect: Candidate, encode: Candidate): boolean {
-    if (inspect.line.band !== encode.line.band) return inspect.line.band > encode.line.band;
-    const ticket = encode.line.entries.peek()?.ticket;
-    const source = ticket?.prefer == null ? null : this.#roster.accepter(ticket.prefer);
-    return ticket !== undefined && source !== null && this.#candidates.nodeFor(encode, ticket) !== source;
-  }
-
-  #matchOf(found: Candidate, othersWait: boolean, open: readonly Open[]): Match<Node> {
-    this.#matches += 1;
-    const { line, group } = found;
-    const ticket = line.entries.peek()?.ticket;
-    const node = ticket && this.#candidates.nodeFor(found, ticket);
-    if (!node) throw new Error(`No node for ${group.key}`);
-    const hasSource = node.nodeId === ticket.prefer;
-    const free = hasSource
-      ? this.#roster.freeForSources(node, group.slotClass)
-      : this.#roster.freeOf(node, group.slotClass);
-    const wanted = Math.min(ticket.count, free);
-    const room = this.#roomOf(line, othersWait);
-    const isShared = !othersWait || wanted <= room || this.#othersWait(line, open);
-    return { ticket, node, slots: Math.min(wanted, isShared ? room : this.#roomOf(line, false)) };
-  }
-
-  /** Whether tickets of a class wait that a node may take when it has a slot. */
-  hasWaiting(slotClass: SlotClass, node: Node): boolean {
-    const groups = [...this.#waiting.groupsFor(node.nodeId, slotClass)];
-    return groups.some((group) => !group.isParked && this.#candidates.fits(group, node));
-  }
-
-  /** The groups that have tickets and a node with a free slot for them. */
-  #openGroups(slotClass: SlotClass): Open[] {
-    return [...this.#waiting.groups(slotClass)].flatMap((group) => this.#candidates.openOf(group, slotClass) ?? []);
-  }
-
-  #first(open: readonly Open[], accepts: (line: Line) => boolean): Candidate | null {
-    let first: Candidate | null = null;
-    for (const one of open) {
-      const line = one.group.first(accepts);
-      if (line && (!first || isLineBefore(line, first.line))) first = { ...one, line };
+  /** When more nodes may take one of the tickets than now; Infinity: never, or no slot is free. */
+  opensAt(now: number): number {
+    const free = this.#free;
+    let first = Infinity;
+    if (!free.inspect && !free.encode) return first;
+    for (const entry of this.#waiting.values()) {
+      if (free[entry.ticket.slotClass]) first = Math.min(first, this.#candidates.opensAt(entry, now));
     }
     return first;
+  }
+
+  /** Whether some node has a free slot of each class for any work. */
+  get #free(): Record<SlotClass, boolean> {
+    const pools = [...this.#roster.kinds.pools()];
+    const isFree = (of: SlotClass): boolean => pools.some((pool) => this.#roster.free(pool, of) > 0);
+    return { inspect: isFree("inspect"), encode: isFree("encode") };
+  }
+
+  /** Of each class the first ticket, in some order, that its account may run and a node may take. */
+  #search(othersWait: boolean, now: number, comesFirst: Order<Node>): Found<Node> {
+    const found: Found<Node> = { inspect: null, encode: null, noRoom: false };
+    const free = this.#free;
+    const nodes = freeNodes<Node>();
+    // Without a free slot for any work there may be one that is held for a source.
+    for (const [account, entries] of this.#waiting.byAccount(!free.inspect && !free.encode)) {
+      if (quotaOf(account, this.#roster) < 1) continue;
+      const rooms = new Map<string, number>();
+      for (const entry of entries) {
+        const { ticket } = entry;
+        const { notBefore, slotClass, prefer, requirements } = ticket;
+        if (notBefore > now || (prefer === null && !free[slotClass])) continue;
+        const band = bandOf(ticket, now);
+        if (!comesFirst(entry, band, found[slotClass])) continue;
+        const node = this.#candidates.nodeFor(entry, now, nodes);
+        if (!node) continue;
+        const key = `${slotClass} ${requirements.pool}`;
+        const room = rooms.get(key) ?? roomOf(entry, this.#roster, othersWait);
+        rooms.set(key, room);
+        if (room > 0) found[slotClass] = { entry, band, node };
+        else found.noRoom = true;
+      }
+    }
+    return found;
   }
 
   /**
    * For one in some matches: an account that was not served for long. Turns alone would starve it while new accounts
    * come faster than they are served.
    */
-  #overdue(open: readonly Open[], accepts: (line: Line) => boolean, now: number): Candidate | null {
-    if (this.#matches % MATCHES_PER_OVERDUE !== 0) return null;
-    let oldest: Candidate | null = null;
-    for (const one of open) {
-      const line = one.group.oldest(accepts);
-      if (line && (!oldest || waitsSince(line) < waitsSince(oldest.line))) oldest = { ...one, line };
-    }
-    return oldest && waitsSince(oldest.line) <= now - OVERDUE_MS ? oldest : null;
+  #overdue(othersWait: boolean, now: number): Candidate<Node> | null {
+    if (this.#choices % MATCHES_PER_OVERDUE !== 0) return null;
+    const { inspect, encode } = this.#search(othersWait, now, (entry, _, found) => {
+      const since = waitsSince(entry);
+      return since <= now - OVERDUE_MS && (found === null || since < waitsSince(found.entry));
+    });
+    return inspect && encode && waitsSince(inspect.entry) < waitsSince(encode.entry) ? inspect : (encode ?? inspect);
+  }
+
+  /**
+   * Whether an inspection comes before an encode, whose slot it would take, too: what has begun comes first, unless its
+   * source would be fetched again.
+   */
+  #isBefore(inspect: Candidate<Node>, encode: Candidate<Node>): boolean {
+    if (inspect.band !== encode.band) return inspect.band > encode.band;
+    const { prefer } = encode.entry.ticket;
+    const source = prefer === null ? null : this.#roster.accepter(prefer);
+    return source !== null && encode.node !== source;
+  }
+
+  #choiceOf({ entry, node }: Candidate<Node>, othersWait: boolean, now: number): Choice<Node> {
+    this.#choices += 1;
+    const { slotClass, prefer, count } = entry.ticket;
+    const hasSource = node.nodeId === prefer;
+    const free = hasSource ? this.#roster.freeForSources(node, slotClass) : this.#roster.freeOf(node, slotClass);
+    const wanted = Math.min(count, free);
+    const room = roomOf(entry, this.#roster, othersWait);
+    const isShared = !othersWait || wanted <= room || this.#othersWait(entry, now);
+    return { entry, node, slots: Math.min(wanted, isShared ? room : roomOf(entry, this.#roster, false)) };
   }
 
   /** Whether another account has a ticket in the same pool that fits a node now. */
-  #othersWait({ account, group }: Line, open: readonly Open[]): boolean {
-    const { pool } = group.requirements;
-    const isOther = (line: Line): boolean => line.account !== account && quotaOf(line.account, this.#roster) > 0;
-    return open.some(({ group: other }) => other.requirements.pool === pool && other.first(isOther) !== null);
-  }
-
-  /** How many more slots a line's account may use. */
-  #roomOf(line: Line, othersWait: boolean): number {
-    return roomOf(line, this.#roster, { ...this.#config, othersWait });
+  #othersWait({ account, ticket }: Entry, now: number): boolean {
+    const nodes = freeNodes<Node>();
+    for (const [other, entries] of this.#waiting.byAccount()) {
+      if (other === account || quotaOf(other, this.#roster) < 1) continue;
+      for (const entry of entries) {
+        const { requirements, notBefore } = entry.ticket;
+        if (notBefore > now || requirements.pool !== ticket.requirements.pool) continue;
+        if (this.#candidates.nodeFor(entry, now, nodes)) return true;
+      }
+    }
+    return false;
   }
 }
+
+/** The band of a priority: -50…-31, -30…-11, -10…9, 10…29, 30…50; one more for each time that the ticket rises. */
+function bandOf({ priority, waitingSince }: Ticket, now: number): number {
+  const risen = Math.floor(Math.max(0, now - waitingSince) / RISE_EVERY_MS);
+  return Math.min(BANDS - 1, Math.max(0, Math.floor((priority + 50) / 20)) + risen);
+}
+
+/** The order of turns. */
+function inTurn(entry: Entry, band: number, found: Candidate<unknown> | null): boolean {
+  if (!found) return true;
+  if (band !== found.band) return band > found.band;
+  const other = found.entry;
+  // Also of inspections: they begin what will be encoded.
+  const used = entry.account.used.encode - other.account.used.encode;
+  if (used !== 0) return used < 0;
+  if (entry.account !== other.account) return entry.account.turn < other.account.turn;
+  const since = entry.ticket.since - other.ticket.since;
+  return since < 0 || (since === 0 && entry.ticket.jobId < other.ticket.jobId);
+}
+
+/** Since when a ticket has waited: since its account was served last, or since it waits. */
+const waitsSince = ({ account, ticket }: Entry): number => Math.max(account.servedAt, ticket.waitingSince);

@@ -26,15 +26,16 @@ export type DemandSource = {
   readonly meanS: Readonly<Record<SlotClass, number>>;
 };
 
-/** Looks at all tickets and leases. `counts` leaves out the tickets of jobs that another hub counts. */
-export function demandOf(
-  { roster, tickets, meanS }: DemandSource,
-  now: number,
-  counts: (pool: string, jobId: string) => boolean,
-): Demand[] {
+/** Looks at all tickets and leases. */
+export function demandOf({ roster, tickets, meanS }: DemandSource, now: number): Demand[] {
   const pools = new Map<string, Record<SlotClass, MutableDemand>>();
   const none = (pool: string, slotClass: SlotClass): MutableDemand => ({
-    ...{ pool, slotClass, waiting: 0, running: 0, oldestMs: 0, meanS: meanS[slotClass] },
+    pool,
+    slotClass,
+    waiting: 0,
+    running: 0,
+    oldestMs: 0,
+    meanS: meanS[slotClass],
   });
   const of = (pool: string): Record<SlotClass, MutableDemand> => {
     const known = pools.get(pool);
@@ -44,9 +45,8 @@ export function demandOf(
     return made;
   };
   for (const pool of roster.kinds.pools()) of(pool);
-  for (const { requirements, jobId, slotClass, count, waitingSince } of tickets) {
+  for (const { requirements, slotClass, count, waitingSince } of tickets) {
     const queues = of(requirements.pool);
-    if (!counts(requirements.pool, jobId)) continue;
     for (const taken of slotsOf({ slotClass })) {
       const queue = queues[taken];
       queue.waiting += count;

@@ -1,12 +1,12 @@
 // The tasks that leave their nodes: what their accounts have used, how they ended, and whether their nodes are to
 // blame.
+import { parseLeaseId } from "#shared/ids.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
-import type { TaskReport } from "../../rpc/hub-reports.ts";
+import { DURATION_BOUNDS_S, type EndOfTask, type TaskReport } from "../../rpc/hub-reports.ts";
 import type { Charges } from "./charges.ts";
 import type { NodeLimits } from "./nodes/node-limits.ts";
 import type { Roster } from "./nodes/roster.ts";
 import type { Running } from "./nodes/running-leases.ts";
-import { TaskTimes } from "./task-times.ts";
 
 type Deps = {
   readonly roster: Pick<Roster, "holder" | "get">;
@@ -38,16 +38,67 @@ export class EndedTasks {
     for (const lease of leases) if (this.#deps.roster.holder(lease)) this.#outcomes.set(lease, outcome);
   }
 
-  /** A task has left the roster; false: only for a new connection of its node, which still works on it. */
-  ended(running: Running, now: number): boolean {
+  /** A task has left the roster, perhaps only for a new connection of its node, which still works on it. */
+  ended(running: Running, now: number): void {
     const { roster, charges, limits } = this.#deps;
     const { lease, jobId, nodeId } = running;
-    if (roster.holder(lease)) return false;
+    if (roster.holder(lease)) return;
     const seconds = charges.ended(running, now);
     const end = roster.get(nodeId) === null ? "lost" : (this.#outcomes.get(lease) ?? "released");
     this.#outcomes.delete(lease);
     this.#times.ended(lease, seconds, end);
     limits.ended(nodeId, jobId, now);
-    return true;
   }
 }
+
+/**
+ * Counts the tasks that have left their nodes, and how long they took there. Pure, and in memory: readers of metrics
+ * expect that counters begin again.
+ */
+type Times = {
+  retries: number;
+  readonly outcomes: Record<EndOfTask, number>;
+  readonly within: number[];
+  timed: number;
+  sumSeconds: number;
+};
+
+class TaskTimes {
+  readonly #kinds = new Map<string, Times>();
+
+  /** A node has got a task. */
+  started(lease: string): void {
+    if ((parseLeaseId(lease)?.attempt ?? 1) > 1) this.#of(lease).retries += 1;
+  }
+
+  /** A task has left its node; `seconds` is null if its start is not known. */
+  ended(lease: string, seconds: number | null, end: EndOfTask): void {
+    const times = this.#of(lease);
+    times.outcomes[end] += 1;
+    if (end === "lost" || seconds === null) return;
+    times.timed += 1;
+    times.sumSeconds += seconds;
+    for (const [at, bound] of DURATION_BOUNDS_S.entries()) {
+      if (seconds <= bound) times.within[at] = (times.within[at] ?? 0) + 1;
+    }
+  }
+
+  report(): TaskReport[] {
+    return [...this.#kinds].map(([kind, times]) => structuredClone({ kind, ...times }));
+  }
+
+  #of(lease: string): Times {
+    const kind = parseLeaseId(lease)?.kind ?? "other";
+    const times = this.#kinds.get(kind) ?? noTimes();
+    this.#kinds.set(kind, times);
+    return times;
+  }
+}
+
+const noTimes = (): Times => ({
+  outcomes: { done: 0, failed: 0, returned: 0, cancelled: 0, released: 0, lost: 0 },
+  retries: 0,
+  within: DURATION_BOUNDS_S.map(() => 0),
+  timed: 0,
+  sumSeconds: 0,
+});

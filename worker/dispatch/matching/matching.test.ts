@@ -56,8 +56,8 @@ describe("where work goes", () => {
 });
 
 describe("the order of work", () => {
-  const orderOf = (offers: TicketOffer[], config?: { reservedShare: number }, nodes = 1): string[] => {
-    const fleet = new SimulatedFleet(() => 60, config);
+  const orderOf = (offers: TicketOffer[], nodes = 1): string[] => {
+    const fleet = new SimulatedFleet(() => 60);
     fleet.advertise(...offers);
     fleet.connect(nodeOf("a", { inspect: 0, encode: nodes }));
     while (fleet.waiting().length > 0 && fleet.advance());
@@ -89,15 +89,6 @@ describe("the order of work", () => {
     fleet.advertise(offerOf("new", { priority: 0 }));
     fleet.connect(nodeOf("a", { ...ENCODES }));
     expect(fleet.assigned[0]?.offer.jobId).toMatch(/^old/);
-  });
-
-  it("keeps reserved slots for higher priorities", () => {
-    const fleet = new SimulatedFleet(() => 60, { reservedShare: 0.25 });
-    fleet.connect(nodeOf("a", { inspect: 0, encode: 8 }));
-    fleet.advertise(offerOf("low", { count: 9 }));
-    expect(fleet.assigned.length).toBe(6);
-    fleet.advertise(offerOf("high", { count: 9, priority: 20 }));
-    expect(fleet.assigned.length).toBe(8);
   });
 
   it("runs no more of an account than its quota, on all nodes together", () => {
@@ -173,24 +164,6 @@ describe("a node that fails several jobs", () => {
   });
 });
 
-it("has a slow source yield only to work that its node could do", () => {
-  const fleet = new SimulatedFleet();
-  const node = nodeOf("a", { inspect: 0, encode: 0 });
-  fleet.connect(node);
-  const rows: [TicketOffer, boolean][] = [
-    [offerOf("av1", { requirements: AV1 }), false],
-    [offerOf("full", { maxRunning: 0 }), false],
-    [offerOf("kept", { prefer: "a", preferUntil: 1e15 }), true],
-    [offerOf("usual"), true],
-  ];
-  for (const [offer, expected] of rows) {
-    fleet.advertise(offer);
-    const { matching } = fleet;
-    expect([matching.hasWaiting("encode", node), matching.hasWaiting("inspect", node)]).toEqual([expected, expected]);
-    fleet.advertise({ ...offer, count: 0 });
-  }
-});
-
 it("names what no node of the last ten minutes has", () => {
   const fleet = new SimulatedFleet();
   const missing = (of: Requirements): string | null => fleet.matching.missing(of, fleet.now);
@@ -223,18 +196,16 @@ function randomFleet(seed: number) {
   const offer = (name: string): TicketOffer => {
     const accountId = pick(["a", "a", "a", "b", "c", "d"]);
     return offerOf(accountId + name, {
-      ...{
-        count: 1 + Math.floor(random() * 6),
-        since: fleet.now,
-        requirements: pick([NO_REQUIREMENTS, H264, AV1, GPU, OTHER_POOL]),
-      },
-      ...{
-        priority: pick([-50, 0, 0, 0, 50]),
-        weight: accountId === "c" ? 2 : 1,
-        maxRunning: quotas[accountId] ?? null,
-      },
-      ...{ prefer: random() < 0.5 ? `n${Math.floor(random() * 12)}` : null, preferUntil: fleet.now + 2000 },
-      ...{ avoid: random() < 0.2 ? [`n${Math.floor(random() * 12)}`] : [], avoidUntil: fleet.now + 60_000 },
+      count: 1 + Math.floor(random() * 6),
+      since: fleet.now,
+      requirements: pick([NO_REQUIREMENTS, H264, AV1, GPU, OTHER_POOL]),
+      priority: pick([-50, 0, 0, 0, 50]),
+      weight: accountId === "c" ? 2 : 1,
+      maxRunning: quotas[accountId] ?? null,
+      prefer: random() < 0.5 ? `n${Math.floor(random() * 12)}` : null,
+      preferUntil: fleet.now + 2000,
+      avoid: random() < 0.2 ? [`n${Math.floor(random() * 12)}`] : [],
+      avoidUntil: fleet.now + 60_000,
     });
   };
   return { fleet, offer, random, quotas };
@@ -317,57 +288,3 @@ it("gives accounts encode-seconds by their weights, however long their tasks are
   const [sum, squares] = [shares.reduce((all, one) => all + one, 0), shares.reduce((all, one) => all + one * one, 0)];
   expect((sum * sum) / (shares.length * squares)).toBeGreaterThan(0.98);
 });
-
-describe("with 20,000 tickets and 2000 nodes", () => {
-  const rows: [string, accounts: number, Partial<TicketOffer>][] = [
-    ["of one account", 1, {}],
-    ["of 5000 accounts", 5000, {}],
-    ["that wait for a busy node", 5000, { prefer: "n0", preferUntil: Infinity }],
-    ["that avoid the node with a free slot", 5000, { avoid: ["n7"], avoidUntil: Infinity }],
-    ["of accounts at their quota", 5000, { maxRunning: 0 }],
-    ["that no node can take", 5000, { requirements: AV1 }],
-  ];
-  it.each(rows)("a step looks at few tickets and nodes: tickets %s", (_, accounts, changes) => {
-    const fleet = new SimulatedFleet();
-    let looks = 0;
-    const look = (): void => {
-      looks += 1;
-    };
-    const looksAt = (value: number) => (): number => {
-      look();
-      return value;
-    };
-    const counted = (value: number): number => ({ valueOf: looksAt(value) }) as unknown as number;
-    const offers = Array.from({ length: 20_000 }, (_each, at) => {
-      const offer = offerOf(`j${at}`, { accountId: `a${at % accounts}` });
-      return { ...offer, ...changes, since: counted(at) };
-    });
-    const busy = Array.from({ length: 2000 }, (_each, at) => nodeOf(`n${at}`, { inspect: 1, encode: 0 }));
-    fleet.connect(...busy);
-    fleet.step({ kind: "advertise", offers });
-    const node = fleet.roster.get("n7");
-    if (!node) throw new Error("The node is gone");
-    looks = 0;
-    fleet.roster.change(node, { free: { inspect: 1, encode: 1 } });
-    for (const one of busy) Object.defineProperty(one, "free", countedProperty(one.free, look));
-    const { matches } = fleet.matching.step({ kind: "look" }, fleet.now);
-    expect(matches.length).toBe(Object.keys(changes).length === 0 ? 1 : 0);
-    expect(looks).toBeLessThan(200);
-  });
-});
-
-/** A property that counts how often it is read. */
-const countedProperty = <Value>(initial: Value, count: () => void): PropertyDescriptor => {
-  let value = initial;
-  return {
-    configurable: true,
-    enumerable: true,
-    get: () => {
-      count();
-      return value;
-    },
-    set: (next: Value) => {
-      value = next;
-    },
-  };
-};

@@ -1,6 +1,6 @@
 // Which profiles can do work with certain requirements, and which of them should. Pure.
 import { meets } from "#shared/plan/command/capabilities.ts";
-import { describeNeeds, missingNeeds } from "#shared/plan/needs.ts";
+import { describeNeeds, missingNeeds } from "#shared/plan/tasks/needs.ts";
 import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
 
 /** What some work prefers beside what it requires. */

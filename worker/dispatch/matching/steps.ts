@@ -1,6 +1,6 @@
 // The events that the matching takes, and what each of them leads to.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
-import type { LentTicket, TicketOffer } from "../../rpc/hub.ts";
+import type { TicketOffer } from "../../rpc/hub.ts";
 import type { Match } from "./choose.ts";
 import type { StoredKind } from "./nodes/kinds.ts";
 import type { Ticket } from "./waiting/tickets.ts";
@@ -10,8 +10,6 @@ export type Claimed = readonly { readonly lease: string; readonly slotClass: Slo
 export type MatchingEvent<Node> =
   /** A job advertises. */
   | { readonly kind: "advertise"; readonly offers: readonly TicketOffer[] }
-  /** Another hub has lent tickets. */
-  | { readonly kind: "borrowed"; readonly tickets: readonly LentTicket[] }
   /** The job of a match was called for tasks; null: it was not reachable. */
   | { readonly kind: "claimed"; readonly match: Match<Node>; readonly claimed: Claimed | null }
   /** Nodes of the roster were added, changed or removed, or time has passed. */

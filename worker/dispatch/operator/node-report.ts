@@ -3,9 +3,10 @@ import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { NodeDetail, NodeReport, SlotUse } from "../../rpc/hub-reports.ts";
+import type { SocketNode } from "../connections/node-connections.ts";
 import type { Allowance } from "../matching/nodes/health.ts";
-import type { SocketNode } from "../node-connections.ts";
 import type { Cordon } from "./cordons.ts";
+import type { GoneNode } from "./gone-nodes.ts";
 
 type ListedNode = Omit<SocketNode, "socket">;
 
@@ -23,9 +24,21 @@ export function reportNode(node: ListedNode, context: NodeContext): NodeReport {
   const { hub, score, capabilities } = context;
   const { host, version, protocol, disk, connectedAt } = about;
   return {
-    ...{ id: node.nodeId, hub, state: stateOf(node, context), notReady: about.notReady },
-    ...{ pool: profile.pool, labels: profile.labels, region: profile.region, spot: profile.spot },
-    ...{ host, version, protocol, disk, connectedAt: connectedAt || null },
+    id: node.nodeId,
+    hub,
+    state: stateOf(node, context),
+    notReady: about.notReady,
+    pool: profile.pool,
+    labels: profile.labels,
+    region: profile.region,
+    spot: profile.spot,
+    host,
+    version,
+    protocol,
+    disk,
+    connectedAt: connectedAt || null,
+    lastSeenAt: null,
+    lostLeases: [],
     ffmpeg: capabilities?.ffmpegVersion ?? null,
     cpus: capabilities?.cpus ?? null,
     hardware: profile.capabilities.hardware?.name ?? null,
@@ -41,12 +54,34 @@ export const reportNodeDetail = (node: ListedNode, context: NodeContext): NodeDe
   capabilities: context.capabilities,
 });
 
-/** A node that is cordoned and not connected. */
-export const reportOffline = (id: string, hub: string, { pool }: Cordon): NodeDetail => ({
-  ...{ id, hub, state: "offline", notReady: [], pool, labels: [], region: null, spot: false },
-  ...{ host: null, version: null, protocol: null, ffmpeg: null, cpus: null, hardware: null, disk: null },
+/** A node that is not connected. At least one of `cordon` and `gone` is known. */
+export const reportOffline = (
+  id: string,
+  { hub, cordon, gone }: { readonly hub: string; readonly cordon: Cordon | null; readonly gone: GoneNode | null },
+): NodeDetail => ({
+  id,
+  hub,
+  state: cordon ? "offline" : "gone",
+  notReady: [],
+  pool: gone?.pool ?? cordon?.pool ?? "",
+  labels: gone?.labels ?? [],
+  region: null,
+  spot: gone?.spot ?? false,
+  host: gone?.host ?? null,
+  version: gone?.version ?? null,
+  protocol: null,
+  ffmpeg: null,
+  cpus: null,
+  hardware: null,
+  disk: null,
   slots: { inspect: { free: 0, running: 0 }, encode: { free: 0, running: 0 } },
-  ...{ leases: 0, score: 0, connectedAt: null, running: [], capabilities: null },
+  leases: 0,
+  score: 0,
+  connectedAt: null,
+  lastSeenAt: gone?.goneAt ?? null,
+  lostLeases: gone?.leases ?? [],
+  running: [],
+  capabilities: null,
 });
 
 export function stateOf(

@@ -1,11 +1,12 @@
 // The operator's side of a hub: its nodes, which of them get work, and the work that waits.
 
-import { groupsOf, namesOf, parseHubLayout, preferredOf } from "../../rpc/hub-layout.ts";
 import type { HubReport, HubReports, NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
-import type { Matcher } from "../matcher.ts";
-import type { NodeConnections, SocketNode } from "../node-connections.ts";
-import { Cordons } from "./cordons.ts";
+import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
+import type { Matcher } from "../jobs/matcher.ts";
+import { type Cordon, storedCordons } from "./cordons.ts";
+import { GoneNodes } from "./gone-nodes.ts";
 import { type NodeContext, reportNode, reportNodeDetail, reportOffline, stateOf } from "./node-report.ts";
+import type { StoredNodes } from "./stored-nodes.ts";
 
 type OperatorDeps = {
   readonly kv: SyncKvStorage;
@@ -17,27 +18,42 @@ type OperatorDeps = {
 
 export class Operator implements HubReports {
   readonly #deps: OperatorDeps;
-  readonly #cordons: Cordons;
+  readonly #cordons: StoredNodes<Cordon>;
+  readonly #gone: GoneNodes;
 
-  /** Starts with the cordons on disk. */
+  /** Starts with what is on disk. */
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
-    this.#cordons = new Cordons(deps.kv);
-    for (const [nodeId] of this.#cordons.entries()) deps.matcher.cordon(nodeId, true);
+    this.#cordons = storedCordons(deps.kv);
+    this.#gone = new GoneNodes(deps.kv);
+    for (const nodeId of this.#cordons.ids()) deps.matcher.cordon(nodeId, true);
   }
 
   async nodes(): Promise<NodeReport[]> {
     const connected = [...this.#deps.nodes.roster.values()].map((node) => reportNode(node, this.#contextOf(node)));
-    const ids = new Set(connected.map(({ id }) => id));
-    const offline = [...this.#cordons.entries()].filter(([id]) => !ids.has(id));
-    return [...connected, ...offline.map(([id, cordon]) => reportOffline(id, this.#deps.hub, cordon))];
+    const absent = new Set([...this.#cordons.ids(), ...this.#gone.list(Date.now()).map(([id]) => id)]);
+    return [...connected, ...[...absent].flatMap((id) => this.#offline(id) ?? [])];
   }
 
   async node(id: string): Promise<NodeDetail | null> {
     const node = this.#deps.nodes.roster.get(id);
-    if (node) return reportNodeDetail(node, this.#contextOf(node));
-    const cordon = this.#cordons.get(id);
-    return cordon && reportOffline(id, this.#deps.hub, cordon);
+    return node ? reportNodeDetail(node, this.#contextOf(node)) : this.#offline(id);
+  }
+
+  /** A node that is cordoned or gone; null if it is connected. */
+  #offline(id: string): NodeDetail | null {
+    if (this.#deps.nodes.roster.get(id)) return null;
+    const [cordon, gone] = [this.#cordons.get(id), this.#gone.get(id, Date.now())];
+    return cordon || gone ? reportOffline(id, { hub: this.#deps.hub, cordon, gone }) : null;
+  }
+
+  async forget(id: string): Promise<NodeDetail | null> {
+    const node = this.#offline(id);
+    if (!node) return null;
+    this.#cordons.delete(id);
+    this.#gone.delete(id);
+    this.#deps.matcher.cordon(id, false);
+    return node;
   }
 
   async cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null> {
@@ -60,12 +76,17 @@ export class Operator implements HubReports {
 
   /** A node has connected: one that was asked to drain may not have heard it. */
   welcomed(node: SocketNode): void {
+    this.#gone.delete(node.nodeId);
     if (this.#cordons.get(node.nodeId)?.draining === node.session) this.#deps.nodes.send(node, { type: "drain" });
   }
 
-  async demand(hubs: string): Promise<HubReport> {
-    const { matcher, nodes, hub } = this.#deps;
-    const counts = countsAt(hub, hubs);
+  /** The connection of a node has ended. */
+  lost(node: SocketNode): void {
+    if (!this.#deps.nodes.roster.get(node.nodeId)) this.#gone.add(node, Date.now());
+  }
+
+  async demand(): Promise<HubReport> {
+    const { matcher, nodes } = this.#deps;
     const kinds = new Map<string, HubReport["nodes"][number]>();
     for (const node of nodes.roster.values()) {
       const { pool, capabilities } = node.profile;
@@ -74,7 +95,7 @@ export class Operator implements HubReports {
       const key = [pool, state, hardware].join("\n");
       kinds.set(key, { pool, state, hardware, count: (kinds.get(key)?.count ?? 0) + 1 });
     }
-    const queues = matcher.demand(counts).map(({ pool, slotClass, waiting, running, oldestMs, meanS }) => {
+    const queues = matcher.demand().map(({ pool, slotClass, waiting, running, oldestMs, meanS }) => {
       const free = nodes.roster.free(pool, slotClass);
       return { pool, slotClass, free, running, waiting, oldestWaitMs: oldestMs, meanTaskMs: meanS * 1000 };
     });
@@ -84,20 +105,11 @@ export class Operator implements HubReports {
   #contextOf(node: SocketNode): NodeContext {
     const { hub, matcher, nodes } = this.#deps;
     return {
-      ...{ hub, cordon: this.#cordons.get(node.nodeId), allowance: matcher.allowanceOf(node.nodeId) },
-      ...{ score: matcher.scoreOf(node.nodeId), capabilities: nodes.capabilitiesOf(node.about) },
+      hub,
+      cordon: this.#cordons.get(node.nodeId),
+      allowance: matcher.allowanceOf(node.nodeId),
+      score: matcher.scoreOf(node.nodeId),
+      capabilities: nodes.capabilitiesOf(node.about),
     };
   }
-}
-
-/** A job advertises to several hubs of its pool: the one that it prefers counts its tickets. */
-export function countsAt(hub: string, layoutText: string): (pool: string, jobId: string) => boolean {
-  const layout = parseHubLayout(layoutText);
-  const hubsOf = new Map<string, readonly string[]>();
-  return (pool, jobId) => {
-    const known = hubsOf.get(pool);
-    const names = known ?? groupsOf(layout, pool).flatMap(namesOf);
-    if (!known) hubsOf.set(pool, names);
-    return names.length < 2 ? names[0] === hub : preferredOf(names, jobId) === hub;
-  };
 }

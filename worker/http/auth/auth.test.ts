@@ -114,7 +114,7 @@ it("blocks a network that sends wrong admin tokens for a minute, and never the r
   };
   const lines = vi.spyOn(console, "log");
   expect(await ask("198.51.100.1", "wrong")).toEqual([401, null]);
-  expect(lines.mock.calls.flat().join()).toMatch(/"level":"warn".*"Wrong admin token".*"address":"198.51.100.1"/);
+  expect(lines.mock.calls.flat().join()).toMatch(/"level":"warn".*"admin token rejected".*"address":"198.51.100.1"/);
   for (let at = 0; at < 2 * ALLOWED; at++) await ask("198.51.100.1", `wrong-${at}`);
   expect(await ask("198.51.100.1", "wrong")).toEqual([429, "60"]);
   expect(await ask("198.51.100.1", ADMIN)).toEqual([200, null]);

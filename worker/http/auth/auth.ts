@@ -1,6 +1,5 @@
 // Authentication: clients by API key (Basic), nodes and the operator by token (Bearer). Text without the form of a key
 // needs no database access, and an unknown key needs one index lookup. Guessing one of 2^256 keys is not feasible.
-
 import type { MiddlewareHandler } from "hono";
 import { ACCOUNT_HEADER } from "#shared/api/session.ts";
 import { AppError } from "#shared/errors.ts";
@@ -19,10 +18,9 @@ import {
   updateDigest,
 } from "../../db/credentials.ts";
 import { apiKeys, nodeTokens } from "../../db/schema.ts";
-import type { Admitted } from "../../dispatch/node-about.ts";
+import type { Admitted } from "../../dispatch/connections/node-about.ts";
 import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
-import { apiKeyError, basicPair } from "./api-key-error.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
 import { readSession } from "./session-cookie.ts";
@@ -113,7 +111,7 @@ async function updatePepper(
     await updateDigest(db, table, stored, newest);
   } catch (error) {
     // The credential remains valid, and the next request tries again.
-    log.warn("Credential digest not updated", { error: messageOf(error) });
+    log.warn("credential digest not updated", { error: messageOf(error) });
   }
 }
 
@@ -191,4 +189,35 @@ export const adminDigest = (token: string): Promise<string> => purposeDigest("ad
 async function isSameText(one: string, other: string): Promise<boolean> {
   const hash = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return crypto.subtle.timingSafeEqual(await hash(one), await hash(other));
+}
+
+/** Error messages for API keys that are missing, misplaced or unknown. */
+const HOW = "send the API key as the user name of HTTP Basic authentication, as `curl -u KEY:` does";
+
+/** The error message for an `Authorization` header without a valid API key. Repeats nothing of the header. */
+function apiKeyError(header: string | undefined): string {
+  if (!header) return `The API key is missing; ${HOW}`;
+  if (/^bearer\b/i.test(header)) return `Bearer tokens are not supported here; ${HOW}`;
+  const pair = basicPair(header);
+  if (!pair) return `The Authorization header is not valid HTTP Basic authentication; ${HOW}`;
+  const [user, password] = pair;
+  if (isApiKey(user)) return "The API key is unknown; it may have been revoked, or belong to another service";
+  if (isApiKey(password)) return `The API key is in the password; ${HOW}`;
+  if (isNodeToken(user)) return `The user name is a node token; ${HOW}`;
+  return `The user name is not an API key; API keys start with \`k-\`; ${HOW}`;
+}
+
+/** Longer headers are not from clients. */
+const MAX_CHARS = 512;
+
+/** User and password of a Basic header (RFC 7617 §2); null for any other header. */
+function basicPair(header: string | undefined): [user: string, password: string] | null {
+  const encoded = /^basic +([\w+/=-]+) *$/i.exec(header ?? "")?.[1];
+  if (!encoded || encoded.length > MAX_CHARS) return null;
+  try {
+    const [user = "", ...password] = atob(encoded).split(":");
+    return [user, password.join(":")];
+  } catch {
+    return null;
+  }
 }

@@ -1,10 +1,8 @@
 // Authentication of nodes that connect: by a session that the hub signed, without the database, else by their token.
 import type { Context, MiddlewareHandler } from "hono";
-import * as z from "zod";
 import { NAME_HEADER, SESSION_HEADER } from "#shared/protocol/frames.ts";
 import { type NodeSession, readSession } from "../../crypto/node-session.ts";
 import { digestsOf } from "../../crypto/peppers.ts";
-import type { Position } from "../../rpc/hub-layout.ts";
 import { settingsOf } from "../../settings.ts";
 import { bearer, type NodeEnv, nodeAuth } from "./auth.ts";
 
@@ -44,19 +42,11 @@ function sessionOf(context: Context<NodeEnv>, digests: readonly string[]): NodeS
   return session && digests.includes(session.digest) ? session : null;
 }
 
-/** The name in the header; null for nodes of the previous protocol, which send none. */
+/** The name in the header; null: there is none. */
 function nameOf(header: string | undefined): string | null {
   try {
     return header === undefined || header === "" ? null : decodeURIComponent(header);
   } catch {
     return null;
   }
-}
-
-const Degrees = z.coerce.number().min(-180).max(180);
-const Cf = z.object({ latitude: Degrees, longitude: Degrees });
-
-/** Where a request comes from, as far as Cloudflare knows. */
-export function positionOf({ cf }: Request): Position | null {
-  return Cf.safeParse(cf).data ?? null;
 }

@@ -5,8 +5,39 @@ import { AppError } from "#shared/errors.ts";
 import { clientNetwork } from "#shared/network/client-network.ts";
 import type { Env } from "../../bindings.ts";
 import { log } from "../../log.ts";
-import { ExpiringSet } from "./expiring-set.ts";
 import { KnownCredentials } from "./known-credentials.ts";
+
+/**
+ * A set of texts that expire, in the memory of one isolate. A full set drops its oldest entry, so that clients cannot
+ * exhaust the memory.
+ */
+class ExpiringSet {
+  readonly #until = new Map<string, number>();
+  readonly #keepMs: number;
+  readonly #maxEntries: number;
+
+  constructor(keepMs: number, maxEntries: number) {
+    this.#keepMs = keepMs;
+    this.#maxEntries = maxEntries;
+  }
+
+  /** Adds `text` at `now` (ms since 1970). */
+  add(text: string, now: number): void {
+    // Deleted first, so that the order of the map is the order of expiry.
+    this.#until.delete(text);
+    this.#until.set(text, now + this.#keepMs);
+    const oldest = this.#until.keys().next();
+    if (this.#until.size > this.#maxEntries && !oldest.done) this.#until.delete(oldest.value);
+  }
+
+  has(text: string, now: number): boolean {
+    const until = this.#until.get(text);
+    if (until === undefined) return false;
+    if (until > now) return true;
+    this.#until.delete(text);
+    return false;
+  }
+}
 
 type AnyContext = { readonly req: Pick<HonoRequest, "header" | "path">; readonly env: Env };
 
@@ -54,7 +85,7 @@ export async function checkAdminToken(context: AnyContext, compare: () => Promis
   const now = Date.now();
   const network = networkOf(context);
   if (network !== null && adminBlocked.has(network, now)) throw tooMany("admin tokens", ADMIN_BLOCK_SECONDS);
-  log.warn("Wrong admin token", { address: context.req.header("cf-connecting-ip") ?? null, path: context.req.path });
+  log.warn("admin token rejected", { address: context.req.header("cf-connecting-ip") ?? null, path: context.req.path });
   if (network === null) return false;
   if (!(await context.env.ADMIN_REFUSED_RATE.limit({ key: network })).success) adminBlocked.add(network, now);
   return false;

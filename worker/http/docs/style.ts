@@ -1,6 +1,4 @@
-// The page's only style sheet. It has no `<`, so that it can stand in the page as it is.
-import { raw } from "hono/html";
-
+// The only style sheet of all pages. It has no `<`, so that it can stand in the page as it is.
 /** As text, for its hash in the Content-Security-Policy. */
 export const STYLE_TEXT = `
 :root{--bg:#fff;--fg:#1c2321;--soft:#55605d;--line:#d9dfdd;--tint:#f4f6f5;--code:#eef2f0;--accent:#0b6e5f;
@@ -66,14 +64,6 @@ summary{cursor:pointer;padding:.2rem 0}
 .status.good{border-color:var(--good);color:var(--good)}
 .status.bad{border-color:var(--bad);color:var(--bad)}
 .status.neutral{border-style:dashed;color:var(--soft)}
-#calculator form{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.75rem 1.5rem;margin:.5rem 0 1.25rem}
-#calculator label{display:flex;flex-direction:column;justify-content:space-between;color:var(--soft);font-size:.9rem}
-#calculator :is(input,select){font:inherit;font-size:1rem;color:var(--fg);background:var(--bg);border:1px solid var(--soft);
-border-radius:.3rem;padding:.35rem .5rem;width:100%}
-#calculator table{max-width:34rem;margin-bottom:1.25rem}
-#calculator caption{text-align:left;color:var(--soft)}
-#calculator td{text-align:right;font-variant-numeric:tabular-nums}
-#calculator tr:nth-last-child(-n+2) :is(th,td){font-weight:600}
 .skip{position:absolute;left:-999rem}
 .skip:focus{left:1rem;top:1rem;background:var(--bg);padding:.5rem}
 .menu{display:none}
@@ -89,5 +79,3 @@ table{font-size:.875rem}}
 pre{white-space:pre-wrap;overflow:visible;max-height:none}.scroll{overflow:visible}
 ::details-content{content-visibility:visible;block-size:auto}tr{break-inside:avoid}h2,h3{break-after:avoid}}
 `;
-
-export const STYLE = raw(STYLE_TEXT);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { sourceFacts } from "#shared/media/source-facts.ts";
-import { parseDryRun, probeOf } from "./assumed-source.ts";
+import { assumedSource, parseDryRun } from "./assumed-source.ts";
 
+const probeFor = (source: Parameters<typeof assumedSource>[0]) => assumedSource(source).probe;
 const USUAL = { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true };
 
 describe("the query of a dry run", () => {
@@ -65,6 +66,6 @@ describe("the assumed source", () => {
     [{ fps: 23.98 }, { video: { fps: 24_000 / 1001 } }],
     [{ fps: 12.5 }, { video: { fps: 12.5 } }],
   ])("of %o has the facts %o", (changes, facts) =>
-    expect(sourceFacts(probeOf({ ...USUAL, ...changes }))).toMatchObject(facts),
+    expect(sourceFacts(probeFor({ ...USUAL, ...changes }))).toMatchObject(facts),
   );
 });

@@ -1,6 +1,10 @@
 // The source that a dry run assumes, from the query of POST /v2/jobs.
 import * as z from "zod";
+import type { DryRunPlan } from "#shared/api/job-responses.ts";
+import type { ProbeView } from "#shared/api/probe-responses.ts";
+import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
 import { decimal, parseQuery } from "../query/parse-query.ts";
 
 const flag = z
@@ -30,23 +34,59 @@ export const AssumedSource = z.object({
     .transform(Number)
     .describe("With dry_run: the rotation of the assumed source in degrees clockwise"),
   audio: flag.default(true).describe("With dry_run: whether the assumed source has audio"),
+  probe: z
+    .string()
+    .exactOptional()
+    .describe("With dry_run: the id of a completed probe, whose source is planned for instead of an assumed one"),
 });
 export type AssumedSource = z.infer<typeof AssumedSource>;
+
+/** What a plan is made for, and the same in brief. */
+export type PlannedSource = { readonly probe: MediaProbe; readonly summary: DryRunPlan["assumed_source"] };
 
 /** The source to assume; null without a dry run. Throws AppError(query_not_valid). */
 export function parseDryRun(query: Readonly<Record<string, string>>): AssumedSource | null {
   return parseQuery(DryRunSwitch, query).dry_run ? parseQuery(AssumedSource, query) : null;
 }
 
+/** What a probe found. Throws AppError(probe_not_completed). */
+export function probedSource({ id, status, metadata, error }: ProbeView): PlannedSource {
+  if (status !== "completed" || !metadata) {
+    const why = error === undefined ? "it has not ended" : `it failed: ${error}`;
+    throw new AppError("probe_not_completed", `The probe has no result to plan with: ${why}`);
+  }
+  const { video, audio, durationMs } = sourceFacts(metadata);
+  const summary = {
+    width: video?.codedWidth ?? 0,
+    height: video?.codedHeight ?? 0,
+    fps: Math.round((video?.fps ?? 0) * 1000) / 1000,
+    duration: (durationMs ?? 0) / 1000,
+    rotation: video?.rotation ?? 0,
+    audio: audio !== null,
+    probe: id,
+  };
+  return { probe: metadata, summary };
+}
+
+export const assumedSource = (source: AssumedSource): PlannedSource => ({ probe: probeOf(source), summary: source });
+
 /**
  * ffprobe's output for such a source in H.264 and AAC, without fields that cannot be assumed, such as the file size.
  */
-export function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSource): MediaProbe {
+function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSource): MediaProbe {
   const rate = rateOf(fps);
   const length = { duration: duration.toFixed(6) };
   const video = {
-    ...{ index: 0, codec_type: "video", codec_name: "h264", width, height, pix_fmt: "yuv420p", ...length },
-    ...{ r_frame_rate: rate, avg_frame_rate: rate, nb_frames: String(Math.round(duration * fps)) },
+    index: 0,
+    codec_type: "video",
+    codec_name: "h264",
+    width,
+    height,
+    pix_fmt: "yuv420p",
+    ...length,
+    r_frame_rate: rate,
+    avg_frame_rate: rate,
+    nb_frames: String(Math.round(duration * fps)),
     // The angle of the display matrix is counterclockwise.
     ...(rotation === 0 ? {} : { side_data_list: [{ side_data_type: "Display Matrix", rotation: -rotation }] }),
   };

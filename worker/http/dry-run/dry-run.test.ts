@@ -113,7 +113,9 @@ describe("POST /v2/jobs?dry_run=true", () => {
 
   it("shows a stream with its renditions and their packages", async () => {
     const stream = {
-      ...{ path: "video", hls: { path: "hls" }, dash: { path: "dash", hlsfmp4: true } },
+      path: "video",
+      hls: { path: "hls" },
+      dash: { path: "dash", hlsfmp4: true },
       variants: ["mp4:x:64k", "mp4:240p", "mp4:hevc_720p"],
       encryption: { key_uri: "https://keys.example.com/7" },
     };
@@ -122,7 +124,9 @@ describe("POST /v2/jobs?dry_run=true", () => {
     const at = "http://127.0.0.1:9/bucket/video";
     const [output] = body.outputs;
     expect(output).toMatchObject({
-      ...{ key: "httpstream", type: "httpstream", format: "httpstream" },
+      key: "httpstream",
+      type: "httpstream",
+      format: "httpstream",
       urls: [
         { format: "hls", url: `${at}/hls/master.m3u8` },
         { format: "dash", url: `${at}/dash/master.mpd` },

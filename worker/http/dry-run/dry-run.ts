@@ -10,8 +10,8 @@ import { playlistsOf } from "#shared/job/output-files.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
 import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
+import { type EncodePlan, planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import { pathConflicts } from "#shared/request/outputs/unique-outputs.ts";
@@ -20,7 +20,7 @@ import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { isWanted } from "../../job/decide/inspected.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
-import { type AssumedSource, probeOf } from "./assumed-source.ts";
+import type { PlannedSource } from "./assumed-source.ts";
 
 /** A job request without its secrets. */
 export type DryRequest = {
@@ -35,15 +35,14 @@ const SOURCE_PATH = "/source";
 const NO_ID = "00000000000000" as JobId;
 
 /** The plan of a job that is not created. */
-export function dryRun({ input, storage, outputs }: DryRequest, source: AssumedSource): DryRunPlan {
-  const probe = probeOf(source);
+export function dryRun({ input, storage, outputs }: DryRequest, { probe, summary }: PlannedSource): DryRunPlan {
   const wanted = outputs.filter((spec) => isWanted(spec, probe));
   const { commands, failures } = planWithoutConflicts(wanted, probe);
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
   const planned = new Map(commands.flatMap(({ outputs }) => outputs).map((output) => [output.output, output]));
   return {
     dry_run: true,
-    assumed_source: source,
+    assumed_source: summary,
     input: viewFields({ ...input, url: shownSourceUrl(input) }),
     storage: viewFields(storage),
     outputs: outputs.map((spec) => ({

@@ -1,10 +1,11 @@
-// Asks all hubs: those of the pools that are laid out, and those of the pools that node tokens bind.
+// Asks the hubs of all pools: that of nodes that name none, and those that node tokens bind.
 import { messageOf } from "#shared/log.ts";
+import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { Env } from "../../bindings.ts";
 import { listPools } from "../../db/node-pools.ts";
 import { log } from "../../log.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
-import { type HubRpc, hubNames, hubOf, laidOutPools } from "../../rpc/hub.ts";
+import { type HubRpc, hubName, hubOf } from "../../rpc/hub.ts";
 
 export type HubStub = DurableObjectStub<HubRpc>;
 
@@ -16,9 +17,9 @@ export async function allPools(env: Env): Promise<string[]> {
     lastPools = await listPools(env.DB);
   } catch (error) {
     if (lastPools === null) throw error;
-    log.warn("Pools not listed", { error: messageOf(error) });
+    log.warn("pools not listed", { error: messageOf(error) });
   }
-  return [...new Set([...laidOutPools(env), ...lastPools])].sort();
+  return [...new Set([DEFAULT_POOL, ...lastPools])].sort();
 }
 
 /** The answers of all hubs of some pools. Throws if one does not answer in time. */
@@ -27,8 +28,7 @@ export async function askHubs<Answer>(
   pools: readonly string[],
   ask: (hub: HubStub) => Promise<Answer>,
 ): Promise<Answer[]> {
-  const names = [...new Set(pools.flatMap((pool) => hubNames(env, pool)))];
-  return Promise.all(names.map((name) => withDeadline("hub", ask(hubOf(env, name)))));
+  return Promise.all(pools.map((pool) => withDeadline("hub", ask(hubOf(env, hubName(pool))))));
 }
 
 /** The answers of the hubs that answer, and the number of the others. */
@@ -41,7 +41,7 @@ export async function askAvailableHubs<Answer>(
     try {
       return { answer: await ask(hub) };
     } catch (error) {
-      log.warn("Hub unavailable", { error: messageOf(error) });
+      log.warn("hub not reachable", { error: messageOf(error) });
       return null;
     }
   });

@@ -27,19 +27,27 @@ export function fleetMetrics(
     gauge("copra_tasks_waiting", "Tasks that wait for a node.", rowsOf(queues, "waiting")),
     gauge("copra_task_oldest_wait_seconds", "How long the oldest task has waited.", rowsOf(queues, "oldestWait")),
     {
-      ...{ name: "copra_tasks", type: "counter", help: "Tasks that have left their nodes." },
+      name: "copra_tasks",
+      type: "counter",
+      help: "Tasks that have left their nodes.",
       samples: tasks.flatMap(({ kind, outcomes }) =>
         Object.entries(outcomes).map(([outcome, value]) => ({ labels: { kind, outcome }, value })),
       ),
     },
     {
-      ...{ name: "copra_chunks_retried", type: "counter", help: "Second and later attempts of chunks." },
+      name: "copra_chunks_retried",
+      type: "counter",
+      help: "Second and later attempts of chunks.",
       samples: tasks.flatMap(({ kind, retries }) => (kind === "chunk" ? [{ labels: {}, value: retries }] : [])),
     },
     {
-      ...{ name: "copra_task_duration_seconds", type: "histogram", help: "The time of a task on its node." },
+      name: "copra_task_duration_seconds",
+      type: "histogram",
+      help: "The time of a task on its node.",
       histograms: tasks.map(({ kind, within, timed, sumSeconds }) => ({
-        ...{ labels: { kind }, count: timed, sum: sumSeconds },
+        labels: { kind },
+        count: timed,
+        sum: sumSeconds,
         within: DURATION_BOUNDS_S.map((bound, at) => [bound, within[at] ?? 0] as const),
       })),
     },
@@ -50,7 +58,9 @@ type Row = readonly [labels: Labels, value: number];
 type Queue = { labels: Labels; free: number; running: number; waiting: number; oldestWait: number };
 
 const gauge = (name: string, help: string, rows: readonly Row[]): Metric => ({
-  ...{ name, help, type: "gauge" },
+  name,
+  help,
+  type: "gauge",
   samples: rows.map(([labels, value]) => ({ labels, value })),
 });
 
@@ -68,7 +78,9 @@ function queuesOf(reports: readonly HubReport[], pools: readonly string[]): Queu
         some.reduce((total, one) => total + value(one), 0);
       return {
         labels: { pool, class: slotClass },
-        ...{ free: sum((one) => one.free), running: sum((one) => one.running), waiting: sum((one) => one.waiting) },
+        free: sum((one) => one.free),
+        running: sum((one) => one.running),
+        waiting: sum((one) => one.waiting),
         oldestWait: Math.max(0, ...some.map(({ oldestWaitMs }) => oldestWaitMs)) / 1000,
       };
     }),

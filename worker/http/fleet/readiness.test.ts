@@ -19,6 +19,14 @@ it("names each reason, and no setting's value", async () => {
   expect(lost.reasons).toEqual(["the database does not answer"]);
 });
 
+it("states how to set the secrets that a new service lacks", async () => {
+  const bare = { ...env, ADMIN_TOKEN: "", MASTER_SECRET: "", KEY_PEPPER: "", SEALING_KEYS: "" };
+  expect((await readiness(bare)).reasons).toEqual([
+    "MASTER_SECRET is not set: openssl rand -base64 32 | npx wrangler secret put MASTER_SECRET",
+    "ADMIN_TOKEN is not set: openssl rand -base64 32 | npx wrangler secret put ADMIN_TOKEN",
+  ]);
+});
+
 it("asks the hubs of pools with a node token", async () => {
   const body = { name: "rack", pool: "attic" };
   await send("/v2/admin/node-tokens", { method: "POST", body, headers: bearer(ADMIN) });
@@ -36,7 +44,8 @@ it("responds 503 with the reason until the service can work", async () => {
       status: 503,
       body: {
         error_code: "service_unavailable",
-        message: "The service is not ready: the database lacks a migration",
+        message:
+          "The service is not ready: the database lacks a migration: npx wrangler d1 migrations apply DB --remote",
       },
     });
   expect((await send("/v2/health/ready")).headers.get("retry-after")).toBe("5");

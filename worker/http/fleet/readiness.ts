@@ -26,12 +26,19 @@ export async function readiness(env: Env): Promise<Readiness> {
   return { reasons: [...settings, ...hubs], nodes: answers.reduce((sum, count) => sum + count, 0) };
 }
 
+/** What a deploy by wrangler alone leaves to the operator. */
+const putSecret = (name: string): string =>
+  `${name} is not set: openssl rand -base64 32 | npx wrangler secret put ${name}`;
+
 function settingsReason(env: Env): string[] {
+  const hasKeys = env.MASTER_SECRET || (env.KEY_PEPPER && env.SEALING_KEYS);
+  const missing = [...(hasKeys ? [] : ["MASTER_SECRET"]), ...(env.ADMIN_TOKEN ? [] : ["ADMIN_TOKEN"])];
+  if (missing.length > 0) return missing.map(putSecret);
   try {
     settingsOf(env);
     return [];
   } catch (error) {
-    log.error("Settings not valid", { error: messageOf(error) });
+    log.error("settings not valid", { error: messageOf(error) });
     return ["a setting is not valid, which the log names"];
   }
 }
@@ -42,7 +49,7 @@ async function poolsOf({ DB }: Env): Promise<string[] | string> {
     return await listPools(DB);
   } catch (error) {
     if (error instanceof AppError) return "the database does not answer";
-    log.error("Database not usable", { error: messageOf(error) });
-    return "the database lacks a migration";
+    log.error("database not usable", { error: messageOf(error) });
+    return "the database lacks a migration: npx wrangler d1 migrations apply DB --remote";
   }
 }

@@ -23,6 +23,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   retryJobs: ({ jobs }) => jobs.retryMany({ filter: { status: ["job.failed"] } }),
   getJob: ({ jobs }) => jobs.get("j"),
   cancelJob: ({ jobs }) => jobs.cancel("j"),
+  changeJob: ({ jobs }) => jobs.setPriority("j", 50),
   retryJob: ({ jobs }) => jobs.retry("j"),
   followJob: ({ jobs }) => jobs.events("j").next(),
   getJobTasks: ({ jobs }) => jobs.tasks("j"),
@@ -34,6 +35,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   replayNotification: ({ notifications }) => notifications.replay("j", "n"),
   testNotification: ({ notifications }) => notifications.test("https://example.com/hook"),
   renewWebhookSecret: ({ notifications }) => notifications.rotateSecret(),
+  createProbe: ({ probes }) => probes.create({ input: { url: "https://example.com/a.mp4" } }),
+  getProbe: ({ probes }) => probes.get("p"),
   createUpload: ({ uploads }) => uploads.create({ name: "a", size: 1 }),
   listUploads: ({ uploads }) => uploads.list().next(),
   getUpload: ({ uploads }) => uploads.get("u"),
@@ -60,13 +63,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   getNode: (_, { nodes }) => nodes.get("n"),
   cordonNode: (_, { nodes }) => nodes.cordon("n"),
   uncordonNode: (_, { nodes }) => nodes.uncordon("n"),
+  forgetNode: (_, { nodes }) => nodes.forget("n"),
   drainNode: (_, { nodes }) => nodes.drain("n"),
   reseal: (_, admin) => admin.reseal(),
   autoscale: (_, admin) => admin.autoscale(),
   metrics: (_, admin) => admin.metrics(),
 };
 /** Methods for parts of these, and for several of them. */
-const COMBINED = ["page", "plan", "follow", "wait", "send"];
+const COMBINED = ["page", "plan", "follow", "wait", "send", "run"];
 
 it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
   "the client has a method for $id",
@@ -86,8 +90,8 @@ it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
 );
 
 it("no method of the client is without an operation", () => {
-  const { jobs, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
-  const methods = [jobs, uploads, notifications].flatMap((part) =>
+  const { jobs, probes, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
+  const methods = [jobs, probes, uploads, notifications].flatMap((part) =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(part)),
   );
   const tested = Object.values(CALLS).map(String).join("\n");

@@ -15,6 +15,7 @@ import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-respons
 import { EndpointResult, ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import * as operator from "#shared/api/operator-responses.ts";
+import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
 import { AttemptView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
@@ -29,7 +30,8 @@ import { NotificationBody } from "#shared/request/notification-section.ts";
 import { HttpStreamParams } from "#shared/request/outputs/httpstream-params.ts";
 import { ImageParams } from "#shared/request/outputs/image-params.ts";
 import { VideoParams } from "#shared/request/outputs/video-params.ts";
-import { SettingsBody } from "#shared/request/settings-section.ts";
+import { ProbeBody } from "#shared/request/probe-request.ts";
+import { ChangedSettings, SettingsBody } from "#shared/request/settings-section.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
 import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
@@ -40,6 +42,7 @@ export const RESPONSES = {
   JobList: schemas.JobList,
   JobCounts,
   BulkResult,
+  Probe: ProbeView,
   Upload,
   UploadList,
   UploadPart,
@@ -87,6 +90,8 @@ export type RequestName =
   | "Limits"
   | "Reseal"
   | "Bulk"
+  | "ChangedJob"
+  | "NewProbe"
   | "NewUpload"
   | "Once"
   | "NewSessionLink";
@@ -130,6 +135,8 @@ const requests = () => ({
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
   Bulk: BulkBody.describe("The jobs"),
+  ChangedJob: ChangedSettings.describe("A change of a job that has not ended"),
+  NewProbe: ProbeBody.describe("A source to inspect"),
   NewUpload: UploadBody.describe("The name and size of a file"),
   Once: OnceBody.describe("A one-time link that was opened"),
   NewSessionLink: LinkBody.describe("Who the link signs in"),

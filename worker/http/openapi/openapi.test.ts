@@ -8,6 +8,8 @@ import { UploadBody } from "#shared/api/uploads.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
+import { ProbeBody } from "#shared/request/probe-request.ts";
+import { ChangedSettings } from "#shared/request/settings-section.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 import { RESPONSES, type ResponseName } from "./components.ts";
@@ -91,6 +93,8 @@ describe("examples", () => {
     Limits: LimitsBody,
     Reseal: ResealBody,
     Bulk: BulkBody,
+    ChangedJob: ChangedSettings,
+    NewProbe: ProbeBody,
     NewUpload: UploadBody,
     Once: OnceBody,
     NewSessionLink: LinkBody,

@@ -11,6 +11,7 @@ export type Access = "anyone" | "client" | "operator" | "monitor" | "session";
 
 export const TAGS = {
   Jobs: "Create, read and cancel jobs.",
+  Probes: "What is in a source, without a job.",
   Uploads: "Files that clients upload, as sources of jobs.",
   Metadata: "ffprobe's data about the input and the outputs.",
   Notifications: "The log of notifications.",
@@ -47,7 +48,7 @@ export type Success = {
 };
 
 export type Operation = {
-  readonly method: "get" | "head" | "post" | "put" | "delete";
+  readonly method: "get" | "head" | "post" | "put" | "patch" | "delete";
   /** The path as in the routes: `/v2/jobs/:id`. */
   readonly path: string;
   /** The operation id, which generated clients use as the method name. */

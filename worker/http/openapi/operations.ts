@@ -8,6 +8,7 @@ import { JOB_LIST_OPERATIONS } from "./operations/job-lists.ts";
 import { JOB_OPERATIONS } from "./operations/jobs.ts";
 import { METADATA_OPERATIONS } from "./operations/metadata.ts";
 import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
+import { PROBE_OPERATIONS } from "./operations/probes.ts";
 import { SERVICE_OPERATIONS } from "./operations/service.ts";
 import { SESSION_OPERATIONS } from "./operations/session.ts";
 import { UPLOAD_OPERATIONS } from "./operations/uploads.ts";
@@ -16,6 +17,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...JOB_OPERATIONS,
   ...JOB_LIST_OPERATIONS,
   ...JOB_FACT_OPERATIONS,
+  ...PROBE_OPERATIONS,
   ...UPLOAD_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
   ...METADATA_OPERATIONS,

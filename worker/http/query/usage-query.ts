@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import { strictObject } from "#shared/strict-object.ts";
-import { dayOf } from "../../db/usage.ts";
+import { dayOf } from "../../db/usage-day.ts";
 import { parseQuery } from "./parse-query.ts";
 
 const DEFAULT_DAYS = 30;

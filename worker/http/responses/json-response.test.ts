@@ -40,13 +40,12 @@ it("logs internal details in one line, without passwords and queries of URLs", a
   lines.mockRestore();
   expect(written).toHaveLength(1);
   expect(JSON.parse(written[0] ?? "")).toMatchObject({
-    ...{
-      level: "error",
-      message: "Request failed",
-      path: "/a",
-      stack: expect.stringContaining("json-response.test.ts"),
-    },
-    ...{ error: "cannot fetch https://host.test/a?…", cause: "http://host.test/?…" },
+    level: "error",
+    message: "request failed",
+    path: "/a",
+    stack: expect.stringContaining("json-response.test.ts"),
+    error: "cannot fetch https://host.test/a?…",
+    cause: "http://host.test/?…",
   });
   expect(written[0]).not.toMatch(/pass|sig=|token/);
 });

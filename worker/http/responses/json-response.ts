@@ -45,7 +45,7 @@ export const isTransientError = (error: unknown): boolean =>
 export function onError(error: Error, context: Context): Response {
   if (error instanceof AppError) return errorResponse(context, error.code, error.message, error.retryAfterSeconds);
   const cause = error.cause === undefined ? null : messageOf(error.cause);
-  log.error("Request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });
+  log.error("request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });
   return isTransientError(error)
     ? errorResponse(context, "service_unavailable", "The service is temporarily unavailable; try again later")
     : errorResponse(context, "internal_error", "An internal error occurred");

@@ -6,6 +6,7 @@ import { accountOf } from "../../rpc/account.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 import { loadState } from "../../testing/stored-state.ts";
+import { claimFrom } from "../../testing/turns.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeEach(async () => {
@@ -71,7 +72,7 @@ const heard = async (listener: { next(): Promise<Heard> }, count: number): Promi
 };
 
 async function inspect(id: string): Promise<void> {
-  const [task] = await jobOf(env, id).claim({ nodeId: "node", session: "s-node", slotClass: "inspect", max: 1 });
+  const [task] = await claimFrom(jobOf(env, id), { nodeId: "node", session: "s-node", slotClass: "inspect", max: 1 });
   if (!task) throw new Error("Nothing to inspect");
   const result = { kind: "inspect", probe: PROBE } as const;
   await jobOf(env, id).complete(task.lease, { token: task.token, result });
@@ -108,14 +109,6 @@ describe("GET /v2/events", () => {
     const listener = await listen();
     await ask("POST", `/v2/jobs/${id}/notifications/msg_${id}_1/replay`);
     expect((await listener.next()).data).toMatchObject({ id: `msg_${id}_1`, event: "job.aborted" });
-  });
-
-  it("has jobs that were created before anybody listened", async () => {
-    const id = await newJob();
-    const listener = await listen();
-    await vi.waitFor(async () => expect((await stateOf(id))?.listened.until).toBeGreaterThan(Date.now()));
-    await cancel(id);
-    expect(await heard(listener, 2)).toEqual(["job.aborted", "job.aborted"]);
   });
 
   it("continues after Last-Event-ID, each event once and in order, also when objects restarted", async () => {
@@ -167,29 +160,30 @@ describe("GET /v2/events", () => {
     for (const listener of mine) expect((await listener.next()).data.id).toBe(id);
   });
 
-  it("costs jobs nothing while nobody listens, and keeps events for a day after that", async () => {
+  it("has what happened while nobody listened, as long as notifications are kept", async () => {
     const object = accountOf(env, account.id);
-    const entries = () => runInDurableObject(object, (_, { storage }) => [...storage.kv.list()].map(([key]) => key));
-    const quiet = await newJob();
-    await cancel(quiet);
-    await vi.waitFor(async () => expect((await stateOf(quiet))?.outbox[0]?.attempts).toBe(1));
-    expect((await stateOf(quiet))?.listened.until).toBe(0);
-    expect((await entries()).filter((key) => !key.startsWith("circuit:"))).toEqual([]);
-    const listener = await listen();
-    await newJob();
-    await listener.next();
-    await listener.close();
+    const events = () =>
+      runInDurableObject(object, (_, { storage }) => [...storage.kv.list({ prefix: "event:" })].map(([key]) => key));
+    const first = await listen();
+    const start = first.lastId();
+    await first.close();
+    await cancel(await newJob());
+    await vi.waitFor(async () => expect(await events()).toHaveLength(3));
+    const later = await listen(start);
+    expect(await heard(later, 3)).toEqual(["job.starting", "job.aborted", "job.aborted"]);
+    await later.close();
     // Only a write shows that the listener has left.
     await newJob();
-    await vi.waitFor(async () => expect(await entries()).toContain("event:1"));
-    expect(await entries()).toEqual(expect.arrayContaining(["event:0", "listening"]));
+    await vi.waitFor(async () => expect(await events()).toHaveLength(4));
     await runInDurableObject(object, (_, { storage }) => {
-      const listening = storage.kv.get<object>("listening");
-      storage.kv.put("listening", { ...listening, until: Date.now() - 1 });
+      for (const [key, event] of [...storage.kv.list<{ id: number }>({ prefix: "event:" })]) {
+        storage.kv.put(key, { ...event, id: event.id - 8 * DAY_MS });
+      }
     });
     await evictDurableObject(object);
     expect(await runDurableObjectAlarm(object)).toBe(true);
-    expect((await entries()).filter((key) => !key.startsWith("circuit:"))).toEqual([]);
+    expect(await events()).toEqual([]);
+    expect((await (await listen(start)).next()).event).toBe("gap");
   });
 
   it.each([{}, basic("k-0000"), { authorization: "Bearer x" }])("rejects %j", async (headers) => {

@@ -1,61 +1,51 @@
-// GET /docs: the API reference; /docs/<page>: guides; /llms.txt: their list for programs; and the redirect from /.
-// Public.
+// GET /docs: the API reference; /docs/<page>: guides; /llms.txt: their list for programs; /v2/openapi.json; and the
+// redirect from /. Public. The build has made all of them (local/guides/).
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
+import { hex } from "../../crypto/bytes.ts";
 import { settingsOf } from "../../settings.ts";
 import { readSession } from "../auth/session-cookie.ts";
-import { guidePage } from "../docs/guide-page.ts";
-import { type GuideIndex, guideFile, guideIndex } from "../docs/guides.ts";
-import { docsPage } from "../docs/page.ts";
-import { STYLE_TEXT } from "../docs/style.ts";
-import { openApiDocument } from "../openapi/document.ts";
-import { type FixedPage, fixedPage, pageResponse } from "../responses/fixed-page.ts";
 
-/** The page contains the origin of the request, which is nearly always the same. */
-let last: { origin: string; page: Promise<FixedPage> } | null = null;
+/** Stands for the service's origin in the reference (worker/http/docs/documents.ts). */
+const ORIGIN_PLACEHOLDER = "https://copra.invalid";
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  png: "image/png",
+  svg: "image/svg+xml",
+  txt: "text/plain; charset=utf-8",
+  webp: "image/webp",
+};
 
 export const docs = new Hono<{ Bindings: Env }>({ strict: false })
   .get("/", async (context) => {
     const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
-    if (last?.origin !== origin) last = { origin, page: makePage(origin, await guideIndex(context.env)) };
-    return pageResponse(context, await last.page);
+    return text(context, "reference.html", (page) => page.replaceAll(ORIGIN_PLACEHOLDER, origin));
   })
-  .get("/:file{.+\\.md}", async (context) => text(context, context.req.param("file"), "text/markdown"))
-  .get("/:page{.+}", async (context) => {
-    const page = context.req.param("page");
-    const index = await guideIndex(context.env);
-    const entry = index.flatMap(({ pages }) => pages).find((one) => one.page === page);
-    if (!entry) throw new AppError("route_not_found", `There is no guide at /docs/${page}; /docs lists all`);
-    const body = await (await guideFile(context.env, `${page}.html`)).text();
-    const headers = await htmlHeaders({ hasScript: entry.hasCalculator });
-    return pageResponse(context, await fixedPage(await guidePage(entry, body, index), headers));
-  });
+  .get("/:file{.+.md}", (context) => text(context, context.req.param("file")))
+  .get("/:page{.+}", (context) => text(context, `${context.req.param("page")}.html`));
 
 /** Lists of the guides for programs that read text (llmstxt.org). */
 export const llms = new Hono<{ Bindings: Env }>()
-  .get("/llms.txt", (context) => text(context, "llms.txt", "text/plain"))
-  .get("/llms-full.txt", (context) => text(context, "llms-full.txt", "text/plain"));
+  .get("/llms.txt", (context) => text(context, "llms.txt"))
+  .get("/llms-full.txt", (context) => text(context, "llms-full.txt"));
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  js: "text/javascript; charset=utf-8",
-  png: "image/png",
-  svg: "image/svg+xml",
-  webp: "image/webp",
-};
-
-/** Images and the script of the guides. On Cloudflare they are served before the Worker runs. */
-export const guideFiles = new Hono<{ Bindings: Env }>().get("/:file{[\\w-]+\\.(png|webp|svg|js)}", async (context) => {
-  const file = context.req.param("file");
-  const type = MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
-  const headers = { "content-type": type, "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
-  return context.body(await (await guideFile(context.env, file)).arrayBuffer(), 200, headers);
+/** The OpenAPI document, for any origin. */
+export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", (context) => {
+  context.header("access-control-allow-origin", "*");
+  return text(context, "openapi.json");
 });
 
-async function text(context: Context<{ Bindings: Env }>, file: string, type: string): Promise<Response> {
-  const body = await (await guideFile(context.env, file)).text();
-  return pageResponse(context, await fixedPage(body, { "content-type": `${type}; charset=utf-8` }));
-}
+/** Images of the guides. On Cloudflare they are served before the Worker runs. */
+export const guideFiles = new Hono<{ Bindings: Env }>().get("/:file{[w-]+.(png|webp|svg)}", async (context) => {
+  const file = context.req.param("file");
+  const headers = { "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
+  const image = await (await builtFile(context.env, file)).arrayBuffer();
+  return context.body(image, 200, { "content-type": typeOf(file), ...headers });
+});
 
 /** Redirects browsers to the dashboard if they have a session, else to the page; other clients receive an error. */
 export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
@@ -66,20 +56,54 @@ export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
   throw new AppError("route_not_found", "There is no resource at /; the documentation is at /docs");
 });
 
-async function makePage(origin: string, guides: GuideIndex): Promise<FixedPage> {
-  return fixedPage(await docsPage(openApiDocument(), origin, guides), await htmlHeaders());
+async function text(
+  context: Context<{ Bindings: Env }>,
+  file: string,
+  edit: (body: string) => string = (body) => body,
+): Promise<Response> {
+  const body = edit(await (await builtFile(context.env, file)).text());
+  // The rest of the policy is in the page. Browsers accept this part only as a header.
+  const framing = file.endsWith(".html") ? { "content-security-policy": "frame-ancestors 'none'" } : {};
+  return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
 }
 
-const htmlHeaders = async ({ hasScript = false } = {}): Promise<Record<string, string>> => ({
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy": await policy(hasScript),
-});
+const typeOf = (file: string): string => MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
 
-/** Allows only the inline style, the icon and the images of the page, and the script of the page that has one. */
-async function policy(hasScript: boolean): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE_TEXT));
-  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
-  const nothing = ["default-src", "base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`);
-  const scripts = hasScript ? ["script-src 'self'", "require-trusted-types-for 'script'"] : [];
-  return [...nothing, `style-src 'sha256-${hash}'`, "img-src 'self' data:", ...scripts].join("; ");
+/** No hidden files, and one folder at most. */
+const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|png|webp|svg)$/;
+
+/** A file that the build has made. Throws AppError(route_not_found). */
+async function builtFile(env: Env, path: string): Promise<Response> {
+  const url = `https://assets.local/guides/${path}`;
+  const found = FILE.test(path) ? await env.ASSETS?.fetch(new Request(url)) : undefined;
+  if (found?.ok) return found;
+  await found?.body?.cancel();
+  throw new AppError("route_not_found", `There is no page at /docs/${path.replace(/\.html$/, "")}; /docs lists all`);
+}
+
+/** Responses that are the same for all clients, and that clients and caches may store. */
+type FixedPage = {
+  readonly body: string;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** Short, so that clients soon receive the pages of a new version. */
+const MAX_AGE_SECONDS = 300;
+
+async function fixedPage(body: string, headers: Readonly<Record<string, string>>): Promise<FixedPage> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
+  const kept = {
+    "cache-control": `public, max-age=${MAX_AGE_SECONDS}`,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  };
+  return { body, etag: `"${hex(digest).slice(0, 32)}"`, headers: { ...kept, ...headers } };
+}
+
+/** The page, or 304 if the client has it (RFC 9110 §13.1.2; compression by proxies makes validators weak). */
+function pageResponse(context: Context, { body, etag, headers }: FixedPage): Response {
+  const known = (context.req.header("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  if (known.includes(etag) || known.includes("*")) return context.body(null, 304, { ...headers, etag });
+  return context.body(body, 200, { ...headers, etag });
 }

@@ -8,6 +8,7 @@ import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
 import { joined, useNodes } from "../../testing/nodes.ts";
 import { loadState } from "../../testing/stored-state.ts";
+import { claimFrom, sendProgress } from "../../testing/turns.ts";
 
 let own: Record<string, string>;
 beforeAll(async () => {
@@ -25,8 +26,9 @@ const request = (id: string, init: RequestInit = { headers: own }): Promise<Resp
 type Heard = { event: string; id: number; job: JobView };
 
 /** A client of the stream, as browsers read it, for all events but those about tasks. */
-async function listen(id: string) {
-  const response = await request(id);
+async function listen(id: string, lastEventId: string | null = null) {
+  const headers = lastEventId === null ? own : { ...own, "last-event-id": lastEventId };
+  const response = await request(id, { headers });
   expect(response.status).toBe(200);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -53,7 +55,7 @@ async function listen(id: string) {
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
-  const [assignment] = await jobOf(env, id).claim({ nodeId: "node", session: "s-node", slotClass, max: 1 });
+  const [assignment] = await claimFrom(jobOf(env, id), { nodeId: "node", session: "s-node", slotClass, max: 1 });
   if (!assignment) throw new Error(`Nothing to ${slotClass}`);
   return { lease: assignment.lease, token: assignment.token };
 }
@@ -92,6 +94,22 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(await stream.next()).toMatchObject({ event: "end" });
   });
 
+  it("goes on when the job's object has lost its memory, with ids that follow", async () => {
+    const id = await newJob();
+    const stream = await listen(id);
+    expect((await stream.next())?.id).toBe(1);
+    await evictDurableObject(jobOf(env, id));
+    await cancel(id);
+    const ids: number[] = [];
+    for (let event = await stream.next(); event; event = await stream.next()) ids.push(event.id);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(ids[0]).toBeGreaterThan(1);
+    const again = await newJob();
+    const later = await listen(again, "12");
+    expect((await later.next())?.id).toBe(13);
+    await later.close();
+  });
+
   it("allows twenty streams per job, and forgets closed streams at the next change", async () => {
     const id = await newJob();
     const inspect = await claim(id, "inspect");
@@ -102,7 +120,7 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(refused.headers.get("retry-after")).toBe("10");
     expect(await refused.json()).toMatchObject({ error_code: "rate_limited", status: "error" });
     await streams[0]?.close();
-    await jobOf(env, id).progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
+    await sendProgress(jobOf(env, id), [{ ...inspect, stage: "transferring", fraction: 0.5 }]);
     await vi.waitFor(async () => expect((await request(id)).status).toBe(200));
     await Promise.all(streams.map(({ close }) => close()));
     await cancel(id);
@@ -137,11 +155,11 @@ describe("GET /v2/jobs/:id/events", () => {
     const id = await newJob();
     const inspect = await claim(id, "inspect");
     const job = jobOf(env, id);
-    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.1 }]);
+    await sendProgress(job, [{ ...inspect, stage: "transferring", fraction: 0.1 }]);
     const shown = () => runInDurableObject(job, (_, { storage }) => loadState(storage)?.shownPercent);
     const stream = await listen(id);
     await stream.next();
-    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.9 }]);
+    await sendProgress(job, [{ ...inspect, stage: "transferring", fraction: 0.9 }]);
     expect((await stream.next())?.job.progress).toBe("4%");
     expect(await shown()).toBe(0);
     await send(`/v2/jobs/${id}`, { headers: own });
@@ -188,7 +206,7 @@ describe("the events of a job in a fleet", () => {
 
     const inspect = await claim(id, "inspect");
     expect(await hear()).toMatchObject({ state: "running", input: { status: "input.starting" } });
-    await job.progress([{ ...inspect, stage: "transferring", fraction: 0.5 }]);
+    await sendProgress(job, [{ ...inspect, stage: "transferring", fraction: 0.5 }]);
     expect(await hear()).toMatchObject({ input: { status: "input.transferring" } });
     await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
     expect(await hear()).toMatchObject({
@@ -198,10 +216,10 @@ describe("the events of a job in a fleet", () => {
 
     const encode = await claim(id, "encode");
     expect(await hear()).toMatchObject({ state: "running", outputs: [{ status: "video.queued" }] });
-    await job.progress([{ ...encode, stage: "encoding", fraction: 0.3 }]);
+    await sendProgress(job, [{ ...encode, stage: "encoding", fraction: 0.3 }]);
     const before = await hear();
     expect(before).toMatchObject({ outputs: [{ status: "video.encoding", progress: "28%" }] });
-    await job.progress([{ ...encode, stage: "encoding", fraction: 0.5 }]);
+    await sendProgress(job, [{ ...encode, stage: "encoding", fraction: 0.5 }]);
     expect(await hear()).toMatchObject({ outputs: [{ status: "video.encoding", progress: "47%" }] });
 
     await job.uploads(encode.lease, { token: encode.token, files: [{ output: 0, file: 1, sizeBytes: 9 }] });

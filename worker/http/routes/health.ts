@@ -16,7 +16,7 @@ const KEEP_POOLS_MS = 60_000;
 type Cached<Value> = { readonly at: number; readonly value: Value };
 let pools: Cached<readonly string[]> | null = null;
 let nodes: Cached<number> | null = null;
-let ready: Cached<Promise<Readiness>> | null = null;
+let ready: Cached<Readiness> | null = null;
 
 export const health = new Hono<{ Bindings: Env }>({ strict: false })
   .get("/", async (context) => {
@@ -26,9 +26,8 @@ export const health = new Hono<{ Bindings: Env }>({ strict: false })
   })
   .get("/ready", async (context) => {
     const now = Date.now();
-    // A request waits for the answers of this one's hubs, also when they are slow.
-    if (!ready || now - ready.at > KEEP_MS) ready = { at: now, value: readiness(context.env) };
-    const { reasons, nodes } = await ready.value;
+    if (!ready || now - ready.at > KEEP_MS) ready = { at: now, value: await readiness(context.env) };
+    const { reasons, nodes } = ready.value;
     if (reasons.length === 0) return jsonResponse(context, { status: "ready", nodes } satisfies Ready);
     return errorResponse(context, "service_unavailable", `The service is not ready: ${reasons.join("; ")}`);
   });

@@ -5,6 +5,7 @@ import { TaskList } from "#shared/api/task-responses.ts";
 import { MAX_COMMAND_CHARS } from "#shared/protocol/commands.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
+import { claimFrom } from "../../testing/turns.ts";
 
 let own: Record<string, string>;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ const create = async (changes: Record<string, unknown> = {}): Promise<string> =>
   (await send("/v2/jobs", { method: "POST", body: jobBody(changes), headers: own })).body.id;
 
 async function claim(id: string, slotClass: "inspect" | "encode") {
-  const [given] = await jobOf(env, id).claim({ nodeId: "attic", session: "s", slotClass, max: 1 });
+  const [given] = await claimFrom(jobOf(env, id), { nodeId: "attic", session: "s", slotClass, max: 1 });
   if (!given) throw new Error(`Nothing to ${slotClass}`);
   return { lease: given.lease, token: given.token };
 }
@@ -37,7 +38,10 @@ async function failedOnce(commands: unknown): Promise<{ id: string; status: numb
 
 const COMMAND = {
   argv: ["-i", "source", "-c:v", "libx264", "240p.mp4"],
-  ...{ afterMs: 120, tookMs: 2500, exitCode: 1, stderrTail: "Line one\nConversion failed!" },
+  afterMs: 120,
+  tookMs: 2500,
+  exitCode: 1,
+  stderrTail: "Line one\nConversion failed!",
 };
 
 describe("the facts of a job", () => {
@@ -57,8 +61,14 @@ describe("the facts of a job", () => {
     const { commands } = CommandList.parse(await factOf(id, "commands"));
     expect(commands).toEqual([
       {
-        ...{ task: "encode", attempt: 1, node: "attic", argv: COMMAND.argv, seconds: 2.5, exit_code: 1 },
-        ...{ stderr_tail: COMMAND.stderrTail, started_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) },
+        task: "encode",
+        attempt: 1,
+        node: "attic",
+        argv: COMMAND.argv,
+        seconds: 2.5,
+        exit_code: 1,
+        stderr_tail: COMMAND.stderrTail,
+        started_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       },
     ]);
     const started = Date.parse(tasks.attempts[1]?.started_at ?? "");
@@ -112,7 +122,9 @@ describe("the request of a job", () => {
         { path: "b.mp4", key: "two" },
       ],
       httpstream: {
-        ...{ hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: secretUrl("en.srt"), language: "en" }] },
+        hls: { path: "hls" },
+        variants: ["mp4:240p"],
+        subtitles: [{ url: secretUrl("en.srt"), language: "en" }],
         encryption: { key: "00112233445566778899aabbccddeeff", key_uri: "https://keys.example.com/1" },
       },
     };

@@ -337,6 +337,39 @@ describe("Idempotency-Key", () => {
   });
 });
 
+describe("PATCH /v2/jobs/:id", () => {
+  const patch = (id: string, body: unknown, key = account.key) =>
+    send(`/v2/jobs/${id}`, { method: "PATCH", body, headers: basic(key) });
+  const first = { settings: { priority: 50 } };
+
+  it("gives a job another priority, while it has not ended", async () => {
+    const { body: job } = await post(jobBody({ settings: { hop: [{ after_s: 1, priority: 7 }] } }));
+    expect(await patch(job.id, first)).toMatchObject({ status: 200, body: { id: job.id, state: "queued" } });
+    const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: basic(account.key) });
+    expect(body.request.settings).toMatchObject({ priority: 50 });
+    await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect(await patch(job.id, first)).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
+  });
+
+  it("is only for the account of the job", async () => {
+    const { body: job } = await post(jobBody());
+    expect((await patch(job.id, first, (await newAccount()).key)).status).toBe(404);
+  });
+
+  it.each([
+    [{ settings: { priority: 51 } }, "`settings.priority` must be a whole number from -50 to 50"],
+    [{ settings: { priority: "50" } }, "`settings.priority` must be a whole number"],
+    [{ settings: { priority: 1, queue: "gpu" } }, "`settings` has no field `queue`"],
+    [{ settings: { priority: 1 }, outputs: {} }, "has no field `outputs`; allowed: settings"],
+    [{}, "`settings` is missing"],
+  ])("refuses %j", async (body, message) => {
+    const { body: job } = await post(jobBody());
+    const refused = await patch(job.id, body);
+    expect([refused.status, refused.body.error_code]).toEqual([400, "settings_not_valid"]);
+    expect(refused.body.message).toContain(message);
+  });
+});
+
 describe("DELETE /v2/jobs/:id", () => {
   it("cancels a job once", async () => {
     const { body: job } = await post(jobBody());

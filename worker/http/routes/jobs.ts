@@ -7,10 +7,12 @@ import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
-import { ok } from "#shared/result.ts";
+import { ChangedSettings } from "#shared/request/settings-section.ts";
+import { ok, type Result } from "#shared/result.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { unseal } from "../../crypto/sealed-secret.ts";
 import type { JobRow } from "../../db/jobs.ts";
+import { follow } from "../../events/socket-stream.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
 import { hideUrls } from "../../job/secrets/extra-urls.ts";
 import { sealJobSecrets, settleStreamKeys } from "../../job/secrets/job-secrets.ts";
@@ -22,10 +24,10 @@ import { settingsOf } from "../../settings.ts";
 import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { keepForJob } from "../../storage/source-uploads/remove-uploads.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
-import { parseJson, readBytes, readOptionalBody } from "../body/read-body.ts";
-import { parseDryRun } from "../dry-run/assumed-source.ts";
+import { parseJson, readBody, readBytes, readOptionalBody } from "../body/read-body.ts";
+import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
-import { cancelJob, retryJob } from "../job-actions.ts";
+import { cancelJob, prioritizeJob, retryJob } from "../job-actions.ts";
 import { requireJobQuota } from "../job-quota.ts";
 import { startJob, storeJob } from "../new-job.ts";
 import { ownJob } from "../own-job.ts";
@@ -35,6 +37,7 @@ import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 import { sendWebhook } from "../send-webhook.ts";
 import { jobFacts } from "./job-facts.ts";
 import { jobLists } from "./job-lists.ts";
+import { probeOf } from "./probes.ts";
 
 export const jobs = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
@@ -42,7 +45,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .route("/", jobFacts)
   .post("/", async (context) => {
     const { sealingKeys, allowPrivate } = settingsOf(context.env);
-    const assumedSource = parseDryRun(context.req.query());
+    const assumed = parseDryRun(context.req.query());
     const bytes = await readBytes(context.req);
     const parsed = parseJobRequest(parseJson(bytes), allowPrivate);
     if (!parsed.ok) return errorResponse(context, parsed.error.code, parsed.error.message);
@@ -50,9 +53,13 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const { origin } = new URL(context.req.url);
     const input = await resolveInput(context, request.input);
     const storage = await resolveStorage(request.storage, { env: context.env, origin, keys: secrets.storage });
-    if (assumedSource) return jsonResponse(context, dryRun({ ...request, input, storage }, assumedSource));
+    if (assumed) {
+      const source =
+        assumed.probe === undefined ? assumedSource(assumed) : probedSource(await probeOf(context, assumed.probe));
+      return jsonResponse(context, dryRun({ ...request, input, storage }, source));
+    }
     const account = context.get("account");
-    const listenedUntil = await requireJobQuota(context, context.req.header("idempotency-key") ?? null);
+    await requireJobQuota(context, context.req.header("idempotency-key") ?? null);
     const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
     const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
     const { outputs, extraUrls } = hideUrls(request.outputs);
@@ -64,7 +71,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       const sealed = { sealedSecrets, ...(trace ? { trace } : {}) };
       return { id, accountId: account.id, createdAt, ...request, input, outputs, storage, share, ...sealed };
     });
-    await startJob(context.env, spec, listenedUntil);
+    await startJob(context.env, spec);
     // The response depends only on the body, the id and the time: a retried request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   })
@@ -76,17 +83,16 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       ? jsonResponse(context, viewed.value)
       : errorResponse(context, viewed.error.code, viewed.error.message);
   })
+  .patch("/:id", async (context) => {
+    const row = await ownJob(context, context.req.param("id"));
+    const { settings } = await readBody(context.req, ChangedSettings, "settings_not_valid");
+    return changed(context, await prioritizeJob(context, row, settings.priority));
+  })
   .delete("/:id", async (context) => act(context, cancelJob))
   .get("/:id/events", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
     if (hasEnded(row)) return eventStream(endedEvents(row.view));
-    const followed = await withDeadline<JobResult<ReadableStream<Uint8Array>>>(
-      "events",
-      jobOf(context.env, row.id).events(),
-    );
-    return followed.ok
-      ? eventStream(followed.value)
-      : errorResponse(context, followed.error.code, followed.error.message);
+    return eventStream(await follow(jobOf(context.env, row.id), context.req.raw));
   })
   .post("/:id/retry", async (context) => act(context, retryJob))
   .get("/:id/notifications", async (context) => {
@@ -119,9 +125,11 @@ function replayed(context: Context<ClientEnv>, sent: Replayed): Response {
 
 /** Cancels or retries the job of the path. */
 async function act(context: Context<ClientEnv, "/:id">, action: typeof cancelJob): Promise<Response> {
-  const done = await action(context, await ownJob(context, context.req.param("id")));
-  return done.ok ? jsonResponse(context, done.value) : errorResponse(context, done.error.code, done.error.message);
+  return changed(context, await action(context, await ownJob(context, context.req.param("id"))));
 }
+
+const changed = (context: Context<ClientEnv>, done: Result<JobView>): Response =>
+  done.ok ? jsonResponse(context, done.value) : errorResponse(context, done.error.code, done.error.message);
 
 /** The error for a job of which only the row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;

@@ -4,6 +4,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
+import { claimFrom } from "../../testing/turns.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {
@@ -28,7 +29,7 @@ async function completed(): Promise<string> {
   const { body } = await ask("POST", "/jobs", jobBody({ outputs: OUTPUTS, storage: { service: "coconut" } }));
   const job = jobOf(env, body.id);
   const claim = async (slotClass: "inspect" | "encode") => {
-    const [assignment] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass, max: 1 });
+    const [assignment] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass, max: 1 });
     if (!assignment) throw new Error(`Nothing to ${slotClass}`);
     return assignment;
   };
@@ -43,7 +44,10 @@ async function completed(): Promise<string> {
   if (!signed.ok) throw new Error(signed.error.message);
   const outputs = files.map(
     (own, output): OutputReport => ({
-      ...{ status: "made", output, files: own, probe: output === 1 ? JPEG : PROBE },
+      status: "made",
+      output,
+      files: own,
+      probe: output === 1 ? JPEG : PROBE,
     }),
   );
   await job.complete(lease, { token, result: { kind: "encode", outputs } });

@@ -2,11 +2,12 @@
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
-import { isJobId, type LeaseId, leaseId, newJobId } from "#shared/ids.ts";
+import { type LeaseId, leaseId, newJobId, parseLeaseId } from "#shared/ids.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, send } from "../../testing/jobs.ts";
 import { ROUTES } from "../../testing/routes.ts";
 import { loadState } from "../../testing/stored-state.ts";
+import { claimFrom, renewLeases } from "../../testing/turns.ts";
 
 let own: Record<string, string>;
 let node: Record<string, string>;
@@ -30,7 +31,7 @@ async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
 }
 
 async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease> {
-  const [claimed] = await jobOf(env, id).claim({ nodeId: "node", session: "session", slotClass, max: 1 });
+  const [claimed] = await claimFrom(jobOf(env, id), { nodeId: "node", session: "session", slotClass, max: 1 });
   if (!claimed) throw new Error(`Nothing to ${slotClass}`);
   return { lease: claimed.lease, token: claimed.token };
 }
@@ -55,9 +56,9 @@ const BODIES: Readonly<Record<string, readonly object[]>> = {
 };
 
 const parts = (lease: string) => {
-  const [job = "", task = "", attempt = ""] = lease.split(".");
-  if (!isJobId(job)) throw new Error(`${lease} is not a lease`);
-  return { job, task, attempt: Number(attempt) };
+  const named = parseLeaseId(lease);
+  if (!named) throw new Error(`${lease} is not a lease`);
+  return named;
 };
 
 /** Wrong proofs, from a valid lease and a lease of another job. */
@@ -87,7 +88,7 @@ it.each(verbs)("%s without the lease has the response for an unknown job, and ch
     const stateOf = () => runInDurableObject(job, (_, { storage }) => loadState(storage));
     for (const [what, steal] of THIEVES) {
       // A sign of life, so that the lease does not end meanwhile.
-      await job.renew([{ lease: held.lease as LeaseId, token: held.token }]);
+      await renewLeases(job, [{ lease: held.lease as LeaseId, token: held.token }]);
       const before = await stateOf();
       const stolen = steal(held, other);
       for (const body of bodies) {

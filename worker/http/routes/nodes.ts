@@ -10,12 +10,12 @@ import { UploadsRequest } from "#shared/protocol/uploads.ts";
 import { err } from "#shared/result.ts";
 import { isJobToken } from "../../crypto/lease-token.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
-import { ADMITTED_HEADER, hubForNode, hubOf, TOKEN_HEADER } from "../../rpc/hub.ts";
+import { ADMITTED_HEADER, hubName, hubOf } from "../../rpc/hub.ts";
 import { type JobResult, type JobStub, jobOf, LEASE_SUPERSEDED } from "../../rpc/job.ts";
 import { serviceOrigins } from "../../service-origins.ts";
 import { settingsOf } from "../../settings.ts";
 import { type NodeEnv, nodeAuth } from "../auth/auth.ts";
-import { connectAuth, positionOf } from "../auth/connect-auth.ts";
+import { connectAuth } from "../auth/connect-auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { askHubs } from "../fleet/ask-hubs.ts";
 import { errorResponse, isTransientError, jsonResponse } from "../responses/json-response.ts";
@@ -26,12 +26,10 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
       throw new AppError("report_not_valid", "This URL accepts only WebSocket connections of encoder nodes");
     }
     const admitted = context.get("admitted");
-    const key = admitted.nodeId ?? admitted.token;
-    const hub = hubOf(context.env, hubForNode(context.env, admitted.pool, key, positionOf(context.req.raw)));
+    const hub = hubOf(context.env, hubName(admitted.pool));
     const request = new Request(context.req.raw);
     const service = serviceOrigins(settingsOf(context.env), context.env, new URL(context.req.url).origin);
     request.headers.set(ADMITTED_HEADER, JSON.stringify({ ...admitted, service }));
-    request.headers.set(TOKEN_HEADER, admitted.token);
     // If the token was revoked since it was checked, the hub knows.
     return withDeadline("connect", hub.fetch(request));
   })

@@ -13,6 +13,7 @@ import { resolveStorage } from "../../storage/resolve-storage.ts";
 import { isUploadGone } from "../../storage/storage-errors.ts";
 import type { PartPlace } from "../../storage/upload-limits.ts";
 import { newSpec, PROBE } from "../../testing/jobs.ts";
+import { claimFrom } from "../../testing/turns.ts";
 import { app } from "../app.ts";
 
 const origin = "https://copra.test";
@@ -21,7 +22,9 @@ const keys = settingsOf(env).sealingKeys;
 
 const fetchWorker = (url: string, init?: RequestInit) => exports.default.fetch(new Request(url, init));
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
-  ...{ objectName, sizeBytes, cacheControl },
+  objectName,
+  sizeBytes,
+  cacheControl,
   contentType: "video/mp4",
   output: { key: "mp4", type: "video" as const },
 });
@@ -35,10 +38,10 @@ async function folder() {
   const job = await newSpec(BUILTIN);
   const stub = jobOf(env, job.id);
   await stub.create(job);
-  const [inspect] = await stub.claim({ nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
+  const [inspect] = await claimFrom(stub, { nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("Nothing to inspect");
   await stub.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const [encode] = await stub.claim({ nodeId: "node", session: "session", slotClass: "encode", max: 1 });
+  const [encode] = await claimFrom(stub, { nodeId: "node", session: "session", slotClass: "encode", max: 1 });
   if (!encode) throw new Error("Nothing to encode");
   const { lease, token } = encode;
   const opened = openStore(job, null, env);
@@ -214,7 +217,7 @@ describe("uploads to the built-in storage", () => {
       async ({ stub, lease, token }) => {
         await stub.fail(lease, { token, failure: { code: "node_lost", message: "m" } });
         const [other] = await vi.waitFor(() =>
-          stub.claim({ nodeId: "other", session: "session", slotClass: "encode", max: 1 }),
+          claimFrom(stub, { nodeId: "other", session: "session", slotClass: "encode", max: 1 }),
         );
         expect(other?.lease).not.toBe(lease);
       },

@@ -118,7 +118,7 @@ async function take(context: Context<StorageEnv>): Promise<Response> {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error instanceof UploadGone) return errorResponse(context, "upload_gone", error.message);
-    log.warn("Upload not stored", { job: upload.object.jobId, error: messageOf(error) });
+    log.warn("upload not stored", { job: upload.object.jobId, error: messageOf(error) });
     return errorResponse(context, "service_unavailable", "The upload could not be stored; try again later");
   }
 }

@@ -90,7 +90,11 @@ describe("an upload", () => {
       201,
       {
         id: expect.stringMatching(/^[A-Za-z0-9]{20}$/),
-        ...{ name: "my clip.mov", size: 150e6, part_size: 64 * 2 ** 20, status: "open", parts: [] },
+        name: "my clip.mov",
+        size: 150e6,
+        part_size: 64 * 2 ** 20,
+        status: "open",
+        parts: [],
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
         expires_at: new Date(Date.parse(created.created_at) + DAY_MS).toISOString(),
       },

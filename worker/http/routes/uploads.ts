@@ -90,8 +90,17 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     });
   const createdAt = Date.now();
   const row: UploadRow = {
-    ...{ id, accountId, name, sizeBytes: size, partBytes: PART_BYTES, status: "open", store, multipartId },
-    ...{ createdAt, expiresAt: createdAt + KEEP_UPLOADS_MS, jobs: "[]" },
+    id,
+    accountId,
+    name,
+    sizeBytes: size,
+    partBytes: PART_BYTES,
+    status: "open",
+    store,
+    multipartId,
+    createdAt,
+    expiresAt: createdAt + KEEP_UPLOADS_MS,
+    jobs: "[]",
   };
   if (!(await insertUpload(env.DB, row, limits))) {
     await openUploadStore(store, env).remove(row);
@@ -150,7 +159,10 @@ async function viewOf(context: Context<ClientEnv>, upload: UploadRow): Promise<U
 }
 
 const viewSummary = ({ id, name, sizeBytes, partBytes, status, createdAt, expiresAt }: UploadRow): UploadSummary => ({
-  ...{ id, name, size: sizeBytes, part_size: partBytes },
+  id,
+  name,
+  size: sizeBytes,
+  part_size: partBytes,
   status: status === "completed" ? "completed" : "open",
   created_at: new Date(createdAt).toISOString(),
   expires_at: new Date(expiresAt).toISOString(),

@@ -1,12 +1,12 @@
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { dayOf } from "../../db/usage.ts";
+import { dayOf } from "../../db/usage-day.ts";
 import worker from "../../index.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
-import { firstDayOfMonth } from "../fleet/usage-metrics.ts";
 import { parseUsageQuery } from "../query/usage-query.ts";
+import { firstDayOfMonth } from "./operator/metrics.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeEach(async () => {

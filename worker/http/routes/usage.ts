@@ -1,7 +1,8 @@
 // GET /v2/usage: what an account has used, by day.
 import { Hono } from "hono";
 import type { Usage, UsageTotal } from "#shared/api/account-responses.ts";
-import { DAY_MS, type JobUsage, sumUsage, usageByDay } from "../../db/usage.ts";
+import { type JobUsage, sumUsage, usageByDay } from "../../db/usage.ts";
+import { DAY_MS } from "../../db/usage-day.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { parseUsageQuery } from "../query/usage-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";

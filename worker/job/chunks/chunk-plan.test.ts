@@ -38,7 +38,9 @@ describe("a job in chunks", () => {
     expect(chunk.given).toMatchObject({
       lease: `${spec.id}.chunk-0.1`,
       task: {
-        ...{ kind: "chunk", outputs: [{ index: 0 }, { index: 2 }], encoder: null },
+        kind: "chunk",
+        outputs: [{ index: 0 }, { index: 2 }],
+        encoder: null,
         source: { from: "scratch", pieces: [{ name: "inspect-1/source-1", sizeBytes: 1_000_000 }] },
         chunk: { index: 0, from: null, to: { index: 600, frameUs: 24_000_000 }, frames: 600 },
       },
@@ -55,14 +57,22 @@ describe("a job in chunks", () => {
       ALL.map((index) => [index, 25 * (LENGTHS[index] ?? 0), 3]),
     );
     expect(task.chunks[3]?.tracks[1]).toEqual({
-      ...{ output: 2, track: "720p", name: "chunk-3-1/2-720p.mp4", sizeBytes: 7, frames: 600 },
+      output: 2,
+      track: "720p",
+      name: "chunk-3-1/2-720p.mp4",
+      sizeBytes: 7,
+      frames: 600,
     });
     expect(task.audio.map(({ name }) => name)).toEqual(["audio-1/0-audio.mp4", "audio-1/2-audio.mp4"]);
     const done = completeTask(upload(claimed, id), id, good(given), NOW);
     expect(viewJob(done)).toMatchObject({ status: "job.completed", ultrafast: { chunks: ALL.length } });
     expect(ultrafastReceipt(done)).toMatchObject({
-      ...{ frames_planned: 6000, frames_joined: 6000, largest_error_us: 11, picture_over_sound_ms: 4 },
-      ...{ retries: 0, encoder: "libx264 7.0" },
+      frames_planned: 6000,
+      frames_joined: 6000,
+      largest_error_us: 11,
+      picture_over_sound_ms: 4,
+      retries: 0,
+      encoder: "libx264 7.0",
     });
     expect(ultrafastReceipt(done)?.chunks[5]).toEqual({
       frames: 600,

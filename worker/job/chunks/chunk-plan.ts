@@ -4,12 +4,12 @@ import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
 import { type PossibleSplitPoint, packSplitPoints, unpackSplitPoints } from "#shared/media/frame-index.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
-import { unchunkableReason } from "#shared/plan/chunkable.ts";
 import { chooseSplitPoints } from "#shared/plan/chunks/choose-split-points.ts";
 import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { planAudio } from "#shared/plan/plan-audio.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { unchunkableReason } from "#shared/plan/tasks/chunkable.ts";
+import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import { type ChunkedVideo, type Chunking, MIN_CHUNKED_MS } from "#shared/protocol/chunks.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import type { ChunkResults, ChunkWork } from "../state/chunk-state.ts";
@@ -71,7 +71,9 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   const chosen = chooseSplitPoints(
     { ...video, splitPoints },
     {
-      ...{ segmentMs, slots, audioMs },
+      segmentMs,
+      slots,
+      audioMs,
       isPlayedEarly: outputs.some((spec) => spec.type === "httpstream" && spec.livePlaylist),
     },
   );

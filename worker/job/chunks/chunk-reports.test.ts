@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LeaseId } from "#shared/ids.ts";
+import { leaseId } from "#shared/ids.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
@@ -50,7 +50,7 @@ describe("a chunk", () => {
     expect(done.tasks.find((task) => task.id === id)).toBeUndefined();
     expect(checkLease(done, proof).verdict).toBe("repeat");
     expect(checkLease(done, { ...proof, token: "wrong" }).verdict).toBe("superseded");
-    expect(checkLease(done, { ...proof, lease: given.lease.replace(/1$/, "2") as LeaseId }).verdict).toBe("superseded");
+    expect(checkLease(done, { ...proof, lease: leaseId(given.jobId, id, 2) }).verdict).toBe("superseded");
     expect(renewLease(done, proof, NOW).verdict).toBe("repeat");
   });
 
@@ -92,7 +92,8 @@ describe("a chunk", () => {
     const back = claim({ ...rejected, tasks: others, chunkResults: allBut(rejected, 1) }, "b");
     const twice = failTask(back.state, id, { code: "encoder_not_available", message: "No libx264" }, NOW);
     expect(twice.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 1 });
-    expect(run(rejected).status).toBe("job.completed");
+    const ended = run(rejected);
+    expect([ended.status, ultrafastReceipt(ended)?.retries]).toEqual(["job.completed", 1]);
   });
 
   it("that is lost is started again, until it was lost too often", () => {

@@ -120,7 +120,10 @@ describe("an early join", () => {
       next = failTask(state, id, { code: "node_busy", message: "Too many wait here" }, NOW + at * 60_000);
     }
     expect(next.tasks.find(({ id }) => id === "join-early")).toMatchObject({
-      ...{ phase: "pending", failures: 0, blamed: [], avoid: ["n1", "n2", "n3"] },
+      phase: "pending",
+      failures: 0,
+      blamed: [],
+      avoid: ["n1", "n2", "n3"],
     });
     // Only when all chunks have a node, one gets it that had no room for it.
     let last = claim(next, "n2", NOW + 600_000);

@@ -8,7 +8,6 @@ import {
   good,
   inspected,
   joining,
-  KEEP_MS,
   kindsOf,
   NOW,
   run,
@@ -22,7 +21,7 @@ import { cancelJob, retryJob } from "../decide/client-moves.ts";
 import { completeTask } from "../decide/reports.ts";
 import { failTask } from "../decide/task-ends.ts";
 import { pendingEffects } from "../effects/job-effects.ts";
-import { closeScratch, scratchToClear } from "../effects/scratch-effects.ts";
+import { closeScratch, KEEP_MS, scratchToClear } from "../effects/scratch-effects.ts";
 import { checkLease } from "../state/check-lease.ts";
 import type { JobState } from "../state/job-state.ts";
 import { viewJob } from "../views/job-view.ts";

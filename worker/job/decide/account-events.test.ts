@@ -3,7 +3,7 @@ import { replay } from "../../notify/outbox.ts";
 import { NOW, spec, useSpec } from "../../testing/job-steps.ts";
 import type { JobState } from "../state/job-state.ts";
 import { newJob } from "../state/job-state.ts";
-import { areEventsDue, dueEvents, listenUntil, startListened } from "./account-events.ts";
+import { areEventsDue, dueEvents } from "./account-events.ts";
 import { cancelJob, retryJob } from "./client-moves.ts";
 
 useSpec();
@@ -18,15 +18,15 @@ function cancelled(state: JobState): JobState {
 }
 /** What is sent, and the state after that. */
 function sent(state: JobState): { events: string[]; after: JobState } {
-  const { events, listened } = dueEvents(state);
+  const { events, emitted } = dueEvents(state);
   const names = events.map((event) => (event.kind === "job" ? event.data.status : event.data.id.replace(/^.*_/, "")));
-  return { events: areEventsDue(state) ? names : [], after: { ...state, listened } };
+  return { events: areEventsDue(state) ? names : [], after: { ...state, emitted } };
 }
 const eventsOf = (state: JobState): string[] => sent(state).events;
 
 describe("the events of a job", () => {
   it("are its creation, then each change once", () => {
-    const created = sent(startListened(job(), LATER));
+    const created = sent(job());
     expect(created.events).toEqual(["job.starting"]);
     expect(eventsOf(created.after)).toEqual([]);
     const ended = sent(cancelled(created.after));
@@ -36,36 +36,11 @@ describe("the events of a job", () => {
   });
 
   it("have the creation when the job ended before that could be sent", () => {
-    expect(eventsOf(cancelled(startListened(job(), LATER)))).toEqual(["job.starting", "job.aborted", "1"]);
-  });
-
-  it("are none while nobody listens, and what happened then is not sent later", () => {
-    const ended = cancelled(job());
-    expect(eventsOf(ended)).toEqual([]);
-    expect(eventsOf(listenUntil(ended, LATER, NOW))).toEqual([]);
-    expect(eventsOf(listenUntil(ended, NOW, NOW))).toEqual([]);
-    const listened = listenUntil(job(), LATER, NOW);
-    expect(eventsOf(listened)).toEqual([]);
-    expect(eventsOf(cancelled(listened))).toEqual(["job.aborted", "1"]);
-    // Nobody listened for a while.
-    const lapsed = listenUntil(cancelled(listened), LATER + HOUR_MS, LATER + 1);
-    expect(eventsOf(lapsed)).toEqual([]);
-  });
-
-  it("are not lost when what the job knows is prolonged", () => {
-    const listened = cancelled(listenUntil(job(), LATER, NOW));
-    expect(eventsOf(listenUntil(listened, LATER + HOUR_MS, NOW))).toEqual(["job.aborted", "1"]);
-  });
-
-  it("have the delivery with which the job learned of a listener, if it is the first attempt", () => {
-    const ended = cancelled(job());
-    const [due] = ended.outbox;
-    expect(eventsOf(listenUntil(ended, LATER, NOW, due))).toEqual(["job.starting", "job.aborted", "1"]);
-    expect(eventsOf(listenUntil(ended, LATER, NOW, due && { ...due, attempts: 1 }))).toEqual([]);
+    expect(eventsOf(cancelled(job()))).toEqual(["job.starting", "job.aborted", "1"]);
   });
 
   it("have a notification again, with another key, for each replay", () => {
-    const { after: ended } = sent(cancelled(startListened(job(), LATER)));
+    const { after: ended } = sent(cancelled(job()));
     const after = { ...ended, outbox: ended.outbox.map((delivery) => ({ ...delivery, attempts: 1 })) };
     const keys: string[] = [];
     for (const at of [LATER, LATER + HOUR_MS]) {
@@ -75,15 +50,12 @@ describe("the events of a job", () => {
       expect(eventsOf(replayed)).toEqual(["1"]);
       keys.push(...dueEvents(replayed).events.map(({ key }) => key));
       expect(eventsOf(sent(replayed).after)).toEqual([]);
-      // A job that learns of a listener by that delivery.
-      const unknown = { ...replayed, listened: job().listened };
-      expect(eventsOf(listenUntil(unknown, at + HOUR_MS, at, again.replayed))).toEqual(["1"]);
     }
     expect(new Set(keys).size).toBe(2);
   });
 
   it("are sent in portions", () => {
-    const ended = cancelled(startListened(job(), LATER));
+    const ended = cancelled(job());
     const [delivery] = ended.outbox;
     if (!delivery) throw new Error("There is no delivery");
     const outbox = Array.from({ length: 40 }, (_, at) => ({ ...delivery, id: `msg_${at + 1}` }));

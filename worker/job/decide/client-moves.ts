@@ -19,6 +19,18 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 }
 
 /**
+ * Gives the job's work another priority, from now on: also that which is advertised already. What a hop would change of
+ * it is void. Null when the job has ended.
+ */
+export function prioritizeJob(state: JobState, priority: number): JobState | null {
+  if (isTerminalJob(state.status)) return null;
+  const { settings } = state.spec;
+  const hop = settings.hop.map((one) => ({ ...one, priority: null }));
+  const spec = { ...state.spec, settings: { ...settings, priority, hop } };
+  return requestAdvertising(requestAdvertising({ ...state, spec }, "inspect"), "encode");
+}
+
+/**
  * Restarts an ended job for the outputs that it did not finish: finished and skipped outputs stay as they are, the
  * source is inspected again, and chunks that still exist are used again. Null when the job runs, has nothing left to
  * do, or its finished outputs were removed from the service's own storage. Without a trace it stays in the one that it

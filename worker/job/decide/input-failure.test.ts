@@ -28,7 +28,9 @@ beforeAll(async () => {
 
 const denied: Failure = { code: "input_http_403", message: "The host denies access" };
 const failed = (output: number, code: ErrorCode = denied.code): OutputReport => ({
-  ...{ status: "failed", output, failure: { code, message: denied.message } },
+  status: "failed",
+  output,
+  failure: { code, message: denied.message },
 });
 const take = (state: JobState, ...reports: OutputReport[]): JobState => acceptOutputs(state, "encode", reports, NOW);
 const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>
@@ -47,7 +49,9 @@ describe("a source that can no longer be read while outputs are made", () => {
   ])("fails the input once when it %s, and all outputs with it", (_, fail) => {
     const state = fail(started());
     expect(viewJob(state)).toMatchObject({
-      ...{ status: "job.failed", progress: "100%", input: FAILED_INPUT },
+      status: "job.failed",
+      progress: "100%",
+      input: FAILED_INPUT,
       outputs: [
         { status: "video.failed", error_code: denied.code },
         { status: "image.failed", error_code: denied.code },
@@ -64,7 +68,8 @@ describe("a source that can no longer be read while outputs are made", () => {
       complete(started(), failed(0), madeImages),
     ]) {
       expect(viewJob(state)).toMatchObject({
-        ...{ status: "job.failed", input: FAILED_INPUT },
+        status: "job.failed",
+        input: FAILED_INPUT,
         outputs: [{ status: "video.failed", error_code: denied.code }, { status: "image.created" }],
       });
       expect(viewJob(state).outputs[1]?.urls).toHaveLength(2);
@@ -108,7 +113,8 @@ it.each<ErrorCode>(["input_has_no_video", "input_has_no_audio", "input_codec_not
   (code) => {
     const state = complete(started(), failed(0, code), madeImages);
     expect(viewJob(state)).toMatchObject({
-      ...{ status: "job.failed", input: { status: "input.transferred" } },
+      status: "job.failed",
+      input: { status: "input.transferred" },
       outputs: [{ error_code: code }, { status: "image.created" }],
     });
     expect(events(state)).not.toContain("input.failed");

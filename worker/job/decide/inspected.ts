@@ -6,7 +6,7 @@ import type { Failure } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { type EncodePlan, planEncode } from "#shared/plan/plan-encode.ts";
+import { type EncodePlan, planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { countImageFiles } from "#shared/plan/thumbnails/image-files.ts";
 import { pathConflicts } from "#shared/request/outputs/unique-outputs.ts";
 import { type Inspected, planChunks } from "../chunks/chunk-plan.ts";

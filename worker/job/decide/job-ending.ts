@@ -94,9 +94,10 @@ export function failOutput(state: JobState, index: number, failure: Failure, now
   return recordEvent(moveOutputs(state, [index], "fail", { failure }), "output.failed", index, now);
 }
 
-/** Ends the job when all its outputs have ended; a job ends once. */
+/** Ends the job when all its outputs have ended, or a probe when its source was read or failed; a job ends once. */
 export function endIfDone(state: JobState, now: number): JobState {
   if (isTerminalJob(state.status) || !state.outputs.every(({ phase }) => isTerminalOutput(phase))) return state;
+  if (state.spec.isProbe && !state.input.probe && !state.input.failure) return state;
   const failed = state.input.failure !== null || state.outputs.some(({ phase }) => phase === "failed");
   const status = moveJob(state.status, failed ? "fail" : "complete");
   if (!status) return state;

@@ -4,7 +4,7 @@ import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { LEASE_MS, type LeaseProof, OFFER_MS } from "#shared/protocol/leases.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { type Assignment, type NodeFeature, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
-import { FIRST_HUB } from "../../rpc/hub-layout.ts";
+import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { ClaimRequest } from "../../rpc/turn.ts";
 import { freshChunks, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
@@ -49,7 +49,7 @@ export function claimTasks(state: JobState, claim: Claim, now: number): { state:
     };
     if (!state.tasks.includes(task)) next = { ...next, tasks: [...next.tasks, task] };
     next = moveTaskTo(orphanUploads(next, task.id), task.id, "claim", leased);
-    if (task.kind === "inspect" && claim.chunking) next = useScratch(next, claim.chunking);
+    if (task.kind === "inspect" && claim.chunking) next = useScratch(next);
     assignments.push(...assignmentOf(state, { ...task, ...leased }, claim));
   }
   if (assignments.length > 0) {
@@ -65,7 +65,13 @@ const newLease = (
   waits: boolean,
   now: number,
 ): TaskState["lease"] => ({
-  ...{ nodeId, session, token, expiresAt: now + LEASE_MS, since: now, confirmBy: now + OFFER_MS, isSuspected: false },
+  nodeId,
+  session,
+  token,
+  expiresAt: now + LEASE_MS,
+  since: now,
+  confirmBy: now + OFFER_MS,
+  isSuspected: false,
   ...(requestId === undefined ? {} : { requestId }),
   ...(hub === undefined || hub === FIRST_HUB ? {} : { hub }),
   ...(waits ? { waitedUntil: null } : {}),
@@ -125,9 +131,9 @@ const worksOnSameChunk = (state: JobState, task: TaskState, nodeId: string): boo
   return other?.phase === "leased" && other.lease?.nodeId === nodeId;
 };
 
-const useScratch = (state: JobState, { keepMs }: NonNullable<Claim["chunking"]>): JobState => ({
+const useScratch = (state: JobState): JobState => ({
   ...state,
-  scratch: { ...state.scratch, isUsed: true, keepMs },
+  scratch: { ...state.scratch, isUsed: true },
 });
 
 /**

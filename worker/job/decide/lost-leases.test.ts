@@ -68,7 +68,9 @@ describe("leases", () => {
     expect(expireLeases(still, NOW + OFFER_MS + 150_000).tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
     expect(apply(away, "not-held", NOW + OFFER_MS + 15_000).tasks[1]).toMatchObject({ phase: "pending" });
     expect(apply(away, "held", NOW + OFFER_MS + 15_000).tasks[1]?.lease).toMatchObject({
-      ...{ isSuspected: false, confirmBy: null, expiresAt: NOW + OFFER_MS + 15_000 + LEASE_MS },
+      isSuspected: false,
+      confirmBy: null,
+      expiresAt: NOW + OFFER_MS + 15_000 + LEASE_MS,
     });
     // Work of hours is worth a longer wait.
     const late = apply(encoding(), "not-connected", NOW + 4 * LEASE_MS - 1);

@@ -43,8 +43,7 @@ export function loseSession(state: JobState, { session, hasEnded }: LostSession,
 const TOGETHER_MS = 15_000;
 /**
  * How long a node that its hub does not know may take to be heard of, at least. After the hub has restarted, the last
- * nodes return within 30 s (dispatch/sessions.ts), and machines that restart with it take longer. A node that is at
- * another hub, because the operator has changed HUBS, renews its leases every two minutes (dispatch/progress-relay.ts).
+ * nodes return within 30 s (dispatch/sessions.ts), and machines that restart with it take longer.
  */
 const MIN_RETURN_MS = 150_000;
 /** How often the hub is asked meanwhile: the node may return without the lease. */

@@ -4,7 +4,7 @@ import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 import { activeWork, rangesOf, tracksOf } from "../chunks/chunk-work.ts";
-import { withoutSimilar } from "../chunks/without-similar.ts";
+import { withoutSimilar } from "../chunks/drop-similar-variants.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -15,7 +15,9 @@ export function taskFor(state: JobState, task: TaskState, { sourceUrl, streamKey
   const { probe } = state.input;
   const specs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
   if (task.kind === "inspect") {
-    return { kind: "inspect", sourceUrl, chunking: chunking && { readOrigin: chunking.readOrigin } };
+    const { isProbe: onlyProbe } = state.spec;
+    const asked = { chunking: chunking && { readOrigin: chunking.readOrigin }, ...(onlyProbe ? { onlyProbe } : {}) };
+    return { kind: "inspect", sourceUrl, ...asked };
   }
   if (!probe) throw new Error(`The source's probe is missing for the task ${task.kind}`);
   const outputs = specs.map((spec) => withStreamKey(spec, streamKeys));

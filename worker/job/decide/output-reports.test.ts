@@ -36,8 +36,14 @@ const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, node
   claimTasks(
     state,
     {
-      ...{ nodeId, session: `s-${nodeId}`, slotClass, max: 1, newToken: () => `t-${nodeId}` },
-      ...{ sourceUrl: "https://media.example.com/video.mp4", streamKeys: new Map(), chunking: null },
+      nodeId,
+      session: `s-${nodeId}`,
+      slotClass,
+      max: 1,
+      newToken: () => `t-${nodeId}`,
+      sourceUrl: "https://media.example.com/video.mp4",
+      streamKeys: new Map(),
+      chunking: null,
     },
     now,
   );
@@ -57,11 +63,15 @@ const signed = (state: JobState, ...inParts: number[]): JobState =>
   }, state);
 
 const made = (output: number): OutputReport => ({
-  ...{ status: "made", output, files: [{ output, file: 1, sizeBytes: 5, etags: ['"e"'] }] },
+  status: "made",
+  output,
+  files: [{ output, file: 1, sizeBytes: 5, etags: ['"e"'] }],
   probe: output === 2 ? null : PROBE,
 });
 const failed = (output: number, code: ErrorCode): OutputReport => ({
-  ...{ status: "failed", output, failure: { code, message: "It broke" } },
+  status: "failed",
+  output,
+  failure: { code, message: "It broke" },
 });
 const take = (state: JobState, ...reports: OutputReport[]): JobState => acceptOutputs(state, "encode", reports, NOW);
 const complete = (state: JobState, ...outputs: OutputReport[]): JobState =>

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { parseLeaseId } from "#shared/ids.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { checkedJob, newSpec, PROBE } from "../../testing/jobs.ts";
 import { offersOf } from "../effects/advertise-effect.ts";
@@ -26,13 +27,18 @@ beforeAll(async () => {
 });
 const offers = (state: JobState, now: number) => offersOf(state, "encode", runnableTasks(state, "encode"), now);
 const request = (signature?: string) => ({
-  ...{ nodeId: "a", session: "s", slotClass: "encode" as const, max: 2, newToken: String },
-  ...{ sourceUrl: "", chunking: null },
+  nodeId: "a",
+  session: "s",
+  slotClass: "encode" as const,
+  max: 2,
+  newToken: String,
+  sourceUrl: "",
+  chunking: null,
   ...(signature === undefined ? {} : { signature }),
 });
 const claim = (state: JobState, signature?: string) =>
   claimTasks(state, request(signature) as unknown as Parameters<typeof claimTasks>[1], NOW).assignments.map(
-    ({ lease }) => lease.split(".")[1],
+    ({ lease }) => parseLeaseId(lease)?.task,
   );
 
 describe("tasks that require different things", () => {

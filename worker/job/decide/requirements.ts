@@ -1,6 +1,6 @@
 // What a job's tasks require of a node, and how long they have waited for one. Pure.
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { needsOf } from "#shared/plan/needs.ts";
+import { needsOf } from "#shared/plan/tasks/needs.ts";
 import type { Need } from "#shared/protocol/needs.ts";
 import { type Requirements, signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";

@@ -9,16 +9,13 @@ import { settingsOf } from "../../settings.ts";
 import { checkStorageAccess } from "../../storage/check-storage-access.ts";
 import { openStore } from "../../storage/open-store.ts";
 import { NOWHERE, newSpec, PROBE } from "../../testing/jobs.ts";
+import { S3_STORAGE } from "../../testing/s3-storage.ts";
 import { loadState } from "../../testing/stored-state.ts";
+import { claimFrom, renewLeases } from "../../testing/turns.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 
-const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
-const S3 = {
-  ...{ service: "s3other", endpoint, bucket: "copra", region: "us-east-1", force_path_style: true },
-  credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
-};
-const answering = (status: number, body = ""): string =>
-  `${inject("answers")}/${btoa(JSON.stringify({ status, body })).replaceAll("/", "_").replaceAll("+", "-")}`;
+const answering = (status: number, body = "", headers = {}): string =>
+  `${inject("answers")}/${btoa(JSON.stringify({ status, body, headers })).replaceAll("/", "_").replaceAll("+", "-")}`;
 const { account, container, key, endpoint: azureEndpoint } = inject("azure");
 const AZURE = { service: "azure", endpoint: azureEndpoint, container, credentials: { account, api_key: key } };
 
@@ -32,17 +29,17 @@ const freshSpec = async (storage: object, more: object = {}): Promise<JobSpec> =
 
 describe("a storage check", () => {
   const rows: [string, object, Awaited<ReturnType<typeof checkStorageAccess>>["kind"], RegExp | null][] = [
-    ["a bucket", S3, "accepted", null],
-    ["no such bucket", { ...S3, bucket: "nowhere" }, "rejected", /NoSuchBucket\): the bucket does not exist/],
+    ["a bucket", S3_STORAGE, "accepted", null],
+    ["no such bucket", { ...S3_STORAGE, bucket: "nowhere" }, "rejected", /NoSuchBucket\): the bucket does not exist/],
     [
       "no such key",
-      { ...S3, credentials: { ...S3.credentials, access_key_id: "X" } },
+      { ...S3_STORAGE, credentials: { ...S3_STORAGE.credentials, access_key_id: "X" } },
       "rejected",
       /InvalidAccessKeyId/,
     ],
     [
       "a wrong secret",
-      { ...S3, credentials: { ...S3.credentials, secret_access_key: "x" } },
+      { ...S3_STORAGE, credentials: { ...S3_STORAGE.credentials, secret_access_key: "x" } },
       "rejected",
       /SignatureDoes/,
     ],
@@ -54,15 +51,15 @@ describe("a storage check", () => {
     ],
     [
       "no such host",
-      { ...S3, endpoint: "http://storage.invalid:9000" },
+      { ...S3_STORAGE, endpoint: "http://storage.invalid:9000" },
       "unreachable",
       /storage.invalid:9000 .*does not exist in DNS/,
     ],
-    ["a failing storage", { ...S3, endpoint: answering(503) }, "unclear", null],
-    ["a gateway's 403", { ...S3, endpoint: answering(403, "<html>no</html>") }, "unclear", null],
+    ["a failing storage", { ...S3_STORAGE, endpoint: answering(503) }, "unclear", null],
+    ["a gateway's 403", { ...S3_STORAGE, endpoint: answering(403, "<html>no</html>") }, "unclear", null],
     [
       "one without multipart uploads",
-      { ...S3, endpoint: answering(501, "<Error><Code>NotImplemented</Code></Error>") },
+      { ...S3_STORAGE, endpoint: answering(501, "<Error><Code>NotImplemented</Code></Error>") },
       "unclear",
       null,
     ],
@@ -74,6 +71,18 @@ describe("a storage check", () => {
       { url: "http://127.0.0.1:9/in" },
       "unreachable",
       /upload URL at http:\/\/127.0.0.1:9 refuses/,
+    ],
+    [
+      "an upload URL whose host does not exist",
+      { url: "https://storage.invalid/in" },
+      "unreachable",
+      /upload URL at https:\/\/storage.invalid .*does not exist in DNS/,
+    ],
+    [
+      "a bucket at an IP address, by Cloudflare's edge",
+      { ...S3_STORAGE, endpoint: answering(403, "error code: 1003", { server: "cloudflare" }) },
+      "unreachable",
+      /use a host name in `storage.endpoint`/,
     ],
   ];
   it.each(rows)("of %s", async (_, storage, kind, message) => {
@@ -91,25 +100,27 @@ describe("a storage check", () => {
 
 describe("a job", () => {
   it("checks its storage at once, leaves nothing there, and encodes", async () => {
-    const spec = await freshSpec(S3);
+    const spec = await freshSpec(S3_STORAGE);
     await stubOf(spec).create(spec);
     await vi.waitFor(async () => {
       // What was aborted is written with the next alarm at the latest.
       await runDurableObjectAlarm(stubOf(spec));
       expect(await stateOf(spec)).toMatchObject({ storageCheck: null, orphans: [] });
     });
-    const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
+    const [inspect] = await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
     const { lease, token } = inspect as { lease: LeaseId; token: string };
     await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
-    expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toHaveLength(1);
+    expect(await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toHaveLength(
+      1,
+    );
   });
 
   it("fails at once when the storage does not respond, encodes nothing, and revokes its inspection", async () => {
     const spec = await freshSpec(NOWHERE, { notification: { type: "http", url: "http://127.0.0.1:9/", events: true } });
     await stubOf(spec).create(spec);
-    const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
+    const [inspect] = await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
     const { lease, token } = inspect as { lease: LeaseId; token: string };
-    expect(await stubOf(spec).renew([{ lease, token }])).toMatchObject({ dropped: [] });
+    expect(await renewLeases(stubOf(spec), [{ lease, token }])).toEqual([]);
     await vi.waitFor(
       async () => {
         await runDurableObjectAlarm(stubOf(spec));
@@ -120,16 +131,16 @@ describe("a job", () => {
     const state = await stateOf(spec);
     expect(state?.outbox.map(({ event }) => event)).toEqual(["output.failed", "output.failed", "job.failed"]);
     expect(state?.outputs[1]?.failure).toMatchObject({ code: "storage_unreachable" });
-    expect(await stubOf(spec).renew([{ lease, token }])).toMatchObject({ dropped: [lease] });
-    expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
+    expect(await renewLeases(stubOf(spec), [{ lease, token }])).toEqual([lease]);
+    expect(await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
   });
 
   it("starts no encode before the storage check ends or times out", async () => {
     const spec = await freshSpec(NOWHERE);
     await stubOf(spec).create(spec);
-    const [inspect] = await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
+    const [inspect] = await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "inspect", max: 1 });
     const { lease, token } = inspect as { lease: LeaseId; token: string };
     await stubOf(spec).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
-    expect(await stubOf(spec).claim({ nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
+    expect(await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
   });
 });

@@ -24,32 +24,27 @@ import { failTask } from "./task-ends.ts";
 useSpec();
 
 describe("a task that its node returns", () => {
-  const RETURNED = { message: "m" } as const;
-
-  it("waits behind other tasks for the node that has a part of its source, and keeps its attempts", () => {
-    const taken = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
-    const back = failTask(taken, "inspect", { ...RETURNED, code: "turn_over" }, NOW + 5);
-    expect(back.tasks[0]).toMatchObject({
-      ...{ phase: "pending", failures: 0, losses: 0, avoid: [], yieldedAt: NOW + 5, notBefore: NOW + 5, lease: null },
-    });
-    expect([back.sourceNode, back.advertisedAt.inspect]).toEqual(["node-a", null]);
-  });
+  const RETURNED = { code: "node_busy", message: "m" } as const;
 
   it("goes to another node, or waits, when there was no room for its source", () => {
-    const back = failTask(encoding(), "encode", { ...RETURNED, code: "node_busy" }, NOW);
+    const back = failTask(encoding(), "encode", RETURNED, NOW);
     expect(back.tasks.find(({ id }) => id === "encode")).toMatchObject({
-      ...{ phase: "pending", failures: 0, losses: 0, avoid: ["node-a"], yieldedAt: 0, notBefore: NOW + 15_000 },
+      phase: "pending",
+      failures: 0,
+      losses: 0,
+      avoid: ["node-a"],
+      notBefore: NOW + 15_000,
     });
     expect(back.outputs.map(({ phase }) => phase)).toEqual(["queued", "queued"]);
   });
 
-  it.each(["turn_over", "node_busy"] as const)("cannot be returned forever: %s", (code) => {
+  it("cannot be returned forever", () => {
     let state = checkedJob(spec);
     let [now, leases] = [NOW, 0];
     while (state.tasks[0]?.phase === "pending") {
       state = claim(state, `t${leases}`, now, "node-a", "inspect").state;
       leases += 1;
-      state = failTask(state, "inspect", { ...RETURNED, code }, now);
+      state = failTask(state, "inspect", RETURNED, now);
       now += 60_000;
     }
     expect([state.status, leases]).toEqual(["job.failed", 202]);

@@ -13,7 +13,6 @@ import {
   orphanUploads,
   patchTask,
   requestAdvertising,
-  sourceAt,
   taskOf,
 } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
@@ -32,35 +31,29 @@ const FAILURE_PAUSE_MS = 1000;
 const SOURCE_PAUSES_MS = [5000, 10_000, 20_000];
 /** The number of leases of a task after which each one that is returned counts as a loss: it must not go on forever. */
 const FREE_LEASES = 50;
-/**
- * The number of leases of a task that nodes may return: at 5 minutes of slow transfer each, more than any source takes.
- */
+/** The number of leases of a task that nodes may return. */
 const MAX_RETURNED = 200;
 /** How long a task waits after a node had no room for it: other work must end first. */
 const NO_ROOM_PAUSE_MS = 15_000;
 
 /** With these a node hands back what it could still do. */
-const RETURNING: ReadonlySet<ErrorCode> = new Set(["node_lost", "node_busy", "turn_over"]);
+const RETURNING: ReadonlySet<ErrorCode> = new Set(["node_lost", "node_busy"]);
 
 const NODE_LOST: Failure = {
   code: "node_lost",
   message: "The encoder nodes that worked on this stopped responding, one after the other",
 };
 
-/**
- * The whole task failed on its node, or the node returned it (`node_lost`, `node_busy`, `turn_over`), which is no
- * failure.
- */
+/** The whole task failed on its node, or the node returned it (`node_lost`, `node_busy`), which is no failure. */
 export function failTask(before: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(before, taskId);
   const outcome = RETURNING.has(failure.code) ? "returned" : "failed";
   const state = endAttempt(before, task, { outcome, reason: failure.message }, now);
-  const isReturned = failure.code === "node_busy" || failure.code === "turn_over";
   const mayReturn = !isChunkedTask(task) || task.kind === "join";
-  if (isReturned && mayReturn && task.attempt <= MAX_RETURNED) {
+  if (failure.code === "node_busy" && mayReturn && task.attempt <= MAX_RETURNED) {
     // No other node had room for it either.
     const isLate = joinsEarly(state, task) && task.avoid.includes(task.lease?.nodeId ?? "");
-    return isLate ? bumpVersion(abandonTask(state, taskId, failure, now)) : returnTask(state, task, failure, now);
+    return isLate ? bumpVersion(abandonTask(state, taskId, failure, now)) : returnTask(state, task, now);
   }
   // The node is shutting down: its last frames must not renew the lease.
   if (failure.code === "node_lost") {
@@ -89,22 +82,15 @@ function passOn(state: JobState, task: TaskState, failure: Failure, now: number)
   return release(patchTask(state, task.id, { avoid: avoidHolder(task), notBefore: now }), task);
 }
 
-/**
- * Returns a task that its node can still do. A task that yielded to others waits behind them for the node that has a
- * part of its source; a task for which there was no room goes to another node, or waits.
- */
-function returnTask(state: JobState, task: TaskState, { code }: Failure, now: number): JobState {
-  const hasYielded = code === "turn_over";
-  const wait = hasYielded
-    ? { yieldedAt: now, notBefore: now }
-    : { avoid: avoidHolder(task), notBefore: now + NO_ROOM_PAUSE_MS };
+/** A task for which its node had no room goes to another node, or waits. */
+function returnTask(state: JobState, task: TaskState, now: number): JobState {
   const cleared = patchTask(orphanUploads(state, task.id), task.id, {
-    ...wait,
+    avoid: avoidHolder(task),
+    notBefore: now + NO_ROOM_PAUSE_MS,
     lease: null,
     reports: madeReports(task),
   });
-  const next = hasYielded && task.lease ? sourceAt(cleared, task.lease) : cleared;
-  return bumpVersion(release(next, task));
+  return bumpVersion(release(cleared, task));
 }
 
 /** Late reports of the task's node are superseded from now on. */

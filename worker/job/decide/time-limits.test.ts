@@ -27,7 +27,9 @@ describe("a job that no node takes", () => {
       error: "No encoder node took the work of this job within 86400 s",
     };
     expect(viewJob(endOverdue(state, NOW + DAY_MS))).toMatchObject({
-      ...{ status: "job.failed", progress: "100%", input: { status: "input.failed", ...failure } },
+      status: "job.failed",
+      progress: "100%",
+      input: { status: "input.failed", ...failure },
       outputs: [failure, failure],
     });
   });

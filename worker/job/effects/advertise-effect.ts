@@ -8,17 +8,12 @@ import { startOf } from "../decide/storage-check.ts";
 import { bumpVersion } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
-import { advertiseTo } from "./advertise-calls.ts";
 import type { EffectDeps, EffectOf } from "./effect.ts";
+import { advertiseTo } from "./hub-calls.ts";
 import { advertised } from "./job-effects.ts";
 
 /** How long work waits for the node that has the source before any other node may take it. */
 const PREFERENCE_MS = 2000;
-/**
- * How long it waits for the node that has a part of the source and yielded to others; the node keeps the part for 30
- * minutes.
- */
-const PARTIAL_PREFERENCE_MS = 10 * 60_000;
 /** How long a node that failed or lost a task gets it only if no other node is connected. */
 const AVOID_MS = 5 * 60_000;
 /** A task that was lost this often goes to machines that stay. */
@@ -30,19 +25,15 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const tasks = runnableTasks(state, slotClass);
   const offers = offersOf(state, slotClass, tasks, now);
   const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
-  const isLate = (state.advertisements[slotClass] ?? 0) > 0;
-  const { waitingFor } = await advertiseTo(
-    deps.env,
-    { pool, jobId: state.spec.id, sourceHub: state.sourceHub, isLate },
-    offers,
-  );
+  const { waitingFor } = await advertiseTo(deps.env, pool, offers);
   noteWaiting(slotClass, waitingFor, deps, now);
-  // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it are not advertised
-  // yet.
+  // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it, and another
+  // priority, are not advertised yet.
   const known = new Set(tasks.map(attemptName));
   deps.note((before) => {
-    const isKnown = runnableTasks(before, slotClass).every((task) => known.has(attemptName(task)));
-    return isKnown ? advertised(before, slotClass, now) : before;
+    const isSame = before.spec.settings === state.spec.settings;
+    const areKnown = runnableTasks(before, slotClass).every((task) => known.has(attemptName(task)));
+    return isSame && areKnown ? advertised(before, slotClass, now) : before;
   });
 }
 
@@ -73,13 +64,12 @@ export function offersOf(state: JobState, slotClass: SlotClass, tasks: readonly 
 }
 
 function offerOf(state: JobState, tasks: readonly TaskState[], now: number) {
-  const yieldedAt = Math.min(...tasks.map((task) => task.yieldedAt));
   return {
     count: tasks.filter((task) => startOf(state, task) <= now).length,
-    since: Math.max(state.spec.createdAt, yieldedAt),
+    since: state.spec.createdAt,
     // Chunks may go to any node.
     prefer: activeWork(state) ? null : state.sourceNode,
-    preferUntil: Math.max(now + PREFERENCE_MS, yieldedAt > 0 ? yieldedAt + PARTIAL_PREFERENCE_MS : 0),
+    preferUntil: now + PREFERENCE_MS,
     // A node that only one task avoids may get the others.
     avoid: (tasks[0]?.avoid ?? []).filter((nodeId) => tasks.every((task) => task.avoid.includes(nodeId))),
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,

@@ -7,7 +7,6 @@ import { afterAttempt, isDelivered, postponed, receiverOf } from "../../notify/o
 import { type Admission, accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
-import { listenUntil } from "../decide/account-events.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { EffectDeps } from "./effect.ts";
@@ -26,7 +25,6 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
       signWith: null,
     },
   );
-  deps.note((state) => listenUntil(state, admission.listenedUntil ?? 0, deps.now(), delivery));
   if (!admission.go) return deps.apply((state) => replaced(state, postponed(delivery, admission.at)));
   const result = await deliver(delivery, notification, {
     jobId,

@@ -9,7 +9,16 @@ import { expireLeases } from "../decide/lost-leases.ts";
 import { endOverdue } from "../decide/time-limits.ts";
 import type { JobMemory } from "../persistence/job-memory.ts";
 import type { PendingEffect } from "./effect.ts";
-import { CHECK_AFTER_MS, effectDone, effectFailed, nextAlarmAt, nextCheckAt, pendingEffects } from "./job-effects.ts";
+import {
+  affordable,
+  CHECK_AFTER_MS,
+  effectDone,
+  effectFailed,
+  nextAlarmAt,
+  nextCheckAt,
+  pendingEffects,
+  requestsOf,
+} from "./job-effects.ts";
 import { runEffect } from "./run-effect.ts";
 
 /** If the object dies while it runs effects, its alarm starts them again after this long. */
@@ -107,13 +116,20 @@ export class EffectRunner {
     return this.#retentionMs;
   }
 
-  /** Runs due effects until there are no new ones. An effect that is due again at once waits for the alarm. */
+  /**
+   * Runs due effects until there are no new ones. Effects that are due again at once wait for the alarm, and so do
+   * those that are too many for one invocation.
+   */
   async #runDue(wanted: (pending: PendingEffect) => boolean): Promise<void> {
     const done = new Set<string>();
+    let sent = 0;
     for (;;) {
-      const due = this.#due(done, wanted);
+      const due = affordable(this.#due(done, wanted), sent);
       if (due.length === 0) return;
-      for (const { name } of due) done.add(name);
+      for (const pending of due) {
+        done.add(pending.name);
+        sent += requestsOf(pending);
+      }
       await Promise.all(due.map((pending) => this.#run(pending)));
     }
   }

@@ -14,7 +14,7 @@ import { startOf } from "../decide/storage-check.ts";
 import { limitOf } from "../decide/time-limits.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import { type MadeReport, madeReports } from "../state/remaining-outputs.ts";
-import type { TaskState } from "../state/task-state.ts";
+import { type TaskState, uploadKey } from "../state/task-state.ts";
 import { bumpIfQueueingChanged, isQueued } from "../state/work-state.ts";
 import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
@@ -36,6 +36,9 @@ const CLEARING_GRACE_MS = 24 * 60 * 60_000;
  * notification (75.6 h, notification.ts). It is limited, because earlier notifications that fail delay the last one.
  */
 const NOTIFYING_MS = 4 * 24 * 60 * 60_000;
+
+/** How long a probe is kept after its end. */
+const KEEP_PROBE_MS = 24 * 60 * 60_000;
 
 /** All pending effects of a state with their due times. */
 export function pendingEffects(state: JobState, retentionMs: number): PendingEffect[] {
@@ -63,8 +66,9 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
   for (const upload of state.orphans) {
     pending.push(pendingEffect(`abort-upload:${upload.uploadId}`, 0, { kind: "abort-upload", upload }));
   }
-  if (state.indexedVersion < state.version) pending.push(pendingEffect("index", 0, { kind: "index" }));
-  if (areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
+  const isIndexed = state.spec.isProbe || state.indexedVersion >= state.version;
+  if (!isIndexed) pending.push(pendingEffect("index", 0, { kind: "index" }));
+  if (!state.spec.isProbe && areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
   // One delivery at a time keeps the events of a job in order.
   const delivery = state.outbox.find((candidate) => candidate.state === "due");
   if (delivery) pending.push(pendingEffect(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
@@ -76,10 +80,10 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
   for (const { folder, dueAt } of scratchToClear(state)) {
     pending.push(pendingEffect(clearName(folder), dueAt, { kind: "clear-scratch", folder }));
   }
-  if (isTerminalJob(state.status) && state.indexedVersion >= state.version) {
+  if (isTerminalJob(state.status) && isIndexed) {
     // The purge is the last effect: afterwards nothing knows what is to be removed elsewhere.
     const isClearing = pending.some(({ effect }) => effect.kind === "clear-storage" || effect.kind === "clear-scratch");
-    const keptMs = retentionMs + (isClearing ? CLEARING_GRACE_MS : 0);
+    const keptMs = state.spec.isProbe ? KEEP_PROBE_MS : retentionMs + (isClearing ? CLEARING_GRACE_MS : 0);
     const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, delivery ? NOTIFYING_MS : 0);
     pending.push(pendingEffect("purge", dueAt, { kind: "purge" }));
   }
@@ -158,6 +162,33 @@ const checkAfterMs = (ageMs: number): number => Math.min(MAX_CHECK_AFTER_MS, Mat
  */
 export const indexBehind = (state: JobState, rowVersion: number): JobState =>
   rowVersion < state.indexedVersion ? { ...state, indexedVersion: rowVersion } : state;
+
+/**
+ * Requests to other services that the effects of one invocation may send. Cloudflare's Free plan ends an invocation
+ * that sends more than 50.
+ */
+const MAX_REQUESTS = 40;
+
+/** Requests that an effect sends to other services; of a scratch folder, with pages of a hundred objects. */
+export function requestsOf({ effect }: PendingEffect): number {
+  if (effect.kind === "clear-scratch") return 10;
+  if (effect.kind === "complete-uploads") {
+    const { task, report } = effect;
+    return report.files.filter((file) => task.uploads[uploadKey(file)]?.uploadId).length;
+  }
+  return ["check-storage", "abort-upload", "deliver"].includes(effect.kind) ? 1 : 0;
+}
+
+/** The effects that may run in an invocation whose effects have sent `sent` requests. The first may send more. */
+export function affordable(due: readonly PendingEffect[], sent: number): PendingEffect[] {
+  let sum = sent;
+  return due.filter((pending) => {
+    const count = requestsOf(pending);
+    const isRun = count === 0 || sum === 0 || sum + count <= MAX_REQUESTS;
+    if (isRun) sum += count;
+    return isRun;
+  });
+}
 
 /** An effect succeeded: its failures are forgotten. */
 export function effectDone(state: JobState, name: string): JobState {

@@ -1,14 +1,20 @@
 // Runs the effects of a job: each calls one neighbor and applies the result to the state.
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { scheduleChecks, updateJob } from "../../db/jobs.ts";
 import { usageText } from "../../db/usage.ts";
+import { accountOf } from "../../rpc/account.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
+import type { LeaseHolding } from "../../rpc/hub.ts";
 import { settingsOf } from "../../settings.ts";
 import { removeObjects } from "../../storage/builtin/builtin-store.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { openStore } from "../../storage/open-store.ts";
 import { openScratch } from "../../storage/s3/scratch.ts";
 import { isUploadLost } from "../../storage/storage-errors.ts";
+import { areEventsDue, dueEvents } from "../decide/account-events.ts";
+import { applyHoldings, leasesToConfirm } from "../decide/lost-leases.ts";
 import { settleUploads } from "../decide/output-reports.ts";
 import { keptMetadata } from "../persistence/kept-metadata.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
@@ -18,11 +24,9 @@ import { usageOf } from "../views/job-usage.ts";
 import { viewJob } from "../views/job-view.ts";
 import { searchText } from "../views/search-text.ts";
 import { advertise } from "./advertise-effect.ts";
-import { confirmLeases } from "./confirm-leases-effect.ts";
 import { tryDelivery } from "./deliver-effect.ts";
 import type { Effect, EffectDeps, EffectOf } from "./effect.ts";
-import { emitEvents } from "./emit-effect.ts";
-import { revokeLeases } from "./hub-calls.ts";
+import { holdersOf, revokeLeases } from "./hub-calls.ts";
 import { completionName, indexed, mayAbortAgain, revoked, rowCheckAt, uploadAborted } from "./job-effects.ts";
 import { closeScratch, mayClearAgain, scratchCleared } from "./scratch-effects.ts";
 import { checkStorage } from "./storage-check-effect.ts";
@@ -107,6 +111,7 @@ async function clearScratch(folder: number, deps: EffectDeps): Promise<void> {
 async function purge(deps: EffectDeps): Promise<void> {
   const state = deps.state();
   const { id } = state.spec;
+  if (state.spec.isProbe) return deps.purge(null);
   await deps.purge(keptMetadata(state, settingsOf(deps.env).listMs, deps.now()));
   // Last, and tried once: if it fails, the sweeper finds the object empty and updates the row.
   await scheduleChecks(deps.env.DB, [{ id, checkAt: null }]);
@@ -136,4 +141,39 @@ async function completeUploads({ task, report }: EffectOf<"complete-uploads">, d
   const mayBeLost = !failure && settled.version === deps.state().version && settled.outbox === deps.state().outbox;
   if (mayBeLost) deps.note(() => settled);
   else deps.apply(() => settled);
+}
+
+// Asks hubs whether nodes have the leases that they have not reported on.
+
+/** Throws when a hub could not be asked, after it has applied what the others know. */
+async function confirmLeases(deps: EffectDeps): Promise<void> {
+  const byHub = leasesToConfirm(deps.state(), deps.now());
+  const answers = await Promise.allSettled(
+    [...byHub].map(async ([hub, leases]): Promise<[LeaseId, LeaseHolding][]> => {
+      const holdings = await holdersOf(deps.env, hub, leases);
+      return leases.map(({ lease }, at) => [lease, holdings[at] ?? "not-connected"]);
+    }),
+  );
+  const known = new Map(answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])));
+  // That nodes have their leases is not worth a row: the object asks once more if it is evicted.
+  const areHeld = [...known.values()].every((holding) => holding === "held");
+  const change = areHeld ? deps.note : deps.apply;
+  if (known.size > 0) change((state) => applyHoldings(state, known, deps.now()));
+  const failed = answers.find((answer) => answer.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+// Sends a job's events to the object of its account.
+
+/**
+ * Sends all events that are due. What was sent is only noted: events that are sent again, because the object died, are
+ * recognized there by their keys.
+ */
+async function emitEvents(deps: EffectDeps): Promise<void> {
+  for (let state = deps.state(); areEventsDue(state); state = deps.state()) {
+    const { events, emitted } = dueEvents(state);
+    const account = accountOf(deps.env, state.spec.accountId);
+    await withDeadline("record", account.record(events));
+    deps.note((before) => ({ ...before, emitted }));
+  }
 }

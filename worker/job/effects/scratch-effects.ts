@@ -2,13 +2,16 @@
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobState } from "../state/job-state.ts";
 
+/** How long the finished chunks of a failed job are kept for its retry. */
+export const KEEP_MS = 60 * 60_000;
+
 /** The folders to remove, and when: at the job's end, or later if a retry could use their objects. */
 export function scratchToClear(state: JobState): { folder: number; dueAt: number }[] {
-  const { folder, isUsed, keepMs, leftovers } = state.scratch;
+  const { folder, isUsed, leftovers } = state.scratch;
   const due = leftovers.map((leftover) => ({ folder: leftover, dueAt: 0 }));
   if (!isUsed || !isTerminalJob(state.status)) return due;
   const isKept = state.status === "job.failed" && Object.keys(state.chunkResults).length > 0;
-  return [...due, { folder, dueAt: isKept ? (state.completedAt ?? 0) + keepMs : 0 }];
+  return [...due, { folder, dueAt: isKept ? (state.completedAt ?? 0) + KEEP_MS : 0 }];
 }
 
 /** Closes a folder before it is removed: a job that is restarted meanwhile uses the next folder. */

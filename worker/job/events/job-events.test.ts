@@ -1,93 +1,96 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import type { JobView } from "#shared/job/job-view.ts";
 import { checkedJob, newSpec } from "../../testing/jobs.ts";
 import { viewJob } from "../views/job-view.ts";
 import { JobEvents } from "./job-events.ts";
 
-/** A job that changes on demand, and its followers. */
-async function followed() {
-  let view: JobView | null = viewJob(checkedJob(await newSpec()));
-  const tasks = { job_id: "", tasks: [], attempts: [], attempts_dropped: 0 };
-  const events = new JobEvents(() => view && { job: view, tasks: () => tasks });
-  const change = (next: Partial<JobView> | null): void => {
-    view = next && view && { ...view, ...next };
-    events.wake();
-  };
-  const follow = () => {
-    const reader = events.open()?.getReader();
-    if (!reader) return null;
-    const read = async (): Promise<string | null> => {
-      const { value } = await reader.read();
-      return value ? new TextDecoder().decode(value) : null;
+const ENDED = { status: "job.aborted", completed_at: "2026-11-21 05:24:00 +0000" } as const;
+
+/** Runs a test with a job that changes on demand, and its followers' sockets. */
+async function withFollowed(test: (followed: Followed) => Promise<void> | void): Promise<void> {
+  const shown = viewJob(checkedJob(await newSpec()));
+  await runInDurableObject(env.JOB.getByName(crypto.randomUUID()), async (_, ctx) => {
+    let view: JobView | null = shown;
+    const tasks = { job_id: "", tasks: [], attempts: [], attempts_dropped: 0 };
+    const events = new JobEvents(ctx, () => view && { job: view, tasks: () => tasks });
+    const follow = (lastEventId: string | null = null) => {
+      const before = new Set(ctx.getWebSockets());
+      const socket = events.isFull ? null : events.follow(lastEventId).webSocket;
+      const texts: string[] = [];
+      const closed: number[] = [];
+      socket?.addEventListener("message", ({ data }) => texts.push(String(data)));
+      socket?.addEventListener("close", ({ code }) => closed.push(code));
+      socket?.accept();
+      const [server] = ctx.getWebSockets().filter((one) => !before.has(one));
+      if (!socket || !server) return null;
+      return { texts, closed, read: () => events.read(server), leave: () => events.left(server) };
     };
-    return { read, cancel: () => reader.cancel() };
-  };
-  return { change, follow };
+    const change = (next: Partial<JobView> | null): void => {
+      view = next && view && { ...view, ...next };
+      events.wake();
+    };
+    await test({ follow, change, events });
+  });
 }
+type Follower = { texts: string[]; closed: number[]; read(): void; leave(): boolean };
+type Followed = {
+  events: JobEvents;
+  follow(lastEventId?: string | null): Follower | null;
+  change(next: Partial<JobView> | null): void;
+};
 
-/** The maximum number of followers, all of which have received the first event. */
-async function crowd(follow: Awaited<ReturnType<typeof followed>>["follow"]) {
-  const all = [];
-  for (let next = follow(); next; next = follow()) all.push(next);
-  for (const { read } of all) expect(await read()).toContain("job.starting");
-  return all;
-}
+describe("the sockets of those who follow a job", () => {
+  it("carry what changes, and close with the job", () =>
+    withFollowed(async ({ follow, change }) => {
+      const follower = follow("41");
+      await vi.waitFor(() => expect(follower?.texts[0]).toMatch(/^event: job\nid: 42\n.*"input\.starting"/s));
+      follower?.read();
+      change({ input: { status: "input.transferring" } });
+      await vi.waitFor(() => expect(follower?.texts[1]).toContain('"input.transferring"'));
+      follower?.read();
+      change(ENDED);
+      const last = /^event: job\n.*job\.aborted.*\n\nevent: end\n.*job\.aborted.*\n\n$/s;
+      await vi.waitFor(() => expect(follower?.texts[2]).toMatch(last));
+      await vi.waitFor(() => expect(follower?.closed).toEqual([1000]));
+    }));
 
-describe("streams that follow a job", () => {
-  it("wait for a change, and end with the job", async () => {
-    const { change, follow } = await followed();
-    const stream = follow();
-    expect(await stream?.read()).toContain('"input.starting"');
-    const next = stream?.read();
-    change({ input: { status: "input.transferring" } });
-    expect(await next).toContain('"input.transferring"');
-    change({ status: "job.aborted", completed_at: "2026-11-21 05:24:00 +0000" });
-    expect(await stream?.read()).toMatch(/^event: job\n.*job\.aborted.*\n\nevent: end\n.*job\.aborted.*\n\n$/s);
-    expect(await stream?.read()).toBeNull();
-  });
+  it("carry only the newest event to one who reads slowly", () =>
+    withFollowed(async ({ follow, change }) => {
+      const follower = follow();
+      const fail = (error: string) => change({ input: { status: "input.failed", error } });
+      for (const error of ["one", "two", "three"]) fail(error);
+      follower?.read();
+      await vi.waitFor(() => expect(follower?.texts[1]).toContain('"three"'));
+      expect(follower?.texts).toHaveLength(2);
+    }));
 
-  it("keep only the newest event for a slow reader", async () => {
-    const { change, follow } = await followed();
-    const stream = follow();
-    const fail = (error: string) => change({ input: { status: "input.failed", error } });
-    for (const error of ["one", "two", "three"]) fail(error);
-    expect(await stream?.read()).toContain('"three"');
-    for (const error of ["four", "five"]) fail(error);
-    expect(await stream?.read()).toContain('"five"');
-  });
+  it("are at most twenty, and make room when one leaves", () =>
+    withFollowed(({ follow }) => {
+      const all = Array.from({ length: 20 }, () => follow());
+      expect(follow()).toBeNull();
+      expect(all[0]?.leave()).toBe(true);
+      expect(all[0]?.leave()).toBe(false);
+      expect(follow()).not.toBeNull();
+    }));
 
-  it("are at most twenty, and make room when a follower leaves, even while it waits", async () => {
-    const { follow } = await followed();
-    const all = await crowd(follow);
-    expect(all).toHaveLength(20);
-    const waiting = all[0]?.read();
-    await all[0]?.cancel();
-    expect(await waiting).toBeNull();
-    expect(follow()).not.toBeNull();
-    expect(follow()).toBeNull();
-  });
+  it("close without an end when the job is no longer kept", () =>
+    withFollowed(async ({ follow, change }) => {
+      const all = [follow(), follow()];
+      for (const one of all) one?.read();
+      change(null);
+      await vi.waitFor(() => expect(all.map((one) => one?.closed)).toEqual([[1000], [1000]]));
+    }));
 
-  it("close without an end when the job is no longer kept", async () => {
-    const { change, follow } = await followed();
-    const all = await crowd(follow);
-    change(null);
-    expect(await Promise.all(all.map(({ read }) => read()))).toEqual(all.map(() => null));
-    expect(follow()).not.toBeNull();
-  });
-
-  it("leave no timer behind", async () => {
-    const [set, clear] = [vi.spyOn(globalThis, "setTimeout"), vi.spyOn(globalThis, "clearTimeout")];
-    const { change, follow } = await followed();
-    const [one, two] = [follow(), follow()];
-    for (const stream of [one, two]) await stream?.read();
-    const waiting = [one?.read(), two?.read()];
-    await one?.cancel();
-    change({ status: "job.aborted", completed_at: "2026-11-21 05:24:00 +0000" });
-    await Promise.all(waiting);
-    const started = set.mock.results.map(({ value }) => value);
-    const cleared = clear.mock.calls.map(([timer]) => timer);
-    expect(started.length).toBe(2);
-    expect(started.filter((timer) => !cleared.includes(timer))).toEqual([]);
-    vi.restoreAllMocks();
-  });
+  it("leave no timer behind, so that the object hibernates between changes", () =>
+    withFollowed(async ({ follow, change }) => {
+      const set = vi.spyOn(globalThis, "setTimeout");
+      const follower = follow();
+      follower?.read();
+      change({ input: { status: "input.transferring" } });
+      follower?.read();
+      expect(set).not.toHaveBeenCalled();
+      vi.restoreAllMocks();
+    }));
 });

@@ -1,47 +1,31 @@
-// The streams that follow a job: events are written to them when it changes.
-import { WakeableStreams } from "../../wakeable-streams.ts";
-import { type Followed, nextStep, type SentEvents } from "./event-text.ts";
+// Those who follow a job: events are sent to them when it changes.
+import { EventSockets } from "../../events/event-sockets.ts";
+import { type Followed, newFollower, nextStep, type SentEvents, upToDate } from "./event-text.ts";
 
 /** Streams that may follow one job at a time. */
 const MAX_FOLLOWERS = 20;
 
-export class JobEvents {
-  readonly #view: () => Followed | null;
-  readonly #streams: WakeableStreams;
-
-  /**
-   * `view` returns what followers see of the job now, or null when it is no longer kept. `onLeave` is called when a
-   * stream has ended.
-   */
-  constructor(view: () => Followed | null, onLeave?: () => void) {
-    this.#view = view;
-    this.#streams = new WakeableStreams(onLeave);
-  }
-
-  /** A stream that follows the job to its end, or null when there are too many. */
-  open(): ReadableStream<Uint8Array> | null {
-    if (this.#streams.size >= MAX_FOLLOWERS) return null;
-    let sent: SentEvents | null = null;
-    let isDone = false;
-    return this.#streams.open(() => {
-      const view = isDone ? null : this.#view();
-      if (!view) return null;
-      const step = nextStep(sent, view, Date.now());
-      if ("write" in step) {
-        sent = step.sent;
-        isDone = sent === null;
-      }
-      return step;
+export class JobEvents extends EventSockets<SentEvents> {
+  /** `view` returns what followers see of the job now, or null when it is no longer kept. */
+  constructor(ctx: DurableObjectState, view: () => Followed | null) {
+    super(ctx, {
+      next: (sent) => {
+        const followed = view();
+        return followed ? nextStep(sent, followed, Date.now()) : undefined;
+      },
+      restore: (id) => {
+        const followed = view();
+        return followed ? upToDate(id, followed) : newFollower(id);
+      },
     });
   }
 
-  /** The number of open streams. */
-  get size(): number {
-    return this.#streams.size;
+  get isFull(): boolean {
+    return this.size >= MAX_FOLLOWERS;
   }
 
-  /** The job has changed. */
-  wake(): void {
-    this.#streams.wake();
+  /** Follows the job to its end, with events whose ids come after this one. */
+  follow(lastEventId: string | null): Response {
+    return this.open(newFollower(/^\d{1,9}$/.test(lastEventId ?? "") ? Number(lastEventId) : 0));
   }
 }

@@ -123,7 +123,7 @@ export class JobMemory {
     const { saved } = this.#store;
     const state = this.#state;
     if (!state || !saved) return;
-    const marks = ["advertisedAt", "indexedVersion", "outputs", "orphans", "listened"] as const;
+    const marks = ["advertisedAt", "indexedVersion", "outputs", "orphans", "emitted"] as const;
     if (marks.some((mark) => saved[mark] !== state[mark])) this.save(state);
   }
 

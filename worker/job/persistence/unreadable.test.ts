@@ -5,6 +5,7 @@ import { findJob } from "../../db/jobs.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { bearer, newNodeToken, newSpec, PROBE, send } from "../../testing/jobs.ts";
 import storedJob from "../../testing/stored-job.json" with { type: "json" };
+import { claimFrom } from "../../testing/turns.ts";
 import { JobMemory } from "./job-memory.ts";
 import { unpacked } from "./job-store.ts";
 import { judgeUnreadable } from "./unreadable.ts";
@@ -32,10 +33,10 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   });
   const job = jobOf(env, spec.id);
   await job.create(spec);
-  const [inspect] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
+  const [inspect] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("No inspect task");
   await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const [encode] = await job.claim({ nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
+  const [encode] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
   if (!encode) throw new Error("No encode task");
   await rewrite(spec.id, (kv) => {
     // Each section in an entry of its own, as those of large jobs are.
@@ -62,7 +63,7 @@ describe("a job that was stored before", () => {
     // The lease has expired long ago: the alarm that this sets ends it.
     await job.check(1);
     const { lease, token } = await vi.waitFor(async () => {
-      const [assignment] = await job.claim({ nodeId: "node-b", session: "s-b", slotClass: "encode", max: 1 });
+      const [assignment] = await claimFrom(job, { nodeId: "node-b", session: "s-b", slotClass: "encode", max: 1 });
       if (!assignment) throw new Error("No encode task");
       return assignment;
     });

@@ -6,6 +6,7 @@ import { expect, it } from "vitest";
 import type { Task } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
+import { claimFrom } from "../../testing/turns.ts";
 
 const SECRET = "sesame-open-7";
 const LOGO = `https://me:${SECRET}@media.example.com/logo.png?sig=${SECRET}#part`;
@@ -23,10 +24,10 @@ it("are stored sealed, and sent to the node that encodes in one piece", async ()
   const { status, body } = await send("/v2/jobs", { method: "POST", body: jobBody({ outputs: OUTPUTS }), headers });
   expect([status, JSON.stringify(body)]).toEqual([201, expect.not.stringContaining(SECRET)]);
   const job = jobOf(env, body.id);
-  const [inspect] = await job.claim({ nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
+  const [inspect] = await claimFrom(job, { nodeId: "node", session: "session", slotClass: "inspect", max: 1 });
   if (!inspect) throw new Error("Nothing to inspect");
   await job.complete(inspect.lease, { token: inspect.token, result: { kind: "inspect", probe: PROBE } });
-  const tasks: Task[] = (await job.claim({ nodeId: "node", session: "session", slotClass: "encode", max: 9 })).map(
+  const tasks: Task[] = (await claimFrom(job, { nodeId: "node", session: "session", slotClass: "encode", max: 9 })).map(
     ({ task }) => task,
   );
   const addresses = tasks.flatMap((task) =>

@@ -14,7 +14,7 @@ export type TaskSecrets = {
   /** Keys of the streams that are to be encrypted, in hexadecimal, by the index of their output. */
   readonly streamKeys: ReadonlyMap<number, string>;
   /** How to look for split points while the source is inspected; null: not at all. */
-  readonly chunking: { readonly readOrigin: boolean; readonly keepMs: number } | null;
+  readonly chunking: { readonly readOrigin: boolean } | null;
 };
 
 /** Unseals what a node needs for its task. */

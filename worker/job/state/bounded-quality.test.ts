@@ -50,7 +50,13 @@ test.each([
 });
 
 const target: TargetReport = {
-  ...{ vmaf: 93, size: "1280x720", rateFactor: 23, stopped: "met", measured: null, samples: 3, sampledMs: 3000 },
+  vmaf: 93,
+  size: "1280x720",
+  rateFactor: 23,
+  stopped: "met",
+  measured: null,
+  samples: 3,
+  sampledMs: 3000,
   tried: many(20, { rateFactor: 23.25, score: 92.87, kbps: 1234 }),
 };
 

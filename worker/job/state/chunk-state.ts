@@ -70,13 +70,12 @@ export const Scratch = z.object({
   /** Whether there may be anything in it. */
   isUsed: z.boolean(),
   /** How long it is kept when the job has failed. */
-  keepMs: z.number(),
   /** Folders that are no longer needed, to be removed. */
   leftovers: z.array(z.int()),
 });
 export type Scratch = z.infer<typeof Scratch>;
 
-export const NO_SCRATCH: Scratch = { folder: 0, isUsed: false, keepMs: 0, leftovers: [] };
+export const NO_SCRATCH: Scratch = { folder: 0, isUsed: false, leftovers: [] };
 
 /** Why outputs are not made of chunks although the client requested it; a null reason when they are. */
 export const UltrafastOutcome = z.object({ reason: z.string().nullable() });

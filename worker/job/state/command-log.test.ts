@@ -12,7 +12,10 @@ function taskOf(chunk: number): TaskState {
 }
 
 const ran = (argv: string[], more: Partial<CommandReport> = {}): CommandReport => ({
-  ...{ argv, afterMs: 40, tookMs: 900, exitCode: 0 },
+  argv,
+  afterMs: 40,
+  tookMs: 900,
+  exitCode: 0,
   ...more,
 });
 /** A command as chunks have: long, and different in a few times. */

@@ -68,7 +68,6 @@ export const addTask = (state: JobState, task: TaskState): JobState =>
 export const sourceAt = (state: JobState, lease: TaskState["lease"]): JobState => ({
   ...state,
   sourceNode: lease?.nodeId ?? null,
-  sourceHub: lease?.hub ?? null,
 });
 
 export const removeTask = (state: JobState, id: string): JobState => ({

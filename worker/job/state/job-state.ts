@@ -15,7 +15,7 @@ import { JobSpec } from "../../rpc/job-spec.ts";
 import { AttemptLog, NO_ATTEMPTS } from "./attempt-log.ts";
 import { ChunkResults, ChunkWork, NO_SCRATCH, Scratch, UltrafastOutcome } from "./chunk-state.ts";
 import { CommandLog, NO_COMMANDS } from "./command-log.ts";
-import { Listened, NOT_LISTENED } from "./listened.ts";
+import { Emitted, NOTHING_EMITTED } from "./emitted.ts";
 import { newTask, TaskState } from "./task-state.ts";
 import { NOTHING_USED, Used } from "./used.ts";
 
@@ -63,7 +63,7 @@ export const JobState = z.object({
   runningSince: Time.nullable().default(null),
   workedAt: Time.default(0),
   used: Used.default(NOTHING_USED),
-  listened: Listened.default(NOT_LISTENED),
+  emitted: Emitted.default(NOTHING_EMITTED),
   /** How often the job was restarted. The tasks of each round have ids of their own. */
   round: z.int(),
   /** Counts the changes that the index must have, and the last one that it confirmed. */
@@ -92,8 +92,6 @@ export const JobState = z.object({
   waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })).default({}),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
-  /** Its hub; null: the first one. */
-  sourceHub: z.string().nullable().default(null),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
   revoked: z.array(LeaseIdText),
   /** The hubs of those that are not of the first hub. */
@@ -123,7 +121,7 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     runningSince: null,
     workedAt: 0,
     used: NOTHING_USED,
-    listened: NOT_LISTENED,
+    emitted: NOTHING_EMITTED,
     round: 0,
     version: 1,
     indexedVersion: 1,
@@ -140,13 +138,12 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     advertisements: { inspect: 0, encode: 0 },
     waiting: {},
     sourceNode: null,
-    sourceHub: null,
     revoked: [],
     revokedOn: {},
     orphans: [],
     outbox: [],
     storageCheck: newStorageCheck(spec, spec.createdAt),
-    storageCleared: false,
+    storageCleared: spec.isProbe === true,
     attempts: NO_ATTEMPTS,
     commands: NO_COMMANDS,
     retries: {},

@@ -78,8 +78,6 @@ export const TaskState = z.object({
   /** Those of them whose own failure it was. */
   blamed: z.array(z.string()).default([]),
   notBefore: Time,
-  /** When it last yielded to other tasks: it waits behind them since then; 0: never. */
-  yieldedAt: Time,
   uploads: z.record(z.string(), SignedUpload),
   /**
    * Reports that are not settled: outputs whose multipart uploads the storage still has to complete, which an earlier
@@ -137,7 +135,6 @@ export function newTask({
     avoid: [...avoid],
     blamed: [],
     notBefore: 0,
-    yieldedAt: 0,
     uploads: {},
     reports: [],
     chunk,

@@ -1,23 +1,17 @@
 // Uploads that begin before their file is complete, on the S3 server that runs beside the tests.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, inject, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { LeaseId } from "#shared/ids.ts";
 import type { UploadTicket } from "#shared/protocol/uploads.ts";
 import { jobOf } from "../../rpc/job.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import { newSpec, PROBE } from "../../testing/jobs.ts";
+import { S3_STORAGE } from "../../testing/s3-storage.ts";
 import { loadState } from "../../testing/stored-state.ts";
+import { claimFrom } from "../../testing/turns.ts";
 
 const MIB = 2 ** 20;
-const s3 = inject("s3");
-const STORAGE = {
-  service: "s3other",
-  endpoint: s3.endpoint,
-  bucket: "copra",
-  force_path_style: true,
-  credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
-};
 const OUTPUTS = { "mp4:240p": { path: "early/a.mp4" }, "jpg:90x": { path: "early/a.jpg" } };
 
 type Lease = { readonly lease: LeaseId; readonly token: string };
@@ -28,11 +22,11 @@ const stateOf = (spec: JobSpec) => runInDurableObject(stubOf(spec), (_, { storag
 const uploadOf = async (spec: JobSpec) =>
   (await stateOf(spec))?.tasks.find(({ id }) => id === "encode")?.uploads["0/1"];
 
-async function encoding(storage: object = STORAGE): Promise<{ spec: JobSpec; lease: Lease }> {
+async function encoding(storage: object = S3_STORAGE): Promise<{ spec: JobSpec; lease: Lease }> {
   const spec = await newSpec({ outputs: OUTPUTS, storage });
   await stubOf(spec).create(spec);
   const claim = async (slotClass: "inspect" | "encode"): Promise<Lease> => {
-    const [task] = await stubOf(spec).claim({ nodeId: "a", session: "s", slotClass, max: 1 });
+    const [task] = await claimFrom(stubOf(spec), { nodeId: "a", session: "s", slotClass, max: 1 });
     if (!task) throw new Error("No task");
     return task as Lease;
   };
@@ -80,10 +74,10 @@ it("stores parts while the size is unknown, and is completed with the size that 
   const front = await ticketOf(ask(spec, lease, { sizeBytes: end, parts: [0] }));
   expect([idOf(last), last.parts[0]?.sizeBytes]).toEqual([idOf(first), MIB + 5]);
   const etags = [(await put(front, 0)).headers.get("etag") ?? "", etag, (await put(last, 2)).headers.get("etag") ?? ""];
-  expect((await fetch(`${s3.endpoint}/copra/early/a.mp4`)).status).toBe(404);
+  expect((await fetch(`${S3_STORAGE.endpoint}/copra/early/a.mp4`)).status).toBe(404);
   await complete(spec, lease, end, etags);
   await vi.waitFor(async () => expect((await stateOf(spec))?.outputs[0]?.phase).toBe("done"));
-  const stored = new Uint8Array(await (await fetch(`${s3.endpoint}/copra/early/a.mp4`)).arrayBuffer());
+  const stored = new Uint8Array(await (await fetch(`${S3_STORAGE.endpoint}/copra/early/a.mp4`)).arrayBuffer());
   expect([stored.length, stored[5 * MIB - 1], stored[5 * MIB], stored[10 * MIB]]).toEqual([end, 0, 1, 2]);
 });
 

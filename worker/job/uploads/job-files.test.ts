@@ -33,7 +33,9 @@ it("ends a job without possible outputs, with the reason for each", async () => 
   });
   const ended = inspected(spec);
   const failed = (type: string, code: string, words: string) => ({
-    ...{ type, status: `${type}.failed`, error_code: code },
+    type,
+    status: `${type}.failed`,
+    error_code: code,
     error: expect.stringContaining(words),
   });
   expect(viewJob(ended)).toMatchObject({

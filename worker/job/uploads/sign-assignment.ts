@@ -1,4 +1,5 @@
 // Signs the scratch objects of a task with its assignment: without a request for each chunk.
+import { parseLeaseId } from "#shared/ids.ts";
 import type { SignedScratch } from "#shared/protocol/scratch.ts";
 import type { Assignment, Task } from "#shared/protocol/tasks.ts";
 import type { Settings } from "../../settings.ts";
@@ -15,7 +16,7 @@ export async function withSigned(state: JobState, given: Assignment, settings: S
   const { task, lease } = given;
   if (!settings.scratch || task.kind !== "chunk") return given;
   const store = openScratch(settings.scratch, state.spec.id, state.scratch.folder);
-  const folder = attemptFolder(taskOf(state, lease.split(".")[1] ?? ""));
+  const folder = attemptFolder(taskOf(state, parseLeaseId(lease)?.task ?? ""));
   const signed = await signChunk(task, folder, store);
   return { ...given, task: { ...task, signed } };
 }

@@ -10,7 +10,11 @@ import { usageOf } from "./job-usage.ts";
 useSpec();
 
 const frame = (width: number, height: number): MediaProbe["streams"][0] => ({
-  ...{ index: 0, codec_type: "video", codec_name: "h264", width, height },
+  index: 0,
+  codec_type: "video",
+  codec_name: "h264",
+  width,
+  height,
 });
 const video = (width: number, height: number): MediaProbe => ({
   streams: [frame(width, height), ...AUDIO_PROBE.streams],
@@ -18,7 +22,11 @@ const video = (width: number, height: number): MediaProbe => ({
 });
 const COVER = { ...frame(3000, 3000), disposition: { attached_pic: 1 } };
 const done = (changes: Partial<OutputState>): OutputState => ({
-  ...{ phase: "done", failure: null, images: null, files: [{ sizeBytes: 5 }], probe: null },
+  phase: "done",
+  failure: null,
+  images: null,
+  files: [{ sizeBytes: 5 }],
+  probe: null,
   ...changes,
 });
 
@@ -56,7 +64,10 @@ it.each<[string, Partial<OutputState>, object]>([
 ])("counts %s", async (_, output, expected) => {
   const state: JobState = {
     ...checkedJob(await newSpec()),
-    ...{ status: "job.completed", completedAt: NOW, startedAt: 0, outputs: [done(output)] },
+    status: "job.completed",
+    completedAt: NOW,
+    startedAt: 0,
+    outputs: [done(output)],
   };
   const none = { audioMs: 0, sdMs: 0, hdMs: 0, uhdMs: 0, storedBytes: expect.any(Number), nodeMs: 0 };
   expect(usageOf(state, NOW)).toMatchObject({ completed: 1, failed: 0, aborted: 0, ...none, ...expected });

@@ -45,7 +45,7 @@ function workMembers(state: JobState): Pick<JobView, "state" | "started_at"> {
 }
 
 /** What the job requires of a node that no node has. */
-function waitingMembers({ status, waiting }: JobState): Pick<JobView, "waiting_for"> {
+export function waitingMembers({ status, waiting }: JobState): Pick<JobView, "waiting_for"> {
   const missing = waiting.encode?.for ?? waiting.inspect?.for ?? null;
   return missing === null || isTerminalJob(status) ? {} : { waiting_for: missing };
 }
@@ -124,5 +124,5 @@ function urlsOf(state: JobState, index: number): Pick<OutputView, "url" | "urls"
   }
 }
 
-const failureMembers = (failure: Failure | null): { error?: string; error_code?: string } =>
+export const failureMembers = (failure: Failure | null): { error?: string; error_code?: string } =>
   failure ? { error: failure.message, error_code: failure.code } : {};

@@ -5,8 +5,9 @@ import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_
 import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
-import { withoutSeries } from "#shared/job/quality.ts";
+import { type MeasuredRendition, type QualityMetadata, withoutSeries } from "#shared/job/quality.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { QualityReport, RenditionQuality } from "#shared/protocol/quality.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
@@ -15,7 +16,6 @@ import { shownSourceUrl } from "../../storage/source-url.ts";
 import type { JobState } from "../state/job-state.ts";
 import { ultrafastReceipt } from "./chunk-view.ts";
 import { fileUrl } from "./job-view.ts";
-import { qualityMetadata } from "./quality-view.ts";
 import { targetsOf } from "./target-view.ts";
 
 /** The input's metadata as clients see it, or null while it is unknown. */
@@ -108,3 +108,36 @@ export function payloadMetadata(state: JobState): PayloadMetadata {
     outputs: state.spec.outputs.map((_, index) => payloadOutputMetadata(state, index)),
   };
 }
+
+// The measured quality of an output, as clients see it.
+
+/** A report as clients see it. */
+const qualityMetadata = ({ renditions, failure }: QualityReport): QualityMetadata => ({
+  renditions: renditions.map(renditionMetadata),
+  ...(failure === undefined ? {} : { error: failure }),
+});
+
+function renditionMetadata({ size, shown, samples, series, ...rendition }: RenditionQuality): MeasuredRendition {
+  const { intervalSeconds, ...points } = series;
+  return {
+    track: rendition.track,
+    width: size.width,
+    height: size.height,
+    shown_width: shown.width,
+    shown_height: shown.height,
+    model: rendition.model,
+    frames: samples,
+    every: rendition.every,
+    vmaf: statistics(rendition.vmaf),
+    psnr: statistics(rendition.psnr),
+    ssim: statistics(rendition.ssim),
+    series: { interval_seconds: intervalSeconds, ...points },
+  };
+}
+
+const statistics = ({ mean, harmonicMean, percentile1, min }: RenditionQuality["vmaf"]) => ({
+  mean,
+  harmonic_mean: harmonicMean,
+  percentile_1: percentile1,
+  min,
+});

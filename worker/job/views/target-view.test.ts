@@ -22,9 +22,18 @@ const REPORT: TargetReport = {
   tried: [{ rateFactor: 25.5, score: 93.4, kbps: 1240 }],
 };
 const SHOWN = {
-  ...{ vmaf: 93, size: "1280x720", rate_factor: 25.5, ended: "met" },
+  vmaf: 93,
+  size: "1280x720",
+  rate_factor: 25.5,
+  ended: "met",
   samples: {
-    ...{ number: 3, seconds: 3, frames: 29, mean: 93.6, harmonic_mean: 93.55, percentile_1: 90.4, kbps: 1240 },
+    number: 3,
+    seconds: 3,
+    frames: 29,
+    mean: 93.6,
+    harmonic_mean: 93.55,
+    percentile_1: 90.4,
+    kbps: 1240,
   },
 };
 

@@ -31,8 +31,13 @@ describe("the tasks of a job", () => {
     expect(list.tasks[0]).toMatchObject({ status: "completed", node: "a", ended_at: at(0), progress: 1 });
     const chunk = { number: 2, from_seconds: 24, to_seconds: 48 };
     expect(list.tasks[4]).toEqual({
-      ...{ id: "chunk-1", kind: "chunk", outputs: ["mp4:240p", "httpstream"], status: "waiting", chunk },
-      ...{ attempt: 0, progress: 0 },
+      id: "chunk-1",
+      kind: "chunk",
+      outputs: ["mp4:240p", "httpstream"],
+      status: "waiting",
+      chunk,
+      attempt: 0,
+      progress: 0,
     });
   });
 
@@ -41,8 +46,14 @@ describe("the tasks of a job", () => {
     const item = { ...proofOf(claimed), stage: "encoding", fraction: 0.25, fps: 120.5, speed: 4.82 } as const;
     const { state } = recordProgress(claimed.state, item, NOW + 2000);
     expect(taskOf(state, claimed.id)).toMatchObject({
-      ...{ status: "running", node: "b", attempt: 1, started_at: at(1000) },
-      ...{ stage: "encoding", progress: 0.25, fps: 120.5, speed: 4.82 },
+      status: "running",
+      node: "b",
+      attempt: 1,
+      started_at: at(1000),
+      stage: "encoding",
+      progress: 0.25,
+      fps: 120.5,
+      speed: 4.82,
     });
     const uploading = recordProgress(state, { ...proofOf(claimed), stage: "uploading", fraction: 0.5 }, NOW + 3000);
     expect(taskOf(uploading.state, claimed.id)).toMatchObject({ stage: "uploading", progress: 0.5 });
@@ -52,9 +63,15 @@ describe("the tasks of a job", () => {
   it("show finished chunks with their average speed", () => {
     const state = joining();
     expect(taskOf(state, "chunk-0")).toMatchObject({
-      ...{ status: "completed", node: "a", attempt: 1, progress: 1, started_at: at(0), ended_at: at(1000) },
+      status: "completed",
+      node: "a",
+      attempt: 1,
+      progress: 1,
+      started_at: at(0),
+      ended_at: at(1000),
       // 24 s of 25 fps in 5 s.
-      ...{ fps: 120, speed: 4.8 },
+      fps: 120,
+      speed: 4.8,
     });
     expect(taskOf(state, "join")).toMatchObject({ status: "waiting", attempt: 0 });
     expect(viewTasks(run(state)).tasks.every(({ status }) => status === "completed")).toBe(true);

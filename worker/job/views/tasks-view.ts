@@ -80,7 +80,10 @@ function viewTask(state: JobState, task: TaskState, { work, spans }: ViewedChunk
   const status = STATUS[phase];
   const span = task.chunk === null ? undefined : spans.get(task.chunk);
   return {
-    ...{ id, kind, outputs: keysOf(state, task.outputs), status },
+    id,
+    kind,
+    outputs: keysOf(state, task.outputs),
+    status,
     ...(work && span ? { chunk: viewSpan(work, span) } : {}),
     attempt,
     ...(status === "waiting" ? {} : viewHolder(state, task)),
@@ -128,7 +131,12 @@ function viewAttempts(state: JobState): Pick<TaskList, "attempts" | "attempts_dr
 const attemptKey = (task: string, { attempt }: { readonly attempt: number }): string => `${task} ${attempt}`;
 
 const viewAttempt = ({ task, attempt, nodeId, since, endedAt, outcome, reason }: EndedAttempt): AttemptView => ({
-  ...{ task, attempt, node: nodeId, started_at: instant(since), ended_at: instant(endedAt), outcome },
+  task,
+  attempt,
+  node: nodeId,
+  started_at: instant(since),
+  ended_at: instant(endedAt),
+  outcome,
   ...(reason === undefined ? {} : { reason }),
 });
 

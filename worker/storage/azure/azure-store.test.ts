@@ -17,7 +17,9 @@ const MIB = 2 ** 20;
 const open = (changes: Partial<typeof STORAGE> = {}, keys = KEYS): ObjectStore =>
   openStore({ id, storage: { ...STORAGE, ...changes } }, keys, env);
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
-  ...{ objectName, sizeBytes, cacheControl },
+  objectName,
+  sizeBytes,
+  cacheControl,
   contentType: "video/mp4",
   output: { key: "mp4", type: "video" as const },
 });

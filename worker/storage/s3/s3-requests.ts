@@ -72,14 +72,23 @@ export async function sendS3(client: S3Client, url: string, init: TimedInit): Pr
   });
 }
 
-/** Size in bytes of an object, or null when it cannot be read. */
+/**
+ * Size in bytes of an object, or null when it cannot be read. Not by HEAD: Cloudflare's edge sends a GET instead for
+ * many file name extensions, to which the signature does not apply.
+ */
 export async function storedSize(client: S3Client, url: string): Promise<number | null> {
-  const size = async (response: Response): Promise<number | null> => {
-    const length = response.headers.get("content-length");
-    return response.ok && length !== null ? Number(length) : null;
+  // The signature does not include it. Of an empty object there is no byte: 416.
+  const init = { method: "GET", headers: { range: "bytes=0-0" } };
+  const size = async ({ status, headers, body }: Response): Promise<number | null> => {
+    await body?.cancel();
+    if (status === 200) return wholeNumber(headers.get("content-length"));
+    return status === 206 || status === 416 ? wholeNumber(headers.get("content-range")?.split("/")[1]) : null;
   };
-  return await send(client, { url, init: { method: "HEAD" } }, size).catch(() => null);
+  return await send(client, { url, init }, size).catch(() => null);
 }
+
+const wholeNumber = (text: string | null | undefined): number | null =>
+  /^\d+$/.test(text ?? "") ? Number(text) : null;
 
 async function send<Value>(
   client: S3Client,

@@ -27,7 +27,9 @@ async function opened(storage: object) {
 }
 
 const file = (objectName: string, sizeBytes: number, cacheControl: string | null = null) => ({
-  ...{ objectName, sizeBytes, cacheControl },
+  objectName,
+  sizeBytes,
+  cacheControl,
   contentType: "video/mp4",
   output: { key: "mp4", type: "video" as const },
 });
@@ -143,7 +145,11 @@ describe("a bucket", () => {
   ])("is shown with the scheme that was asked for, and asked by https: %j", async (changes, shown) => {
     const { credentials } = local();
     const { store, urlOf } = await opened({
-      ...{ service: "s3", region: "eu-west-1", bucket: "videos", path: "/v", credentials },
+      service: "s3",
+      region: "eu-west-1",
+      bucket: "videos",
+      path: "/v",
+      credentials,
       ...changes,
     });
     expect(urlOf("a.mp4")).toBe(shown);

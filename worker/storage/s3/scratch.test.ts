@@ -9,8 +9,6 @@ const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
 const SETTINGS: ScratchSettings = {
   bucket: { endpoint, region: "us-east-1", bucket: "copra-scratch", addressing: "path" },
   keys: { accessKeyId, secretAccessKey },
-  prefix: "test/scratch",
-  keepMs: 0,
   readOrigin: false,
 };
 const JOB = "AAAAAAAAAAAAAA" as JobId;
@@ -32,7 +30,7 @@ describe("a job's scratch folder", () => {
     expect(await write(folder, "chunk-1-1/0-720p.mp4")).toBe(200);
     expect(await read(folder, "chunk-1-1/0-720p.mp4")).toEqual([206, "bc"]);
     const { origin, pathname, search } = new URL(await folder.get("chunk-1-1/0-720p.mp4"));
-    expect(pathname).toBe(`/copra-scratch/test/scratch/${JOB}/0/chunk-1-1/0-720p.mp4`);
+    expect(pathname).toBe(`/copra-scratch/copra-scratch/${JOB}/0/chunk-1-1/0-720p.mp4`);
     expect((await fetch(origin + pathname)).status).toBe(403);
     expect((await fetch(origin + pathname.replace("720p", "480p") + search)).status).toBe(403);
     expect((await fetch(origin + pathname + search, { method: "PUT", body: "x" })).status).toBe(403);
@@ -60,8 +58,11 @@ describe("the settings of the scratch bucket", () => {
   const BARE = { ...env, SCRATCH_ENDPOINT: undefined, SCRATCH_REGION: undefined, SCRATCH_BUCKET: undefined };
   const NONE = { ...BARE, SCRATCH_ACCESS_KEY_ID: undefined, SCRATCH_SECRET_ACCESS_KEY: undefined };
   const ALL = {
-    ...{ SCRATCH_ENDPOINT: "https://s3.example.com/", SCRATCH_REGION: "auto", SCRATCH_BUCKET: "b" },
-    ...{ SCRATCH_ACCESS_KEY_ID: "id", SCRATCH_SECRET_ACCESS_KEY: "secret" },
+    SCRATCH_ENDPOINT: "https://s3.example.com/",
+    SCRATCH_REGION: "auto",
+    SCRATCH_BUCKET: "b",
+    SCRATCH_ACCESS_KEY_ID: "id",
+    SCRATCH_SECRET_ACCESS_KEY: "secret",
   };
   const settings = (changes: object) => settingsOf({ ...NONE, ...changes } as never).scratch;
 
@@ -70,7 +71,7 @@ describe("the settings of the scratch bucket", () => {
     expect(settings(ALL)).toEqual({
       bucket: { endpoint: "https://s3.example.com", region: "auto", bucket: "b", addressing: "path" },
       keys: { accessKeyId: "id", secretAccessKey: "secret" },
-      ...{ prefix: "copra-scratch", keepMs: 3_600_000, readOrigin: false },
+      readOrigin: false,
     });
   });
 
@@ -78,8 +79,6 @@ describe("the settings of the scratch bucket", () => {
     [{ SCRATCH_BUCKET: undefined, SCRATCH_REGION: " " }, /SCRATCH_REGION/],
     [{ SCRATCH_BUCKET: undefined }, /also needs SCRATCH_BUCKET/],
     [{ SCRATCH_ENDPOINT: "s3.example.com" }, /SCRATCH_ENDPOINT/],
-    [{ SCRATCH_PREFIX: "../videos" }, /SCRATCH_PREFIX/],
-    [{ SCRATCH_KEEP_MINUTES: "an hour" }, /SCRATCH_KEEP_MINUTES/],
     [{ ULTRAFAST_READ_ORIGIN: "yes" }, /ULTRAFAST_READ_ORIGIN/],
   ])("name what is wrong: %j", (changes, words) => {
     expect(() => settings({ ...ALL, ...changes })).toThrow(words);

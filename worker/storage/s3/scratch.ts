@@ -20,15 +20,17 @@ export interface ScratchStore {
   clear(): Promise<void>;
 }
 
+/** The folder of all scratch objects. Nothing else may be in it, because jobs delete what is there. */
+export const SCRATCH_FOLDER = "copra-scratch";
 /** S3's limit for one PUT (PutObject, API reference). */
 export const MAX_SCRATCH_BYTES = 5 * 2 ** 30;
 /** A page of keys must fit into the maximum size of a response, at about 400 bytes of XML each. */
 const PAGE_KEYS = 100;
 
 /** Folders are numbered within a job: a folder that is being removed is never written to again. */
-export function openScratch({ bucket, keys, prefix }: ScratchSettings, job: JobId, folder: number): ScratchStore {
+export function openScratch({ bucket, keys }: ScratchSettings, job: JobId, folder: number): ScratchStore {
   const signer: S3Client = { region: bucket.region, keys, allow: null, derivedKeys: new Map() };
-  const root = `${prefix}/${job}/${folder}/`;
+  const root = `${SCRATCH_FOLDER}/${job}/${folder}/`;
   const urlOf = (name: string): string => keyUrl(bucket, root + name);
   const seconds = SIGNED_MS / 1000;
   return {

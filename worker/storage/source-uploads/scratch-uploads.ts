@@ -6,6 +6,7 @@ import type { ScratchSettings } from "../../settings.ts";
 import { presign, presignPut, sendS3 } from "../s3/s3-requests.ts";
 import { abortMultipart, type Bucket, beginMultipart, completeMultipart } from "../s3/s3-store.ts";
 import { objectUrl } from "../s3/s3-urls.ts";
+import { SCRATCH_FOLDER } from "../s3/scratch.ts";
 import { NoStorageResponse } from "../storage-errors.ts";
 import { SIGNED_MS } from "../upload-limits.ts";
 import type { UploadStore } from "./upload-store.ts";
@@ -13,10 +14,10 @@ import type { UploadStore } from "./upload-store.ts";
 /** As long as a slow client needs for a part: at 20 kB/s. */
 const PART_LIMIT_MS = 60 * 60_000;
 
-function bucketOf({ bucket, keys, prefix }: ScratchSettings): Bucket {
+function bucketOf({ bucket, keys }: ScratchSettings): Bucket {
   const options = { acl: null, storageClass: null, cacheControl: null, expires: null };
   // No job has objects there: ids of jobs have 14 characters.
-  const storage: StorageOf<"s3"> = { kind: "s3", ...bucket, path: `${prefix}/uploads`, options, secure: true };
+  const storage: StorageOf<"s3"> = { kind: "s3", ...bucket, path: `${SCRATCH_FOLDER}/uploads`, options, secure: true };
   return { storage, keys, allow: null, region: bucket.region, derivedKeys: new Map() };
 }
 

@@ -1,6 +1,7 @@
 // Somebody who listens to the events of an account during a run.
 import { env } from "cloudflare:workers";
 import { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
+import { follow } from "../../events/socket-stream.ts";
 import type { AccountRpc } from "../../rpc/account.ts";
 import { direct } from "./fault-points.ts";
 
@@ -32,11 +33,12 @@ export class AccountListener {
     };
   }
 
-  /** The first write of a stream. */
+  /** The first text of a stream after its opening. */
   async #read(): Promise<string> {
-    const opened = await this.#account.events(this.#lastId);
-    if (!opened.ok) throw new Error("No stream");
-    const reader = opened.value.pipeThrough(new TextDecoderStream()).getReader();
+    const headers = this.#lastId === null ? {} : { "last-event-id": this.#lastId };
+    const stream = await follow(this.#account, new Request("https://copra.test/v2/events", { headers }));
+    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+    await reader.read();
     const { value = "" } = await reader.read();
     await reader.cancel();
     return value;

@@ -9,6 +9,7 @@ import { fileToStore, requiredFiles } from "../../job/uploads/job-files.ts";
 import { settingsOf } from "../../settings.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
 import { type S3Client, sendS3 } from "../../storage/s3/s3-requests.ts";
+import { SCRATCH_FOLDER } from "../../storage/s3/scratch.ts";
 import { isUploadGone } from "../../storage/storage-errors.ts";
 import { direct } from "./fault-points.ts";
 import type { Run } from "./run-job.ts";
@@ -54,8 +55,8 @@ export async function checkInvariants(run: Run): Promise<void> {
 async function scratchKeys(jobId: JobId): Promise<string[]> {
   const settings = settingsOf(env).scratch;
   if (!settings) throw new Error("The scratch bucket is not configured");
-  const { bucket, keys, prefix } = settings;
-  const query = new URLSearchParams({ prefix: `${prefix}/${jobId}/` });
+  const { bucket, keys } = settings;
+  const query = new URLSearchParams({ prefix: `${SCRATCH_FOLDER}/${jobId}/` });
   const xml = await sendS3(
     { region: bucket.region, keys, allow: null },
     `${bucket.endpoint}/${bucket.bucket}?${query}`,

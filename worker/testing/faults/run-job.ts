@@ -154,7 +154,9 @@ class Driver implements World {
   async #create(): Promise<string> {
     const headers = { "idempotency-key": this.#folder };
     const { status, body } = await this.#sendUntilAnswered("/v2/jobs", {
-      ...{ method: "POST", headers, body: this.scenario.request(this.#folder) },
+      method: "POST",
+      headers,
+      body: this.scenario.request(this.#folder),
     });
     if (status !== 201) throw new Error(JSON.stringify(body));
     return body.id;

@@ -29,7 +29,11 @@ const request = (outputs: object, changes: object = {}): object => {
   return {
     input: { url: "https://media.example.com/video.mp4" },
     storage: {
-      ...{ service: "s3other", endpoint, bucket: "copra", region: "us-east-1", force_path_style: true },
+      service: "s3other",
+      endpoint,
+      bucket: "copra",
+      region: "us-east-1",
+      force_path_style: true,
       credentials: { access_key_id: accessKeyId, secret_access_key: secretAccessKey },
     },
     notification: { type: "http", url: `${inject("answers")}/${encoded}/hook`, events: true },

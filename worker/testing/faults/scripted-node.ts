@@ -1,7 +1,7 @@
 // A node that does its tasks by a script, over the real socket, routes and storage. Its uploads are not video, but a
 // byte that identifies the lease.
 import { exports } from "cloudflare:workers";
-import type { LeaseId } from "#shared/ids.ts";
+import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import { type HubFrame, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
 import { LEASE_MS, OFFER_MS } from "#shared/protocol/leases.ts";
@@ -82,7 +82,10 @@ export class ScriptedNode {
     const used = (slotClass: SlotClass): number =>
       [...this.#running.values()].filter((one) => one.slotClass === slotClass).length;
     this.#send({
-      ...{ type: "hello", protocol: PROTOCOL_VERSION, nodeId: this.#nodeId, session: this.#session },
+      type: "hello",
+      protocol: PROTOCOL_VERSION,
+      nodeId: this.#nodeId,
+      session: this.#session,
       capabilities: { ffmpegVersion: "7.0", cpus: 2, ...ALL_SOFTWARE },
       slots: { inspect: SLOTS.inspect - used("inspect"), encode: SLOTS.encode - used("encode") },
       running: running.map(([lease, { token, slotClass }]) => ({ lease, token, slotClass })),
@@ -124,7 +127,7 @@ export class ScriptedNode {
   #leaseOf(assignment: Assignment): ScriptedLease {
     const { lease, token, task } = assignment;
     const sent: (() => Promise<unknown>)[] = [];
-    const isRepeated = Number(lease.split(".").at(-1)) > 1;
+    const isRepeated = (parseLeaseId(lease)?.attempt ?? 1) > 1;
     /** Sends a report on the lease, with the injected fault. */
     const step = async <Value>(name: string, say: () => Promise<Value>): Promise<Value> => {
       const kind = await this.#world.step(`${task.kind} ${name}`);

@@ -23,8 +23,8 @@ const MAX_REQUESTS = 5;
 
 /** The byte that the uploads of a lease consist of. */
 export function contentByteOf(lease: string): number {
-  const named = lease.slice(lease.indexOf("."));
-  return 1 + ([...named].reduce((sum, char) => 31 * sum + char.charCodeAt(0), 7) % 251);
+  const { task, attempt } = parseLeaseId(lease) ?? {};
+  return 1 + ([...`${task}.${attempt}`].reduce((sum, char) => 31 * sum + char.charCodeAt(0), 7) % 251);
 }
 
 /** Does a task and reports it. Throws Dropped. */

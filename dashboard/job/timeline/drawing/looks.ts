@@ -14,7 +14,11 @@ export const LOOKS: Readonly<Record<Look, string>> = {
 };
 
 const OF_KIND: Readonly<Record<Bar["kind"], Look>> = {
-  ...{ inspect: "inspecting", encode: "encoding", chunk: "encoding", audio: "audio", join: "joining" },
+  inspect: "inspecting",
+  encode: "encoding",
+  chunk: "encoding",
+  audio: "audio",
+  join: "joining",
 };
 
 /** A task that only reads its source, or only copies, has one look for all that it does before it stores. */

@@ -12,7 +12,10 @@ import { freeSlots, HOLD_MS } from "./held-slots.ts";
 import { Roster } from "./roster.ts";
 
 const PROFILE: Profile = {
-  ...{ pool: "default", region: null, labels: [], spot: false },
+  pool: "default",
+  region: null,
+  labels: [],
+  spot: false,
   capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
 };
 
@@ -55,15 +58,16 @@ function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs, late }: Fleet): {
       kind: "advertise",
       offers: [
         TicketOffer.parse({
-          ...{ jobId, accountId: jobId.charCodeAt(4) % 2 ? "a" : "b", slotClass, requirements: NO_REQUIREMENTS },
-          ...{
-            count: 1,
-            since: createdAt.get(jobId) ?? now,
-            prefer,
-            preferUntil: now + 2000,
-            avoid: [],
-            avoidUntil: 0,
-          },
+          jobId,
+          accountId: jobId.charCodeAt(4) % 2 ? "a" : "b",
+          slotClass,
+          requirements: NO_REQUIREMENTS,
+          count: 1,
+          since: createdAt.get(jobId) ?? now,
+          prefer,
+          preferUntil: now + 2000,
+          avoid: [],
+          avoidUntil: 0,
         }),
       ],
     });

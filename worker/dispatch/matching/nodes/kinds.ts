@@ -118,10 +118,12 @@ export class Kinds<Node extends Member> {
     if (kind.connected === (sign > 0 ? 1 : 0)) this.#changed.add(kind);
   }
 
-  /** Adds a stored kind without nodes. */
-  restore({ profile, seenAt }: Pick<StoredKind, "profile" | "seenAt">): void {
+  /** Adds a stored kind, after the nodes that are still connected. */
+  restore({ profile, isConnected, seenAt }: StoredKind): void {
     const kind = this.#get(profile);
     kind.seenAt = Math.max(kind.seenAt, seenAt);
+    // Only a change is worth a row: a hub starts again and again on the same nodes.
+    if (isConnected && kind.connected > 0) this.#changed.delete(kind);
   }
 
   /** The profiles of which a node is connected, or was in the last minutes. */

@@ -1,15 +1,11 @@
 // The connected nodes by what they have, with indexes to find one without looking at all of them.
 import { waitsForOthers } from "#shared/ids.ts";
-import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
+import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
 import type { ConnectedNode } from "./connected-node.ts";
 import { Kinds, type Use } from "./kinds.ts";
 import { accountOf, type Running, RunningLeases } from "./running-leases.ts";
 import { type Limit, SlotRules } from "./slot-rules.ts";
-
-/** What has changed since the last look. */
-export type RosterChanges = { readonly nodes: Set<string>; readonly accounts: Set<string>; readonly ended: Running[] };
-const noChanges = (): RosterChanges => ({ nodes: new Set(), accounts: new Set(), ended: [] });
 
 export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly kinds = new Kinds<Node>();
@@ -18,7 +14,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   /** The number of tasks of each account on all nodes, and of claims on their way. */
   readonly #tasks = new Map<string, number>();
   readonly #slots = new SlotRules();
-  #changes = noChanges();
+  #ended: Running[] = [];
 
   /** The number of slots of a class, free or in use, of a pool's nodes that accept work. */
   slots(pool: string, slotClass: SlotClass): number {
@@ -88,6 +84,11 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#slots.freeForSources(node, slotClass);
   }
 
+  /** What a node has to offer if the hub loses its memory now. */
+  offeredBy(node: Node): SlotCounts {
+    return this.#slots.offeredBy(node);
+  }
+
   /** No encode slot is held for an inspection any more. */
   endHold(lease: string): void {
     const node = this.holder(lease);
@@ -140,11 +141,11 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#slots.limited();
   }
 
-  /** What has changed since the last call. */
-  takeChanges(): RosterChanges {
-    const changes = this.#changes;
-    this.#changes = noChanges();
-    return changes;
+  /** The leases that have left their nodes since the last call. */
+  takeEnded(): Running[] {
+    const ended = this.#ended;
+    this.#ended = [];
+    return ended;
   }
 
   /** The leases of all nodes. */
@@ -153,13 +154,11 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   }
 
   #index(node: Node): void {
-    this.#changes.nodes.add(node.nodeId);
     this.#running.add(node);
     this.#count(node, 1);
   }
 
   #unindex(node: Node): void {
-    this.#changes.nodes.add(node.nodeId);
     this.#count(node, -1);
     // Counted with the account that was known so far.
     for (const lease of Object.keys(node.leases)) {
@@ -194,13 +193,12 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   #end(node: Node, leases: readonly string[]): void {
     const ended = this.#running.end(node, leases);
     for (const { lease } of ended) this.#slots.forget(lease);
-    this.#changes.ended.push(...ended);
+    this.#ended.push(...ended);
   }
 
   #addTasks(accountId: string, count: number): void {
     const tasks = this.tasksOf(accountId) + count;
     if (tasks === 0) this.#tasks.delete(accountId);
     else this.#tasks.set(accountId, tasks);
-    this.#changes.accounts.add(accountId);
   }
 }

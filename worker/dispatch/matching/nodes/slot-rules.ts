@@ -40,6 +40,12 @@ export class SlotRules {
     else this.#claims.set(nodeId, claims);
   }
 
+  /** The free slots of a node and those of claims on their way, which it still has if nobody hears of the claims. */
+  offeredBy({ nodeId, free }: ConnectedNode): SlotCounts {
+    const { inspect = 0, encode = 0 } = this.#claims.get(nodeId) ?? {};
+    return { inspect: free.inspect + inspect, encode: free.encode + encode };
+  }
+
   limitOf(nodeId: string): Limit | null {
     return this.#limits.get(nodeId) ?? null;
   }

@@ -7,24 +7,40 @@ import type { Match } from "../choose.ts";
 import { Matching } from "../matching.ts";
 import { addSlots, type ConnectedNode } from "../nodes/connected-node.ts";
 import { Roster } from "../nodes/roster.ts";
-import type { MatchingConfig } from "../shares.ts";
 import type { MatchingEvent } from "../steps.ts";
 
 export const PROFILE: Profile = {
-  ...{ pool: "default", region: null, labels: [], spot: false },
+  pool: "default",
+  region: null,
+  labels: [],
+  spot: false,
   capabilities: { encoders: ["libx264"], muxers: [], filters: [], hardware: null },
 };
 
 export const nodeOf = (nodeId: string, free: SlotCounts, profile: Partial<Profile> = {}): ConnectedNode => ({
-  ...{ nodeId, session: `s-${nodeId}`, profile: { ...PROFILE, ...profile }, free },
-  ...{ leases: {}, accounts: {}, draining: false, heardAt: 0 },
+  nodeId,
+  session: `s-${nodeId}`,
+  profile: { ...PROFILE, ...profile },
+  free,
+  leases: {},
+  accounts: {},
+  draining: false,
+  heardAt: 0,
 });
 
 /** `name` is 14 characters at most, the first of which is the account by default. */
 export const offerOf = (name: string, changes: Partial<SentOffer> = {}): TicketOffer =>
   TicketOffer.parse({
-    ...{ jobId: name.padEnd(14, "0"), accountId: name.slice(0, 1), slotClass: "encode", count: 1, since: 0 },
-    ...{ requirements: NO_REQUIREMENTS, prefer: null, preferUntil: 0, avoid: [], avoidUntil: 0 },
+    jobId: name.padEnd(14, "0"),
+    accountId: name.slice(0, 1),
+    slotClass: "encode",
+    count: 1,
+    since: 0,
+    requirements: NO_REQUIREMENTS,
+    prefer: null,
+    preferUntil: 0,
+    avoid: [],
+    avoidUntil: 0,
     ...changes,
   });
 
@@ -44,8 +60,8 @@ export class SimulatedFleet {
   #leases = 0;
   wakeAt: number | null = null;
 
-  constructor(secondsOf: (offer: TicketOffer) => number = () => 60, config?: MatchingConfig) {
-    this.matching = new Matching(this.roster, config);
+  constructor(secondsOf: (offer: TicketOffer) => number = () => 60) {
+    this.matching = new Matching(this.roster);
     this.#secondsOf = secondsOf;
   }
 

@@ -1,208 +1,166 @@
-// The tickets that wait, each in the group of those that the same nodes may take. No method looks at all tickets,
-// except `values`.
-import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
-import type { ConnectedNode } from "../nodes/connected-node.ts";
+// The tickets that wait, by account and by job. Knows which of them are on disk.
+import { signatureOf } from "#shared/protocol/requirements.ts";
+import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Roster } from "../nodes/roster.ts";
 import type { Account, Accounts } from "./accounts.ts";
-import { Groups, opensAt } from "./groups.ts";
-import { Heap } from "./heap.ts";
-import { BANDS, bandOf, type Entry, type Group } from "./lines.ts";
-import { TicketIndex } from "./ticket-index.ts";
-import { type Ticket, ticketKey } from "./tickets.ts";
+import { isStale, type Ticket, ticketKey } from "./tickets.ts";
 
-/** A ticket rises by one band of priority after waiting this long, so that nothing waits for ever. */
-export const RISE_EVERY_MS = 15 * 60_000;
+/** A ticket that waits. */
+export type Entry = {
+  readonly key: string;
+  readonly account: Account;
+  /** Equal for tickets that the same kinds of nodes suit equally well. */
+  readonly suits: string;
+  /** The region near its source; null: not known. */
+  readonly near: string | null;
+  ticket: Ticket;
+  /** How many nodes in a row got none of its tasks. */
+  emptyClaims: number;
+};
 
 /** A node may get nothing because it works on the same tasks already; the next one shows that there are none. */
 const MAX_EMPTY_CLAIMS = 2;
 
-export class Waiting<Node extends ConnectedNode> {
-  readonly #roster: Roster<Node>;
+export class Waiting {
+  readonly #roster: Pick<Roster, "get">;
   readonly #accounts: Accounts;
-  readonly #index = new TicketIndex();
-  readonly #groups: Groups<Node>;
-  readonly #accepting = new Set<string>();
-  readonly #opening: Record<SlotClass, Heap<Entry>> = {
-    inspect: new Heap((one, other) => one.opensAt < other.opensAt),
-    encode: new Heap((one, other) => one.opensAt < other.opensAt),
-  };
-  readonly #rising = new Heap<Entry>((one, other) => one.risesAt < other.risesAt);
+  /** In the order in which they were last advertised. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #ofAccounts = new Map<Account, Set<Entry>>();
+  /** Those that prefer the node that has their source. */
+  readonly #withSource = new Map<Account, Set<Entry>>();
+  readonly #ofJobs = new Map<string, Set<Entry>>();
+  readonly #stored = new Set<string>();
+  readonly #changed = new Set<string>();
 
-  constructor(roster: Roster<Node>, accounts: Accounts) {
+  constructor(roster: Pick<Roster, "get">, accounts: Accounts) {
     this.#roster = roster;
     this.#accounts = accounts;
-    this.#groups = new Groups(roster);
   }
 
   get size(): number {
-    return this.#index.size;
+    return this.#entries.size;
   }
 
-  get(key: string): Ticket | null {
-    return this.#index.get(key)?.ticket ?? null;
+  values(): Iterable<Entry> {
+    return this.#entries.values();
   }
 
-  *values(): Generator<Ticket> {
-    for (const { ticket } of this.#index.values()) yield ticket;
-  }
-
-  /** The groups whose tickets may be taken: those for any node, and those for a node that has a free slot now. */
-  *groups(slotClass: SlotClass): Generator<Group> {
-    yield* this.#groups.forAny(slotClass);
-    for (const nodeId of this.#groups.freed(slotClass)) {
-      const group = this.#groups.heldFor(nodeId, slotClass);
-      if (group) yield group;
-    }
-  }
-
-  /** The groups whose tickets wait for any node. */
-  lendable(slotClass: SlotClass): Iterable<Group> {
-    return this.#groups.forAny(slotClass);
-  }
-
-  /** The groups whose tickets a node may take when it has a free slot, if it has what they require. */
-  *groupsFor(nodeId: string, slotClass: SlotClass): Generator<Group> {
-    yield* this.#groups.forAny(slotClass);
-    const held = this.#groups.heldFor(nodeId, slotClass);
-    if (held) yield held;
+  /** The accounts of which tickets wait, with these tickets; or only with those whose source a node has. */
+  byAccount(onlyWithSource = false): Iterable<readonly [Account, Iterable<Entry>]> {
+    return onlyWithSource ? this.#withSource : this.#ofAccounts;
   }
 
   /** Adds a ticket of the hub's storage. */
   restore(ticket: Ticket, now: number): void {
-    this.put({ ...ticket, isCountOld: true }, now);
-    this.#index.isOnDisk(ticketKey(ticket));
+    const key = this.put({ ...ticket, isCountOld: true }, now);
+    this.#stored.add(key);
+    this.#changed.delete(key);
   }
 
   /** A job advertises: replaces its ticket of the same class and requirements; a count of zero removes it. */
-  put(ticket: Ticket, now: number): void {
+  put(ticket: Ticket, now: number): string {
     const key = ticketKey(ticket);
-    const before = this.#index.get(key);
+    const before = this.#entries.get(key);
     if (before) this.#remove(before);
-    if (ticket.count > 0)
-      this.#insert(key, { ...ticket, waitingSince: before?.ticket.waitingSince || ticket.waitingSince || now }, now);
+    if (ticket.count > 0) {
+      const waitingSince = before?.ticket.waitingSince || ticket.waitingSince || now;
+      this.#add({ ...ticket, waitingSince }, key, before?.near ?? null);
+    }
+    return key;
   }
 
   /** Removes the tickets of a job's class except these: it no longer requires that. */
   keepOnly(jobId: string, slotClass: SlotClass, keys: ReadonlySet<string>): void {
-    for (const entry of this.#index.ofJob(jobId, slotClass)) if (!keys.has(entry.key)) this.#remove(entry);
+    for (const entry of this.#ofJobs.get(jobKey({ jobId, slotClass })) ?? []) {
+      if (!keys.has(entry.key)) this.#remove(entry);
+    }
   }
 
   /** Takes some of a ticket's tasks. */
-  take(ticket: Ticket, count: number): void {
-    const entry = this.#index.get(ticketKey(ticket));
-    if (!entry) return;
-    const rest = entry.ticket.count - count;
+  take(entry: Entry, count: number): void {
+    const { ticket } = entry;
+    const rest = ticket.count - count;
     // A job of which the count is not known is called until it has nothing left.
-    if (rest > 0 || ticket.isCountOld) entry.ticket = { ...entry.ticket, count: Math.max(1, rest) };
+    if (rest > 0 || ticket.isCountOld) entry.ticket = { ...ticket, count: Math.max(1, rest) };
     else this.#remove(entry);
   }
 
   /** Returns tasks that were taken, to wait until `notBefore`, unless the job has advertised again meanwhile. */
   giveBack(ticket: Ticket, count: number, notBefore: number, now: number): void {
-    const rest = this.get(ticketKey(ticket));
+    const rest = this.#entries.get(ticketKey(ticket))?.ticket;
     if (rest && rest.advertisedAt !== ticket.advertisedAt) return;
     this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore }, now);
   }
 
   /** A job was called for tasks. One that has none, for several nodes, is called no more until it advertises again. */
   claimed(ticket: Ticket, count: number): void {
-    const entry = this.#index.get(ticketKey(ticket));
+    const entry = this.#entries.get(ticketKey(ticket));
     if (entry?.ticket.advertisedAt !== ticket.advertisedAt) return;
     entry.emptyClaims = count > 0 ? 0 : entry.emptyClaims + 1;
     if (entry.emptyClaims >= MAX_EMPTY_CLAIMS) this.#remove(entry);
   }
 
-  /** Moves the tickets for which time has changed something. */
-  advance(now: number): void {
-    for (const slotClass of SLOT_CLASSES) {
-      const opening = this.#opening[slotClass];
-      for (let entry = opening.peek(); entry && entry.opensAt <= now; entry = opening.peek()) this.#place(entry, now);
-    }
-    for (let entry = this.#rising.peek(); entry && entry.risesAt <= now; entry = this.#rising.peek()) {
-      this.#place(entry, now);
-    }
-  }
-
-  /** A node was changed, added or removed. */
-  nodeChanged(nodeId: string, now: number): void {
-    for (const slotClass of SLOT_CLASSES) this.#groups.nodeChanged(nodeId, slotClass);
-    const accepts = this.#roster.accepter(nodeId) !== null;
-    if (this.#accepting.has(nodeId) === accepts) return;
-    if (accepts) this.#accepting.add(nodeId);
-    else this.#accepting.delete(nodeId);
-    // What prefers it waits for it, as long as it accepts work.
-    for (const entry of this.#index.preferring(nodeId)) this.#place(entry, now);
-  }
-
-  /** What still waits for nodes that have a free slot may not use it: it waits for any node. */
-  releaseHeld(now: number): void {
-    for (const slotClass of SLOT_CLASSES) {
-      for (const nodeId of this.#groups.freed(slotClass)) {
-        for (const entry of this.#index.preferring(nodeId)) {
-          if (entry.ticket.slotClass !== slotClass || entry.line?.group.nodeId !== nodeId) continue;
-          entry.mayHold = false;
-          this.#place(entry, now);
-        }
-      }
-      this.#groups.clearFreed(slotClass);
-    }
-  }
-
-  /** What an account has used has changed, or whether it may run more tasks. */
-  accountChanged(account: Account): void {
-    this.#groups.accountChanged(account);
-  }
-
-  /** When the first ticket of a class opens to more nodes; Infinity: never. */
-  opensAt(slotClass: SlotClass): number {
-    return this.#opening[slotClass].peek()?.opensAt ?? Infinity;
-  }
-
   /** Removes tickets that were not advertised again. */
   removeStale(now: number): void {
-    for (const entry of this.#index.stale(now)) this.#remove(entry);
+    for (const entry of this.#entries.values()) {
+      if (!isStale(entry.ticket, now)) return;
+      this.#remove(entry);
+    }
   }
 
-  /** The tickets to store since the last call; null: to delete. */
+  /**
+   * The tickets to store since the last call; null: to delete. Each is stored once: as a note to call its job,
+   * which knows how many tasks it has.
+   */
   takeChanges(): (readonly [key: string, ticket: Ticket | null])[] {
-    return this.#index.takeChanges();
+    const changes = [...this.#changed].map((key) => [key, this.#entries.get(key)?.ticket ?? null] as const);
+    this.#changed.clear();
+    const unsaved = changes.filter(([key, ticket]) => (ticket === null) === this.#stored.has(key));
+    for (const [key, ticket] of unsaved) {
+      if (ticket) this.#stored.add(key);
+      else this.#stored.delete(key);
+    }
+    return unsaved;
   }
 
-  #insert(key: string, ticket: Ticket, now: number): void {
-    const account = this.#accounts.get(ticket.accountId);
-    account.weight = ticket.weight;
-    account.maxRunning = ticket.maxRunning;
-    this.#accounts.count(account, ticket.slotClass, 1);
-    const times = { opensAt: Infinity, risesAt: Infinity };
-    const place = { band: 0, line: null, near: null, mayHold: true };
-    const entry: Entry = { key, account, ticket, ...place, emptyClaims: 0, ...times };
-    this.#index.add(entry);
-    this.#place(entry, now);
-    this.accountChanged(account);
+  #add(ticket: Ticket, key: string, nearBefore: string | null): void {
+    const { accountId, weight, maxRunning, slotClass, requirements, prefer, steady } = ticket;
+    const account = this.#accounts.get(accountId);
+    account.weight = weight;
+    account.maxRunning = maxRunning;
+    this.#accounts.count(account, slotClass, 1);
+    const near = (prefer === null ? null : this.#roster.get(prefer)?.profile.region) ?? nearBefore;
+    const suits = [signatureOf(requirements), near ?? "", steady ? "steady" : ""].join("\n");
+    const entry: Entry = { key, account, suits, near, ticket, emptyClaims: 0 };
+    this.#entries.set(key, entry);
+    this.#changed.add(key);
+    addTo(this.#ofAccounts, account, entry);
+    if (prefer !== null) addTo(this.#withSource, account, entry);
+    addTo(this.#ofJobs, jobKey(ticket), entry);
   }
 
   #remove(entry: Entry): void {
-    const { account, ticket } = entry;
-    this.#index.delete(entry);
-    this.#groups.leave(entry);
-    this.#opening[ticket.slotClass].delete(entry);
-    this.#rising.delete(entry);
+    const { key, account, ticket } = entry;
+    this.#entries.delete(key);
+    this.#changed.add(key);
+    removeFrom(this.#ofAccounts, account, entry);
+    removeFrom(this.#withSource, account, entry);
+    removeFrom(this.#ofJobs, jobKey(ticket), entry);
     this.#accounts.count(account, ticket.slotClass, -1);
   }
+}
 
-  /** Puts a ticket where it belongs now. */
-  #place(entry: Entry, now: number): void {
-    this.#groups.leave(entry);
-    const { ticket } = entry;
-    const risen = Math.floor(Math.max(0, now - ticket.waitingSince) / RISE_EVERY_MS);
-    entry.band = Math.min(BANDS - 1, bandOf(ticket.priority) + risen);
-    entry.risesAt = entry.band === BANDS - 1 ? Infinity : ticket.waitingSince + (risen + 1) * RISE_EVERY_MS;
-    if (entry.risesAt === Infinity) this.#rising.delete(entry);
-    else this.#rising.place(entry);
-    const group = ticket.notBefore > now ? null : this.#groups.join(entry, now);
-    entry.opensAt = opensAt(entry, group, now);
-    const opening = this.#opening[ticket.slotClass];
-    if (entry.opensAt === Infinity) opening.delete(entry);
-    else opening.place(entry);
-  }
+const jobKey = ({ jobId, slotClass }: Pick<Ticket, "jobId" | "slotClass">): string => `${slotClass} ${jobId}`;
+
+function addTo<Key>(sets: Map<Key, Set<Entry>>, key: Key, entry: Entry): void {
+  const known = sets.get(key);
+  if (known) known.add(entry);
+  else sets.set(key, new Set([entry]));
+}
+
+function removeFrom<Key>(sets: Map<Key, Set<Entry>>, key: Key, entry: Entry): void {
+  const known = sets.get(key);
+  known?.delete(entry);
+  if (known?.size === 0) sets.delete(key);
 }

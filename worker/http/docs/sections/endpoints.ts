@@ -1,8 +1,14 @@
 // All operations of the document, then the schemas that no other section shows.
-import type { OpenApiDocument } from "../../openapi/document-shape.ts";
-import { code, type Html, html, prose, section } from "../markup.ts";
-import { viewOperation } from "../operation-view.ts";
-import { foldedSchemas } from "../schema-view.ts";
+import type {
+  ContentObject,
+  OpenApiDocument,
+  OperationObject,
+  ParameterObject,
+  RequestBodyObject,
+  ResponseObject,
+} from "../../openapi/document-shape.ts";
+import { block, code, errorAnchor, type Html, html, json, prose, section, table } from "../markup.ts";
+import { fieldName, foldedSchemas, schemaLink, viewDescription, viewType } from "../schema-view.ts";
 
 export const endpoints = ({ paths, tags }: OpenApiDocument): Html =>
   section(
@@ -31,3 +37,76 @@ export const schemas = ({ components }: OpenApiDocument, shown: ReadonlySet<stri
     foldedSchemas(components.schemas, rest, ({ description = "" }, name) => html`${code(name)} ${prose(description)}`),
   );
 };
+
+/** Renders one operation of the OpenAPI document. */
+const ACCESS: Readonly<Record<string, string>> = {
+  apiKey: "API key",
+  adminToken: "admin token",
+  metricsToken: "metrics token or admin token",
+};
+
+/** A section with the parameters, the body and the responses of an operation. */
+function viewOperation(path: string, method: string, operation: OperationObject): Html {
+  const title = html`<span class="method ${method}">${method.toUpperCase()}</span> <span class="path">${path}</span>`;
+  const [scheme = ""] = operation.security.flatMap((need) => Object.keys(need));
+  return section(
+    3,
+    operation.operationId,
+    title,
+    html`<p><strong>${operation.summary}.</strong> ${prose(operation.description ?? "")} <span class="access">${
+      ACCESS[scheme] ? `Requires the ${ACCESS[scheme]}.` : "Public."
+    }</span></p>`,
+    operation.parameters ? viewParameters(operation.summary, operation.parameters) : "",
+    operation.requestBody ? viewBody(operation.requestBody) : "",
+    viewResponses(operation.responses),
+  );
+}
+
+const viewParameters = (summary: string, parameters: readonly ParameterObject[]): Html =>
+  table(
+    `Parameters: ${summary}`,
+    ["Parameter", "In", "Type", "Description"],
+    parameters.map(({ name, in: place, schema, description, required }) => [
+      fieldName(name, required),
+      place,
+      viewType(schema),
+      viewDescription({ ...schema, description }),
+    ]),
+  );
+
+const viewBody = ({ content }: RequestBodyObject): Html =>
+  html`<p class="label">Request body: ${schemaOf(content)}</p>${examplesOf(content, "Request")}`;
+
+function viewResponses(responses: OperationObject["responses"]): Html {
+  const entries = Object.entries(responses);
+  const good = entries.filter(([status]) => status < "400");
+  const bad = entries.filter(([status]) => status >= "400");
+  return html`${good.map(([status, response]) => viewSuccess(status, response))}
+<p class="errors">Errors: ${bad.map(([status, response]) => html`<span>${status} ${codesOf(response)}</span> `)}</p>`;
+}
+
+const viewSuccess = (status: string, { description, content = {} }: ResponseObject): Html =>
+  html`<p class="label">Response ${code(status)}: ${prose(description)}${
+    Object.keys(content).length > 0 ? html`, ${schemaOf(content)}` : ""
+  }</p>${examplesOf(content, `Response ${status}`)}`;
+
+/** The codes of an error response, linked to the error table. */
+const codesOf = ({ "x-error-codes": names = [] }: ResponseObject): Html[] =>
+  names.map((name, at) => html`${at > 0 ? ", " : ""}<a href="#${errorAnchor(name)}">${code(name)}</a>`);
+
+function schemaOf(content: ContentObject): Html {
+  const [[mediaType, { schema }] = ["", {}]] = Object.entries(content);
+  const name = schema?.$ref?.split("/").at(-1);
+  return name === undefined ? code(mediaType) : schemaLink(name);
+}
+
+function examplesOf(content: ContentObject, label: string): Html[] {
+  return Object.values(content).flatMap(({ example, examples = {} }) => [
+    ...(typeof example === "string" ? [block(example, `${label} example`)] : []),
+    ...Object.values(examples).map(({ summary, value }) =>
+      summary === undefined
+        ? json(value, `${label} example`)
+        : html`<details open><summary>${summary}</summary>${json(value, `${label} example: ${summary}`)}</details>`,
+    ),
+  ]);
+}

@@ -13,7 +13,6 @@ import {
   OUTPUT_STATUS_DESCRIPTIONS,
 } from "../../openapi/status-descriptions.ts";
 import { code, codes, type Html, html, prose, section, table } from "../markup.ts";
-import { type Moves, nextOf, stateOf, statusFlow } from "../status-flow.ts";
 
 const TITLES: Readonly<Record<OutputType, string>> = {
   video: "Video and audio",
@@ -65,3 +64,34 @@ const life = (title: string, moves: Moves, descriptions: Readonly<Record<string,
       }),
     ),
   );
+
+// A diagram of statuses in HTML: intermediate statuses with arrows, then final ones.
+
+/** The possible next statuses of each status. */
+type Moves = ReadonlyMap<string, ReadonlySet<string>>;
+
+const nextOf = (moves: Moves, status: string): string[] => [...(moves.get(status) ?? [])];
+
+/** Whether a status is final: it has no next status, or only earlier ones. */
+function isFinal(moves: Moves, status: string): boolean {
+  const order = [...moves.keys()];
+  return nextOf(moves, status).every((next) => order.indexOf(next) < order.indexOf(status));
+}
+
+function statusFlow(title: string, moves: Moves): Html {
+  const statuses = [...moves.keys()];
+  const ends = statuses.filter((status) => isFinal(moves, status));
+  const intermediate = statuses.filter((status) => !ends.includes(status));
+  return html`<ol class="flow" aria-label="${title}: statuses in their order">
+${intermediate.map((status) => html`<li><span class="status">${stateOf(status)}</span></li>`)}
+<li class="ends">${ends.map((status) => html`<span class="status ${styleOf(status)}">${stateOf(status)}</span>`)}</li></ol>`;
+}
+
+/** The status without its scope, which the heading has. */
+const stateOf = (status: string): string => status.slice(status.indexOf(".") + 1);
+
+/** The style of a final status. */
+function styleOf(status: string): "good" | "bad" | "neutral" {
+  if (status.endsWith(".failed")) return "bad";
+  return /\.(?:skipped|aborted)$/.test(status) ? "neutral" : "good";
+}

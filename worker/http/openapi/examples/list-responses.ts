@@ -6,8 +6,13 @@ import type { Upload, UploadList, UploadPart, UploadSummary } from "#shared/api/
 export const UPLOAD_ID = "h2Ks9dQ0aLwE4nRb7TcX";
 const PART = { number: 1, size: 67_108_864, etag: "9a0364b9e99bb480dd25e1f0284c8555" };
 const UPLOAD: UploadSummary = {
-  ...{ id: UPLOAD_ID, name: "video.mov", size: 157_286_400, part_size: 67_108_864, status: "open" as const },
-  ...{ created_at: "2026-11-22T10:00:00.000Z", expires_at: "2026-11-23T10:04:11.000Z" },
+  id: UPLOAD_ID,
+  name: "video.mov",
+  size: 157_286_400,
+  part_size: 67_108_864,
+  status: "open" as const,
+  created_at: "2026-11-22T10:00:00.000Z",
+  expires_at: "2026-11-23T10:04:11.000Z",
 };
 
 type ListResponses = {

@@ -1,6 +1,7 @@
 // Examples of responses.
 
 import type * as z from "zod";
+import type { ProbeView } from "#shared/api/probe-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { HttpStreamMetadata } from "#shared/job/metadata.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -49,7 +50,9 @@ export const COMPLETED_JOB: JobView = {
     { key: "mp4:240p", type: "video", format: "mp4:240p", url: `${FOLDER}/240p.mp4`, status: "video.encoded" },
     { key: "mp4:1080p", type: "video", format: "mp4:1080p", status: "video.skipped" },
     {
-      ...{ key: "jpg:320x", type: "image", format: "jpg:320x" },
+      key: "jpg:320x",
+      type: "image",
+      format: "jpg:320x",
       urls: [1, 2, 3, 4, 5].map((ordinal) => `${FOLDER}/image-0${ordinal}.jpg`),
       status: "image.created",
     },
@@ -76,14 +79,26 @@ export const ABORTED_JOB: JobView = {
 export const METADATA: MediaProbe = {
   streams: [
     {
-      ...{ index: 0, codec_name: "h264", codec_type: "video", profile: "High", width: 426, height: 240 },
-      ...{ pix_fmt: "yuv420p", r_frame_rate: "30/1", avg_frame_rate: "30/1", duration: "10.000000", nb_frames: "300" },
+      index: 0,
+      codec_name: "h264",
+      codec_type: "video",
+      profile: "High",
+      width: 426,
+      height: 240,
+      pix_fmt: "yuv420p",
+      r_frame_rate: "30/1",
+      avg_frame_rate: "30/1",
+      duration: "10.000000",
+      nb_frames: "300",
     },
     { index: 1, codec_name: "aac", codec_type: "audio", sample_rate: "48000", channels: 2, bit_rate: "128000" },
   ],
   format: {
     filename: `${FOLDER}/240p.mp4`,
-    ...{ nb_streams: 2, format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.000000", size: "806912" },
+    nb_streams: 2,
+    format_name: "mov,mp4,m4a,3gp,3g2,mj2",
+    duration: "10.000000",
+    size: "806912",
   },
 };
 
@@ -111,19 +126,27 @@ const BOUND = { pool: "default", labels: ["region:eu"] };
 const MASKED_KEY = "k-6wUx0Ga1oTqVJ3yPzB2nR8dKfLcE5sHmQ9iXgYt4ZbA";
 
 const NODE = {
-  ...{
-    id: "attic",
-    state: "ready",
-    not_ready: [],
-    pool: "default",
-    labels: ["gpu", "region:eu"],
-    region: "eu",
-    spot: false,
-  },
-  ...{ host: "attic.example.com", version: "0.1.0", protocol: 3, ffmpeg: "8.1.2", cpus: 16, hardware: "nvenc" },
+  id: "attic",
+  state: "ready",
+  not_ready: [],
+  pool: "default",
+  labels: ["gpu", "region:eu"],
+  region: "eu",
+  spot: false,
+  host: "attic.example.com",
+  version: "0.1.0",
+  protocol: 3,
+  ffmpeg: "8.1.2",
+  cpus: 16,
+  hardware: "nvenc",
   disk: { free_bytes: 750_000_000_000, total_bytes: 1_000_000_000_000 },
   slots: { inspect: { free: 31, running: 1 }, encode: { free: 1, running: 2 } },
-  ...{ leases: 3, score: 0.1, connected_at: DATES.created_at, hub: "hub:default:0" },
+  leases: 3,
+  score: 0.1,
+  connected_at: DATES.created_at,
+  last_seen_at: null,
+  lost_leases: [],
+  hub: "hub:default:0",
 } as const satisfies z.infer<(typeof RESPONSES)["NodeList"]>["nodes"][number];
 const DEMAND = {
   encode: { wanted: 8, running: 3, waiting: 5, free: 0, oldest_wait_seconds: 42.5, mean_task_seconds: 63.1 },
@@ -137,10 +160,19 @@ const USED = {
   stored_bytes: 5_034_112_004,
 };
 
+export const QUEUED_PROBE: ProbeView = {
+  id: JOB_ID,
+  status: "queued",
+  created_at: DATES.created_at,
+  completed_at: null,
+  source: SOURCE,
+};
+
 /** One example of each response. */
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },
+  Probe: { ...QUEUED_PROBE, status: "completed", completed_at: DATES.completed_at, metadata: METADATA },
   ...listResponses(JOB_ID),
   ...factExamples(JOB_ID),
   ...SESSION_EXAMPLES,
@@ -151,12 +183,17 @@ export const RESPONSE_EXAMPLES: Responses = {
     storage: { kind: "s3", bucket: "my-bucket", region: "eu-west-1" },
     outputs: [
       {
-        ...{ key: "mp4:240p", type: "video", format: "mp4:0x240_500k", path: "video/240p.mp4" },
+        key: "mp4:240p",
+        type: "video",
+        format: "mp4:0x240_500k",
+        path: "video/240p.mp4",
         url: `${FOLDER}/240p.mp4`,
         spec: { container: "mp4", video: { codec: "h264" }, audio: { codec: "aac" } },
       },
       {
-        ...{ key: "httpstream", type: "httpstream", format: "httpstream" },
+        key: "httpstream",
+        type: "httpstream",
+        format: "httpstream",
         urls: [
           { format: "hls", url: `${FOLDER}/hls/master.m3u8` },
           { format: "dash", url: `${FOLDER}/dash/master.mpd` },
@@ -175,7 +212,10 @@ export const RESPONSE_EXAMPLES: Responses = {
     job_id: JOB_ID,
     notifications: [
       {
-        ...{ id: `msg_${JOB_ID}_1`, event: "job.completed", status: "due", attempts: 1 },
+        id: `msg_${JOB_ID}_1`,
+        event: "job.completed",
+        status: "due",
+        attempts: 1,
         created_at: "2026-11-21 05:23:33 +0000",
         next_attempt_at: "2026-11-21 05:23:38 +0000",
         last_result: "HTTP 503",
@@ -183,7 +223,10 @@ export const RESPONSE_EXAMPLES: Responses = {
     ],
   },
   Delivery: {
-    ...{ id: `msg_${JOB_ID}_1`, event: "job.completed", status: "due", attempts: 10 },
+    id: `msg_${JOB_ID}_1`,
+    event: "job.completed",
+    status: "due",
+    attempts: 10,
     created_at: "2026-11-21 05:23:33 +0000",
     next_attempt_at: "2026-11-21 09:00:00 +0000",
     last_result: "HTTP 503",
@@ -221,7 +264,11 @@ export const RESPONSE_EXAMPLES: Responses = {
     ...NODE,
     running: [{ lease: `${JOB_ID}.encode.1`, class: "encode" }],
     capabilities: {
-      ...{ ffmpegVersion: "8.1.2", encoders: ["libx264", "aac"], cpus: 16, filters: ["scale"], muxers: ["mp4"] },
+      ffmpegVersion: "8.1.2",
+      encoders: ["libx264", "aac"],
+      cpus: 16,
+      filters: ["scale"],
+      muxers: ["mp4"],
       hardware: { name: "nvenc", path: null, encoders: ["h264_nvenc", "av1_nvenc"] },
     },
   },

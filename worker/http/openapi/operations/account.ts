@@ -17,8 +17,11 @@ const LAST_EVENT_ID: Parameter = {
 };
 
 const EVENT: JobEvent = {
-  ...{ id: JOB_ID, status: "job.completed", progress: "100%" },
-  ...{ created_at: "2026-11-21T05:23:27.123Z", completed_at: "2026-11-21T05:23:33.456Z" },
+  id: JOB_ID,
+  status: "job.completed",
+  progress: "100%",
+  created_at: "2026-11-21T05:23:27.123Z",
+  completed_at: "2026-11-21T05:23:33.456Z",
   outputs: { completed: 3, failed: 0, total: 3 },
 };
 
@@ -51,7 +54,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     description:
       "Server-sent events of all jobs of the account: `job` (JobEvent) when a job is created, has another status or ends, " +
       "`notification` (NotificationEvent) with the body of each notification, as it is sent, and `gap` (GapEvent) when " +
-      "events after `Last-Event-ID` are no longer kept: the newest 1,000 are, for 24 hours after the last stream. " +
+      "events after `Last-Event-ID` are no longer kept: the newest 1,000 are, as long as notifications. " +
       "A comment every 15 seconds keeps idle connections open.",
     parameters: [LAST_EVENT_ID],
     responses: [

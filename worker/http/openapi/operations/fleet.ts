@@ -21,7 +21,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/nodes",
     id: "listNodes",
     summary: "List nodes",
-    description: "All nodes that are connected, and those that are cordoned.",
+    description: "All nodes that are connected, that are cordoned, or that were connected within a week.",
     responses: [success("The nodes", "NodeList")],
   },
   {
@@ -62,6 +62,17 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     description: "Cordons the node, which finishes its tasks, and then ends. Requires that it is connected.",
     parameters: [NODE],
     responses: [success("The node", "NodeDetails")],
+  },
+  {
+    ...node,
+    method: "delete",
+    path: "/v2/admin/nodes/:id",
+    id: "forgetNode",
+    summary: "Forget a node",
+    description:
+      "Removes a node that is not connected from the list, with its cordon. If it returns, it is a node like any other.",
+    parameters: [NODE],
+    responses: [success("The node, as it was last known", "NodeDetails")],
   },
   {
     ...monitor,

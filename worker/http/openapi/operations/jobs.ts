@@ -52,7 +52,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     description:
       "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
       "notification, settings; the response reports the first error. With `dry_run=true`, no job is created: the response " +
-      "is the plan for a source that the other query parameters describe.",
+      "is the plan for a source that the other query parameters describe, or for that of a probe.",
     parameters: [
       IDEMPOTENCY_KEY,
       ...TRACE_HEADERS,
@@ -75,7 +75,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       ...(["output_condition_not_valid", "output_key_not_unique", "output_path_not_unique"] as const),
       ...(["outputs_out_of_range", "notification_not_valid", "settings_not_valid", "query_not_valid"] as const),
       ...(["idempotency_key_not_valid", "idempotency_key_reused", "body_too_large"] as const),
-      ...(["too_many_jobs", "sealing_key_missing"] as const),
+      ...(["too_many_jobs", "sealing_key_missing", "probe_not_found", "probe_not_completed"] as const),
     ],
   },
   {
@@ -113,6 +113,23 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     parameters: [ID],
     responses: [{ status: 200, description: "The canceled job", content: { json: "Job", example: ABORTED_JOB } }],
     codes: ["job_not_found", "job_state_conflict"],
+  },
+  {
+    ...job,
+    method: "patch",
+    path: "/v2/jobs/:id",
+    id: "changeJob",
+    summary: "Change the priority of a job",
+    description:
+      "Work that waits for a node, now or later, has this priority from now on; 50 moves it to the front. Work that a node " +
+      "has is not interrupted. A `priority` in `settings.hop` no longer counts.",
+    parameters: [ID],
+    body: {
+      json: "ChangedJob",
+      examples: { front: { summary: "Before all others", value: { settings: { priority: 50 } } } },
+    },
+    responses: [{ status: 200, description: "The job", content: { json: "Job", example: RUNNING_JOB } }],
+    codes: ["job_not_found", "json_not_valid", "settings_not_valid", "job_state_conflict", "body_too_large"],
   },
   {
     ...job,

@@ -1,12 +1,12 @@
 // /v2/admin/nodes: the operator lists nodes, and decides which of them get work.
 import { type Context, Hono } from "hono";
-import type { NodeDetails, NodeList } from "#shared/api/node-responses.ts";
+import type { Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import { AppError } from "#shared/errors.ts";
+import { contractDate } from "#shared/job/job-view.ts";
 import type { Env } from "../../../bindings.ts";
-import type { NodeDetail } from "../../../rpc/hub-reports.ts";
+import type { NodeDetail, NodeReport } from "../../../rpc/hub-reports.ts";
 import type { AdminEnv } from "../../auth/auth.ts";
 import { allPools, askHubs, type HubStub } from "../../fleet/ask-hubs.ts";
-import { byPoolAndName, viewNode, viewNodeDetails } from "../../fleet/node-view.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
 
 export const adminNodes = new Hono<AdminEnv>({ strict: false })
@@ -17,19 +17,76 @@ export const adminNodes = new Hono<AdminEnv>({ strict: false })
   .get("/nodes/:id", (context) => respond(context, (hub, id) => hub.node(id)))
   .post("/nodes/:id/drain", (context) => respond(context, (hub, id) => hub.drain(id)))
   .post("/nodes/:id/cordon", (context) => respond(context, (hub, id) => hub.cordon(id, true)))
-  .post("/nodes/:id/uncordon", (context) => respond(context, (hub, id) => hub.cordon(id, false)));
+  .post("/nodes/:id/uncordon", (context) => respond(context, (hub, id) => hub.cordon(id, false)))
+  .delete("/nodes/:id", (context) =>
+    respond(context, (hub, id) => hub.forget(id), "No node of this name is known and not connected; drain it first"),
+  );
 
 const askAll = async <Answer>(env: Env, ask: (hub: HubStub) => Promise<Answer>): Promise<Answer[]> =>
   askHubs(env, await allPools(env), ask);
+
+const UNKNOWN = "No node of this name is connected, cordoned or has been here within a week";
 
 /** Responds with the node that a hub knows; a name that several pools have means the node that is connected. */
 async function respond(
   context: Context<AdminEnv, "/nodes/:id">,
   ask: (hub: HubStub, id: string) => Promise<NodeDetail | null>,
+  unknown = UNKNOWN,
 ): Promise<Response> {
   const id = context.req.param("id");
   const found = (await askAll(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
-  const node = found.find(({ state }) => state !== "offline") ?? found[0];
-  if (!node) throw new AppError("node_not_found", "No node of this name is connected or cordoned");
+  const node = found.find(({ lastSeenAt }) => lastSeenAt === null) ?? found[0];
+  if (!node) throw new AppError("node_not_found", unknown);
   return jsonResponse(context, viewNodeDetails(node) satisfies NodeDetails);
 }
+
+/** How the operator sees a node. */
+function viewNode({
+  id,
+  state,
+  notReady,
+  pool,
+  labels,
+  region,
+  spot,
+  slots,
+  leases,
+  score,
+  hub,
+  ...node
+}: NodeReport): Node {
+  const { host, version, protocol, ffmpeg, cpus, hardware, disk, connectedAt, lastSeenAt, lostLeases } = node;
+  return {
+    id,
+    state,
+    not_ready: [...notReady],
+    pool,
+    labels: [...labels],
+    region,
+    spot,
+    host,
+    version,
+    protocol,
+    ffmpeg,
+    cpus,
+    hardware,
+    disk: disk && { free_bytes: disk.free, total_bytes: disk.total },
+    slots: { inspect: { ...slots.inspect }, encode: { ...slots.encode } },
+    leases,
+    score,
+    connected_at: connectedAt === null ? null : contractDate(connectedAt),
+    last_seen_at: lastSeenAt === null ? null : contractDate(lastSeenAt),
+    lost_leases: [...lostLeases],
+    hub,
+  };
+}
+
+const viewNodeDetails = ({ running, capabilities, ...node }: NodeDetail): NodeDetails => ({
+  ...viewNode(node),
+  running: running.map(({ lease, slotClass }) => ({ lease, class: slotClass })),
+  capabilities,
+});
+
+/** By pool, then by name. */
+const byPoolAndName = (one: NodeReport, other: NodeReport): number =>
+  one.pool.localeCompare(other.pool) || one.id.localeCompare(other.id);

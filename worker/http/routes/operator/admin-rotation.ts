@@ -56,7 +56,9 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
   });
 
 export const viewLimits = ({ maxUnfinishedJobs, maxRunning, weight }: AccountLimitsOf) => ({
-  ...{ max_unfinished_jobs: maxUnfinishedJobs, max_running: maxRunning, weight },
+  max_unfinished_jobs: maxUnfinishedJobs,
+  max_running: maxRunning,
+  weight,
 });
 
 export async function knownAccount(db: D1Database, id: string): Promise<Account> {
@@ -110,7 +112,7 @@ async function eachOf<Item extends { id: string }>(
         if (await resealOne(item)) resealed += 1;
       } catch (error) {
         failed.push({ id: item.id, message: error instanceof AppError ? error.message : "Cannot be decrypted" });
-        log.warn("Secret not resealed", { id: item.id, error: messageOf(error) });
+        log.warn("secret not resealed", { id: item.id, error: messageOf(error) });
       }
     });
     await Promise.all(some);

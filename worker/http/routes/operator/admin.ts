@@ -93,7 +93,7 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   })
   .post("/node-tokens", async (context) => {
     const { name, pool, labels } = await readBody(context.req, NodeTokenBody, "request_not_valid");
-    // Creates the pool's hubs, near the operator unless HUBS places them (health.ts).
+    // Creates the pool's hub, near the operator (health.ts).
     await askHubs(context.env, [pool], (hub) => hub.stats());
     const token = newNodeToken(randomBytes);
     const digest = await digestNew(token, settingsOf(context.env).peppers);

@@ -1,8 +1,9 @@
 // The operator's side of the fleet, with nodes at the other end of real sockets.
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { NAME_IN_USE } from "#shared/protocol/frames.ts";
+import { GoneNodes } from "../../../dispatch/operator/gone-nodes.ts";
 import { hubOf } from "../../../rpc/hub.ts";
 import { faultyDatabase } from "../../../testing/faulty-database.ts";
 import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../../testing/jobs.ts";
@@ -41,12 +42,25 @@ describe("GET /v2/admin/nodes", () => {
     expect(status).toBe(200);
     expect(body.nodes.map(({ id }: { id: string }) => id)).toEqual(["near", "far"]);
     expect(body.nodes[0]).toMatchObject({
-      ...{ state: "ready", pool: "default", labels: [], leases: 1, hub: "hub:default:0" },
+      state: "ready",
+      pool: "default",
+      labels: [],
+      leases: 1,
+      hub: "hub:default",
       slots: { inspect: { free: 0, running: 1 }, encode: { free: 1, running: 0 } },
     });
     expect(body.nodes[1]).toMatchObject({
-      ...{ pool: "gpu", labels: ["region:eu", "ssd"], region: "eu", spot: true, host: "m1", version: "0.1.0" },
-      ...{ ffmpeg: "7.0", cpus: 2, disk: { free_bytes: 5, total_bytes: 9 }, hub: "hub:gpu:0", score: 0 },
+      pool: "gpu",
+      labels: ["region:eu", "ssd"],
+      region: "eu",
+      spot: true,
+      host: "m1",
+      version: "0.1.0",
+      ffmpeg: "7.0",
+      cpus: 2,
+      disk: { free_bytes: 5, total_bytes: 9 },
+      hub: "hub:gpu",
+      score: 0,
     });
     expect(RESPONSES.NodeList.parse(body)).toEqual(body);
     const details = (await admin("GET", "/nodes/near")).body;
@@ -152,14 +166,17 @@ describe("a drained node", () => {
   });
 });
 
-it.each(["GET /nodes/nobody", "POST /nodes/nobody/drain", "POST /nodes/nobody/cordon", "POST /nodes/%20/uncordon"])(
-  "%s is rejected: there is no such node",
-  async (route) => {
-    const [method = "", path = ""] = route.split(" ");
-    const message = "No node of this name is connected or cordoned";
-    expect(await admin(method, path)).toMatchObject({ status: 404, body: { error_code: "node_not_found", message } });
-  },
-);
+it.each([
+  "GET /nodes/nobody",
+  "POST /nodes/nobody/drain",
+  "POST /nodes/nobody/cordon",
+  "POST /nodes/%20/uncordon",
+  "DELETE /nodes/nobody",
+])("%s is rejected: there is no such node", async (route) => {
+  const [method = "", path = ""] = route.split(" ");
+  const message = expect.stringMatching(/^No node of this name is /);
+  expect(await admin(method, path)).toMatchObject({ status: 404, body: { error_code: "node_not_found", message } });
+});
 
 it("drains no node that is cordoned and not connected", async () => {
   const node = await joined("attic", ONE);
@@ -167,8 +184,64 @@ it("drains no node that is cordoned and not connected", async () => {
   node.socket.close();
   await vi.waitFor(async () => expect(await stateOf("attic")).toBe("offline"));
   expect((await admin("POST", "/nodes/attic/drain")).status).toBe(404);
-  expect((await admin("POST", "/nodes/attic/uncordon")).body.state).toBe("ready");
-  expect((await admin("GET", "/nodes/attic")).status).toBe(404);
+  expect((await admin("POST", "/nodes/attic/uncordon")).body.state).toBe("gone");
+});
+
+describe("a node that is gone", () => {
+  const leave = async (node: { readonly socket: WebSocket }, id = "attic"): Promise<void> => {
+    node.socket.close();
+    await vi.waitFor(async () => expect(await stateOf(id)).toBe("gone"));
+  };
+
+  it("stays in the list with what it had, also when the hub begins again, until it returns", async () => {
+    const node = await joined("attic", ONE);
+    await newJob();
+    const { lease } = (await node.next("assign")).assignment;
+    await leave(node);
+    await evictDurableObject(hubOf(env));
+    const { body } = await admin("GET", "/nodes");
+    expect(RESPONSES.NodeList.parse(body)).toEqual(body);
+    expect(body.nodes).toMatchObject([
+      { id: "attic", state: "gone", pool: "default", leases: 0, lost_leases: [lease] },
+    ]);
+    expect(body.nodes[0].last_seen_at).toMatch(/^\d{4}-/);
+    await joined("attic", ONE);
+    expect((await admin("GET", "/nodes")).body.nodes).toMatchObject([{ last_seen_at: null, lost_leases: [] }]);
+  });
+
+  it("can be forgotten, with its cordon, but not while it is connected", async () => {
+    const node = await joined("attic", ONE);
+    expect((await admin("DELETE", "/nodes/attic")).status).toBe(404);
+    await admin("POST", "/nodes/attic/cordon");
+    node.socket.close();
+    await vi.waitFor(async () => expect(await stateOf("attic")).toBe("offline"));
+    expect((await admin("DELETE", "/nodes/attic")).body).toMatchObject({ id: "attic", state: "offline" });
+    expect((await admin("GET", "/nodes")).body.nodes).toEqual([]);
+    expect((await admin("DELETE", "/nodes/attic")).status).toBe(404);
+    await joined("attic", ONE);
+    expect(await stateOf("attic")).toBe("ready");
+  });
+
+  it("is forgotten after a week, or when a hundred others have gone since", async () => {
+    await leave(await joined("attic", ONE));
+    await runInDurableObject(hubOf(env), (_, { storage }) => {
+      const gone = new GoneNodes(storage.kv);
+      const [[, node] = []] = gone.list(Date.now());
+      if (!node) throw new Error("No node is gone");
+      const week = 7 * 24 * 60 * 60_000;
+      expect(gone.list(node.goneAt + week - 1)).toHaveLength(1);
+      expect([gone.get("attic", node.goneAt + week), gone.list(node.goneAt + week)]).toEqual([null, []]);
+      const about = { host: null, version: null, spot: false };
+      const other = { profile: { pool: "default", labels: [] }, about, leases: {}, draining: false };
+      const add = (id: number, given: object = {}): void =>
+        gone.add({ nodeId: `n${id}`, ...other, ...given } as never, 1000 + id);
+      for (let id = 0; id <= 100; id++) add(id);
+      expect([gone.list(2000).length, gone.get("n0", 2000), gone.get("n1", 2000)?.goneAt]).toEqual([100, null, 1001]);
+      // Its machine was taken away, as it had announced.
+      add(200, { draining: true, about: { ...about, spot: true } });
+      expect(gone.get("n200", 2000)).toBeNull();
+    });
+  });
 });
 
 describe("GET /v2/autoscale and GET /metrics", () => {

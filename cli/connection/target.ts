@@ -1,0 +1,134 @@
+// Which service a command talks to, and with which credentials.
+import { join, resolve } from "node:path";
+import * as z from "zod";
+import { usageError } from "../exit.ts";
+import { type ConfigFile, readConfig } from "./config-file.ts";
+import type { Env } from "./folders.ts";
+import { readJsonFile } from "./private-json.ts";
+
+/** The part of the local system's stack.json that commands need. */
+export const LocalStack = z.object({
+  api: z.string(),
+  apiKey: z.string(),
+  adminToken: z.string(),
+  s3: z.object({
+    /** Empty if there is no S3 server. */
+    endpoint: z.string(),
+    region: z.string(),
+    bucket: z.string(),
+    accessKeyId: z.string(),
+    secretAccessKey: z.string(),
+  }),
+});
+export type LocalStack = z.infer<typeof LocalStack>;
+
+export type Target = {
+  /** Of the service, without `/v2` and without a slash at its end. */
+  readonly url: string;
+  readonly key: string | null;
+  readonly adminToken: string | null;
+  /** Where this comes from, for people: `profile "eu"`. */
+  readonly source: string;
+  /** Set if it is the local system of this machine. */
+  readonly local: LocalStack | null;
+};
+
+export type TargetOptions = {
+  readonly url?: string | undefined;
+  readonly key?: string | undefined;
+  readonly adminToken?: string | undefined;
+  readonly profile?: string | undefined;
+};
+
+/** The folder of the local system. */
+export const localHome = (env: Env): string => resolve(env.COPRA_HOME?.trim() || ".copra");
+
+export const readLocalStack = (env: Env): LocalStack | null =>
+  readJsonFile(join(localHome(env), "stack.json"), LocalStack);
+
+/** The origin of a service as people write it: with or without `/v2` and scheme. Throws a usage error. */
+export function serviceUrl(text: string): string {
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(text);
+  const whole = /^[a-z]+:\/\//i.test(text) ? text : `${isLoopback ? "http" : "https"}://${text}`;
+  if (!URL.canParse(whole) || !/^https?:/i.test(whole)) throw usageError(`"${text}" is not the URL of a service`);
+  return whole.replace(/(?<!\/)\/+$/, "").replace(/\/v2$/, "");
+}
+
+export type Credentials = { readonly key: string | undefined; readonly adminToken: string | undefined };
+
+/**
+ * The credentials of the environment for a service: none if COPRA_URL names another one, so that no key goes to a
+ * service that it is not for. Without COPRA_URL, they are for the service that the command line names.
+ */
+export function environmentCredentials(url: string, env: Env): Credentials {
+  const own = variable(env.COPRA_URL);
+  if (own !== undefined && normalized(own) !== normalized(url)) return { key: undefined, adminToken: undefined };
+  return { key: variable(env.COPRA_API_KEY), adminToken: variable(env.COPRA_ADMIN_TOKEN) };
+}
+
+const variable = (text: string | undefined): string | undefined => text?.trim() || undefined;
+const normalized = (url: string): string => new URL(serviceUrl(url)).href;
+
+/**
+ * The target of a command. Options and environment variables come first, then the profile, then the running local
+ * system. Credentials of the environment, of profiles and of the local system go only to the service they are for.
+ */
+export function findTarget(options: TargetOptions, env: Env): Target {
+  return explicitTarget(options, env) ?? profileTarget(options, env) ?? localTarget(env) ?? fail(env);
+}
+
+function explicitTarget(options: TargetOptions, env: Env): Target | null {
+  const fromOptions = options.url !== undefined || options.key !== undefined || options.adminToken !== undefined;
+  // A named profile is more specific than variables of the environment.
+  if (options.profile !== undefined && options.url === undefined) return null;
+  const url = options.url ?? variable(env.COPRA_URL);
+  if (url === undefined) {
+    if (!fromOptions && !variable(env.COPRA_API_KEY) && !variable(env.COPRA_ADMIN_TOKEN)) return null;
+    throw usageError("There is a key or token, but no URL: give --url or COPRA_URL, too");
+  }
+  const found = environmentCredentials(url, env);
+  const { key = found.key ?? null, adminToken = found.adminToken ?? null } = options;
+  return {
+    url: serviceUrl(url),
+    key,
+    adminToken,
+    source: fromOptions ? "the command line" : "the environment",
+    local: null,
+  };
+}
+
+function profileTarget(options: TargetOptions, env: Env): Target | null {
+  const wanted = options.profile ?? variable(env.COPRA_PROFILE);
+  const config = readConfig(env);
+  const name = wanted ?? config.current;
+  if (name === null) return null;
+  const found = Object.hasOwn(config.profiles, name) ? config.profiles[name] : undefined;
+  if (!found) {
+    if (wanted === undefined) return null;
+    throw usageError(`There is no profile "${name}"${knownProfiles(config)}`);
+  }
+  const { key = found.key ?? null, adminToken = found.admin_token ?? null } = options;
+  const { url } = found;
+  return { url: serviceUrl(url), key, adminToken, source: `profile "${name}"`, local: null };
+}
+
+const knownProfiles = ({ profiles }: ConfigFile): string => {
+  const names = Object.keys(profiles);
+  return names.length > 0 ? `; there are: ${names.join(", ")}` : ". Create it with copra login --profile <name>";
+};
+
+function localTarget(env: Env): Target | null {
+  const local = readLocalStack(env);
+  if (!local) return null;
+  const { api, apiKey: key, adminToken, s3 } = local;
+  // A service with another bucket for its chunks has no S3 server.
+  const withBucket = s3.endpoint === "" ? null : local;
+  return { url: serviceUrl(api), key, adminToken, source: `the local system in ${localHome(env)}`, local: withBucket };
+}
+
+function fail(env: Env): never {
+  throw usageError(
+    `There is no service to talk to. Run copra login <url>, or set COPRA_URL and COPRA_API_KEY, or start the local ` +
+      `system with copra dev (none runs in ${localHome(env)})`,
+  );
+}

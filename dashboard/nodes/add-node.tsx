@@ -1,0 +1,111 @@
+// Adds a node: makes a token, shows what to type on the machine, and waits until the node is there.
+import { useRef, useState } from "preact/hooks";
+import type { NewNodeToken, Node } from "../../client/index.ts";
+import { count } from "../core/format.ts";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Dialog } from "../parts/overlays/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { Status } from "../parts/status.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { isLoopback, startCommands, WAYS, type Way } from "./node-commands.ts";
+import { createToken, TokenFields } from "./token-fields.tsx";
+
+/** `nodes`: the list, which the page reads again while this is open. */
+export function AddNode({ nodes, close }: { readonly nodes: readonly Node[]; readonly close: () => void }) {
+  const [token, setToken] = useState<NewNodeToken | null>(null);
+  const before = useRef<ReadonlyMap<string, Node["connected_at"]>>(new Map());
+  const made = (created: NewNodeToken): void => {
+    before.current = new Map(nodes.map(({ id, connected_at }) => [id, connected_at]));
+    setToken(created);
+  };
+  // Nodes do not state which token they have.
+  const come = nodes.filter(
+    ({ id, pool, connected_at }) =>
+      pool === token?.pool && connected_at !== null && connected_at !== before.current.get(id),
+  );
+  return (
+    <Dialog title="Add a node" close={close} wide>
+      {token === null ? <TokenForm made={made} /> : <Start token={token.node_token} come={come} />}
+      <footer>
+        <button type="button" onClick={close}>
+          {token === null ? "Cancel" : "Done"}
+        </button>
+        {token === null && (
+          <button type="submit" form="add-node" class="primary">
+            Create its token
+          </button>
+        )}
+      </footer>
+    </Dialog>
+  );
+}
+
+function TokenForm({ made }: { readonly made: (token: NewNodeToken) => void }) {
+  const [error, setError] = useState<unknown>();
+  const create = async (event: SubmitEvent): Promise<void> => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    setError(undefined);
+    try {
+      made(await createToken(form));
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  return (
+    <form id="add-node" class="dialog-body stack" onSubmit={create}>
+      <p>
+        A node runs on any machine with Node.js 20 that reaches this service. It opens no port. Several machines may use
+        one token.
+      </p>
+      <div class="row">
+        <TokenFields />
+      </div>
+      {error !== undefined && <Problem error={error} />}
+    </form>
+  );
+}
+
+function Start({ token, come }: { readonly token: string; readonly come: readonly Node[] }) {
+  const [way, setWay] = useState<Way>("node");
+  const url = location.origin;
+  return (
+    <div class="dialog-body stack">
+      {isLoopback(url) && (
+        <p class="notice warn">
+          {url} leads every machine to itself. For another machine, open this page by an address that it reaches.
+        </p>
+      )}
+      <p>In a checkout of Copra on the machine. The token is shown only here.</p>
+      <Tabs tabs={WAYS} chosen={way} choose={setWay} label="How the node is started">
+        <CodeBlock label="Shell" text={startCommands(way, { url, token })} wrap />
+      </Tabs>
+      <Arrived nodes={come} />
+    </div>
+  );
+}
+
+function Arrived({ nodes }: { readonly nodes: readonly Node[] }) {
+  if (nodes.length === 0)
+    return (
+      <p role="status" class="muted">
+        Waiting for the node. If it does not come, its own log has the reason.
+      </p>
+    );
+  return (
+    <div role="status" class="stack">
+      <strong>{nodes.length === 1 ? "A node has connected" : `${count(nodes.length)} nodes have connected`}</strong>
+      {nodes.map(({ id, state, not_ready }) => (
+        <div key={id}>
+          {id} <Status status={state} />
+          {not_ready.map((reason) => (
+            <p key={reason}>
+              <Icon name="warning" /> {reason}
+            </p>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { isLoopback, startCommands, WAYS } from "./node-commands.ts";
+
+const SERVICE = { url: "https://encode.example.com", token: `n-${"a".repeat(43)}` };
+
+it.each(WAYS)("$name: a shell runs the commands with the token in a file that only its user reads", ({ name }) => {
+  const folder = mkdtempSync(join(tmpdir(), "copra-add-node-"));
+  try {
+    const programs = ["npm", "docker", "sudo"].map((program) => `${program}() { echo "${program} $*"; }`);
+    const script = ["set -eu", ...programs, startCommands(name, SERVICE)].join("\n");
+    const out = execFileSync("sh", ["-c", script], { cwd: folder, encoding: "utf8" });
+    const file = join(folder, "copra-node-token");
+    expect([readFileSync(file, "utf8").trim(), statSync(file).mode & 0o777]).toEqual([SERVICE.token, 0o600]);
+    expect(out).toMatch(/^(npm run|sudo npm run|docker run) .*--url https:\/\/encode\.example\.com --token-file /m);
+    expect(out).not.toContain(SERVICE.token);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it.each([
+  ["http://127.0.0.1:8787", true],
+  ["http://localhost:8787", true],
+  ["http://[::1]:8787", true],
+  ["http://192.168.1.10:8787", false],
+  ["https://localhost.example.com", false],
+])("%s leads to the machine itself: %s", (url, is) => {
+  expect(isLoopback(url)).toBe(is);
+});

@@ -1,0 +1,30 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { CodeBlock } from "./code-block.tsx";
+
+/** A secret that the service returned, and does not return again. `label`: what it is. */
+export function ShownOnce({
+  label,
+  text,
+  children,
+  close,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly children: ComponentChildren;
+  readonly close: () => void;
+}) {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => frame.current?.focus(), []);
+  return (
+    <div class="notice warn shown-once" ref={frame} tabIndex={-1} role="status">
+      <CodeBlock label={label} text={text} wrap />
+      <div class="row">
+        <p>{children}</p>
+        <button type="button" class="spring" onClick={close}>
+          Done
+        </button>
+      </div>
+    </div>
+  );
+}

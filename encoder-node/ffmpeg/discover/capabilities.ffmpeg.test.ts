@@ -1,0 +1,109 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createLogger } from "#shared/log.ts";
+import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
+import { SOFTWARE_ENCODERS } from "#shared/plan/encoders/software-encoders.ts";
+import { Capabilities } from "#shared/protocol/capabilities.ts";
+import { few } from "../../testing/few.ts";
+import { withoutSandbox } from "../sandbox/isolation.ts";
+import { probeCapabilities } from "./capabilities.ts";
+import { findCandidates, locateFfmpeg, type Tool } from "./locate.ts";
+import { findSoftwareEncoders } from "./software-encoders.ts";
+
+const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
+const EVERY = new Set<string>(SOFTWARE_ENCODERS);
+
+let folder: string;
+let cacheFile: string;
+let lines: string[];
+const log = createLogger({ write: (line) => lines.push(line), now: Date.now, level: "info" });
+beforeEach(async () => {
+  lines = [];
+  folder = await mkdtemp(join(tmpdir(), "copra-capabilities-"));
+  cacheFile = join(folder, "encoders.json");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** The ffmpeg builds on this machine, each with its own list of encoders. */
+async function installed(): Promise<{ tool: Tool; listed: string }[]> {
+  const found = [];
+  for (const candidate of findCandidates(process.env).ffmpeg) {
+    const answer = await promisify(execFile)(candidate.path, ["-encoders"], { maxBuffer: 1 << 22 }).catch(() => null);
+    if (answer) found.push({ tool: { ...candidate, version: "any" }, listed: answer.stdout });
+  }
+  return found;
+}
+
+it("reports and logs the real capabilities of this installation's ffmpeg", async () => {
+  const capabilities = Capabilities.parse(await probeCapabilities({ ffmpeg, ffprobe, hw: "off", cacheFile, log }));
+  expect(capabilities).toMatchObject({ ffmpegVersion: ffmpeg.version, cpus: availableParallelism(), hardware: null });
+  expect(capabilities.encoders).toEqual(expect.arrayContaining(["libx264", "aac"]));
+  if (ffmpeg.path.includes("@ffmpeg-binary"))
+    expect(capabilities).toMatchObject({
+      encoders: SOFTWARE_ENCODERS,
+      filters: OPTIONAL_FILTERS,
+      muxers: OPTIONAL_MUXERS,
+      vulnerabilities: ["CVE-2026-8461", "CVE-2026-40962"],
+    });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      message: "ffmpeg capabilities detected",
+      ffmpeg: ffmpeg.version,
+      encoders: capabilities.encoders.join(", "),
+      hardware: "none",
+    }),
+  ]);
+});
+
+few(0).each(await installed())("$tool.path can use every encoder that it lists", async ({ tool, listed }) => {
+  const { works, unusable } = await findSoftwareEncoders(tool, EVERY, cacheFile);
+  // The fourth flag marks experimental encoders, which are not used.
+  const expected = SOFTWARE_ENCODERS.filter((name) => new RegExp(`^ [VA]..[.].. ${name} `, "m").test(listed));
+  expect(works).toEqual(expected);
+  expect(works.length + unusable.size).toBe(SOFTWARE_ENCODERS.length);
+});
+
+it("tries a build's encoders once, failed ones at each start, and all of them again for another build", async () => {
+  await withoutSandbox();
+  const calls = join(folder, "calls");
+  const path = join(folder, "ffmpeg");
+  const script = `#!/bin/sh\necho "$*" >> ${calls}\ncase "$*" in *libx265*) exit 1;; esac\n`;
+  await writeFile(path, script, { mode: 0o755 });
+  const tool = { path, version: "7", origin: "env" } as const;
+  const listed = new Set(["libx264", "libx265", "aac"]);
+  const tried = async (): Promise<number> => {
+    const { works, unusable } = await findSoftwareEncoders(tool, listed, cacheFile);
+    expect([works, unusable.get("libx265"), unusable.get("flac")]).toEqual([
+      ["libx264", "aac"],
+      "exit code 1",
+      "not built in",
+    ]);
+    const count = (await readFile(calls, "utf8")).trim().split("\n").length;
+    await rm(calls);
+    return count;
+  };
+  expect([await tried(), await tried()]).toEqual([3, 1]);
+  await writeFile(cacheFile, "{");
+  expect(await tried()).toBe(3);
+  await writeFile(path, `${script}#`);
+  expect(await tried()).toBe(3);
+});
+
+it("rejects an ffmpeg without the encoders that every job needs", async () => {
+  const path = join(folder, "ffmpeg");
+  await writeFile(
+    path,
+    `#!/bin/sh
+case "$*" in *-encoders*) echo ' V....D libx264 x264';; *libx264*) echo '[libx264 @ 0x5] broken' >&2; exit 1;; esac
+`,
+    { mode: 0o755 },
+  );
+  const broken = { path, version: "7", origin: "env" } as const;
+  await expect(probeCapabilities({ ffmpeg: broken, ffprobe, hw: "off", cacheFile, log })).rejects.toThrow(
+    /libx264: broken.*FFMPEG_PATH/,
+  );
+});

@@ -1,0 +1,80 @@
+// The source of a task on this node's disk.
+import { isWorthRanges, type TransferState } from "../source/fetch/slow-transfer.ts";
+import { validForMs } from "../source/fetch/url-validity.ts";
+import { describeSource } from "../source/ranges/describe-source.ts";
+import { fetchInParallel } from "../source/ranges/parallel-fetch.ts";
+import type { SourcePiece } from "../source/ranges/source-pieces.ts";
+import { type AcquireOptions, type FetchTo, type HeldSource, LEFT } from "./source-cache.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+export type SourceDeps = Pick<
+  TaskDeps,
+  "assignment" | "allowSource" | "maxSourceBytes" | "sources" | "signal" | "progress" | "trace" | "log"
+>;
+
+/** How long the source's host may take to respond to a range request. */
+const STALL_MS = 30_000;
+
+/**
+ * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws as `fetchSource`.
+ */
+export async function acquireSource(
+  url: string,
+  deps: SourceDeps,
+  { leavesWhen }: Pick<AcquireOptions, "leavesWhen"> = {},
+): Promise<HeldSource> {
+  const { assignment, allowSource: allow, maxSourceBytes: maxBytes } = deps;
+  const fetchTo: FetchTo = (destination, { signal, onProgress, ...own }) =>
+    fetchInParallel({
+      ...own,
+      url,
+      destination,
+      allow,
+      maxBytes,
+      signal,
+      onProgress: (received, total) => onProgress(total ? received / total : 0),
+    });
+  const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
+  onProgress(0);
+  // A job that is retried fetches its source again.
+  const key = `${assignment.jobId}-${assignment.round}`;
+  const how = { signal: deps.signal, onProgress, leavesWhen };
+  return deps.trace.step("fetch", () => deps.sources.acquire(key, fetchTo, how));
+}
+
+/**
+ * The same; or what is to be read by ranges while it is encoded, when the rest of the source takes long, its transfer
+ * could be resumed, and `mayRead` allows it. The transfer is left only after its host has responded to a second request
+ * beside it: there are URLs for one request, and hosts for one connection.
+ */
+export async function acquireUnlessSlow(
+  url: string,
+  deps: SourceDeps,
+  mayRead: (piece: SourcePiece) => boolean = () => true,
+): Promise<HeldSource | { readonly ranges: SourcePiece }> {
+  const { allowSource: allow } = deps;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([deps.signal, ended.signal]);
+  let hasAsked = false;
+  const found: { ranges: SourcePiece | null } = { ranges: null };
+  const ask = async (): Promise<void> => {
+    const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
+    if (piece && mayRead(piece)) found.ranges = piece;
+  };
+  const leavesWhen = (transfer: TransferState): boolean => {
+    if (!isWorthRanges(transfer, validForMs(url, Date.now()))) return false;
+    if (!hasAsked) void ask();
+    hasAsked = true;
+    return found.ranges !== null;
+  };
+  try {
+    return await acquireSource(url, deps, { leavesWhen });
+  } catch (error) {
+    const { ranges } = found;
+    if (error !== LEFT || !ranges) throw error;
+    deps.log.info("slow source read while it is encoded");
+    return { ranges };
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,67 @@
+// Reads the source of a task by ranges, at its origin or in the scratch bucket.
+import { AppError } from "#shared/errors.ts";
+import { messageOf } from "#shared/log.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
+import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
+import type { LocateSource } from "./ranged-sources.ts";
+import { scratchUrls } from "./scratch.ts";
+import type { TaskDeps } from "./task-deps.ts";
+
+/** A source that is read by ranges, as the planner takes it. */
+export type ServedSource = Required<Pick<RunInputs, "source" | "loopbackOptions">>;
+
+/** The deps of work that reads a ranged source: also the network in which the source is served. */
+export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
+
+type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl"> & {
+  /** Set if the work needs all of the source, which is then read as fast as it arrives: how long that may take. */
+  readonly allWithinMs?: number;
+};
+
+/**
+ * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails, and that
+ * failure is thrown: what ffmpeg made of an incomplete source is useless.
+ */
+export async function withRangedSource<Value>(
+  task: RangedTask,
+  deps: TaskDeps,
+  work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
+): Promise<Value> {
+  const input = await openRangedSource(task, deps);
+  const { failed, url: source, network, close } = input;
+  try {
+    const rangedDeps = { ...deps, network, signal: AbortSignal.any([deps.signal, failed]) };
+    return await work({ source, loopbackOptions: RANGE_INPUT_OPTIONS }, rangedDeps);
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    throw failed.aborted ? sourceFailure(task, failed.reason) : error;
+  } finally {
+    close();
+  }
+}
+
+/** One view of the source. The caller closes it. */
+export function openRangedSource({ source, sourceUrl, allWithinMs }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
+  const locate: LocateSource = async () => {
+    if (source.from === "origin") {
+      return [{ url: sourceUrl, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
+    }
+    const names = source.pieces.map(({ name }) => name);
+    const urls = await scratchUrls(names, deps);
+    return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
+  };
+  // A job that is retried may have another source: the names of the pieces, or size and version, distinguish the two.
+  return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, {
+    allow: source.from === "origin" ? deps.allowSource : deps.service.allow,
+    ...(allWithinMs === undefined ? {} : { allWithinMs }),
+  });
+}
+
+/** A failure of the operator's bucket is not the fault of the client's source. */
+const sourceFailure = ({ source }: RangedTask, reason: unknown): unknown =>
+  source.from === "origin"
+    ? reason
+    : new AppError("node_failed", `The scratch copy of the input cannot be read: ${messageOf(reason)}`, {
+        cause: reason,
+      });

@@ -1,0 +1,106 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { type FetchOptions, type FetchTo, LEFT, SourceCache } from "./source-cache.ts";
+
+let folder: string;
+let cache: SourceCache;
+const never = new AbortController().signal;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-sources-"));
+  cache = new SourceCache(folder);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+it("fetches a source once for all callers, and keeps it for the next", async () => {
+  const fetchTo = vi.fn((path: string) => writeFile(path, "video"));
+  const both = await Promise.all([
+    cache.acquire("job", fetchTo, { signal: never }),
+    cache.acquire("job", fetchTo, { signal: never }),
+  ]);
+  for (const held of both) held.release();
+  const later = await cache.acquire("job", fetchTo, { signal: never });
+  expect(await readFile(later.path, "utf8")).toBe("video");
+  expect(fetchTo).toHaveBeenCalledOnce();
+  await cache.clear();
+  await expect(readdir(folder)).rejects.toThrow();
+});
+
+it("keeps nothing of a fetch that failed", async () => {
+  const broken = vi.fn(() => Promise.reject(new Error("gone")));
+  await expect(cache.acquire("job", broken, { signal: never })).rejects.toThrow("gone");
+  const held = await cache.acquire("job", (path) => writeFile(path, "video"), { signal: never });
+  expect(await readFile(held.path, "utf8")).toBe("video");
+});
+
+it("stops a fetch that no caller waits for, but not one that another caller waits for", async () => {
+  const stopped = vi.fn();
+  const fetchTo = (path: string, { signal }: FetchOptions) =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => void writeFile(path, "video").then(resolve), 200);
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        stopped();
+        reject(signal.reason);
+      });
+    });
+  const one = new AbortController();
+  const first = cache.acquire("shared", fetchTo, { signal: one.signal });
+  const second = cache.acquire("shared", fetchTo, { signal: never });
+  one.abort(new Error("aborted"));
+  await expect(first).rejects.toThrow("aborted");
+  expect(await readFile((await second).path, "utf8")).toBe("video");
+  expect(stopped).not.toHaveBeenCalled();
+
+  const two = new AbortController();
+  const begun = vi.fn(fetchTo);
+  const alone = cache.acquire("alone", begun, { signal: two.signal });
+  await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+  two.abort(new Error("aborted"));
+  await expect(alone).rejects.toThrow("aborted");
+  await vi.waitFor(() => expect(stopped).toHaveBeenCalledOnce());
+  await vi.waitFor(async () => expect(await readdir(folder)).toEqual(["shared-1"]));
+});
+
+it("reports progress to all callers that still wait", async () => {
+  const fetching = Promise.withResolvers<(fraction: number) => void>();
+  const arrived = Promise.withResolvers<void>();
+  const fetchTo: FetchTo = async (path, { onProgress }) => {
+    fetching.resolve(onProgress);
+    await arrived.promise;
+    await writeFile(path, "video");
+  };
+  const gaveUp = new AbortController();
+  const [first, second, third] = [vi.fn(), vi.fn(), vi.fn()];
+  const waiting = [first, second].map((onProgress) => cache.acquire("job", fetchTo, { signal: never, onProgress }));
+  const left = cache.acquire("job", fetchTo, { signal: gaveUp.signal, onProgress: third });
+  gaveUp.abort(new Error("aborted"));
+  await expect(left).rejects.toThrow("aborted");
+  (await fetching.promise)(0.5);
+  arrived.resolve();
+  await Promise.all(waiting);
+  expect([first, second, third].map(({ mock }) => mock.calls)).toEqual([[[0.5]], [[0.5]], []]);
+});
+
+it("keeps what has arrived for a caller that leaves, and lets nobody leave what cannot be resumed", async () => {
+  const transfers: object[] = [];
+  const begun =
+    (canResume: boolean): FetchTo =>
+    async (path, { resume, onProgress, signal }) => {
+      Object.assign(resume, { received: 5, totalBytes: 10, canResume });
+      onProgress(0.5);
+      signal.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      signal.throwIfAborted();
+      await writeFile(path, "video");
+    };
+  const leavesWhen = (transfer: object): boolean => transfers.push(transfer) > 0;
+  const left = cache.acquire("job", begun(true), { signal: never, leavesWhen });
+  await expect(left).rejects.toBe(LEFT);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(transfers).toEqual([{ received: 5, totalBytes: 10, elapsedMs: expect.any(Number) }]);
+  const resumed = await cache.acquire("job", begun(false), { signal: never, leavesWhen });
+  expect(await readFile(resumed.path, "utf8")).toBe("video");
+  expect(transfers).toHaveLength(1);
+});

@@ -1,0 +1,74 @@
+// What the work on a task needs from its node.
+import type { Agent } from "undici";
+import type { Logger } from "#shared/log.ts";
+import type { AllowPrivate } from "#shared/network/address-policy.ts";
+import type { Capabilities } from "#shared/protocol/capabilities.ts";
+import type { EncodingRate, LiveStream, TaskStage } from "#shared/protocol/frames.ts";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import type { ScratchAnswer, ScratchTrack } from "#shared/protocol/scratch.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import type { Tool } from "../ffmpeg/discover/locate.ts";
+import type { ScratchPut } from "../link/upload-requests.ts";
+import type { ServiceAccess } from "../service-access.ts";
+import type { TaskTrace } from "../tracing/task-trace.ts";
+import type { RequestUploads } from "../upload/upload.ts";
+import type { CommandLog } from "./command-log.ts";
+import type { RangedSources } from "./ranged-sources.ts";
+import type { SourceCache } from "./source-cache.ts";
+
+/** What all tasks of a node share. */
+export interface NodeDeps {
+  readonly ffmpeg: Tool;
+  readonly ffprobe: Tool;
+  /** What this node's ffmpeg can do, as tested when the node started. */
+  readonly capabilities: Capabilities;
+  readonly sources: Pick<SourceCache, "acquire" | "clear">;
+  readonly rangedSources: RangedSources;
+  /** Limits how many sources are probed at a time: a probe uses a processor, while a transfer only waits. */
+  withProbeSlot<Value>(work: () => Promise<Value>): Promise<Value>;
+  readonly workFolder: string;
+  /** The agent for uploads, which connects to allowed addresses only. */
+  readonly storages: Agent;
+  /** The policy for URLs of clients. */
+  readonly allowPrivate: AllowPrivate;
+  /** For URLs that the service has signed for its own storages. */
+  readonly service: Pick<ServiceAccess, "allow" | "storages">;
+  readonly maxSourceBytes: number;
+  readonly log: Logger;
+}
+
+/** How a task that has to wait for tasks of other leases gives its slot to others. */
+export type WaitForOthers = {
+  /** Gives the slot back. False: it keeps the slot, because too many tasks of this node wait, or the node stops. */
+  begin(): boolean;
+  /** The task has all that it waited for. Until then a node that stops hands it back. */
+  end(): void;
+};
+
+/** What the work on one lease has. */
+export interface TaskDeps extends NodeDeps {
+  readonly assignment: Assignment;
+  /** The policy for the URL of the task's source. */
+  readonly allowSource: AllowPrivate;
+  /** Aborts when the job no longer needs the work. */
+  readonly signal: AbortSignal;
+  progress(stage: TaskStage, fraction: number, rate?: EncodingRate): void;
+  /** A stream of the task can be played, or more of it. */
+  playable(stream: LiveStream): void;
+  /** What ffmpeg runs for the lease, for its client. */
+  readonly commands: CommandLog;
+  readonly trace: TaskTrace;
+  /** Call this when the task no longer needs an encoder and only uploads: its slot may then be given to other work. */
+  releaseSlot(): void;
+  readonly waiting: WaitForOthers;
+  /** Reports outputs that have ended while the task continues; false when `complete` must include them. */
+  report(outputs: OutputReport[]): Promise<boolean>;
+  readonly requestUploads: RequestUploads;
+  /**
+   * Requests URLs to write and read objects of the job in the scratch bucket, in the order of the request; else like
+   * `requestUploads`.
+   */
+  requestScratch(puts: readonly ScratchPut[], gets: readonly string[]): Promise<ScratchAnswer>;
+  /** Requests the tracks of the chunks from number `from` on that are done by now; else like `requestUploads`. */
+  requestChunks(from: number): Promise<ScratchTrack[][]>;
+}

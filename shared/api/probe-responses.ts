@@ -1,0 +1,28 @@
+// Responses of /v2/probes.
+import * as z from "zod";
+import { ContractDate } from "../job/job-view.ts";
+import { MediaProbe } from "../media/media-probe.ts";
+
+export const PROBE_STATUSES = ["queued", "running", "completed", "failed"] as const;
+/** The longest time, in seconds, that a response waits for the end of a probe. */
+export const MAX_PROBE_WAIT_S = 30;
+
+export const ProbeView = z
+  .strictObject({
+    id: z.string().describe("14 letters and digits"),
+    status: z
+      .enum(PROBE_STATUSES)
+      .describe("`queued` while it waits for a node, `running` while a node reads the source"),
+    created_at: ContractDate,
+    completed_at: ContractDate.nullable().describe("When the probe ended; null until then"),
+    source: z.string().describe("Where the source is: its URL without user, password and query"),
+    waiting_for: z
+      .string()
+      .exactOptional()
+      .describe("What the probe waits for, if no node of the last ten minutes has it"),
+    metadata: MediaProbe.exactOptional(),
+    error: z.string().exactOptional().describe("Why it failed, in one sentence"),
+    error_code: z.string().exactOptional().describe("Why it failed, as an error code"),
+  })
+  .describe("What a node found in a source");
+export type ProbeView = z.infer<typeof ProbeView>;

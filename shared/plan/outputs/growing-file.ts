@@ -1,0 +1,74 @@
+// Which files can be uploaded while ffmpeg writes them, because it only appends to them.
+import type { VideoOutput } from "../../job/output-spec.ts";
+import type { FrameTiming } from "../filters/frame-timing.ts";
+import { longestEnd, type PlannedTrack } from "../source/output-length.ts";
+import type { AudioTrack } from "../source/source-tracks.ts";
+
+/**
+ * A file to which ffmpeg only appends, except for its first bytes. `indexAtEnd`: of an ISO file, whose index is to come
+ * first; `reservedBytes` is what the index may need, and 0 in other files.
+ */
+export type GrowingFile = { readonly indexAtEnd: boolean; readonly reservedBytes: number };
+
+/** What is planned for the file. `timing` is null for a copy, `frames` if unknown. */
+type WrittenFile = {
+  readonly frames: number | null;
+  readonly timing: FrameTiming | null;
+  readonly audio: AudioTrack | null;
+  readonly tracks: readonly PlannedTrack[];
+};
+
+/** A shorter encode has nearly ended when the first part of its upload is written. */
+const LEAST_MS = 10_000;
+/** The index is in memory until the upload ends. Some ten hours of video have this. */
+const MAX_RESERVED_BYTES = 64 * 2 ** 20;
+
+/**
+ * Null for files that ffmpeg rewrites at their end: WebM with its cues in front, and the older containers. A Matroska
+ * file keeps its cues at its end; ffmpeg then completes the fields before the first cluster.
+ */
+export function growingFile(spec: VideoOutput, file: WrittenFile): GrowingFile | null {
+  const { container, fragmented } = spec;
+  const { frames, timing } = file;
+  const endMs = longestEnd(file.tracks);
+  if (!timing || frames === null || endMs === null || endMs < LEAST_MS) return null;
+  const isIso = container === "mp4" || container === "mov" || container === "3gp";
+  if (container === "mkv" || container === "mpegts" || (isIso && fragmented)) {
+    return { indexAtEnd: false, reservedBytes: 0 };
+  }
+  if (!isIso) return null;
+  const sampleRateHz = file.audio && (spec.audio?.sampleRateHz ?? file.audio.sampleRateHz ?? 48_000);
+  const reservedBytes = indexBytes({ frames, timing, sampleRateHz, seconds: endMs / 1000 });
+  return reservedBytes > MAX_RESERVED_BYTES ? null : { indexAtEnd: true, reservedBytes };
+}
+
+/** Headers of the file and its tracks take 1.5 kB, all else is tags. */
+const FIXED_BYTES = 16 * 1024;
+/** Samples per packet of Opus at 48 kHz; AAC has 1024, others more. */
+const LEAST_PACKET_SAMPLES = 960;
+/** Of a sample (ISO/IEC 14496-12 §8.7.3, §8.6.1): its size, the offset of a frame, and the length of one of its own. */
+const SIZE_BYTES = 4;
+const OFFSET_BYTES = 8;
+const LENGTH_BYTES = 8;
+/** Keyframes, of which there may be one in four (§8.6.2). */
+const KEYFRAME_BYTES = 1;
+/** A chunk ends where the track changes: two 64-bit offsets (§8.7.5), and a row of samples per chunk (§8.7.4). */
+const CHANGE_BYTES = 2 * 8 + 12;
+
+type Samples = {
+  readonly frames: number;
+  readonly timing: FrameTiming;
+  /** Of the audio; null: none. */
+  readonly sampleRateHz: number | null;
+  readonly seconds: number;
+};
+
+/**
+ * What the index of a file needs at most: 1.4 kB per second at 30 frames with AAC of 48 kHz. Measured were 1.05 kB,
+ * with 32-bit offsets.
+ */
+function indexBytes({ frames, timing, sampleRateHz, seconds }: Samples): number {
+  const ofFrame = SIZE_BYTES + OFFSET_BYTES + KEYFRAME_BYTES + (timing.isVariable ? LENGTH_BYTES : 0);
+  const packets = Math.ceil((seconds * (sampleRateHz ?? 0)) / LEAST_PACKET_SAMPLES);
+  return FIXED_BYTES + frames * ofFrame + packets * SIZE_BYTES + Math.min(frames, packets) * CHANGE_BYTES;
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
+import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
+import { planEncode } from "../tasks/plan-encode.ts";
+
+const source = (seconds: number, formatName: string): MediaProbe => ({
+  streams: [
+    {
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1920,
+      height: 1080,
+      r_frame_rate: "25/1",
+      avg_frame_rate: "25/1",
+      duration: `${seconds}.000000`,
+    },
+    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, duration: `${seconds}.0` },
+  ],
+  format: { format_name: formatName, duration: `${seconds}.000000` },
+});
+
+const MP4 = "mov,mp4,m4a,3gp,3g2,mj2";
+const HOUR = 3600;
+const VIDEO: OutputOptions = { format: "mp4:720p" };
+const poster: OutputOptions = { format: "jpg:640x", number: 1 };
+const few: OutputOptions = { format: "jpg:320x", number: 10 };
+const many: OutputOptions = { format: "jpg:160x", params: { interval: 1 } };
+
+/** The outputs of each command, and how many runs it has. */
+const commandsOf = (seconds: number, formatName: string, ...options: OutputOptions[]): string[] =>
+  planEncode({
+    source: "/input.bin",
+    probe: source(seconds, formatName),
+    outputs: options.map(specOf),
+    capabilities: ALL_SOFTWARE,
+    imagesFirst: true,
+  }).commands.map(({ outputs, runs }) => `${outputs.map(({ output }) => output).join("+")} in ${runs.length}`);
+
+test.each<[string, string[], string[]]>([
+  ["a poster by a seek", commandsOf(HOUR, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
+  [
+    "some thumbnails too, each output by itself, the cheapest first",
+    commandsOf(HOUR, MP4, few, VIDEO, poster),
+    ["2 in 1", "0 in 2", "1 in 1"],
+  ],
+  [
+    "not one image per second, which would decode the whole source again",
+    commandsOf(HOUR, MP4, VIDEO, many),
+    ["0+1 in 1"],
+  ],
+  [
+    "a poster, and the other images together with the video",
+    commandsOf(HOUR, MP4, VIDEO, many, poster),
+    ["2 in 1", "0+1 in 1"],
+  ],
+  ["a poster of any video", commandsOf(8, MP4, VIDEO, poster), ["1 in 1", "0 in 1"]],
+  [
+    "not ten images of half a minute, which is decoded for the video anyway",
+    commandsOf(30, MP4, VIDEO, few),
+    ["0+1 in 1"],
+  ],
+  ["no image late in a source without an index", commandsOf(HOUR, "mpegts", VIDEO, poster), ["0+1 in 1"]],
+  [
+    "an early image of a source without an index",
+    commandsOf(HOUR, "mpegts", VIDEO, { format: "jpg", params: { offsets: [20] } }),
+    ["1 in 1", "0 in 1"],
+  ],
+  [
+    "all images next to audio, which decodes no video",
+    commandsOf(HOUR, "mpegts", { format: "mp3" }, many),
+    ["1 in 1", "0 in 1"],
+  ],
+  ["nothing changes without videos", commandsOf(HOUR, "mpegts", many, poster), ["0+1 in 1"]],
+])("images first: %s", (_, commands, expected) => {
+  expect(commands).toEqual(expected);
+});

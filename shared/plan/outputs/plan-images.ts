@@ -1,0 +1,181 @@
+// Plans image outputs: which files one consists of, and how they are made.
+import { IMAGE_CONTAINER_TRAITS } from "../../format/containers.ts";
+import type { FrameSize } from "../../format/format-spec.ts";
+import { MAX_ANIMATED_WIDTH } from "../../format/presets.ts";
+import type { ImageOutput } from "../../job/output-spec.ts";
+import { undecodableFailure } from "../../media/choose-streams.ts";
+import { err, ok, type Result } from "../../result.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import { IMAGE_ENCODINGS, imageEncoderFailure, imageEncoding, imageNeeds } from "../encoders/image-encoders.ts";
+import { filterFailure, filterNeeds } from "../filters/filter-needs.ts";
+import { fitGeometry } from "../filters/frame-geometry.ts";
+import { planVideoFilters } from "../filters/video-filters.ts";
+import { isExact } from "../source/output-length.ts";
+import { fallBackNote } from "../source/output-tracks.ts";
+import { sourceFailure } from "../source/source-failures.ts";
+import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
+import { imageArguments } from "../thumbnails/seek-thumbnails.ts";
+import { EVEN_TIMESTAMPS, selectFilters } from "../thumbnails/select-frames.ts";
+import type { ImageFile, SelectedImages } from "../thumbnails/selected-images.ts";
+import {
+  DEFAULT_CELL_WIDTH,
+  layOutSheets,
+  type SpriteSheetLayout,
+  sheetFailure,
+  tileFilter,
+} from "../thumbnails/sprite-sheet.ts";
+import {
+  chooseTimestamps,
+  countTimestamps,
+  lastTimestamp,
+  type SamplingInterval,
+} from "../thumbnails/thumbnail-timestamps.ts";
+import { thumbnailVtt } from "../thumbnails/thumbnail-vtt.ts";
+import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
+
+/**
+ * Everything between selection and encoding happens in RGB: when ffmpeg 7.0 scales straight to an encoder's format it
+ * keeps the source's matrix, and `pad` and `tile` in 4:2:0 would round odd sizes down.
+ */
+const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
+const WITH_ALPHA = { pixelFormat: "gbrap", step: 1 } as const;
+
+/**
+ * The working format for images of a source. Sources with alpha in HDR hardly exist, and tone mapping would lose the
+ * alpha.
+ */
+const workingFormat = ({ container }: ImageOutput, { color }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
+  IMAGE_ENCODINGS[container].alphaFilters && color.hasAlpha && color.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
+
+/** Plans one image output: `<index>-00001.jpg` and so on, or one animation, and a WebVTT file after them. */
+export function planImages(
+  requested: ImageOutput,
+  source: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): Result<OutputPlan> {
+  const { video } = source;
+  if (!video) return err(sourceFailure("input_has_no_video"));
+  if (video.undecodable) return err(undecodableFailure(video.undecodable));
+  const spec = { ...requested, size: automaticSize(requested, video) };
+  const working = workingFormat(spec, video);
+  const chosen = chooseTimestamps(spec.selection, video, spec.sprite !== null);
+  if (!chosen.ok) return chosen;
+  const planned = planVideoFilters(spec, video, working);
+  if (!planned.ok) return planned;
+  const intervals = chosen.value;
+  const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(intervals), planned.value.frame);
+  const tooLarge = layout && sheetFailure(spec.container, layout);
+  if (tooLarge) return err(tooLarge);
+  const { container } = spec;
+  const encoding = imageEncoding(spec);
+  const encoderFormat = (working === WITH_ALPHA ? encoding.alphaFilters : null) ?? encoding.filters;
+  const images: SelectedImages = {
+    intervals,
+    pixelFormat: working.pixelFormat,
+    filters: planned.value.filters,
+    finish: [...(layout ? [tileFilter(layout), "setsar=1"] : []), ...encoderFormat],
+    oneFilePerFrame: !layout && !IMAGE_CONTAINER_TRAITS[container].animated,
+    encode: ["-fps_mode", "passthrough", "-c:v", encoding.encoder, ...encoding.argv],
+    file: imageFile(spec),
+  };
+  const plan = assemble(spec, video, images, layout);
+  const lacking = imageEncoderFailure(container, capabilities) ?? filterFailure(plan.needs, capabilities);
+  return lacking ? err(lacking) : ok(plan);
+}
+
+function assemble(
+  spec: ImageOutput,
+  track: VideoTrack,
+  images: SelectedImages,
+  layout: SpriteSheetLayout | null,
+): OutputPlan {
+  const label = `v${spec.index}`;
+  const { intervals } = images;
+  const fileCount = layout?.sheets ?? countTimestamps(intervals);
+  const filters = [...selectFilters(intervals), ...EVEN_TIMESTAMPS, ...images.filters, ...images.finish];
+  return {
+    planned: plannedFiles(spec, intervals, layout, track),
+    needs: [...imageNeeds(spec.container), ...filterNeeds(filters)],
+    branches: [{ label, filters }],
+    images,
+    ...(layout ? { spriteSheet: layout } : {}),
+    argv: imageArguments(label, fileCount, images),
+    expectedFrames: fileCount,
+    endMs: lastTimestamp(intervals),
+  };
+}
+
+function imageFile({ container, index }: ImageOutput): ImageFile {
+  const { extension } = IMAGE_ENCODINGS[container];
+  return IMAGE_CONTAINER_TRAITS[container].animated
+    ? { format: ["-f", extension], name: `${index}.${extension}` }
+    : { format: ["-f", "image2"], name: `${index}-%05d.${extension}` };
+}
+
+/** The files in the order of their ordinals: as the request lists its offsets, otherwise in time order. */
+function plannedFiles(
+  spec: ImageOutput,
+  intervals: readonly SamplingInterval[],
+  layout: SpriteSheetLayout | null,
+  track: VideoTrack,
+): PlannedOutput {
+  const { selection, index } = spec;
+  const positions = positionsOf(spec, countTimestamps(intervals));
+  const files = imageNames(spec, positions, layout);
+  const text = thumbnailVtt({ spec, intervals, positions, layout, endMs: track.endMs });
+  const vtt = `${index}.vtt`;
+  const isRequested = selection.by === "offsets" && track.lengthFrom !== "estimate";
+  const note = fallBackNote([track]);
+  const isCertain = isRequested || (isExact(track) && track.durationMs !== null);
+  return {
+    output: index,
+    files: text === null ? files : [...files, vtt],
+    ...(text === null ? {} : { texts: [{ file: vtt, text }] }),
+    tracks: [{ kind: "video", endMs: null }],
+    ...(note === null ? {} : { note }),
+    ...(isCertain ? neededFrame(lastTimestamp(intervals), track) : {}),
+  };
+}
+
+/** Timestamps before the video show its first frame, timestamps after its last frame show the last. */
+function neededFrame(
+  timestampMs: number,
+  { startMs, lastStartMs, leadMs }: VideoTrack,
+): Pick<PlannedOutput, "neededFrame"> {
+  if (timestampMs <= startMs) return {};
+  return {
+    neededFrame: { startMs: Math.min(timestampMs, lastStartMs ?? timestampMs) - leadMs, timestampMs, originMs: 0 },
+  };
+}
+
+function imageNames(
+  { container, index }: ImageOutput,
+  positions: readonly number[],
+  layout: SpriteSheetLayout | null,
+): string[] {
+  const { extension } = IMAGE_ENCODINGS[container];
+  if (IMAGE_CONTAINER_TRAITS[container].animated) return [`${index}.${extension}`];
+  const names = Array.from({ length: layout?.sheets ?? positions.length }, () => "");
+  for (const at of names.keys()) {
+    names[layout ? at : (positions[at] ?? at)] = `${index}-${String(at + 1).padStart(5, "0")}.${extension}`;
+  }
+  return names;
+}
+
+/** For each frame, in time order: its position in the request, from 0. */
+function positionsOf({ selection }: ImageOutput, count: number): number[] {
+  const positions = Array.from({ length: count }, (_, at) => at);
+  if (selection.by !== "offsets") return positions;
+  const { offsetsMs } = selection;
+  return positions.toSorted((a, b) => (offsetsMs[a] ?? 0) - (offsetsMs[b] ?? 0));
+}
+
+/** The requested size, or the default size of sprite cells and animations. */
+function automaticSize(spec: ImageOutput, track: VideoTrack): FrameSize {
+  const { size, sprite, square, container } = spec;
+  const none = size.width === null && size.height === null;
+  if (sprite && none) return { width: DEFAULT_CELL_WIDTH, height: square ? DEFAULT_CELL_WIDTH : null };
+  if (!IMAGE_CONTAINER_TRAITS[container].animated) return size;
+  const { frame } = fitGeometry(spec, track, IN_RGB.step);
+  return frame.width > MAX_ANIMATED_WIDTH ? { width: MAX_ANIMATED_WIDTH, height: null } : size;
+}

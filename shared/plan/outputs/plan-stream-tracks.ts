@@ -1,0 +1,249 @@
+// Plans the tracks of a stream: every distinct track of its variants, encoded once.
+import type { DroppedVideo } from "../../job/dropped-video.ts";
+import type { HttpStreamOutput, VideoOutput } from "../../job/output-spec.ts";
+import { undecodableFailure } from "../../media/choose-streams.ts";
+import type { Need } from "../../protocol/needs.ts";
+import { err, ok, type Result } from "../../result.ts";
+import { chunkArguments, chunkFile, NULL_OUTPUT, streamAudioArguments } from "../chunks/chunk-muxers.ts";
+import type { ChunkVideo, VideoSpan } from "../chunks/chunk-video.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import type { Branch } from "../command/filter-graph.ts";
+import { gridSeconds } from "../command/keyframe-grid.ts";
+import { audioArguments, type EncodedAudio } from "../encoders/audio-encoders.ts";
+import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "../encoders/choose-encoder.ts";
+import type { HardwareDevice } from "../encoders/hardware.ts";
+import type { EncodedVideo } from "../encoders/video-encode-options.ts";
+import { expectedFrameCount } from "../filters/frame-timing.ts";
+import { heldStill } from "../filters/last-frame.ts";
+import { sourceFailure } from "../source/source-failures.ts";
+import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
+import { NO_TRIM } from "../source/trim.ts";
+import type { StreamTrack } from "../streams/planned-stream.ts";
+import { streamArguments, streamFiles } from "../streams/stream-muxers.ts";
+import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
+import { decisiveFailure } from "./output-plan.ts";
+import { type PlannedThumbnails, planStreamThumbnails } from "./plan-stream-thumbnails.ts";
+import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
+
+/** A stream in parts, each of which can be made by itself. */
+export type StreamParts = {
+  /** Indexes in `videos` and `audios`. */
+  readonly variants: StreamVariants["variants"];
+  readonly videos: readonly VideoPart[];
+  readonly audios: readonly AudioPart[];
+  /** Null: none. */
+  readonly thumbnails: PlannedThumbnails | null;
+};
+
+export type AudioPart = {
+  readonly track: StreamTrack;
+  readonly argv: readonly string[];
+  readonly encoder: string;
+  readonly needs: readonly Need[];
+};
+
+export type VideoPart = AudioPart & {
+  readonly video: EncodedVideo;
+  readonly branch: Branch;
+  readonly expectedFrames: number | null;
+  readonly device: HardwareDevice | null;
+  /** Null: the whole video. */
+  readonly chunk: ChunkVideo | null;
+  /** The first of the two passes of a chunk; null: one pass. */
+  readonly firstPass: readonly string[] | null;
+};
+
+export type StreamPartsRequest = {
+  readonly spec: HttpStreamOutput;
+  readonly source: SourceTracks;
+  readonly capabilities: FfmpegCapabilities;
+  /** Plans tracks that are joined with chunks: in fragmented MP4 only, in files named like the joined tracks. */
+  readonly chunked?: boolean;
+  /** With `chunked`: the chunk whose video is planned. */
+  readonly span?: VideoSpan;
+};
+
+/** Plans the parts of a stream. Fails if the source lacks the tracks, and for what codec or node does not support. */
+export function planStreamParts(request: StreamPartsRequest): Result<StreamParts> {
+  const { spec, capabilities } = request;
+  const undecodable = (request.source.video ?? request.source.audio)?.undecodable;
+  if (undecodable) return err(undecodableFailure(undecodable));
+  // Audio that cannot be decoded counts as missing.
+  const source = request.source.audio?.undecodable ? { ...request.source, audio: null } : request.source;
+  const chosen = variantsFor(spec, source);
+  if (chosen.variants.length === 0) {
+    return err(sourceFailure(source.video ? "input_has_no_audio" : "input_has_no_video"));
+  }
+  const videos = planVideos({ ...request, source }, chosen);
+  const audios = planAudios({ ...request, source }, chosen);
+  const thumbnails = spec.thumbnails && source.video ? planStreamThumbnails(spec, source, capabilities) : ok(null);
+  if (!videos.ok || !audios.ok || !thumbnails.ok) return err(decisiveFailure([videos, audios, thumbnails]));
+  const parts = { variants: chosen.variants, videos: videos.value, audios: audios.value, thumbnails: thumbnails.value };
+  return ok({ ...parts, ...withoutDropped(parts, spec.dropped ?? []) });
+}
+
+function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Result<VideoPart[]> {
+  const { spec, source, capabilities, span } = request;
+  const parts: VideoPart[] = [];
+  if (!source.video) return ok(parts);
+  const track = heldStill(source.video, source.audio);
+  const results = videos.map((video, at) =>
+    planVideoTrack({
+      output: asFile(spec, video, track),
+      video,
+      track,
+      trim: NO_TRIM,
+      capabilities,
+      gridSeconds: gridSeconds(spec.segmentDurationMs),
+      span: span ? { ...span, passLog: `${spec.index}-${at}-pass` } : null,
+    }),
+  );
+  for (const [at, planned] of results.entries()) {
+    const video = videos[at];
+    if (!planned.ok || !video) return err(decisiveFailure(results));
+    parts.push(videoPart(spec, { video, source: track, planned: planned.value }, parts));
+  }
+  return ok(parts);
+}
+
+/** The file that a rendition would be by itself. */
+export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack): VideoOutput => ({
+  index: spec.index,
+  key: spec.key,
+  format: spec.format,
+  condition: null,
+  path: "",
+  type: "video",
+  container: "mp4",
+  video,
+  audio: null,
+  keepsMetadata: false,
+  fragmented: true,
+  fit: "pad",
+  transpose: null,
+  vflip: false,
+  hflip: false,
+  watermark: null,
+  offsetMs: 0,
+  durationMs: null,
+  ...(spec.measuresQuality ? { measuresQuality: true } : {}),
+  ...(spec.dropsCaptions ? { dropsCaptions: true } : {}),
+  // Screens show whole frames, and players of streams do not deinterlace (Apple's HLS authoring specification §1.15).
+  deinterlace: source.interlaced,
+});
+
+/**
+ * Reordered frames are decoded two frame distances before they are shown. hls.js starts with the first frame that is
+ * decoded: it would skip the start of slow videos, and with frames 5 s apart the timestamps do not even have room for
+ * that.
+ */
+const REORDERING_FPS = 20;
+
+type Rendition = {
+  readonly video: EncodedVideo;
+  readonly source: VideoTrack;
+  readonly planned: PlannedVideoTrack;
+};
+
+function videoPart(
+  spec: HttpStreamOutput,
+  { video, source, planned }: Rendition,
+  before: readonly VideoPart[],
+): VideoPart {
+  const { frame, timing, hdr, captions, encoder, device, chunk, filters, needs } = planned;
+  const shortSide = `${Math.min(frame.width, frame.height)}p`;
+  const name = unusedName(video.codec === "hevc" ? `${shortSide}-hevc` : shortSide, before);
+  const label = `v${spec.index}t${before.length}`;
+  const files = streamFiles(`${spec.index}-${name}`, {
+    fmp4: hasFragments(spec),
+    ts: hasMpegTs(spec) && fitsMpegTs(video),
+  });
+  const order = timing.fps < REORDERING_FPS ? ["-bf", "0"] : [];
+  const file = chunk
+    ? chunkArguments(chunkFile(spec.index, name))
+    : streamArguments(files, "video", spec.segmentDurationMs);
+  return {
+    video,
+    track: { name, kind: "video", ...files, video: { frame, fps: timing.fps, hdr, captions } },
+    branch: { label, filters },
+    argv: ["-map", `[${label}]`, ...planned.argv, ...order, ...file],
+    firstPass: planned.firstPass && ["-map", `[${label}]`, ...planned.firstPass, ...order, ...NULL_OUTPUT],
+    expectedFrames: chunk ? chunk.frames : expectedFrameCount(NO_TRIM, timing, source),
+    encoder,
+    device,
+    chunk,
+    needs,
+  };
+}
+
+function planAudios(request: StreamPartsRequest, { audios, videos, variants }: StreamVariants): Result<AudioPart[]> {
+  const { spec, source, capabilities } = request;
+  const parts: AudioPart[] = [];
+  if (!source.audio) return ok(parts);
+  const encoder = chooseAudioEncoder("aac", capabilities);
+  if (!encoder) return err(encoderFailure("aac"));
+  for (const [index, audio] of audios.entries()) {
+    const isInTs = variants.some(
+      (variant) =>
+        variant.audio === index && fitsMpegTs(variant.video === null ? null : (videos[variant.video] ?? null)),
+    );
+    const name = unusedName(audioName(audio), parts);
+    const files = streamFiles(`${spec.index}-${name}`, { fmp4: hasFragments(spec), ts: hasMpegTs(spec) && isInTs });
+    const file = request.chunked
+      ? streamAudioArguments(chunkFile(spec.index, name))
+      : streamArguments(files, "audio", spec.segmentDurationMs);
+    parts.push({
+      track: { name, kind: "audio", ...files, video: null },
+      argv: ["-map", `0:${source.audio.streamIndex}`, ...streamAudio(encoder, audio, source.audio), ...file],
+      encoder,
+      needs: [audioEncoderNeed("aac")],
+    });
+  }
+  return ok(parts);
+}
+
+const streamAudio = (encoder: Parameters<typeof audioArguments>[0], spec: EncodedAudio, track: AudioTrack): string[] =>
+  audioArguments(encoder, { spec, container: "mp4", track, gaps: "filled from 0" });
+
+const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
+
+function unusedName(wanted: string, parts: readonly AudioPart[], attempt = 1): string {
+  const name = attempt === 1 ? wanted : `${wanted}-${attempt}`;
+  return parts.some(({ track }) => track.name === name) ? unusedName(wanted, parts, attempt + 1) : name;
+}
+
+/** Leaves videos out of a planned stream, with their variants, and with audio that no other variant has. */
+type Named = { readonly track: { readonly name: string } };
+type Parts<Video extends Named, Audio> = {
+  /** Indexes in `videos` and `audios`. */
+  readonly variants: readonly { readonly video: number | null; readonly audio: number | null }[];
+  readonly videos: readonly Video[];
+  readonly audios: readonly Audio[];
+};
+
+/** What stays keeps its names, so chunks that were encoded with all videos still fit. */
+function withoutDropped<Video extends Named, Audio>(
+  { variants, videos, audios }: Parts<Video, Audio>,
+  dropped: readonly DroppedVideo[],
+): Parts<Video, Audio> {
+  const stays = ({ track }: Named): boolean => !dropped.some((one) => one.track === track.name);
+  const kept = variants.filter(({ video }) => {
+    const own = video === null ? undefined : videos[video];
+    return !own || stays(own);
+  });
+  const keptVideos = videos.filter(stays);
+  const keptAudios = audios.filter((_, at) => kept.some(({ audio }) => audio === at));
+  return {
+    variants: kept.map(({ video, audio }) => ({
+      video: newIndex(videos, keptVideos, video),
+      audio: newIndex(audios, keptAudios, audio),
+    })),
+    videos: keptVideos,
+    audios: keptAudios,
+  };
+}
+
+function newIndex<Item>(before: readonly Item[], after: readonly Item[], at: number | null): number | null {
+  const item = at === null ? undefined : before[at];
+  return item === undefined ? null : after.indexOf(item);
+}

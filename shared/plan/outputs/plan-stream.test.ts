@@ -1,0 +1,266 @@
+import { describe, expect, test } from "vitest";
+import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
+import { specOf } from "../../testing/output-specs.ts";
+import { filledFromZero, withoutFitting } from "../../testing/plan-text.ts";
+import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
+import { planEncode } from "../tasks/plan-encode.ts";
+
+const video = (width: number, height: number, more: object = {}) => ({
+  codec_type: "video",
+  codec_name: "h264",
+  width,
+  height,
+  r_frame_rate: "25/1",
+  avg_frame_rate: "25/1",
+  color_space: "bt709",
+  color_primaries: "bt709",
+  color_transfer: "bt709",
+  duration: "60.000000",
+  ...more,
+});
+const SLOW = { r_frame_rate: "1/7", avg_frame_rate: "1/7" };
+const AUDIO = {
+  codec_type: "audio",
+  codec_name: "aac",
+  channels: 2,
+  channel_layout: "stereo",
+  sample_rate: "48000",
+  duration: "60.000000",
+};
+const SURROUND = { ...AUDIO, channels: 6, channel_layout: "5.1" };
+
+function plan(streams: Omit<ProbedStream, "index">[], params: object, hardware = ALL_SOFTWARE.hardware) {
+  const probe: MediaProbe = {
+    streams: streams.map((stream, index) => ({ ...stream, index })),
+    format: { duration: "60.000000" },
+  };
+  const outputs = [specOf({ format: "httpstream", params: { ...params } }, 0)];
+  const { commands, failures } = planEncode({
+    source: "/in",
+    probe,
+    outputs,
+    capabilities: { ...ALL_SOFTWARE, hardware },
+  });
+  const output = commands[0]?.outputs[0];
+  return { argv: commands[0]?.runs[0]?.argv ?? [], output, failures };
+}
+
+/** What players choose from: `720p=1280x720+audio-128k`. */
+function choices(streams: Omit<ProbedStream, "index">[], params: object): string[] {
+  const { output, failures } = plan(streams, params);
+  const { tracks = [], variants = [] } = output?.stream ?? {};
+  const named = variants.map(({ video, audio }) => {
+    const frame = tracks.find(({ name }) => name === video)?.video?.frame;
+    return [...(frame ? [`${video}=${frame.width}x${frame.height}`] : []), ...(audio ? [audio] : [])].join("+");
+  });
+  return [...named, ...failures.map(({ failure }) => failure.code)];
+}
+
+const HLS = { hls: { path: "h" } };
+
+describe("the variants of a stream", () => {
+  const rung = (
+    size: string,
+    name = `${
+      size
+        .split("x")
+        .map(Number)
+        .toSorted((a, b) => a - b)[0]
+    }p`,
+  ): string => `${name}=${size}+audio-128k`;
+  const ROWS: [name: string, streams: Omit<ProbedStream, "index">[], params: object, expected: string[]][] = [
+    [
+      "the ladder up to the source, audio only last",
+      [video(1920, 1080), AUDIO],
+      HLS,
+      [...["426x240", "640x360", "854x480", "1280x720", "1920x1080"].map((size) => rung(size)), "audio-64k"],
+    ],
+    [
+      "portrait for a portrait source",
+      [video(1080, 1920), AUDIO],
+      HLS,
+      [...["240x426", "360x640", "480x854", "720x1280", "1080x1920"].map((size) => rung(size)), "audio-64k"],
+    ],
+    [
+      "portrait for a source with rotation",
+      [video(1280, 720, { side_data_list: [{ rotation: -90 }] })],
+      HLS,
+      ["240p=240x426", "360p=360x640", "480p=480x854", "720p=720x1280"],
+    ],
+    [
+      "wider than a box, without bars",
+      [video(1920, 800), AUDIO],
+      HLS,
+      [...["576x240", "864x360", "1152x480", "1280x534", "1920x800"].map((size) => rung(size)), "audio-64k"],
+    ],
+    [
+      "a rung slightly above the source has the size of the source",
+      [video(1274, 716), AUDIO],
+      HLS,
+      [...["428x240", "640x360", "854x480", "1274x716"].map((size) => rung(size)), "audio-64k"],
+    ],
+    ["a source below all rungs keeps its size", [video(160, 120)], HLS, ["120p=160x120"]],
+    [
+      "without fragmented MP4, HEVC and the audio that only it uses are left out",
+      [video(640, 360), AUDIO],
+      { ...HLS, variants: ["mp4:240p:96k", "mp4:hevc_240p:64k"] },
+      ["240p=426x240+audio-96k"],
+    ],
+    ["no audio", [video(640, 360)], HLS, ["240p=426x240", "360p=640x360"]],
+    ["audio only, each bitrate once", [AUDIO], HLS, ["audio-64k", "audio-128k"]],
+    [
+      "requested variants are kept, also above the source, without bars",
+      [video(640, 480), AUDIO],
+      { ...HLS, variants: ["mp4:x:48k", "mp4:720p:96k", "mp4:720p_400k:96k", "mp4:480p:96k", "mp4:480p:96k"] },
+      ["720p=960x720+audio-96k", "720p-2=960x720+audio-96k", "480p=640x480+audio-96k", "audio-48k"],
+    ],
+    ["video only, of a source without video", [AUDIO], { ...HLS, variants: ["mp4:720p:x"] }, ["input_has_no_video"]],
+    [
+      "audio only, of a source without audio",
+      [video(640, 360)],
+      { ...HLS, variants: ["mp4:x"] },
+      ["input_has_no_audio"],
+    ],
+  ];
+
+  test.each(ROWS)("%s", (_, streams, params, expected) => {
+    expect(choices(streams, params)).toEqual(expected);
+  });
+});
+
+test("the whole command: each track encoded once, written for both packages by tee", () => {
+  const variants = ["mp4:240p_300k:96k", "mp4:hevc_480p_500k:96k"];
+  const params = { ...HLS, dash: { path: "d" }, segment_duration: 4, variants };
+  const { argv, output } = plan([video(1280, 720), SURROUND], params);
+  const mp4 =
+    "f=mp4:movflags=+frag_keyframe+empty_moov+default_base_moof+frag_discont:use_editlist=0:write_tmcd=0:flush_packets=1:" +
+    "output_ts_offset=10:avoid_negative_ts=disabled";
+  const ts = (name: string): string =>
+    "f=hls:hls_time=4:hls_playlist_type=event:hls_flags=temp_file:hls_segment_type=mpegts:" +
+    `hls_segment_filename=${name}-%05d.ts:hls_segment_options=mpegts_copyts=1:max_delay=700000:` +
+    "output_ts_offset=10:avoid_negative_ts=disabled";
+  const grid =
+    "-force_key_frames expr:isnan(prev_forced_t)+gt(floor((t+0.0005)/2),floor((prev_forced_t+0.0005)/2)) -g 9999";
+  const plain = "-map_metadata -1 -map_chapters -1 -fflags +bitexact";
+  expect(withoutFitting(argv.slice(argv.indexOf("-filter_complex")).join(" "))).toBe(
+    [
+      "-filter_complex [0:0]scale=426:240:flags=bicubic,format=yuv420p,setsar=1[v0t0] -filter_complex [0:0]scale=854:480:flags=bicubic,format=yuv420p,setsar=1[v0t1]",
+      ` -map [v0t0] -c:v libx264 -preset medium -b:v 300k -maxrate 450k -bufsize 600k ${grid} -keyint_min 1`,
+      ` -sc_threshold 0 -fps_mode vfr ${plain} -flags +bitexact+global_header -f tee`,
+      ` [${mp4}]0-240p.mp4|[${ts("0-240p")}]0-240p.m3u8`,
+      ` -map [v0t1] -c:v libx265 -preset fast -b:v 500k -maxrate 750k -bufsize 1000k ${grid} -forced-idr 1`,
+      " -x265-params log-level=error:open-gop=0:scenecut=0:min-keyint=1 -tag:v hvc1 -fps_mode vfr",
+      ` ${plain} -flags +bitexact -movflags +frag_keyframe+empty_moov+default_base_moof+frag_discont`,
+      " -use_editlist 0 -write_tmcd 0 -flush_packets 1 -output_ts_offset 10 -avoid_negative_ts disabled -f mp4 0-480p-hevc.mp4",
+      ` -map 0:1 -c:a aac -af ${filledFromZero()} -b:a 96k`,
+      ` ${plain} -flags +bitexact+global_header -f tee`,
+      ` [${mp4}:frag_duration=500000]0-audio-96k.mp4|[${ts("0-audio-96k")}]0-audio-96k.m3u8`,
+    ].join(""),
+  );
+  expect(output).toEqual({
+    output: 0,
+    files: [],
+    tracks: [
+      { kind: "video", endMs: 60_000 },
+      { kind: "audio", endMs: 60_000 },
+    ],
+    encoder: "libx264, libx265",
+    stream: {
+      tracks: [
+        {
+          name: "240p",
+          kind: "video",
+          fmp4: "0-240p.mp4",
+          ts: "0-240p.m3u8",
+          video: { frame: { width: 426, height: 240 }, fps: 25, hdr: null, captions: false },
+        },
+        {
+          name: "480p-hevc",
+          kind: "video",
+          fmp4: "0-480p-hevc.mp4",
+          ts: null,
+          video: { frame: { width: 854, height: 480 }, fps: 25, hdr: null, captions: false },
+        },
+        { name: "audio-96k", kind: "audio", fmp4: "0-audio-96k.mp4", ts: "0-audio-96k.m3u8", video: null },
+      ],
+      variants: [
+        { video: "240p", audio: "audio-96k" },
+        { video: "480p-hevc", audio: "audio-96k" },
+      ],
+      thumbnails: null,
+    },
+  });
+});
+
+test.each([
+  [2, "/2)"],
+  [3, "/1.5)"],
+  [5, "/1.666666666667)"],
+  [6, "/2)"],
+  [10, "/2)"],
+])("segments of %d s are a whole number of keyframe distances", (seconds, expected) => {
+  const { argv } = plan([video(640, 360)], { ...HLS, segment_duration: seconds });
+  expect(argv[argv.indexOf("-force_key_frames") + 1]).toContain(expected);
+});
+
+test("thumbnails are sprite sheets from the same decode", () => {
+  const { argv, output } = plan([video(640, 360)], { ...HLS, variants: ["mp4:240p"], thumbnails: true });
+  expect(argv.filter((option) => option === "-filter_complex")).toHaveLength(2);
+  expect(argv.slice(-1)).toEqual(["0-%05d.jpg"]);
+  const { files, spriteSheet, everyMs, vtt } = output?.stream?.thumbnails ?? {};
+  expect({ files, spriteSheet, everyMs }).toEqual({
+    files: ["0-00001.jpg", "0-00002.jpg"],
+    spriteSheet: { cell: { width: 160, height: 90 }, columns: 5, rows: 5, framesPerSheet: 25, sheets: 2 },
+    everyMs: 2000,
+  });
+  expect(vtt).toContain("00:00:50.000 --> 00:00:52.000\nthumbnails/00002.jpg#xywh=0,0,160,90");
+});
+
+test("a slow source gets at least two frames per second", () => {
+  const { argv, output } = plan([video(640, 360, SLOW)], { ...HLS, variants: ["mp4:240p"] });
+  expect(argv.join(" ")).toContain("[0:0]fps=2,");
+  expect(output?.stream?.tracks[0]?.video?.fps).toBe(2);
+});
+
+test("interlaced sources are deinterlaced", () => {
+  const { argv } = plan([video(720, 576, { field_order: "tt" })], { ...HLS, variants: ["mp4:240p"] });
+  expect(argv.join(" ")).toContain("bwdif=mode=send_frame:deint=interlaced");
+});
+
+test("hardware begins segments with IDR frames as well", () => {
+  const hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] } as const;
+  const { argv, output } = plan(
+    [video(1280, 720)],
+    { ...HLS, variants: ["mp4:480p"] },
+    { ...hardware, encoders: ["h264_nvenc"] },
+  );
+  expect(argv.join(" ")).toContain("-forced-idr 1 -no-scenecut 1");
+  expect(output).toMatchObject({ encoder: "h264_nvenc", inHardware: true });
+});
+
+test("audio that only HEVC variants use is in fragmented MP4 only, too", () => {
+  const params = { ...HLS, dash: { path: "d" }, variants: ["mp4:hevc_240p:96k", "mp4:240p:64k"] };
+  const { output } = plan([video(640, 360), AUDIO], params);
+  const inTs = output?.stream?.tracks.filter(({ ts }) => ts !== null).map(({ name }) => name);
+  expect(inTs).toEqual(["240p", "audio-64k"]);
+});
+
+test("mono stays mono in the ladder with half of the bits; requested stereo keeps the level", () => {
+  const mono = { ...AUDIO, channels: 1, channel_layout: "mono" };
+  expect(choices([video(426, 240), mono], HLS)).toEqual(["240p=426x240+audio-64k", "audio-32k"]);
+  expect(plan([video(426, 240), mono], HLS).argv.join(" ")).not.toMatch(/aformat|pan=/);
+  const { argv } = plan([video(426, 240), mono], { ...HLS, variants: ["mp4:240p:stereo"] });
+  expect(argv).toContain(filledFromZero("pan=stereo|FL=FC+FL|FR=FC+FR,"));
+});
+
+test("variants of 10 bits keep the color space of HDR, and others are mapped", () => {
+  const hdr = { color_primaries: "bt2020", color_transfer: "arib-std-b67", color_space: "bt2020nc" };
+  const source = video(1280, 720, { codec_name: "hevc", pix_fmt: "yuv420p10le", ...hdr });
+  const variants = ["mp4:hevc_720p::pix_fmt=yuv420p10le", "mp4:hevc_480p", "mp4:480p"];
+  const { output } = plan([source], { dash: { path: "d" }, variants });
+  expect(output?.stream?.tracks.map(({ video }) => video?.hdr)).toEqual([
+    { matrix: "bt2020nc", primaries: "bt2020", transfer: "arib-std-b67" },
+    null,
+    null,
+  ]);
+});

@@ -1,0 +1,101 @@
+// Builds one call of ffmpeg: devices, inputs, filter graphs, and the parts that write outputs.
+import { checkedArguments } from "../command/checked-arguments.ts";
+import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
+import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
+import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
+import { deviceArguments, type HardwareDevice } from "../encoders/hardware.ts";
+import type { SourceTracks } from "../source/source-tracks.ts";
+import type { SeekInputs } from "../thumbnails/seek-thumbnails.ts";
+import { progressGoal } from "./progress.ts";
+
+/** What the runs of a plan read. */
+export type RunInputs = {
+  /** The absolute path of a local file; with `loopbackOptions` a URL. */
+  readonly source: string;
+  /** Set if the node itself serves the source: how ffmpeg opens it. */
+  readonly loopbackOptions?: readonly string[];
+  /**
+   * The local file of each watermark, by its URL. Left out if nothing is run: each watermark then has a placeholder
+   * name.
+   */
+  readonly watermarks?: ReadonlyMap<string, string>;
+};
+
+export type RunOptions = {
+  readonly inputs: RunInputs;
+  readonly tracks: SourceTracks;
+  readonly parts: readonly CommandPart[];
+  /** Options of the source. */
+  readonly sourceOptions: readonly string[];
+  /** The hardware that the parts use. */
+  readonly devices?: readonly (HardwareDevice | null | undefined)[];
+};
+
+/** One call of ffmpeg that decodes the source once for all parts. */
+export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: RunOptions): PlannedRun {
+  const branches = parts.flatMap(({ branches }) => branches);
+  const urls = overlayUrls(branches);
+  const overlays = new Map(urls.map((url, at) => [url, at + 1]));
+  const start = `[0:${tracks.video?.streamIndex}]`;
+  return {
+    argv: checkedArguments([
+      ...devicesArguments(devices),
+      ...openingArguments([sourceInput(inputs, tracks, sourceOptions), ...overlayInputs(urls, inputs)]),
+      ...(tracks.video ? branches.flatMap((branch) => ["-filter_complex", branchGraph(start, branch, overlays)]) : []),
+      ...parts.flatMap((part) => part.argv),
+    ]),
+    network: networkOf(inputs),
+    inHardware: devices.some((device) => device != null),
+    ...progressGoal(parts),
+  };
+}
+
+/** The inputs of runs that seek. */
+export const seekInputs = (inputs: RunInputs, tracks: SourceTracks): SeekInputs => ({
+  streamIndex: tracks.video?.streamIndex ?? 0,
+  network: networkOf(inputs),
+  source: (options) => sourceInput(inputs, tracks, options),
+  overlays: (urls) => overlayInputs(urls, inputs),
+});
+
+/** What a run that reads these inputs needs of the network. */
+export const networkOf = ({ loopbackOptions }: RunInputs): PlannedRun["network"] =>
+  loopbackOptions ? "loopback" : "none";
+
+/** Options before all inputs that open each device once. */
+function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]): string[] {
+  const devices = new Map(used.flatMap((device) => (device ? [[device.name, device] as const] : [])));
+  return [...devices.values()].flatMap(deviceArguments);
+}
+
+/**
+ * By default a change of the frame size restarts the filters. ffmpeg 7.0 then loses the frames that are in them, and
+ * images are counted from the start again. With `-reinit_filter 0` the filters continue, and `scale`, the first of our
+ * filters that depends on the size, adapts by itself. Not if ffmpeg rotates frames before that, because its filters for
+ * rotation read beyond the edge of a smaller frame, and not for audio, where no filter adapts.
+ */
+const resizingArguments = ({ video }: SourceTracks): string[] =>
+  video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];
+
+const decoderArguments = ({ video }: SourceTracks): string[] => [
+  ...(video?.decoder ? [`-c:${video.streamIndex}`, video.decoder] : []),
+  // For decoders that take the matrix from the container; plan-clean-copy.ts is for the others.
+  ...(video?.hasReservedMatrix ? [`-colorspace:${video.streamIndex}`, UNSPECIFIED_MATRIX] : []),
+];
+
+const UNSPECIFIED_MATRIX = "2";
+
+/** The source, as each run opens it. `options` are further options of the input. */
+export const sourceInput = (
+  { source, loopbackOptions }: RunInputs,
+  tracks: SourceTracks,
+  options: readonly string[],
+): PlannedInput => ({
+  path: source,
+  options: [...options, ...decoderArguments(tracks), ...resizingArguments(tracks)],
+  ...(loopbackOptions ? { loopback: loopbackOptions } : {}),
+});
+
+/** The watermarks with these URLs, in this order. */
+export const overlayInputs = (urls: readonly string[], { watermarks }: RunInputs): PlannedInput[] =>
+  urls.map((url, at) => ({ path: watermarks?.get(url) ?? `/watermark-${at + 1}`, kind: "image" }));

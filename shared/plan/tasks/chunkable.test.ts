@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { probeOf } from "../../testing/frame-indexes.ts";
+import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
+import { chunkGridMs } from "../chunks/chunkable-source.ts";
+import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
+import { chooseTracks } from "../source/source-tracks.ts";
+import { unchunkableReason } from "./chunkable.ts";
+
+const reasonFor = (output: OutputOptions, probe: MediaProbe = probeOf("25/1")): string | null =>
+  unchunkableReason(specOf(output, 0), chooseTracks(probe), ALL_SOFTWARE);
+
+describe("an output is encoded in one piece", () => {
+  const ROWS: [output: OutputOptions, reason: string | null][] = [
+    [{ format: "mp4" }, null],
+    [{ format: "mp4:hevc_15fps" }, null],
+    [{ format: "webm:vp9" }, null],
+    [{ format: "mkv:av1:flac" }, null],
+    [{ format: "mov:720p:pcm-s16le" }, null],
+    [{ format: "mp4:x" }, "it has no video"],
+    [{ format: "jpg" }, "it consists of images"],
+    [{ format: "mp4:copy" }, "its video is copied"],
+    [{ format: "mp4::copy" }, "its audio is copied"],
+    [{ format: "webm:vp8" }, "chunks of vp8 cannot be joined"],
+    [{ format: "mp4:::2pass" }, "it is encoded in two passes"],
+    [{ format: "mp4", params: { offset: 3 } }, "it is trimmed"],
+    [{ format: "mp4", durationMs: 3000 }, "it is trimmed"],
+    [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
+    [{ format: "webm:vp9:vorbis" }, "audio in vorbis cannot be joined with chunks"],
+    [{ format: "avi:h264:pcm-s16le" }, "audio in pcm-s16le cannot be joined with chunks"],
+    [{ format: "mp4:1080p::level=10" }, "it cannot be made of this input"],
+  ];
+
+  test.each(ROWS)("%j: %s", (output, reason) => {
+    expect(reasonFor(output)).toBe(reason);
+  });
+
+  test("if its input has no index", () => {
+    expect(reasonFor({ format: "mp4" }, probeOf("25/1", { format_name: "asf" }))).toMatch(
+      /cannot be read from its middle/,
+    );
+  });
+
+  test("if it drops the audio of an MPEG-TS input whose audio begins first", () => {
+    const probe = probeOf("25/1", { format_name: "mpegts", start_time: "1.400000" });
+    const streams = probe.streams.map((stream, at) => ({ ...stream, start_time: at === 0 ? "1.421000" : "1.400000" }));
+    expect(reasonFor({ format: "mp4::x" }, { ...probe, streams })).toMatch(/times depend on/);
+    expect(reasonFor({ format: "mp4" }, { ...probe, streams })).toBeNull();
+  });
+});
+
+describe("chunks and segments", () => {
+  const stream = (seconds: number): OutputOptions => ({
+    format: "httpstream",
+    params: { hls: { path: "h" }, segment_duration: seconds },
+  });
+  const ROWS: [outputs: OutputOptions[], gridMs: number | null][] = [
+    [[{ format: "mp4" }], 2000],
+    [[stream(6)], 6000],
+    [[stream(5), { format: "mp4" }], 10_000],
+    [[stream(4), stream(6)], 12_000],
+    [[stream(7), stream(9)], null],
+  ];
+
+  test.each(ROWS)("%j have common boundaries every %s ms", (outputs, gridMs) => {
+    expect(chunkGridMs(outputs.map(specOf))).toBe(gridMs);
+  });
+});

@@ -1,0 +1,97 @@
+// Checks whether an output can be encoded in chunks with the same result as in one piece.
+import { assertNever } from "../../errors.ts";
+import type { TrackContainer } from "../../format/containers.ts";
+import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import type { EncodedVideo } from "../encoders/video-encode-options.ts";
+import { isEncodedVideo } from "../outputs/plan-file.ts";
+import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
+import { planOutput } from "./plan-encode.ts";
+
+/** Codecs whose chunks can be concatenated to one track of fragmented MP4. */
+const CODECS: ReadonlySet<EncodedVideo["codec"]> = new Set(["h264", "hevc", "vp9", "av1"]);
+
+/** Containers that keep the frames and their times when such a track is copied into them. */
+const CONTAINERS: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp", "flv", "avi"]);
+
+/** Audio codecs that do not change when they are copied from the interim file into the output. */
+const AUDIO_CODECS: ReadonlySet<NonNullable<VideoOutput["audio"]>["codec"]> = new Set([
+  "aac",
+  "ac3",
+  "mp2",
+  "mp3",
+  "opus",
+  "flac",
+  "pcm-s16le",
+]);
+/** Containers whose interim file has the same kind. For others it is MP4, which cannot hold all of these codecs. */
+const SAME_KIND: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm"]);
+/** MP4 does not support MP3 of lower sample rates (ISO 14496-3 has only MPEG-1 and MPEG-2). */
+const MP3_FROM_HZ = 16_000;
+
+/**
+ * Why an output is encoded in one piece; completes "It is not encoded in chunks because …". Null: chunks are possible.
+ */
+export function unchunkableReason(
+  spec: OutputSpec,
+  source: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): string | null {
+  if (prerollOf(source.format, 0) === null)
+    return `the input's format (${source.format}) cannot be read from its middle`;
+  // Nodes may number their streams differently, and chunks are read without a look at all of the file.
+  if (source.hasPrograms) return "the input is a multiplex of several programs";
+  if (source.video?.hasReservedMatrix) return "the input states a reserved color matrix, which is removed first";
+  if (source.restarts) return "the clock of the input restarts or jumps";
+  switch (spec.type) {
+    case "image":
+      return "it consists of images";
+    case "httpstream":
+      return streamReason(spec, source) ?? failureReason(spec, source, capabilities);
+    case "video":
+      return fileReason(spec, source) ?? failureReason(spec, source, capabilities);
+    default:
+      return assertNever(spec);
+  }
+}
+
+/** Outputs that are not possible at all report their failure when they are tried in one piece. */
+function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: FfmpegCapabilities): string | null {
+  return planOutput(spec, source, capabilities).ok ? null : "it cannot be made of this input";
+}
+
+function fileReason(
+  { video, audio, container, offsetMs, durationMs }: VideoOutput,
+  source: SourceTracks,
+): string | null {
+  if (!video || !source.video) return "it has no video";
+  if (!isEncodedVideo(video)) return "its video is copied";
+  if (!CODECS.has(video.codec)) return `chunks of ${video.codec} cannot be joined`;
+  if (video.twoPass) return "it is encoded in two passes";
+  if (offsetMs > 0 || durationMs !== null) return "it is trimmed";
+  if (!CONTAINERS.has(container)) return `chunks cannot be joined in ${container}`;
+  if (source.audio && !audio && source.format === "mpegts" && source.video.startMs > source.audio.startMs) {
+    return "its times depend on whether the audio of the MPEG-TS input is read";
+  }
+  return audio && source.audio ? audioReason(audio, container, source.audio) : null;
+}
+
+function audioReason(
+  spec: NonNullable<VideoOutput["audio"]>,
+  container: TrackContainer,
+  { sampleRateHz }: AudioTrack,
+): string | null {
+  if (spec.codec === "copy") return "its audio is copied";
+  const isKept = AUDIO_CODECS.has(spec.codec) && (SAME_KIND.has(container) || spec.codec !== "pcm-s16le");
+  if (!isKept) return `audio in ${spec.codec} cannot be joined with chunks`;
+  const hz = spec.sampleRateHz ?? sampleRateHz;
+  return spec.codec === "mp3" && (hz === null || hz < MP3_FROM_HZ) ? "its audio has a low sample rate" : null;
+}
+
+function streamReason(spec: HttpStreamOutput, source: SourceTracks): string | null {
+  if (!source.video || spec.variants.every(({ video }) => video === null)) return "it has no video";
+  if (source.video.isSparse) return "its frames are shown for so long that segments need repeated ones";
+  if (chunkGridMs([spec]) !== null) return null;
+  return "there is no chunk length that is a multiple of its segments and of its keyframe distance";
+}

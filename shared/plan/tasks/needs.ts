@@ -1,0 +1,101 @@
+// What outputs need of the ffmpeg that makes them: found by planning them for a node that has everything.
+import type { OutputSpec } from "../../job/output-spec.ts";
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
+import type { Need } from "../../protocol/needs.ts";
+import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
+import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
+import { VMAF_NEED } from "../filters/filter-needs.ts";
+import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
+import { planOutput } from "./plan-encode.ts";
+
+/** Assumed while a source has not been inspected: usual video, with audio. */
+const USUAL_SOURCE: MediaProbe = {
+  streams: [
+    {
+      index: 0,
+      codec_type: "video",
+      codec_name: "h264",
+      width: 1920,
+      height: 1080,
+      pix_fmt: "yuv420p",
+      r_frame_rate: "30/1",
+      avg_frame_rate: "30/1",
+      duration: "600.000000",
+    },
+    {
+      index: 1,
+      codec_type: "audio",
+      codec_name: "aac",
+      sample_rate: "48000",
+      channels: 2,
+      duration: "600.000000",
+    },
+  ],
+  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "600.000000" },
+};
+
+/**
+ * Everything that one node must have to make all of these outputs, sorted, each need once. An output that is not
+ * possible on any node needs nothing: every node that can read it reports the same failure. `probe` is null before the
+ * inspection.
+ */
+export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null): Need[] {
+  const tracks = chooseTracks(probe ?? USUAL_SOURCE);
+  const needs = outputs.flatMap((spec) => [...needsOfOutput(spec, tracks), ...needsOfFormats(spec)]);
+  return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
+}
+
+/** None if the planner throws: then it does so on every node, too. */
+function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] {
+  try {
+    const plan = planOutput(spec, tracks, ALL_SOFTWARE);
+    return plan.ok ? plan.value.needs : [];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Nodes of earlier releases cannot read tasks with a VMAF, not even where the plan has no use for it, and state no
+ * libvmaf.
+ */
+function needsOfFormats(spec: OutputSpec): readonly Need[] {
+  if (spec.type === "image") return [];
+  const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
+  return videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : [];
+}
+
+/** The needs that a node does not meet, in the same order. */
+export const missingNeeds = (needs: readonly Need[], capabilities: FfmpegCapabilities): Need[] =>
+  needs.filter((need) => !meets(capabilities, need));
+
+/**
+ * What is missing, for people: `libsvtav1 or libaom-av1, and filter zscale`. Hardware encoders that would do as well
+ * are left out. Empty without needs.
+ */
+export function describeNeeds(missing: readonly Need[]): string {
+  const [last, ...others] = missing.map(describe).toReversed();
+  if (last === undefined) return "";
+  return others.length === 0 ? last : `${others.toReversed().join(", ")}, and ${last}`;
+}
+
+function describe({ kind, anyOf }: Need): string {
+  const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
+  const names = (software.length === 0 ? anyOf : software).join(" or ");
+  if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
+  return kind === "encoder" ? names : `${kind} ${names}`;
+}
+
+/** Leaves out what another need implies: who has `libaom-av1` has `libsvtav1` or `libaom-av1`. */
+const withoutImplied = (needs: readonly Need[]): Need[] =>
+  needs.filter(
+    (need, at) =>
+      !needs.some((other, from) => from !== at && implies(other, need) && !(implies(need, other) && from > at)),
+  );
+
+const implies = (one: Need, other: Need): boolean =>
+  one.kind === other.kind && one.anyOf.every((name) => other.anyOf.includes(name));
+
+const keyOf = ({ kind, anyOf }: Need): string => `${kind} ${anyOf.join(" ")}`;
+const byKey = (a: Need, b: Need): number => (keyOf(a) < keyOf(b) ? -1 : 1);

@@ -1,0 +1,117 @@
+// Plans the non-video parts of outputs that are encoded in chunks: audio, the source's tags, and a stream's thumbnails.
+import type { OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { ok, type Result } from "../../result.ts";
+import { AUDIO_TRACK, audioFile, audioFileArguments, chunkFile } from "../chunks/chunk-muxers.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import { strictArguments } from "../command/muxers.ts";
+import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
+import { planAudioTrack } from "../outputs/plan-file.ts";
+import { planStreamParts } from "../outputs/plan-stream-tracks.ts";
+import { planRun, type RunInputs } from "../runs/plan-run.ts";
+import { lastEnd } from "../source/output-length.ts";
+import { audioTrack } from "../source/output-tracks.ts";
+import { ptsOriginArguments } from "../source/pts-origin.ts";
+import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
+import { NO_TRIM } from "../source/trim.ts";
+import type { EncodeRequest, OutputFailure } from "./plan-encode.ts";
+
+export type AudioRequest = RunInputs & Pick<EncodeRequest, "probe" | "outputs" | "capabilities">;
+
+/** Files are in the run's folder. */
+export type AudioPlan = {
+  /** Null if there is nothing to make. */
+  readonly command: {
+    readonly runs: readonly PlannedRun[];
+    readonly tracks: readonly { readonly output: number; readonly track: string; readonly file: string }[];
+    /** Other files that the join needs: tags, and sprite sheets of a stream. */
+    readonly files: readonly { readonly output: number; readonly file: string }[];
+  } | null;
+  readonly failures: readonly OutputFailure[];
+};
+
+/** The file with the tags of the source, in ffmpeg's own text format. */
+export const tagsFile = (output: number): string => `${output}-tags.txt`;
+
+/**
+ * Plans the non-video parts of outputs whose video is encoded in chunks, each in one piece as in the normal command.
+ */
+export function planAudio(request: AudioRequest): AudioPlan {
+  const { probe, outputs, capabilities } = request;
+  const tracks = chooseTracks(probe);
+  const results = outputs.map((spec) => ({ spec, result: nonVideoParts(spec, tracks, capabilities) }));
+  const failures = results.flatMap(({ spec, result }) =>
+    result.ok ? [] : [{ output: spec.index, failure: result.error }],
+  );
+  const planned = results.flatMap(({ spec, result }) => (result.ok ? [{ output: spec.index, ...result.value }] : []));
+  const parts = planned.flatMap((output) => output.parts);
+  if (parts.length === 0) return { command: null, failures };
+  return {
+    command: {
+      runs: [planRun({ inputs: request, tracks, parts, sourceOptions: ptsOriginArguments(probe) })],
+      tracks: planned.flatMap(({ output, tracks: named }) => named.map((track) => ({ output, ...track }))),
+      files: planned.flatMap(({ output, files }) => files.map((file) => ({ output, file }))),
+    },
+    failures,
+  };
+}
+
+type NonVideoParts = {
+  readonly parts: readonly CommandPart[];
+  readonly tracks: readonly { readonly track: string; readonly file: string }[];
+  readonly files: readonly string[];
+};
+
+function nonVideoParts(
+  spec: OutputSpec,
+  source: SourceTracks,
+  capabilities: FfmpegCapabilities,
+): Result<NonVideoParts> {
+  switch (spec.type) {
+    case "video":
+      return partsOfFile(spec, source, capabilities);
+    case "httpstream": {
+      const stream = planStreamParts({ spec, source, capabilities, chunked: true });
+      if (!stream.ok) return stream;
+      const { audios, thumbnails } = stream.value;
+      return ok({
+        parts: [
+          ...audios.map(({ argv }) => commandPart(argv, source)),
+          ...(thumbnails ? [commandPart(thumbnails.argv, source, [thumbnails.branch])] : []),
+        ],
+        tracks: audios.map(({ track }) => ({ track: track.name, file: chunkFile(spec.index, track.name) })),
+        files: thumbnails?.thumbnails.files ?? [],
+      });
+    }
+    case "image":
+      throw new Error("Image outputs have no audio");
+  }
+}
+
+function partsOfFile(spec: VideoOutput, source: SourceTracks, capabilities: FfmpegCapabilities): Result<NonVideoParts> {
+  const track = audioTrack(spec, NO_TRIM, source);
+  const audio = track && planAudioTrack(spec, track, capabilities);
+  if (audio && !audio.ok) return audio;
+  const codec = spec.audio?.codec === "copy" ? (track?.codec ?? null) : (spec.audio?.codec ?? null);
+  // The interim container may be MP4 for any container of the output.
+  const strict = strictArguments("mp4", codec);
+  const argv = audio
+    ? ["-map", `0:${track.streamIndex}`, ...audio.value.argv, ...strict, ...audioFileArguments(spec, codec)]
+    : null;
+  const tags = spec.keepsMetadata ? ["-map_chapters", "-1", "-f", "ffmetadata", tagsFile(spec.index)] : null;
+  return ok({
+    parts: [...(argv ? [commandPart(argv, source)] : []), ...(tags ? [commandPart(tags, source)] : [])],
+    tracks: audio ? [{ track: AUDIO_TRACK, file: audioFile(spec) }] : [],
+    files: tags ? [tagsFile(spec.index)] : [],
+  });
+}
+
+const commandPart = (
+  argv: readonly string[],
+  { audio }: SourceTracks,
+  branches: CommandPart["branches"] = [],
+): CommandPart => ({
+  branches,
+  argv,
+  expectedFrames: null,
+  endMs: lastEnd(NO_TRIM, audio ? [audio] : []),
+});

@@ -1,0 +1,130 @@
+// Plans the runs that make outputs of joined tracks without encoding.
+import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { audioFile, chunkFile, pipeFile } from "../chunks/chunk-muxers.ts";
+import { checkedArguments } from "../command/checked-arguments.ts";
+import { fileArguments, fileName } from "../command/muxers.ts";
+import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
+import type { PlannedRun } from "../command/planned-run.ts";
+import { fourCharacterCode } from "../encoders/video-encoders.ts";
+import { frameTiming } from "../filters/frame-timing.ts";
+import { holdLastFrame } from "../filters/last-frame.ts";
+import type { PlannedCommand, PlannedOutput } from "../outputs/output-plan.ts";
+import { isEncodedVideo } from "../outputs/plan-file.ts";
+import { audioTrack } from "../source/output-tracks.ts";
+import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
+import { NO_TRIM } from "../source/trim.ts";
+import { STREAM_START_SECONDS, type StreamTrack } from "../streams/planned-stream.ts";
+import { streamArguments } from "../streams/stream-muxers.ts";
+import { tagsFile } from "./plan-audio.ts";
+import { VIDEO_TRACK } from "./plan-chunk.ts";
+import { type EncodeRequest, planOutput } from "./plan-encode.ts";
+
+export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities"> & {
+  /** The folder that has each track, and each other file of `planAudio`, with its planned name; left out: the run's. */
+  readonly folder?: string;
+  /** The videos of streams grow: they are read from pipes (`pipeFile`). False by default. */
+  readonly isGrowing?: boolean;
+};
+
+/**
+ * Plans the runs that make outputs of their tracks. Throws if an output cannot be planned: its chunks could not have
+ * been made.
+ */
+export function planJoin({ probe, outputs, capabilities, folder, isGrowing = false }: JoinRequest): PlannedCommand {
+  const source = chooseTracks(probe);
+  const plans = outputs.map((spec): { runs: readonly PlannedRun[]; planned: PlannedOutput } => {
+    const result = planOutput(spec, source, capabilities);
+    if (!result.ok) throw new Error(result.error.message);
+    const { planned, endMs } = result.value;
+    const runs = runsOf(spec, source, { ...planned, isGrowing }).map((run) => joinRun(run, endMs, folder));
+    return { planned, runs };
+  });
+  return { runs: plans.flatMap(({ runs }) => runs), outputs: plans.map(({ planned }) => planned) };
+}
+
+/** `inputs` by the planned names of their files; `outputs`: ffmpeg's options after the inputs. */
+type JoinRun = { readonly inputs: readonly PlannedInput[]; readonly outputs: readonly string[] };
+
+function joinRun({ inputs, outputs }: JoinRun, durationMs: number | null, folder: string | undefined): PlannedRun {
+  const placed = inputs.map((input) => (folder === undefined ? input : { ...input, path: `${folder}/${input.path}` }));
+  return {
+    argv: checkedArguments(["-copyts", ...openingArguments(placed), ...outputs]),
+    ...(folder === undefined ? {} : { reads: placed.map(({ path }) => path) }),
+    network: "none",
+    inHardware: false,
+    expectedFrames: null,
+    durationMs,
+  };
+}
+
+type JoinedOutput = Pick<PlannedOutput, "stream"> & { readonly isGrowing: boolean };
+
+function runsOf(spec: OutputSpec, source: SourceTracks, { stream, isGrowing }: JoinedOutput): JoinRun[] {
+  switch (spec.type) {
+    case "video":
+      return [fileJoinRun(spec, source)];
+    case "httpstream":
+      return segmentRuns(spec, stream?.tracks ?? [], isGrowing);
+    case "image":
+      throw new Error("Image outputs are not encoded in chunks");
+  }
+}
+
+/** Moves a track of fragments to the source's own timeline. */
+const FROM_ZERO: readonly string[] = ["-itsoffset", String(-STREAM_START_SECONDS)];
+
+const trackInput = (output: number, name: string, file = chunkFile): PlannedInput => ({
+  path: file(output, name),
+  options: FROM_ZERO,
+});
+
+function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
+  const { index, container } = spec;
+  const audio = audioTrack(spec, NO_TRIM, source);
+  const inputs: PlannedInput[] = [
+    trackInput(index, VIDEO_TRACK),
+    ...(audio ? [{ path: audioFile(spec) }] : []),
+    ...(spec.keepsMetadata ? [{ path: tagsFile(index), kind: "tags" as const }] : []),
+  ];
+  const codec = spec.video?.codec;
+  const outputs = [
+    ...["-map", "0:v:0", ...(audio ? ["-map", "1:a:0"] : []), "-c", "copy"],
+    ...(codec && codec !== "copy" ? fourCharacterCode(codec, container) : []),
+    ...lastFrameArguments(spec, source),
+    ...(spec.keepsMetadata ? tagArguments(inputs.length - 1, audio !== null) : []),
+    ...fileArguments(spec, fileName(index, container)),
+  ];
+  return { inputs, outputs };
+}
+
+/** Fragments do not state how long the last frame lasts. */
+function lastFrameArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
+  if (!video || !track || !isEncodedVideo(video)) return [];
+  const timing = frameTiming(video, container, track);
+  const hold = { codec: video.codec, container, isStream: false, isLast: true, timing };
+  return holdLastFrame(track, NO_TRIM, hold).lengthArguments;
+}
+
+/** Copies the tags of the source and of its audio, and none of the tags of the video track's file. */
+const tagArguments = (tagsInput: number, hasAudio: boolean): string[] => [
+  ...["-map_metadata", String(tagsInput), "-map_metadata:s:v", "-1"],
+  ...(hasAudio ? ["-map_metadata:s:a:0", "1:s:a:0"] : []),
+];
+
+/** The MPEG-TS segments of all tracks in one run. Fragmented MP4 exists already. */
+function segmentRuns(
+  { index, segmentDurationMs }: HttpStreamOutput,
+  tracks: readonly StreamTrack[],
+  isGrowing: boolean,
+): JoinRun[] {
+  const segmented = tracks.filter(({ ts }) => ts !== null);
+  if (segmented.length === 0) return [];
+  // The muxer moves the tracks back to their own times.
+  const inputs = segmented.map(({ name, kind }) =>
+    trackInput(index, name, isGrowing && kind === "video" ? pipeFile : chunkFile),
+  );
+  const outputs = segmented.flatMap(({ kind, ts }, at) => [
+    ...["-map", `${at}:0`, "-c", "copy", ...streamArguments({ fmp4: null, ts }, kind, segmentDurationMs)],
+  ]);
+  return [{ inputs, outputs }];
+}

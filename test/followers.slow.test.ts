@@ -1,0 +1,35 @@
+// Clients that follow a job and go away without a word: through the service's front and the Worker to the job's object.
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { expect, it, vi } from "vitest";
+import { basicAuth } from "../local/stack/access.ts";
+import { sharedStack } from "./stack.ts";
+
+const stack = sharedStack();
+
+it("makes room for others when the connections of followers break", async () => {
+  const outputs = { "mp4:240p": { path: "never.mp4" } };
+  const settings = { require: ["a-label-that-no-node-has"] };
+  const { id } = await stack.submit({ input: { url: "https://media.example.com/a.mp4" }, outputs, settings });
+  const follow = async (): Promise<IncomingMessage> => {
+    const asked = get(`${stack.api}/jobs/${id}/events`, {
+      headers: { authorization: basicAuth(stack.apiKey), "user-agent": "a-test" },
+    });
+    asked.on("error", () => undefined);
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    answer.on("error", () => undefined);
+    return answer;
+  };
+  const all = await Promise.all(Array.from({ length: 20 }, follow));
+  const firsts = await Promise.all(all.map(async (answer) => String((await once(answer, "data"))[0])));
+  expect(firsts.every((text) => text.startsWith("retry: 2000\n"))).toBe(true);
+  const refused = await follow();
+  expect(refused.statusCode).toBe(429);
+  for (const answer of [...all, refused]) answer.destroy();
+  await vi.waitFor(async () => {
+    const answer = await follow();
+    answer.destroy();
+    expect(answer.statusCode).toBe(200);
+  });
+  await stack.request("DELETE", `/jobs/${id}`);
+});

@@ -1,0 +1,32 @@
+// Many nodes and many jobs at once, with work that takes no time: everything is done, and nothing twice.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { type LoadOutcome, runLoad } from "../bench/load/run-load.ts";
+
+let home: string | undefined;
+afterEach(() => {
+  if (home) rmSync(home, { recursive: true, force: true });
+});
+
+function load(nodes: number, jobs: number, killAfter: number | null): Promise<LoadOutcome> {
+  home = mkdtempSync(join(tmpdir(), "copra-load-"));
+  return runLoad({ nodes, jobs, home, killAfter, accounts: 3, posting: 16, stores: true });
+}
+
+const [NODES, JOBS] = process.env.COPRA_SOAK === "1" ? [50, 200] : [25, 80];
+
+it(`assigns every task of ${JOBS} jobs to one of ${NODES} nodes, once, and completes them all`, async () => {
+  const { observations, ticketsLeft } = await load(NODES, JOBS, null);
+  expect(observations.violations).toEqual([]);
+  expect([observations.endedJobs, observations.assignments, ticketsLeft]).toEqual([JOBS, 2 * JOBS, 0]);
+});
+
+it("completes them all, each once, although the control plane is killed meanwhile", async () => {
+  const { observations, ticketsLeft } = await load(15, 60, 20);
+  expect(observations.violations).toEqual([]);
+  expect([observations.endedJobs, ticketsLeft]).toEqual([60, 0]);
+  // Nodes that are still on their way back when the last job ends have been welcomed once.
+  expect(Math.max(...observations.welcomed.values())).toBeGreaterThan(1);
+});

@@ -1,0 +1,20 @@
+// A run of the simulation while it lasts.
+import type { SimulatedNode } from "../node.ts";
+import type { Service } from "../service.ts";
+import type { VirtualTime } from "../virtual-time.ts";
+import type { Workload } from "../work.ts";
+import type { Observations } from "./observations.ts";
+import type { Scenario } from "./scenario.ts";
+
+export type World = {
+  readonly scenario: Scenario;
+  readonly service: Service;
+  readonly time: VirtualTime;
+  readonly observations: Observations;
+  readonly nodes: SimulatedNode[];
+  /** Starts one more node; its number decides its region. */
+  readonly addNode: (number: number) => Promise<SimulatedNode>;
+  readonly submit: (account: number, changes?: Partial<Workload>) => Promise<void>;
+  /** What the fault was, for the report. */
+  readonly notes: Map<string, number>;
+};

@@ -1,0 +1,162 @@
+// The kinds of jobs whose cost is measured.
+import { type Counts, type Details, plus } from "./meter.ts";
+import type { SimulatedNode } from "./node.ts";
+import { Service } from "./service.ts";
+import type { MostSubrequests } from "./subrequests.ts";
+import type { Workload } from "./work.ts";
+
+const MB = 1_000_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const SWEEP_EVERY_MS = 2 * MINUTE_MS;
+/** After this long nothing is kept of a job. */
+const KEPT_MS = 40 * DAY_MS;
+/** After so many more sweeps its row is deleted. */
+const LAST_SWEEPS = 5;
+
+export type Kind = {
+  readonly nodes: number;
+  /** Null: nothing is submitted, and a day passes. */
+  readonly body: object | null;
+  readonly workload: Workload;
+  /** Whether a client follows the job to its end. */
+  readonly isFollowed?: boolean;
+};
+
+const SHORT: Workload = {
+  seconds: 60,
+  fetchMs: 2000,
+  encodeMs: 15_000,
+  chunkMs: 20_000,
+  joinMs: 20_000,
+  videoBytes: 8 * MB,
+};
+const VIDEOS = ["mp4:1080p", "mp4:720p", "mp4:480p", "mp4:360p", "mp4:240p", "webm:720p", "webm:480p", "mp4:hevc_720p"];
+const TEN = {
+  ...Object.fromEntries(VIDEOS.map((format) => [format, { path: `${format.replaceAll(":", "-")}.mp4` }])),
+  "mp3:128k": { path: "audio.mp3" },
+  "jpg:320x": { path: "%02d.jpg", number: 5 },
+};
+const TEN_OUTPUTS: Kind = {
+  nodes: 1,
+  body: { outputs: TEN },
+  workload: { ...SHORT, seconds: 600, fetchMs: 5000, encodeMs: 5 * MINUTE_MS, videoBytes: 60 * MB },
+};
+const VARIANTS = ["mp4:1080p", "mp4:720p", "mp4:480p", "mp4:240p"];
+
+/** Two jobs that differ by an hour of encoding. */
+export const FIVE_MINUTES = "10 outputs, 5 min of encoding";
+export const LONG = "10 outputs, 65 min of encoding";
+
+export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  [
+    "2 outputs, 15 s of encoding",
+    { nodes: 1, body: { outputs: { "mp4:720p": { path: "a.mp4" }, "jpg:320x": { path: "a.jpg" } } }, workload: SHORT },
+  ],
+  [FIVE_MINUTES, TEN_OUTPUTS],
+  ["the same, followed to its end", { ...TEN_OUTPUTS, isFollowed: true }],
+  [LONG, { ...TEN_OUTPUTS, workload: { ...TEN_OUTPUTS.workload, encodeMs: 65 * MINUTE_MS } }],
+  [
+    "a video in 288 chunks, 100 nodes",
+    {
+      nodes: 100,
+      body: { settings: { ultrafast: true }, outputs: { "mp4:1080p": { path: "a.mp4" } } },
+      workload: {
+        ...SHORT,
+        seconds: 14_400,
+        fetchMs: 30_000,
+        chunkMs: 36_000,
+        joinMs: MINUTE_MS,
+        videoBytes: 3000 * MB,
+      },
+    },
+  ],
+  [
+    "an HLS stream of 10 min, 4 variants",
+    {
+      nodes: 1,
+      body: { outputs: { httpstream: { path: "s", hls: { path: "hls" }, variants: VARIANTS } } },
+      workload: { ...SHORT, seconds: 600, encodeMs: 5 * MINUTE_MS },
+    },
+  ],
+  ["a node that is idle for 24 h", { nodes: 1, body: null, workload: SHORT }],
+]);
+
+export type Measured = {
+  readonly counts: Counts;
+  readonly details: Details;
+  readonly logged: readonly string[];
+  readonly subrequests: MostSubrequests;
+};
+
+/** Measures one job of a kind, from its request to the deletion of what was kept of it. */
+export async function measureKind(name: string, root: string): Promise<Measured> {
+  const kind = KINDS.get(name);
+  if (!kind) throw new Error(`No such kind: ${name}. There are: ${[...KINDS.keys()].join(", ")}`);
+  const service = new Service({ root, seed: 1, isExact: true });
+  await service.start();
+  const { meter, time, logged, subrequests } = service.platform;
+  const key = await service.until(service.newAccount("client"));
+  const nodes = await service.until(connectNodes(service, kind));
+  await time.run(time.now + MINUTE_MS);
+  meter.take();
+  meter.details.clear();
+  if (!kind.body) {
+    await time.run(time.now + DAY_MS);
+    return { counts: meter.take(), details: meter.details, logged, subrequests };
+  }
+  const id = await service.until(service.submit(key, kind.body));
+  if (kind.isFollowed) void service.follow(key, id);
+  await runToEnd(service);
+  const running = meter.take();
+  for (const node of nodes) node.die();
+  await time.run(time.now + MINUTE_MS);
+  meter.take();
+  await time.run(time.now + KEPT_MS);
+  for (let sweeps = 0; sweeps < LAST_SWEEPS; sweeps++) await service.until(service.platform.sweep());
+  const counts = plus(running, meter.take());
+  return {
+    counts: { ...counts, databaseWritten: counts.databaseWritten + sweptRows(service) },
+    details: meter.details,
+    logged,
+    subrequests,
+  };
+}
+
+/** The rows of jobs that sweeps have written or deleted. */
+const sweptRows = ({ platform: { sweepMeter } }: Service): number =>
+  [...sweepMeter.details].reduce((sum, [detail, count]) => {
+    return /^databaseWritten .*\b(update|delete from) ["`]?jobs\b/i.test(detail) ? sum + count : sum;
+  }, 0);
+
+async function connectNodes(service: Service, { nodes, workload }: Kind): Promise<SimulatedNode[]> {
+  const { random } = service.platform;
+  /** Chunks differ: results that always arrive together would make turns look cheaper than they are. */
+  const workloadOf = (): Workload => ({ ...workload, chunkMs: workload.chunkMs * (0.75 + 0.5 * random()) });
+  const all: SimulatedNode[] = [];
+  for (let number = 1; number <= nodes; number++) {
+    const token = await service.newToken(`node-${number}`);
+    const options = { nodeId: `node-${number}`, token, slots: { inspect: 1, encode: 1 } };
+    const node = service.node({ ...options, latencyMs: 10 + 30 * random(), workloadOf });
+    await node.link.connect();
+    all.push(node);
+  }
+  return all;
+}
+
+/** Sweeps as the cron job does, until the job's webhook has arrived and an hour has passed. */
+async function runToEnd(service: Service): Promise<void> {
+  const { time, internet } = service.platform;
+  const giveUpAt = time.now + 4 * HOUR_MS;
+  for (let endAt = giveUpAt; time.now < endAt; ) {
+    await time.run(time.now + SWEEP_EVERY_MS);
+    await service.until(service.platform.sweep());
+    if (internet.delivered.length > 0) endAt = Math.min(endAt, time.now + HOUR_MS);
+  }
+  const [last] = internet.delivered;
+  if (!last?.body.includes("job.completed")) {
+    const logged = service.platform.logged.slice(0, 20).join("\n");
+    throw new Error(`The job has not completed: ${last?.body}\n${logged}`);
+  }
+}

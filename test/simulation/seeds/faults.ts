@@ -1,0 +1,54 @@
+// The faults of a seeded run: which, when, and for how long.
+import type { Way } from "../network.ts";
+import type { SeededRun } from "./seeded-run.ts";
+
+/** A fault and what it did, in words; what lasts ends after `lastsMs`. */
+type Fault = (run: SeededRun, lastsMs: number) => string;
+
+const resets =
+  (className: string, dropsSockets: boolean): Fault =>
+  ({ service: { platform } }) => {
+    for (const [name, object] of platform.objects) if (name.startsWith(className)) object.reset({ dropsSockets });
+    return `all of ${className} lose their memory${dropsSockets ? " and their sockets" : ""}`;
+  };
+
+const storm =
+  (way: Way, share: number): Fault =>
+  (run, lastsMs) => {
+    const { network, time } = run;
+    network.storms[way] = share;
+    run.hasLostFetches ||= way === "fetch";
+    time.after(lastsMs, () => {
+      network.storms[way] = 0;
+    });
+    return `${100 * share} % of all ${way} requests are lost for ${seconds(lastsMs)} s`;
+  };
+
+export const FAULTS: readonly Fault[] = [
+  (run, lastsMs) => `${run.killNode({ isSilent: false, backAfterMs: lastsMs })} is killed, back after ${lastsMs} ms`,
+  (run, lastsMs) => `${run.killNode({ isSilent: true, backAfterMs: lastsMs })} is switched off, back after ${lastsMs}`,
+  (run, lastsMs) => `${run.takeNodeOffline(lastsMs)} reaches nothing for ${seconds(lastsMs)} s`,
+  resets("JobObject", false),
+  resets("NodeHub", false),
+  resets("AccountObject", false),
+  // A deploy of everything.
+  resets("", true),
+  ({ service, time }, lastsMs) => {
+    service.platform.database.stalledUntil = time.now + lastsMs;
+    return `the database stalls for ${seconds(lastsMs)} s`;
+  },
+  (run, lastsMs) => {
+    run.receiverIsBackAt = run.time.now + lastsMs;
+    return `the receiver of webhooks fails for ${seconds(lastsMs)} s`;
+  },
+  storm("call", 0.2),
+  storm("query", 0.3),
+  storm("node", 0.3),
+  // A storage that cannot be reached for four seconds fails a job.
+  (run, lastsMs) => storm("fetch", 0.15)(run, Math.min(lastsMs, 2000)),
+];
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+
+/** From a fifth of a second to five minutes, each order of magnitude as likely as the others. */
+export const drawDurationMs = (random: () => number): number => Math.round(200 * 1500 ** random());

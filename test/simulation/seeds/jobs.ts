@@ -1,0 +1,104 @@
+// The jobs of a seeded run: of all kinds, each with what its client does meanwhile and how it must end.
+import { SEGMENT_S, type Workload } from "../work.ts";
+
+export type Ending = "job.completed" | "job.failed" | "job.aborted";
+
+export type PlannedJob = {
+  readonly kind: string;
+  readonly body: object;
+  /** Where its files are, below the bucket: a folder for each output. */
+  readonly folder: string;
+  /** How many segments each output has, by its index. */
+  readonly segments: readonly number[];
+  readonly workload: Workload;
+  readonly submittedAfterMs: number;
+  /** The client cancels it this long after it was submitted; null: never. */
+  readonly cancelledAfterMs: number | null;
+  /** How it may end if nothing is lost. */
+  readonly endings: readonly Ending[];
+};
+
+const MINUTE_MS = 60_000;
+
+type Kind = {
+  readonly outputs: object;
+  readonly settings?: object;
+  readonly seconds: number;
+  readonly fails?: { readonly code: string; readonly message: string };
+};
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  "video and image": { outputs: { "mp4:720p": { path: "a.mp4" }, "jpg:320x": { path: "a.jpg" } }, seconds: 60 },
+  "many outputs": {
+    outputs: {
+      "mp4:1080p": { path: "a.mp4" },
+      "mp4:480p": { path: "b.mp4" },
+      "webm:480p": { path: "c.webm" },
+      "jpg:320x": { path: "%02d.jpg", number: 5 },
+      "mp4:240p": { path: "e.mp4" },
+    },
+    seconds: 120,
+  },
+  stream: {
+    outputs: { httpstream: { path: "s", hls: { path: "hls" }, variants: ["mp4:720p", "mp4:240p"] } },
+    seconds: 60,
+  },
+  chunks: { outputs: { "mp4:1080p": { path: "a.mp4" } }, settings: { ultrafast: true }, seconds: 600 },
+  "chunks of two videos": {
+    outputs: { "mp4:1080p": { path: "a.mp4" }, "mp4:480p": { path: "b.mp4" } },
+    settings: { ultrafast: true },
+    seconds: 300,
+  },
+  "no media": {
+    outputs: { "mp4:720p": { path: "a.mp4" } },
+    seconds: 60,
+    fails: { code: "input_not_media", message: "The source is no media file" },
+  },
+};
+
+/** Parts of 100 MB need several requests, those of 8 MB one. */
+const SIZES = [8_000_000, 300_000_000];
+
+/** Draws a job; its number keeps its files apart. */
+export function drawJob(number: number, random: () => number): PlannedJob {
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(items.length * random())] as Item;
+  const kind = pick(Object.keys(KINDS));
+  const { outputs, settings, seconds, fails } = KINDS[kind] as Kind;
+  const isCancelled = random() < 0.15;
+  const ends: Ending = fails ? "job.failed" : "job.completed";
+  return {
+    kind,
+    folder: `job-${number}`,
+    segments: segmentsOf(outputs, seconds),
+    body: {
+      outputs: inFolder(outputs, `job-${number}`),
+      ...(settings ? { settings } : {}),
+      input: { url: `https://media.example.com/job-${number}.mp4` },
+    },
+    workload: {
+      seconds,
+      fetchMs: 500 + 5000 * random(),
+      encodeMs: 2000 + 90_000 * random(),
+      chunkMs: 2000 + 30_000 * random(),
+      joinMs: 1000 + 10_000 * random(),
+      videoBytes: pick(SIZES),
+      ...(fails ? { fails } : {}),
+    },
+    submittedAfterMs: 3 * MINUTE_MS * random(),
+    cancelledAfterMs: isCancelled ? 2 * MINUTE_MS * random() : null,
+    endings: isCancelled ? [ends, "job.aborted"] : [ends],
+  };
+}
+
+const segmentsOf = (outputs: object, seconds: number): number[] =>
+  Object.values(outputs).map(({ variants = [] }: { variants?: readonly string[] }) => {
+    return variants.length * Math.ceil(seconds / SEGMENT_S);
+  });
+
+/** Paths below a folder of the job. */
+const inFolder = (outputs: object, folder: string): object =>
+  Object.fromEntries(
+    Object.entries(outputs).map(([format, output], index) => {
+      return [format, { ...(output as object), path: `${folder}/${index}/${(output as { path: string }).path}` }];
+    }),
+  );

@@ -1,0 +1,219 @@
+// One run in virtual time that a seed decides: how many nodes and jobs, how long each request takes, and which faults
+// happen when. The service is the real one; the platform, the network and the nodes are simulated.
+
+import { parseLeaseId } from "#shared/ids.ts";
+import type { Assignment } from "#shared/protocol/tasks.ts";
+import { randomOf } from "#shared/testing/random.ts";
+import type { Delivered } from "../internet.ts";
+import { RandomNetwork } from "../network.ts";
+import { type NodeObserver, SimulatedNode } from "../node.ts";
+import type { NodeHost } from "../node-host.ts";
+import { Service } from "../service.ts";
+import type { VirtualTime } from "../virtual-time.ts";
+import { drawDurationMs, FAULTS } from "./faults.ts";
+import { violationsOf } from "./invariants.ts";
+import { drawJob, type PlannedJob } from "./jobs.ts";
+
+const MINUTE_MS = 60_000;
+const SWEEP_EVERY_MS = 2 * MINUTE_MS;
+/** Faults happen in the first minutes, while jobs run. */
+const FAULTY_MS = 5 * MINUTE_MS;
+/** This long after the last fault all jobs have ended, and nothing is left to do. */
+const AT_REST_MS = 100 * MINUTE_MS;
+
+export type Accepted = PlannedJob & { readonly id: string; readonly apiKey: string };
+/** A result of a lease that the control plane has accepted. */
+export type Result = { readonly task: string; readonly attempt: number; readonly kind: Assignment["kind"] };
+
+export type Report = {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  /** What happened, with the time since the start of the run. */
+  readonly story: readonly string[];
+};
+
+/** Runs a seed in this process, whose clock and network it replaces. */
+export async function runSeed(seed: number, root: string): Promise<Report> {
+  const run = new SeededRun(seed, root);
+  await run.happen();
+  return { seed, violations: await run.service.until(violationsOf(run)), story: run.story };
+}
+
+export class SeededRun implements NodeObserver {
+  readonly service: Service;
+  readonly network: RandomNetwork;
+  readonly story: string[] = [];
+  readonly jobs: Accepted[] = [];
+  readonly webhooks: Delivered[] = [];
+  readonly results = new Map<string, Result[]>();
+  receiverIsBackAt = 0;
+  /** How many faults there were. */
+  faults = 0;
+  /** Whether the storage or the receiver could not be reached for a time: a job may fail then. */
+  hasLostFetches = false;
+  readonly #random: () => number;
+  readonly #planned: PlannedJob[];
+  #token = "";
+  #nodes: SimulatedNode[] = [];
+  readonly #workloads = new Map<string, PlannedJob["workload"]>();
+  #startedAt = 0;
+  #starts = 0;
+
+  constructor(seed: number, root: string) {
+    this.#random = randomOf(seed);
+    this.network = new RandomNetwork(randomOf(seed + 1_000_000));
+    this.service = new Service({ root, seed, isExact: true, network: this.network });
+    const jobs = 1 + Math.floor(5 * this.#random());
+    this.#planned = Array.from({ length: jobs }, (_, number) => drawJob(number, this.#random));
+  }
+
+  get time(): VirtualTime {
+    return this.service.platform.time;
+  }
+
+  get nodes(): readonly SimulatedNode[] {
+    return this.#nodes;
+  }
+
+  async happen(): Promise<void> {
+    const { service } = this;
+    await service.start();
+    const { time } = this;
+    service.platform.internet.receive = (webhook) => {
+      if (time.now < this.receiverIsBackAt) return false;
+      this.webhooks.push(webhook);
+      return true;
+    };
+    const keys = [await service.until(service.newAccount("one")), await service.until(service.newAccount("other"))];
+    this.#token = await service.until(service.newToken("nodes"));
+    const nodes = 1 + Math.floor(4 * this.#random());
+    for (let number = 1; number <= nodes; number++) this.#startNode(`node-${number}`);
+    await time.run(time.now + MINUTE_MS);
+    this.#startedAt = time.now;
+    const submitted = this.#planned.map((job, at) => this.#live(job, keys[at % 2] ?? "", at));
+    this.#planFaults();
+    this.#sweepForever();
+    await service.until(Promise.all(submitted));
+    await time.run(Math.max(time.now, this.#startedAt + FAULTY_MS) + AT_REST_MS);
+  }
+
+  note(what: string): void {
+    this.story.push(`${((this.time.now - this.#startedAt) / 1000).toFixed(1).padStart(8)} s  ${what}`);
+  }
+
+  /** A node dies, and starts again on the same disk. Returns its name. */
+  killNode({ isSilent, backAfterMs }: { readonly isSilent: boolean; readonly backAfterMs: number }): string {
+    const node = this.#anyNode();
+    if (!node) return "no node";
+    const noted = node.die({ isSilent });
+    this.#nodes = this.#nodes.filter((other) => other !== node);
+    this.time.after(backAfterMs, () => this.#startNode(node.nodeId, noted));
+    return node.nodeId;
+  }
+
+  takeNodeOffline(forMs: number): string {
+    const node = this.#anyNode();
+    node?.link.goOffline(forMs);
+    return node?.nodeId ?? "no node";
+  }
+
+  assigned({ lease }: Assignment, nodeId: string): void {
+    this.note(`${nodeId} gets ${lease}`);
+  }
+
+  fetched(): void {}
+
+  reported({ lease, kind }: Assignment, verb: "complete" | "fail"): void {
+    this.note(`${verb} of ${lease} is accepted`);
+    const named = parseLeaseId(lease);
+    if (verb !== "complete" || !named) return;
+    const { job, task, attempt } = named;
+    this.results.set(job, [...(this.results.get(job) ?? []), { task, attempt, kind }]);
+  }
+
+  #anyNode(): SimulatedNode | undefined {
+    return this.#nodes[Math.floor(this.#nodes.length * this.#random())];
+  }
+
+  #startNode(nodeId: string, noted: Parameters<SimulatedNode["start"]>[0] = []): void {
+    const { platform } = this.service;
+    this.#starts += 1;
+    const node = new SimulatedNode(lossy(platform, this.network), {
+      nodeId,
+      token: this.#token,
+      slots: { inspect: 1, encode: 1 + (this.#starts % 2) },
+      latencyMs: 5 + 100 * this.#random(),
+      observer: this,
+      hello: { features: ["growing-join"] },
+      workloadOf: (assignment) => this.#workloadOf(assignment),
+    });
+    this.#nodes.push(node);
+    void node.start(noted);
+  }
+
+  /** A job from its request to the client's last one. */
+  async #live(job: PlannedJob, apiKey: string, number: number): Promise<void> {
+    await this.time.sleep(job.submittedAfterMs);
+    const id = await this.service.submit(apiKey, job.body, `job-${number}`);
+    this.jobs.push({ ...job, id, apiKey });
+    this.note(`job ${id} is accepted: ${job.kind}`);
+    if (job.cancelledAfterMs === null) return;
+    await this.time.sleep(job.cancelledAfterMs);
+    this.note(`job ${id} is cancelled: ${JSON.stringify(await this.service.get(apiKey, `/jobs/${id}`, "DELETE"))}`);
+  }
+
+  /** By the name of its source, which the first task of each job has: a job may run before its client has its id. */
+  #workloadOf({ jobId, task, kind }: Assignment): PlannedJob["workload"] {
+    const number = "sourceUrl" in task ? /job-(\d+)\.mp4/.exec(task.sourceUrl)?.[1] : undefined;
+    const known = this.#workloads.get(jobId) ?? this.#planned[Number(number)]?.workload;
+    if (!known) throw new Error(`No job has the source of ${jobId}`);
+    this.#workloads.set(jobId, known);
+    const { fails, ...works } = known;
+    return kind === "inspect" ? known : works;
+  }
+
+  #planFaults(): void {
+    const count = Math.floor(10 * this.#random());
+    for (let number = 0; number < count; number++) {
+      const fault = FAULTS[Math.floor(FAULTS.length * this.#random())];
+      const lastsMs = drawDurationMs(this.#random);
+      this.time.after(FAULTY_MS * this.#random(), () => {
+        this.faults += 1;
+        if (fault) this.note(fault(this, lastsMs));
+      });
+    }
+  }
+
+  #sweepForever(): void {
+    const sweep = (): void => {
+      void this.service.platform.sweep().catch(() => undefined);
+      this.time.after(SWEEP_EVERY_MS, sweep);
+    };
+    this.time.after(SWEEP_EVERY_MS, sweep);
+  }
+}
+
+/** The platform as nodes reach it, over a network that loses requests. */
+function lossy(platform: NodeHost, network: RandomNetwork): NodeHost {
+  return {
+    time: platform.time,
+    random: platform.random,
+    protocol: platform.protocol,
+    put: (signed, object) => platform.put?.(signed, object) ?? true,
+    request: async (path, init) => {
+      const fate = network.fateOf("node");
+      if (fate === "lost") throw new TypeError("fetch failed");
+      const response = await platform.request(path, init);
+      if (fate !== "passes") throw new TypeError("fetch failed");
+      return response;
+    },
+    connect: async (headers, origin) => {
+      const fate = network.fateOf("node");
+      if (fate === "lost") return null;
+      const socket = await platform.connect(headers, origin);
+      if (fate === "passes") return socket;
+      socket?.fallSilent();
+      return null;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, it } from "vitest";
+import { newJobId } from "#shared/ids.ts";
+import type { TaskStage } from "#shared/protocol/frames.ts";
+import { ALIVE_EVERY_MS, ProgressRelay } from "./progress-relay.ts";
+
+const JOB = newJobId((count) => new Uint8Array(count));
+const LEASE = `${JOB}.encode.1` as never;
+const item = (stage: TaskStage, fraction = 0.5, token = "t") => ({ lease: LEASE, token, stage, fraction });
+const S = 1000;
+
+it("sends on a new stage and a sign of life now and then, and each step while somebody follows the job", () => {
+  const relay = new ProgressRelay();
+  relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
+  const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
+    [1, "transferring", false],
+    [9, "encoding", false],
+    [26, "transferring", false],
+    [40, "encoding", true],
+    [55, "encoding", false],
+    [40 + ALIVE_EVERY_MS / S - 1, "encoding", false],
+    [40 + ALIVE_EVERY_MS / S, "encoding", true],
+    [200, "uploading", true],
+  ];
+  for (const [atS, stage, isSent] of rows) {
+    expect(relay.take([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
+  }
+  expect(relay.take([item("uploading", 0.7)], 201 * S)).toEqual([]);
+  expect(relay.watch(JOB, 300 * S)).toEqual([item("uploading", 0.7)]);
+  expect(relay.take([item("uploading", 0.8)], 202 * S)).toHaveLength(1);
+  expect(relay.take([item("uploading", 0.819)], 203 * S)).toEqual([]);
+  expect(relay.take([item("uploading", 0.83)], 204 * S)).toHaveLength(1);
+  expect(relay.take([item("uploading", 0.83)], 208 * S)).toEqual([]);
+  expect(relay.take([item("uploading", 0.83)], 209 * S)).toHaveLength(1);
+  expect(relay.take([item("uploading", 0.9)], 300 * S)).toEqual([]);
+  // A proof that is not known is the job's to judge.
+  expect(relay.take([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
+});
+
+it("sends of a chunk only signs of life, unless somebody follows the job", () => {
+  const relay = new ProgressRelay();
+  relay.assigned({ lease: LEASE, token: "t", kind: "chunk" }, 0);
+  const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
+    [15, "encoding", false],
+    [26, "encoding", false],
+    [45, "uploading", false],
+    [ALIVE_EVERY_MS / S, "uploading", true],
+  ];
+  for (const [atS, stage, isSent] of rows) {
+    expect(relay.take([item(stage)], atS * S), `${stage} at ${atS} s`).toHaveLength(isSent ? 1 : 0);
+  }
+  relay.watch(JOB, 300 * S);
+  expect(relay.take([item("uploading", 0.7)], 200 * S)).toHaveLength(1);
+  expect(relay.take([item("uploading", 0.8)], 204 * S)).toEqual([]);
+  expect(relay.take([item("uploading", 0.8)], 205 * S)).toHaveLength(1);
+});
+
+it("sends on at once that a stream can be played, but not how much of it", () => {
+  const relay = new ProgressRelay();
+  relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
+  const live = (count: number, seconds: number) => ({
+    ...item("encoding"),
+    live: Array.from({ length: count }, (_, output) => ({ output, seconds })),
+  });
+  expect(relay.take([item("encoding")], 11 * S)).toHaveLength(1);
+  expect(relay.take([live(1, 18)], 12 * S)).toEqual([live(1, 18)]);
+  expect(relay.take([live(1, 24)], 18 * S)).toEqual([]);
+  expect(relay.take([live(2, 24)], 19 * S)).toHaveLength(1);
+});
+
+it("goes on where it was when the hub has lost its memory", () => {
+  const before = new ProgressRelay();
+  before.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
+  expect(before.take([item("encoding")], 11 * S)).toHaveLength(1);
+  const after = new ProgressRelay();
+  after.restore(before.knownOf([LEASE, "unknown"]));
+  expect(after.take([item("encoding", 0.6)], 26 * S)).toEqual([]);
+  expect(after.watch(JOB, 60 * S)).toEqual([item("encoding", 0.6)]);
+  const followed = new ProgressRelay();
+  followed.restore(after.knownOf([LEASE]));
+  expect(followed.take([item("encoding", 0.7)], 41 * S)).toHaveLength(1);
+});

@@ -1,0 +1,175 @@
+// The hub's turns with jobs, on behalf of nodes.
+import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
+import { messageOf } from "#shared/log.ts";
+import type { NodeFrameOf, ProgressItem } from "#shared/protocol/frames.ts";
+import type { LeaseProof } from "#shared/protocol/leases.ts";
+import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
+import type { HubEnv } from "../../bindings.ts";
+import { isJobToken } from "../../crypto/lease-token.ts";
+import { log } from "../../log.ts";
+import { withDeadline } from "../../rpc/deadline.ts";
+import { jobOf } from "../../rpc/job.ts";
+import type { ClaimRequest, Turn } from "../../rpc/turn.ts";
+import { sealingKeysOf } from "../../settings.ts";
+import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
+import { PROGRESS_EVERY_MS, ProgressRelay, WATCHED_EVERY_MS } from "../connections/progress-relay.ts";
+import { holding } from "../matching/nodes/connected-node.ts";
+import { JobTurns, type PartAnswer } from "./job-turns.ts";
+
+/** How often a turn is tried: a repeated one changes nothing that the first has changed. */
+const TRIES = 2;
+/** The sessions that were lost lately, by node; of more the oldest are forgotten. */
+const MAX_LOST = 10_000;
+
+export class JobCalls {
+  readonly #env: HubEnv;
+  readonly #hub: string;
+  readonly #nodes: NodeConnections;
+  readonly #turns: JobTurns;
+  readonly #relay = new ProgressRelay();
+  /** How often nodes report, as far as this is known. */
+  readonly #pace = new WeakMap<SocketNode, number>();
+  readonly #reporting = new Set<LeaseId>();
+  readonly #lost = new Map<string, { readonly session: string; readonly jobs: ReadonlySet<string> }>();
+
+  /** `hub` is the name of the hub, which leases remember. */
+  constructor(env: HubEnv, nodes: NodeConnections, hub: string) {
+    this.#env = env;
+    this.#hub = hub;
+    this.#nodes = nodes;
+    this.#turns = new JobTurns((jobId, turn) => this.#call(jobId, turn));
+    this.#relay.restore([...nodes.roster.values()].flatMap(({ progress }) => progress));
+  }
+
+  /** Claims tasks of a job for a node; null when the job is not reachable. */
+  async claim(jobId: string, request: ClaimRequest): Promise<readonly Assignment[] | null> {
+    const answer = await this.#turns.take(jobId, {
+      want: [{ ...request, hub: this.#hub, requestId: crypto.randomUUID() }],
+    });
+    const assignments = answer?.assigned[0] ?? null;
+    const now = Date.now();
+    for (const assignment of assignments ?? []) this.#relay.assigned(assignment, now);
+    return assignments;
+  }
+
+  /** Sends progress on, as far as the jobs need it. */
+  async progress(node: SocketNode, items: readonly ProgressItem[]): Promise<void> {
+    const now = Date.now();
+    await this.#forEachJob(node, this.#relay.take(items, now), (jobId, progress) =>
+      this.#turns.take(jobId, { progress }),
+    );
+    this.#nodes.keepProgress(node, this.#relay.knownOf(Object.keys(node.leases)));
+    this.#setPace(node, now);
+  }
+
+  /** A node's report. When it is not known whether the job has stored it, the node sends it by POST. */
+  async report(node: SocketNode, { id, report }: NodeFrameOf<"report">): Promise<void> {
+    const { lease, body } = report;
+    const jobId = parseLeaseId(lease)?.job;
+    const mayExist = jobId !== undefined && this.#mayExist(node, [{ lease, token: body.token }]);
+    this.#reporting.add(lease);
+    const answer = mayExist ? await this.#turns.take(jobId, { done: [report] }) : null;
+    this.#reporting.delete(lease);
+    const isAccepted = mayExist ? (answer?.acks[0] ?? null) : false;
+    this.#nodes.send(node, { type: "ack", id, isAccepted });
+  }
+
+  /** Whether a report on a lease is on its way to the job. */
+  isReporting(lease: LeaseId): boolean {
+    return this.#reporting.has(lease);
+  }
+
+  /** A node has connected and still works on these leases. Their jobs' accounts become known. */
+  async running(node: SocketNode, running: readonly RunningLease[]): Promise<void> {
+    this.#pace.set(node, PROGRESS_EVERY_MS);
+    const before = this.#lost.get(node.nodeId);
+    this.#lost.delete(node.nodeId);
+    const ended = before && before.session !== node.session ? this.#end(before) : null;
+    await this.#forEachJob(node, running, async (jobId, own) => {
+      const answer = await this.#turns.take(jobId, { alive: own.map(({ lease, token }) => ({ lease, token })) });
+      const good = own.filter(({ lease }) => answer && !answer.cancel.includes(lease));
+      const accountId = answer?.accountId ?? "";
+      if (good.length > 0) this.#nodes.update(node, holding(node, good, { jobId, accountId }));
+      return answer;
+    });
+    await ended;
+  }
+
+  /** A connection was lost, or replaced by that of another process of the node: then its process has ended. */
+  async lost({ nodeId, leases, session }: SocketNode, hasEnded = false): Promise<void> {
+    const jobs = new Set<string>(Object.keys(leases).flatMap((lease) => parseLeaseId(lease)?.job ?? []));
+    this.#relay.forget(Object.keys(leases), Date.now());
+    if (hasEnded) return this.#end({ session, jobs });
+    if (jobs.size > 0) this.#lost.set(nodeId, { session, jobs });
+    for (const [oldest] of this.#lost) {
+      if (this.#lost.size <= MAX_LOST) break;
+      this.#lost.delete(oldest);
+    }
+    await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded }] })));
+  }
+
+  /** A node no longer holds these leases. */
+  released(leases: readonly string[]): void {
+    this.#relay.forget(leases, Date.now());
+  }
+
+  /** Somebody follows a job: the nodes of these leases report often until then. */
+  async watch(jobId: string, leases: readonly LeaseId[], until: number): Promise<ProgressItem[]> {
+    const latest = this.#relay.watch(jobId, until);
+    const now = Date.now();
+    for (const lease of leases) {
+      const node = this.#nodes.roster.holder(lease);
+      if (node) this.#setPace(node, now);
+    }
+    return latest;
+  }
+
+  async #end({ session, jobs }: { session: string; jobs: ReadonlySet<string> }): Promise<void> {
+    await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded: true }] })));
+  }
+
+  #setPace(node: SocketNode, now: number): void {
+    const isWatched = Object.keys(node.leases).some((lease) => this.#relay.isWatched(lease, now));
+    const progressEveryMs = isWatched ? WATCHED_EVERY_MS : PROGRESS_EVERY_MS;
+    if (this.#pace.get(node) === progressEveryMs) return;
+    this.#pace.set(node, progressEveryMs);
+    this.#nodes.send(node, { type: "pace", progressEveryMs });
+  }
+
+  /** Calls each job of these leases with its own items; the node is notified to drop the leases that the job names. */
+  async #forEachJob<Item extends LeaseProof>(
+    node: SocketNode,
+    items: readonly Item[],
+    take: (jobId: string, own: Item[]) => Promise<PartAnswer>,
+  ): Promise<void> {
+    const byJob = Map.groupBy(items, ({ lease }) => parseLeaseId(lease)?.job ?? "");
+    await Promise.all(
+      [...byJob].map(async ([jobId, own]) => {
+        const cancel = this.#mayExist(node, own) ? (await take(jobId, own))?.cancel : own.map(({ lease }) => lease);
+        const mine = own.filter(({ lease }) => cancel?.includes(lease));
+        for (const { lease } of mine) this.#nodes.send(node, { type: "cancel", lease });
+      }),
+    );
+  }
+
+  /** One turn, tried again with the same ids. Null when the job is not reachable. */
+  async #call(jobId: string, turn: Turn): Promise<PartAnswer> {
+    for (let tried = 1; ; tried++) {
+      try {
+        // A stub that threw is broken.
+        const answer = await withDeadline("turn", jobOf(this.#env, jobId).turn(turn));
+        if (answer.watchUntil > Date.now()) this.#relay.watch(jobId, answer.watchUntil);
+        return answer;
+      } catch (error) {
+        log.warn("job not reachable", { job: jobId, tried, error: messageOf(error) });
+        if (tried >= TRIES) return null;
+      }
+    }
+  }
+
+  /** Whether the job of these leases may exist: calls for jobs that never existed must not create objects. */
+  #mayExist({ leases }: SocketNode, proofs: readonly LeaseProof[]): boolean {
+    const sealingKeys = sealingKeysOf(this.#env);
+    return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isJobToken(proof, sealingKeys));
+  }
+}

@@ -1,0 +1,60 @@
+// The turns of a hub with its jobs: at most one is under way for each job. What arrives meanwhile is sent with the next
+// one, so that a job with many nodes gets few calls, and none waits for a timer.
+import { EMPTY_TURN, type Turn, type TurnAnswer } from "../../rpc/turn.ts";
+
+type Part = Partial<Turn>;
+/** A part's answer; null when the job was not reachable. */
+export type PartAnswer = TurnAnswer | null;
+type Next = { readonly parts: Part[]; readonly answer: Promise<PartAnswer> };
+
+export class JobTurns {
+  readonly #call: (jobId: string, turn: Turn) => Promise<PartAnswer>;
+  readonly #next = new Map<string, Next>();
+  readonly #running = new Map<string, Promise<PartAnswer>>();
+
+  /** `call` must not throw. */
+  constructor(call: (jobId: string, turn: Turn) => Promise<PartAnswer>) {
+    this.#call = call;
+  }
+
+  /** Sends a part with the next turn; the answer's `assigned` and `acks` are those of the part. */
+  async take(jobId: string, part: Part): Promise<PartAnswer> {
+    const known = this.#next.get(jobId);
+    const parts = known?.parts ?? [];
+    const [wanted, reported] = [parts.flatMap(({ want = [] }) => want), parts.flatMap(({ done = [] }) => done)];
+    parts.push(part);
+    const answer = known?.answer ?? this.#take(jobId, parts);
+    if (!known) this.#next.set(jobId, { parts, answer });
+    const whole = await answer;
+    return (
+      whole && {
+        ...whole,
+        assigned: whole.assigned.slice(wanted.length, wanted.length + (part.want?.length ?? 0)),
+        acks: whole.acks.slice(reported.length, reported.length + (part.done?.length ?? 0)),
+      }
+    );
+  }
+
+  async #take(jobId: string, parts: readonly Part[]): Promise<PartAnswer> {
+    // Also without a turn under way this waits for the end of the current step: one frame may have several parts.
+    await this.#running.get(jobId);
+    this.#next.delete(jobId);
+    const running = this.#call(jobId, merged(parts));
+    this.#running.set(jobId, running);
+    const answer = await running;
+    if (this.#running.get(jobId) === running) this.#running.delete(jobId);
+    return answer;
+  }
+}
+
+const merged = (parts: readonly Part[]): Turn =>
+  parts.reduce<Turn>(
+    (all, { done = [], alive = [], progress = [], lost = [], want = [] }) => ({
+      done: [...(all.done ?? []), ...done],
+      alive: [...all.alive, ...alive],
+      progress: [...all.progress, ...progress],
+      lost: [...all.lost, ...lost],
+      want: [...all.want, ...want],
+    }),
+    EMPTY_TURN,
+  );

@@ -1,0 +1,179 @@
+// Runs the matching: claims the tasks of its matches for their nodes, stores tickets, and sets the alarm.
+
+import { messageOf } from "#shared/log.ts";
+import type { TaskOutcome } from "#shared/protocol/frames.ts";
+import { signatureOf } from "#shared/protocol/requirements.ts";
+import { log } from "../../log.ts";
+import { type Advertised, type SentOffer, TicketOffer } from "../../rpc/hub.ts";
+import type { TaskReport } from "../../rpc/hub-reports.ts";
+import type { CloseReason } from "../admission/admission.ts";
+import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
+import type { Match } from "../matching/choose.ts";
+import type { Demand } from "../matching/demand.ts";
+import { Matching } from "../matching/matching.ts";
+import type { Allowance } from "../matching/nodes/health.ts";
+import type { MatchingEvent } from "../matching/steps.ts";
+import { loadMatching, saveMatching } from "../matching/stored-matching.ts";
+import { ticketKey } from "../matching/waiting/tickets.ts";
+import type { JobCalls } from "./job-calls.ts";
+
+/** The minimum interval between looks for silent nodes. */
+const SWEEP_EVERY_MS = 15_000;
+const SILENCE_CHECK_MS = 30_000;
+/** The alarm rings at multiples of this, so that it rings once for tickets that open at about the same time. */
+const ALARM_STEP_MS = 250;
+/** WebSocket close code (RFC 6455 §7.4.1). */
+const GOING_AWAY = 1001;
+
+type MatcherDeps = {
+  readonly nodes: NodeConnections;
+  readonly jobs: JobCalls;
+  readonly disconnect: (socket: WebSocket, reason: CloseReason) => Promise<void>;
+};
+
+export class Matcher {
+  readonly #storage: DurableObjectStorage;
+  readonly #deps: MatcherDeps;
+  readonly #matching: Matching<SocketNode>;
+  #sweptAt = 0;
+  #alarmAt = 0;
+
+  /** Starts with what is on disk. */
+  constructor(storage: DurableObjectStorage, deps: MatcherDeps) {
+    this.#storage = storage;
+    this.#deps = deps;
+    this.#matching = new Matching(deps.nodes.roster);
+    const { tickets, kinds } = loadMatching(storage.kv);
+    this.#matching.restore(tickets, kinds, Date.now());
+  }
+
+  /** The number of tickets. */
+  get waiting(): number {
+    return this.#matching.waiting;
+  }
+
+  /** The waiting and running tasks by pool and class. */
+  demand(): Demand[] {
+    return this.#matching.demand(Date.now());
+  }
+
+  /** The tasks that have left their nodes. */
+  tasks(): TaskReport[] {
+    return this.#matching.tasks.report();
+  }
+
+  /** How the tasks of these leases ended, which their node then releases. */
+  ending(leases: readonly string[], outcome: TaskOutcome): void {
+    this.#matching.tasks.ending(leases, outcome);
+  }
+
+  /** A node gets no more work, or gets work again, from the next match on. */
+  cordon(nodeId: string, isCordoned: boolean): void {
+    this.#matching.limits.cordon(nodeId, isCordoned, Date.now());
+  }
+
+  /** Whether a node gets any work, after what it has failed. */
+  allowanceOf(nodeId: string): Allowance {
+    return this.#matching.limits.allowanceOf(nodeId, Date.now());
+  }
+
+  /** How much of a node's recent work failed by its fault, 0 to 1. */
+  scoreOf(nodeId: string): number {
+    return this.#matching.limits.scoreOf(nodeId);
+  }
+
+  /** Does not wait for the claims: they are of other jobs, too. */
+  advertise(sent: readonly SentOffer[]): Advertised {
+    const offers = sent.map((offer) => TicketOffer.parse(offer));
+    const lost = this.#disconnectSilent();
+    const matches = this.#decide({ kind: "advertise", offers });
+    const claims = Promise.all([...lost, ...matches.map((match) => this.#claim(match))]);
+    claims.catch((error: unknown) => log.error("matching failed", { error: messageOf(error) }));
+    const now = Date.now();
+    const missing = offers.flatMap(({ count, requirements }) =>
+      count > 0 ? (this.#matching.missing(requirements, now) ?? []) : [],
+    );
+    const { roster } = this.#deps.nodes;
+    return {
+      waitingFor: missing[0] ?? null,
+      taken: takenOf(offers, matches),
+      hasSource: offers.some(({ prefer }) => prefer !== null && roster.accepter(prefer) !== null),
+    };
+  }
+
+  /** Handles the alarm. */
+  async ring(): Promise<void> {
+    this.#alarmAt = 0;
+    this.#wakeForSilence();
+    await this.match();
+  }
+
+  /** Disconnects nodes that are silent for too long: leases live for minutes without the hub. */
+  async sweep(): Promise<void> {
+    await Promise.all(this.#disconnectSilent());
+  }
+
+  /** While another node could take the work of one that falls silent, the hub looks even if nothing else happens. */
+  #wakeForSilence(): void {
+    const { roster, size } = this.#deps.nodes;
+    const isAnyBusy = size > 1 && [...roster.values()].some(({ leases }) => Object.keys(leases).length > 0);
+    if (isAnyBusy) this.#wakeAt(Date.now() + SILENCE_CHECK_MS);
+  }
+
+  /** Matches tickets with free slots, after nodes or the time have changed, and claims their tasks. */
+  async match(): Promise<void> {
+    await Promise.all([...this.#disconnectSilent(), this.#step({ kind: "look" })]);
+  }
+
+  async #step(event: MatchingEvent<SocketNode>): Promise<void> {
+    await Promise.all(this.#decide(event).map((match) => this.#claim(match)));
+  }
+
+  /** Takes a step; its matches are to be claimed. */
+  #decide(event: MatchingEvent<SocketNode>): readonly Match<SocketNode>[] {
+    const { matches, changed, writes, wakeAt } = this.#matching.step(event, Date.now());
+    for (const node of changed) this.#deps.nodes.update(node, {});
+    // In the same turn in which they were advertised: tickets that are taken at once are never written to disk.
+    saveMatching(this.#storage.kv, writes);
+    // What waits for a silent node must not wait longer than the node is silent.
+    if (wakeAt !== null) this.#wakeAt(Math.min(wakeAt, Date.now() + SWEEP_EVERY_MS));
+    return matches;
+  }
+
+  /** Has the matched node claim tasks of the job. */
+  async #claim(match: Match<SocketNode>): Promise<void> {
+    const { ticket, node, slots } = match;
+    const { jobId, slotClass, requirements } = ticket;
+    const { nodeId, session } = node;
+    const { features } = node.about;
+    const request = { nodeId, session, features, slotClass, signature: signatureOf(requirements), max: slots };
+    const claimed = await this.#deps.jobs.claim(jobId, request);
+    for (const assignment of claimed ?? []) this.#deps.nodes.send(node, { type: "assign", assignment });
+    if (this.#alarmAt <= Date.now()) this.#wakeForSilence();
+    await this.#step({ kind: "claimed", match, claimed });
+  }
+
+  #disconnectSilent(): Promise<void>[] {
+    const now = Date.now();
+    if (now < this.#sweptAt + SWEEP_EVERY_MS) return [];
+    this.#sweptAt = now;
+    const silent = [...this.#deps.nodes.roster.values()].filter((node) => !this.#deps.nodes.isAlive(node, now));
+    const reason = { code: GOING_AWAY, reason: "silent for too long" };
+    return silent.map(({ socket }) => this.#deps.disconnect(socket, reason));
+  }
+
+  #wakeAt(at: number): void {
+    const step = Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS;
+    if (this.#alarmAt > Date.now() && this.#alarmAt <= step) return;
+    this.#alarmAt = step;
+    // Not awaited: the write joins those of this turn.
+    void this.#storage.setAlarm(step);
+  }
+}
+
+/** Of each offer, how many of its tasks are matched. */
+const takenOf = (offers: readonly TicketOffer[], matches: readonly Match<SocketNode>[]): number[] =>
+  offers.map((offer) => {
+    const key = ticketKey(offer);
+    return matches.reduce((sum, { ticket, slots }) => sum + (ticketKey(ticket) === key ? slots : 0), 0);
+  });

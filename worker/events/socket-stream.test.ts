@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { READ } from "./event-sockets.ts";
+import { OPENING, streamOf } from "./socket-stream.ts";
+
+/** A client's stream, and the object's end of its socket. */
+function opened() {
+  const { 0: client, 1: object } = new WebSocketPair();
+  const asked: unknown[] = [];
+  const closed: number[] = [];
+  object.accept();
+  object.addEventListener("message", ({ data }) => asked.push(data));
+  object.addEventListener("close", ({ code }) => closed.push(code));
+  const gone = new AbortController();
+  const reader = streamOf(client, gone.signal).pipeThrough(new TextDecoderStream()).getReader();
+  const read = async () => (await reader.read()).value ?? null;
+  return { object, asked, closed, gone, read, cancel: () => reader.cancel() };
+}
+
+/** Lets the sockets carry what was sent: timers are the test's own. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
+};
+
+describe("the stream of a client", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it("has what the socket carries, and asks for more once that is read", async () => {
+    const { object, asked, read } = opened();
+    expect(await read()).toBe(OPENING);
+    const next = read();
+    await settle();
+    expect(asked).toEqual([]);
+    object.send("event: job\n\n");
+    expect(await next).toBe("event: job\n\n");
+    const last = read();
+    await settle();
+    expect(asked).toEqual([READ]);
+    object.close(1000);
+    expect(await last).toBeNull();
+  });
+
+  it("shows now and then that it lives, for which the object is asked nothing, and ends after ten minutes", async () => {
+    const { asked, closed, read } = opened();
+    const texts = [];
+    for (let text = await read(); text !== null; ) {
+      texts.push(text);
+      const next = read();
+      await settle();
+      vi.advanceTimersByTime(15_000);
+      text = await next;
+    }
+    expect(new Set(texts)).toEqual(new Set([OPENING, ": ping\n\n", ": connect again\n\n"]));
+    expect(texts.length).toBeGreaterThan(40);
+    expect(texts.at(-1)).toBe(": connect again\n\n");
+    await settle();
+    expect([asked, closed]).toEqual([[], [1005]]);
+  });
+
+  it.each<[string, (stream: ReturnType<typeof opened>) => unknown]>([
+    ["whose connection ends", ({ gone }) => gone.abort()],
+    ["who reads no more", ({ cancel }) => cancel()],
+    ["who has not read for the interval of pings", () => vi.advanceTimersByTime(30_000)],
+  ])("lets go of the object for a client %s", async (_, leave) => {
+    const stream = opened();
+    await stream.read();
+    await leave(stream);
+    await settle();
+    expect(stream.closed).toEqual([1005]);
+  });
+});
