@@ -2,6 +2,7 @@
 // the end with the slowest files and each failed test.
 import { Console } from "node:console";
 import { writeFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import type { SerializedError } from "vitest";
 import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason, type Vitest } from "vitest/node";
 
@@ -9,6 +10,8 @@ import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason,
 const SLOW_TEST_MS = 20_000;
 /** How many files are listed at the end of a run. */
 const SLOWEST = 10;
+/** How much of an error stands beside the name of the test that it failed: CI may keep only the end of its output. */
+const REASON_LENGTH = 600;
 
 /** What `.ci/run` reads: $COPRA_TEST_REPORT names the file. */
 export type RunReport = {
@@ -91,14 +94,24 @@ export function reportOf(
   return {
     passed: tests.filter((test) => test.result().state === "passed").length,
     failed: [
-      ...failed.map(nameOf),
-      ...broken.map((testModule) => `${testModule.relativeModuleId}: the file`),
+      ...failed.map((test) => `${nameOf(test)}${reasonOf(test.result().errors)}`),
+      ...broken.map((testModule) => `${testModule.relativeModuleId}: the file${reasonOf(testModule.errors())}`),
       ...unhandledErrors.map(({ message }) => `an error outside the tests: ${message}`),
     ],
   };
 }
 
 const nameOf = (test: TestCase): string => `${test.module.relativeModuleId} > ${test.fullName}`;
+
+/** The first error on one line: its message, and the lines that differ. */
+function reasonOf(errors: readonly { message: string; diff?: string }[] | undefined): string {
+  const [error] = errors ?? [];
+  if (error === undefined) return "";
+  const differing = stripVTControlCharacters(error.diff ?? "")
+    .split("\n")
+    .filter((line) => /^[-+] /.test(line));
+  return `: ${[error.message, ...differing].join(" ").replaceAll(/\s+/g, " ").slice(0, REASON_LENGTH)}`;
+}
 
 /** A line for each of the slowest files: seconds that it took, and of the processor where it is known. */
 function slowestFiles(testModules: readonly TestModule[]): string[] {

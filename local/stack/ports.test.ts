@@ -1,0 +1,18 @@
+import { createServer } from "node:net";
+import { expect, it } from "vitest";
+import { becomesFree, findFree } from "./ports.ts";
+
+it("another free port is found at each call, although nobody has opened the ones before", async () => {
+  const found = await Promise.all(Array.from({ length: 20 }, () => findFree()));
+  expect(new Set(found).size).toBe(20);
+  expect(found).not.toContain(await findFree(...found));
+});
+
+it("a port that a program listens on does not become free", async () => {
+  const port = await findFree();
+  const server = createServer().listen({ port, host: "127.0.0.1" });
+  await new Promise((resolve) => server.once("listening", resolve));
+  expect(await becomesFree(port, 0)).toBe(false);
+  await new Promise((resolve) => server.close(resolve));
+  expect(await becomesFree(port, 0)).toBe(true);
+});
