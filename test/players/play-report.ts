@@ -48,3 +48,26 @@ export const PlayReport = z.object({
   decodedAudioBytes: z.int(),
 });
 export type PlayReport = z.infer<typeof PlayReport>;
+
+/**
+ * What hls.js reports without anything being wrong: loads that it aborts to switch levels; and, of MPEG-TS, that
+ * a first segment whose frames are decoded more than 50 ms before they are shown leaves a hole at 0.
+ * `waiting`, a stall that is not fatal and the nudge after it: a busy machine decodes late. Of holes in a package the
+ * players complain when they jump over them (`bufferSeekOverHole`), and `buffered` shows them.
+ */
+const HARMLESS: readonly string[] = [
+  ...["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress"],
+  ...["waiting", "bufferStalledError", "bufferNudgeOnStall"],
+];
+
+/** What shows that something is wrong with a package. */
+export const complaintsOf = ({ faults }: PlayReport): Fault[] =>
+  faults.filter(({ what, fatal }) => fatal || !HARMLESS.includes(what));
+
+/** How far the player's clock is ahead of the video's: hls.js takes the first decoding timestamp for 0. */
+export const shiftOf = ({ frames: [first] }: PlayReport): number =>
+  (first?.time ?? Number.NaN) - (first?.code ?? Number.NaN);
+
+/** Frames that were shown when it was not their time. Codes, and the clocks of players, are rounded to milliseconds. */
+export const misplaced = (frames: readonly Frame[], shift: number): Frame[] =>
+  frames.filter(({ time, code }) => !(Math.abs(time - (code ?? Number.NaN) - shift) <= 0.003));

@@ -9,15 +9,6 @@ import { type SourceServer, startSourceServer } from "../services/source-server.
 import { startTestStack, type TestStack } from "../stack.ts";
 import { makeSlowFfmpeg, type SlowFfmpeg } from "./slow-ffmpeg.ts";
 
-/** What players report of a busy machine, see stream-playback.test.ts. */
-export const HARMLESS = [
-  "aborted",
-  "fragmentLoadingAbandoned",
-  "bufferAppendNoProgress",
-  "waiting",
-  "bufferStalledError",
-];
-
 /** URLs of a stream that can be played before it is complete. */
 export type Live = { readonly hls: string; readonly dash: string; readonly seconds: number };
 
