@@ -83,6 +83,9 @@ beforeAll(async () => {
     ]),
     "GET /v2/jobs/failed": { json: FAILED },
     "GET /v2/jobs/failed/events": stream([["end", FAILED]]),
+    "GET /v2/jobs/queued": { json: { ...RUNNING, id: "queued", state: "queued" } },
+    "GET /v2/jobs/queued/queue": { json: { job_id: "queued", ahead: 3, starts_in_seconds: 240 } },
+    "GET /v2/jobs/old": { json: { ...RUNNING, id: "old", state: "queued" } },
     "GET /v2/jobs/running": { json: RUNNING },
     "GET /v2/jobs/running/events": stream([["job", RUNNING]]),
     [`GET /v2/jobs/${JOB.id}`]: { json: RUNNING },
@@ -179,6 +182,14 @@ describe("output", () => {
       { event: "job", data: RUNNING },
       { event: "end", data: JOB },
     ]);
+  });
+
+  it("states how many jobs are before one that waits, unless the service does not know that route", async () => {
+    expect((await runCli(["jobs", "show", "queued"], env)).stdout).toMatch(
+      /queue +3 jobs before it, begins in about 4m 00s/,
+    );
+    const ofOldService = await runCli(["jobs", "show", "old"], env);
+    expect([ofOldService.code, ofOldService.stdout]).toEqual([0, expect.not.stringMatching(/before it/)]);
   });
 
   it("has colors only where they are wanted", async () => {

@@ -1,5 +1,5 @@
 // copra jobs show and copra jobs open.
-import type { Job } from "../../client/index.ts";
+import type { Job, QueueView } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
@@ -14,12 +14,21 @@ import { apiTime, durationText } from "../terminal/values.ts";
 
 export const showJob: Run = async (context, [id = ""]) => {
   const { copra } = await clientOf(context);
-  const job = await copra.jobs.get(id, { signal: context.signal });
-  context.output.data(job, () => jobText(job, context.output.colors));
+  const { signal } = context;
+  const job = await copra.jobs.get(id, { signal });
+  // A service of an earlier release has no such route.
+  const queue = job.state === "queued" ? await copra.jobs.queue(id, { signal }).catch(() => null) : null;
+  context.output.data(job, () => jobText(job, queue, context.output.colors));
   return EXIT.done;
 };
 
-function jobText(job: Job, colors: Colors): string {
+/** "3 jobs before it, begins in about 4m 00s". */
+function queueText({ ahead, starts_in_seconds: seconds }: QueueView): string {
+  const begins = seconds === null ? "" : `, begins in about ${durationText(seconds)}`;
+  return `${ahead === 0 ? "no job" : ahead === 1 ? "1 job" : `${ahead} jobs`} before it${begins}`;
+}
+
+function jobText(job: Job, queue: QueueView | null, colors: Colors): string {
   const { created_at: created, completed_at: completed, ultrafast, waiting_for: waits } = job;
   const took = completed === null ? "" : ` (${durationText((apiTime(completed) - apiTime(created)) / 1000)})`;
   const facts = [
@@ -29,6 +38,7 @@ function jobText(job: Job, colors: Colors): string {
     ...(completed === null ? [] : [["ended", `${completed}${took}`]]),
     ["input", `${statusColor(job.input.status, colors)} ${printable(job.input.error ?? "")}`.trimEnd()],
     ...(ultrafast ? [["ultrafast", `${ultrafast.chunks} chunks ${printable(ultrafast.reason ?? "")}`.trimEnd()]] : []),
+    ...(queue === null || queue.ahead === null ? [] : [["queue", queueText(queue)]]),
     ...(waits === undefined ? [] : [["waits for", printable(waits)]]),
   ];
   const outputs = job.outputs.map((output) => [

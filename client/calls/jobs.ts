@@ -14,6 +14,7 @@ import type {
   JobMetadata,
   KeyMetadata,
   NotificationLog,
+  QueueView,
   RequestView,
   TaskList,
 } from "../types/api.ts";
@@ -173,6 +174,11 @@ export class Jobs {
   /** The request as it was understood, without secrets. */
   request(id: string, options?: CallOptions): Promise<RequestView> {
     return this.#caller.json(pathOf(id, "/request"), options);
+  }
+
+  /** How many jobs come before it, and about when a node begins it: null once it no longer waits. */
+  queue(id: string, options?: CallOptions): Promise<QueueView> {
+    return this.#caller.json(pathOf(id, "/queue"), options);
   }
 
   /** The log of notifications. */

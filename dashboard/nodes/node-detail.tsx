@@ -8,8 +8,8 @@ import { Link } from "../parts/link.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/time.tsx";
+import { usePolled } from "../parts/use-polled.ts";
 import { type Note, securityNotes } from "./fleet.ts";
-import { usePolled } from "./use-polled.ts";
 
 const POLL_MS = 5000;
 

@@ -11,12 +11,12 @@ import { Figures } from "../parts/figures.tsx";
 import { LiveButton } from "../parts/live-button.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { usePolled } from "../parts/use-polled.ts";
 import { AddNode } from "./add-node.tsx";
 import { Demand } from "./demand.tsx";
 import { matches, type NodeFilter, STATES, totalLoad } from "./fleet.ts";
 import { ManyActions } from "./node-actions.tsx";
 import { NodeTable } from "./node-table.tsx";
-import { usePolled } from "./use-polled.ts";
 import "./nodes.css";
 
 const POLL_MS = 5000;

@@ -81,3 +81,21 @@ export const TaskChanges = z
   })
   .describe("Changes of a job's tasks");
 export type TaskChanges = z.infer<typeof TaskChanges>;
+
+export const QueueView = z
+  .object({
+    job_id: z.string(),
+    ahead: z
+      .int()
+      .nullable()
+      .describe(
+        "How many jobs come before it: older ones of the account, and those with a higher priority. null: it does not " +
+          "wait for a node",
+      ),
+    starts_in_seconds: z
+      .int()
+      .nullable()
+      .describe("About when a node begins it. null: it does not wait, or no node of its pool takes work"),
+  })
+  .describe("The place of a job among those that wait");
+export type QueueView = z.infer<typeof QueueView>;

@@ -133,13 +133,17 @@ it("reads the source of a URL on request, and plans for it until the URL changes
 
 it("moves a job that waits to the front", async () => {
   const outputs = { "mp4:240p": { path: "a.mp4" } };
-  const { id } = await stack.submit({ input: { url: SAMPLE }, outputs, settings: { queue: "nowhere" } });
+  const job = { input: { url: SAMPLE }, outputs, settings: { queue: "nowhere" } };
+  const { id: first } = await stack.submit(job);
+  const { id } = await stack.submit(job);
   const page = await dashboard.open({ path: `/jobs/${id}` });
+  await page.getByText("1 job", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Move to front" }).click();
-  await page.getByText("No other job is before it").waitFor();
+  await page.getByText("Moved to the front").waitFor();
+  await page.getByText("no job", { exact: true }).waitFor();
   const { body } = await stack.request("GET", `/jobs/${id}/request`);
   expect(body).toMatchObject({ request: { settings: { priority: 50 } } });
-  await stack.request("DELETE", `/jobs/${id}`);
+  for (const each of [id, first]) await stack.request("DELETE", `/jobs/${each}`);
   await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Jobs" }).click();
   await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
 });

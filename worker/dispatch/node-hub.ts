@@ -15,7 +15,7 @@ import {
   type LeaseHolding,
   type SentOffer,
 } from "../rpc/hub.ts";
-import type { HubReport, NodeDetail, NodeReport } from "../rpc/hub-reports.ts";
+import type { HubReport, NodeDetail, NodeReport, Place } from "../rpc/hub-reports.ts";
 import {
   Admission,
   type CloseReason,
@@ -118,6 +118,10 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     const { roster } = this.#nodes;
     const nodes = [...roster.values()].filter((node) => roster.accepter(node.nodeId) && this.#nodes.isAlive(node, now));
     return nodes.reduce((sum, node) => sum + encodesOf(node), this.#frames.absentEncodes(now));
+  }
+
+  async place(jobId: string): Promise<Place | null> {
+    return this.#matcher.place(jobId);
   }
 
   async nodes(): Promise<NodeReport[]> {

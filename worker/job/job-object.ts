@@ -8,6 +8,7 @@ import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
+import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts";
@@ -23,6 +24,7 @@ import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { cancelJob, prioritizeJob, retryJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
+import { placeIn } from "./effects/hub-calls.ts";
 import { indexBehind } from "./effects/job-effects.ts";
 import type { Followed } from "./events/event-text.ts";
 import { JobEvents } from "./events/job-events.ts";
@@ -176,7 +178,9 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     if (fact === "tasks") await this.#refresh();
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, settingsOf(this.env)))));
+    const place = ({ spec }: JobState) => placeIn(this.env, spec.settings.queue ?? DEFAULT_POOL, spec.id);
+    const deps = { settings: settingsOf(this.env), place };
+    return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, deps))));
   }
 
   async cancel(): Promise<JobResult<JobView>> {

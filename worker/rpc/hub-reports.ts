@@ -1,4 +1,4 @@
-// What a hub reports of its nodes and of the work that waits, for the operator. Times in ms since 1970.
+// What a hub reports of its nodes and of the work that waits. Times in ms since 1970.
 import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities, HardwareName } from "#shared/protocol/capabilities.ts";
 import { type NodeDisk, TASK_OUTCOMES } from "#shared/protocol/frames.ts";
@@ -51,6 +51,14 @@ export type QueueReport = SlotUse & {
   readonly oldestWaitMs: number;
   /** The average time of a task. */
   readonly meanTaskMs: number;
+};
+
+/** Where a waiting job stands. */
+export type Place = {
+  /** How many jobs come before it. */
+  readonly ahead: number;
+  /** About when a node begins it; null: the pool has no nodes that take work. */
+  readonly seconds: number | null;
 };
 
 /**

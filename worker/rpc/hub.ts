@@ -6,7 +6,7 @@ import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
-import type { HubReports } from "./hub-reports.ts";
+import type { HubReports, Place } from "./hub-reports.ts";
 
 /**
  * Advertises that a job has about `count` runnable tasks of a class that require the same of a node. Times in ms since
@@ -82,6 +82,8 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
   revokeToken(id: string): Promise<void>;
   /** The number of encodes that the connected nodes can run at the same time, running ones included. */
   capacity(): Promise<number>;
+  /** Where a job stands among those that wait for the same nodes; null: nothing of it waits here. */
+  place(jobId: string): Promise<Place | null>;
   stats(): Promise<{ nodes: number; tickets: number }>;
 }
 

@@ -47,8 +47,11 @@ export interface LeaseRpc {
   fail(lease: LeaseId, report: FailReport): Promise<JobResult<null>>;
 }
 
-/** How a job is done: its tasks and their attempts, the commands that ran, and the request as it was understood. */
-export type JobFact = "tasks" | "commands" | "request";
+/**
+ * How a job is done: its tasks and their attempts, the commands that ran, the request as it was understood, and its
+ * place in the queue.
+ */
+export type JobFact = "tasks" | "commands" | "request" | "queue";
 
 /** Its `fetch` opens a socket with the events that follow the job to its end (worker/events). */
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {

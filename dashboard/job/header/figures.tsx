@@ -1,11 +1,16 @@
 // The figures of a job: how long, how fast, until when.
 import type { Job } from "../../../client/index.ts";
 import { count, duration, plural, short, timeOf } from "../../core/format.ts";
+import { copra } from "../../core/service.ts";
 import { now } from "../../core/time.ts";
 import { secondsOf } from "../../jobs/rows.ts";
 import { Time } from "../../parts/time.tsx";
+import { usePolled } from "../../parts/use-polled.ts";
 import { rateOf } from "../live/estimate.ts";
 import type { TaskBook } from "../live/task-book.ts";
+
+/** The queue changes with other jobs, of which this page gets no events. */
+const QUEUE_POLL_MS = 5000;
 
 type Props = { readonly job: Job; readonly book: TaskBook | null; readonly endsMs: number | null };
 
@@ -53,12 +58,31 @@ function Took({ job }: { readonly job: Job }) {
 /** The figures that change each second. */
 function Running({ job, endsMs }: { readonly job: Job; readonly endsMs: number | null }) {
   const runs = secondsOf(job, now.value);
-  if (runs === null)
-    return <Figure name="Waits for">{duration(Math.max(0, (now.value - timeOf(job.created_at)) / 1000))}</Figure>;
+  if (runs === null) {
+    return (
+      <>
+        <Figure name="Waits for">{duration(Math.max(0, (now.value - timeOf(job.created_at)) / 1000))}</Figure>
+        {job.state === "queued" && <Queue job={job} />}
+      </>
+    );
+  }
   return (
     <>
       <Figure name="Runs for">{duration(Math.floor(runs))}</Figure>
       <Figure name="Left">{endsMs === null ? "–" : `about ${duration(Math.ceil((endsMs - now.value) / 1000))}`}</Figure>
+    </>
+  );
+}
+
+/** Its place among the jobs that wait. */
+function Queue({ job }: { readonly job: Job }) {
+  const { value } = usePolled((signal) => copra.jobs.queue(job.id, { signal }), [job.id], QUEUE_POLL_MS);
+  if (value?.ahead === undefined || value.ahead === null) return null;
+  const { ahead, starts_in_seconds: seconds } = value;
+  return (
+    <>
+      <Figure name="Before it">{ahead === 0 ? "no job" : plural(ahead, "job")}</Figure>
+      {seconds !== null && <Figure name="Begins in">about {duration(seconds)}</Figure>}
     </>
   );
 }

@@ -78,7 +78,7 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
     if (!(await confirm({ title: "Cancel this job?", text, action: "Cancel the job", danger: true }))) return;
     await change("The job was canceled", () => copra.jobs.cancel(job.id));
   };
-  const moveToFront = (): Promise<void> => change("No other job is before it", () => copra.jobs.setPriority(job.id));
+  const moveToFront = (): Promise<void> => change("Moved to the front", () => copra.jobs.setPriority(job.id));
   const retry = (): Promise<void> => change("The job starts again", () => copra.jobs.retry(job.id));
   const edit = async (): Promise<void> => {
     try {

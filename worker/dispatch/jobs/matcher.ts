@@ -5,7 +5,7 @@ import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { log } from "../../log.ts";
 import { type Advertised, type SentOffer, TicketOffer } from "../../rpc/hub.ts";
-import type { TaskReport } from "../../rpc/hub-reports.ts";
+import type { Place, TaskReport } from "../../rpc/hub-reports.ts";
 import type { CloseReason } from "../admission/admission.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
 import type { Match } from "../matching/choose.ts";
@@ -55,6 +55,11 @@ export class Matcher {
   /** The waiting and running tasks by pool and class. */
   demand(): Demand[] {
     return this.#matching.demand(Date.now());
+  }
+
+  /** Where a job stands; null: nothing of it waits. */
+  place(jobId: string): Place | null {
+    return this.#matching.place(jobId, Date.now());
   }
 
   /** The tasks that have left their nodes. */

@@ -149,7 +149,7 @@ export class Chooser<Node extends ConnectedNode> {
 }
 
 /** The band of a priority: -50…-31, -30…-11, -10…9, 10…29, 30…50; one more for each time that the ticket rises. */
-function bandOf({ priority, waitingSince }: Ticket, now: number): number {
+export function bandOf({ priority, waitingSince }: Ticket, now: number): number {
   const risen = Math.floor(Math.max(0, now - waitingSince) / RISE_EVERY_MS);
   return Math.min(BANDS - 1, Math.max(0, Math.floor((priority + 50) / 20)) + risen);
 }
@@ -163,8 +163,13 @@ function inTurn(entry: Entry, band: number, found: Candidate<unknown> | null): b
   const used = entry.account.used.encode - other.account.used.encode;
   if (used !== 0) return used < 0;
   if (entry.account !== other.account) return entry.account.turn < other.account.turn;
-  const since = entry.ticket.since - other.ticket.since;
-  return since < 0 || (since === 0 && entry.ticket.jobId < other.ticket.jobId);
+  return isOlder(entry.ticket, other.ticket);
+}
+
+/** Whether the job of a ticket is older than that of another one. */
+export function isOlder(one: Ticket, other: Ticket): boolean {
+  const since = one.since - other.since;
+  return since < 0 || (since === 0 && one.jobId < other.jobId);
 }
 
 /** Since when a ticket has waited: since its account was served last, or since it waits. */

@@ -20,7 +20,7 @@ type MutableDemand = { -readonly [Field in keyof Demand]: Demand[Field] };
 
 /** What the demand of a hub is counted from. */
 export type DemandSource = {
-  readonly roster: Pick<Roster, "kinds" | "running" | "get">;
+  readonly roster: Pick<Roster, "kinds" | "running" | "get" | "slots" | "free">;
   readonly tickets: Iterable<Ticket>;
   /** The average time of a task, in seconds. */
   readonly meanS: Readonly<Record<SlotClass, number>>;

@@ -2,15 +2,17 @@
 // again. Sockets, storage, calls and alarms are the hub's; so is adding, changing and removing nodes of the roster.
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
+import type { Place } from "../../rpc/hub-reports.ts";
 import { Charges } from "./charges.ts";
 import { type Choice, Chooser, type Match } from "./choose.ts";
-import { type Demand, demandOf } from "./demand.ts";
+import { type Demand, type DemandSource, demandOf } from "./demand.ts";
 import { EndedTasks } from "./ended-tasks.ts";
 import { type ConnectedNode, holding } from "./nodes/connected-node.ts";
 import type { StoredKind } from "./nodes/kinds.ts";
 import { NodeLimits } from "./nodes/node-limits.ts";
 import type { Roster } from "./nodes/roster.ts";
 import { SourceHolds } from "./nodes/source-holds.ts";
+import { placeOf } from "./place.ts";
 import { missingOf } from "./ranks.ts";
 import { type Claimed, type MatchingEvent, STORED_PREFIXES, type Step, type Write } from "./steps.ts";
 import { Accounts } from "./waiting/accounts.ts";
@@ -63,9 +65,17 @@ export class Matching<Node extends ConnectedNode> {
 
   /** The waiting and running tasks. */
   demand(now: number): Demand[] {
-    const { meanS } = this.#accounts;
+    return demandOf(this.#source, now);
+  }
+
+  /** Where a job stands; null: nothing of it waits. */
+  place(jobId: string, now: number): Place | null {
+    return placeOf(jobId, this.#source, now);
+  }
+
+  get #source(): DemandSource {
     const tickets = [...this.#waiting.values()].map(({ ticket }) => ticket);
-    return demandOf({ roster: this.roster, tickets, meanS }, now);
+    return { roster: this.roster, tickets, meanS: this.#accounts.meanS };
   }
 
   step(event: MatchingEvent<Node>, now: number): Step<Node> {

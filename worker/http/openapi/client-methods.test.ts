@@ -29,6 +29,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   getJobTasks: ({ jobs }) => jobs.tasks("j"),
   getJobCommands: ({ jobs }) => jobs.commands("j"),
   getJobRequest: ({ jobs }) => jobs.request("j"),
+  getJobQueue: ({ jobs }) => jobs.queue("j"),
   getJobMetadata: ({ jobs }) => jobs.metadata("j"),
   getKeyMetadata: ({ jobs }) => jobs.metadata("j", "mp4"),
   listNotifications: ({ jobs }) => jobs.notifications("j"),

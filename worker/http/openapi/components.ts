@@ -17,7 +17,7 @@ import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/op
 import * as operator from "#shared/api/operator-responses.ts";
 import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
-import { AttemptView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
+import { AttemptView, QueueView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
@@ -49,6 +49,7 @@ export const RESPONSES = {
   TaskList,
   CommandList,
   RequestView,
+  QueueView,
   DryRunPlan: schemas.DryRunPlan,
   NotificationLog: schemas.NotificationLog,
   Delivery: schemas.DeliveryView,

@@ -132,6 +132,7 @@ describe("real responses", () => {
     ["GET", "/v2/jobs/JOB/tasks", "TaskList"],
     ["GET", "/v2/jobs/JOB/commands", "CommandList"],
     ["GET", "/v2/jobs/JOB/request", "RequestView"],
+    ["GET", "/v2/jobs/JOB/queue", "QueueView"],
     ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],
     ["GET", "/v2/uploads", "UploadList"],
     ["POST", "/v2/jobs/JOB/retry", "Job"],

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CommandList, RequestView } from "#shared/api/command-responses.ts";
-import { TaskList } from "#shared/api/task-responses.ts";
+import { QueueView, TaskList } from "#shared/api/task-responses.ts";
 import { MAX_COMMAND_CHARS } from "#shared/protocol/commands.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, bearer, jobBody, newAccount, newNodeToken, PROBE, SECRET_KEY, send } from "../../testing/jobs.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
   own = basic((await newAccount()).key);
 });
 
-const FACTS = ["tasks", "commands", "request"] as const;
+const FACTS = ["tasks", "commands", "request", "queue"] as const;
 const factOf = async (id: string, fact: (typeof FACTS)[number]) =>
   (await send(`/v2/jobs/${id}/${fact}`, { headers: own })).body;
 const create = async (changes: Record<string, unknown> = {}): Promise<string> =>
@@ -108,6 +108,24 @@ describe("the facts of a job", () => {
         expect([refused.status, refused.body.error_code]).toEqual([status, code]);
       }
     }
+  });
+});
+
+describe("the place of a job in the queue", () => {
+  it("counts the jobs before it, until it no longer waits", async () => {
+    const settings = { queue: "queue-of-two" };
+    const [first, second] = [await create({ settings }), await create({ settings })];
+    const place = async (id: string) => QueueView.parse(await factOf(id, "queue"));
+    await vi.waitFor(async () =>
+      expect(await place(second)).toEqual({ job_id: second, ahead: 1, starts_in_seconds: null }),
+    );
+    expect(await place(first)).toMatchObject({ ahead: 0 });
+    await send(`/v2/jobs/${second}`, { method: "PATCH", body: { settings: { priority: 50 } }, headers: own });
+    await vi.waitFor(async () => expect((await place(first)).ahead).toBe(1));
+    await send(`/v2/jobs/${second}`, { method: "DELETE", headers: own });
+    expect(await place(second)).toEqual({ job_id: second, ahead: null, starts_in_seconds: null });
+    await claim(first, "inspect");
+    expect((await place(first)).ahead).toBeNull();
   });
 });
 

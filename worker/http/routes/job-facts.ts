@@ -1,4 +1,4 @@
-// GET /v2/jobs/:id/{tasks,commands,request}: how a job is done, by its object. The routes of jobs contain these.
+// GET /v2/jobs/:id/{tasks,commands,request,queue}: how a job is done, by its object. The routes of jobs contain these.
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
@@ -10,14 +10,15 @@ import { jsonText } from "../responses/json-response.ts";
 export const jobFacts = new Hono<ClientEnv>({ strict: false })
   .get("/:id/tasks", (context) => respond(context, context.req.param("id"), "tasks"))
   .get("/:id/commands", (context) => respond(context, context.req.param("id"), "commands"))
-  .get("/:id/request", (context) => respond(context, context.req.param("id"), "request"));
+  .get("/:id/request", (context) => respond(context, context.req.param("id"), "request"))
+  .get("/:id/queue", (context) => respond(context, context.req.param("id"), "queue"));
 
-/** The job's object makes the whole body (TaskList, CommandList or RequestView). */
+/** The job's object makes the whole body (TaskList, CommandList, RequestView or QueueView). */
 async function respond(context: Context<ClientEnv>, id: string, fact: JobFact): Promise<Response> {
   await ownJob(context, id);
   const body = await withDeadline<JobResult<string>>(fact, jobOf(context.env, id).fact(fact));
   if (body.ok) return jsonText(context, body.value);
   if (body.error.code !== "job_not_found") throw AppError.from(body.error);
-  const what = fact === "request" ? "request of this job was" : `${fact} of this job were`;
+  const what = fact === "tasks" || fact === "commands" ? `${fact} of this job were` : `${fact} of this job was`;
   throw new AppError("job_state_conflict", `The ${what} deleted some time after the job ended`);
 }

@@ -11,6 +11,7 @@ import {
   type LeaseHolding,
   type SentOffer,
 } from "../../rpc/hub.ts";
+import type { Place } from "../../rpc/hub-reports.ts";
 import type { JobState } from "../state/job-state.ts";
 
 /** Advertises a job's tasks in a pool. */
@@ -20,6 +21,10 @@ export const advertiseTo = (env: HubBinding, pool: string, offers: SentOffer[]):
 /** The number of encodes that all nodes of a pool can run at the same time, running ones included. */
 export const capacityOf = (env: HubBinding, pool: string): Promise<number> =>
   withDeadline("capacity", hubOf(env, hubName(pool)).capacity());
+
+/** Where a job stands among those that wait for the nodes of a pool; null: nothing of it waits there. */
+export const placeIn = (env: HubBinding, pool: string, jobId: string): Promise<Place | null> =>
+  withDeadline("place", hubOf(env, hubName(pool)).place(jobId));
 
 /** What a hub knows of leases of its nodes. */
 export const holdersOf = (env: HubBinding, hub: string, leases: LeaseHolder[]): Promise<readonly LeaseHolding[]> =>

@@ -1,10 +1,11 @@
 // Examples of the responses about how a job is done.
 import type { CommandList, RequestView } from "#shared/api/command-responses.ts";
-import type { TaskList } from "#shared/api/task-responses.ts";
+import type { QueueView, TaskList } from "#shared/api/task-responses.ts";
 
-type FactExamples = { TaskList: TaskList; CommandList: CommandList; RequestView: RequestView };
+type FactExamples = { TaskList: TaskList; CommandList: CommandList; RequestView: RequestView; QueueView: QueueView };
 
 export const factExamples = (job_id: string): FactExamples => ({
+  QueueView: { job_id, ahead: 3, starts_in_seconds: 240 },
   TaskList: {
     job_id,
     tasks: [

@@ -1,4 +1,4 @@
-// /v2/jobs/:id/{tasks,commands,request}: how a job is done.
+// /v2/jobs/:id/{tasks,commands,request,queue}: how a job is done.
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import type { Operation } from "../operation.ts";
 import { ID } from "./jobs.ts";
@@ -55,6 +55,18 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
         description: "The request",
         content: { json: "RequestView", example: RESPONSE_EXAMPLES.RequestView },
       },
+    ],
+  },
+  {
+    ...fact,
+    path: "/v2/jobs/:id/queue",
+    id: "getJobQueue",
+    summary: "Read the place of a job in the queue",
+    description:
+      "How many jobs come before it, and about when a node begins it. Accounts take turns: jobs of other accounts with " +
+      "the same priority do not count, but lengthen the time.",
+    responses: [
+      { status: 200, description: "The place", content: { json: "QueueView", example: RESPONSE_EXAMPLES.QueueView } },
     ],
   },
 ];

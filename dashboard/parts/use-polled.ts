@@ -1,6 +1,6 @@
 // Data that no event announces: read again and again while somebody looks.
 import { paused } from "../core/account-events.ts";
-import { type Resource, useResource } from "../parts/use-resource.ts";
+import { type Resource, useResource } from "./use-resource.ts";
 
 /** Loads, and again `ms` after each response; not while live updates are paused or the tab is hidden. */
 export function usePolled<Value>(

@@ -1,0 +1,36 @@
+// Where the work of a job stands among what waits for the same nodes, and about when it begins.
+import type { Place } from "../../rpc/hub-reports.ts";
+import { bandOf, isOlder } from "./choose.ts";
+import type { DemandSource } from "./demand.ts";
+import type { Ticket } from "./waiting/tickets.ts";
+
+/**
+ * Null if nothing of the job waits. Before it are older jobs of its account, and jobs of any account with a higher band
+ * of priority. Accounts in the same band take turns: each gets its share of the slots, by its weight. The estimate
+ * assumes that all slots suit the job, and that each task takes the average time.
+ */
+export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource, now: number): Place | null {
+  const waiting = [...tickets];
+  const mine = waiting.find((ticket) => ticket.jobId === jobId);
+  if (!mine) return null;
+  const { pool } = mine.requirements;
+  const band = bandOf(mine, now);
+  const others = waiting.filter((ticket) => ticket.jobId !== jobId && ticket.requirements.pool === pool);
+  const before = others.filter((ticket) => {
+    const other = bandOf(ticket, now);
+    return other > band || (other === band && ticket.accountId === mine.accountId && isOlder(ticket, mine));
+  });
+  const inTurn = others.filter((ticket) => bandOf(ticket, now) === band);
+  const weights = new Map([mine, ...inTurn].map(({ accountId, weight }) => [accountId, weight]));
+  const share = mine.weight / [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  const slots = Math.min(roster.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);
+  const secondsOf = ({ slotClass, count }: Ticket): number =>
+    slotClass === "inspect" ? meanS.inspect + meanS.encode : count * meanS.encode;
+  // Until a slot is free: the tasks that run now end one after the other.
+  const first = roster.free(pool, "encode") > 0 ? 0 : meanS.encode;
+  const seconds = before.reduce((sum, ticket) => sum + secondsOf(ticket), first) / slots;
+  return {
+    ahead: new Set(before.map((ticket) => ticket.jobId)).size,
+    seconds: Number.isFinite(seconds) ? Math.ceil(seconds) : null,
+  };
+}
