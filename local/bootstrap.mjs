@@ -25,6 +25,8 @@ const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
 const LOCK_CHECK_MS = 200;
 const NODE_SCRIPT = "encoder-node/main.ts";
+/** The scripts that run the system. Others, such as tests, need the packages of development, too: twice as much. */
+const RUN_SCRIPTS = ["local/start.ts", "local/demo.ts", "cli/main.ts", NODE_SCRIPT];
 const TOKEN_IN_ARGUMENTS =
   "Warning: every user of this machine can read a token given by --token. Use --token-file or COPRA_NODE_TOKEN.";
 
@@ -32,16 +34,16 @@ const [script, ...scriptArguments] = process.argv.slice(2);
 if (script === undefined) {
   leave(2, "Say which script to run: node local/bootstrap.mjs <script> [arguments]");
 } else {
-  if (!isPackage) await install();
+  if (!isPackage) await install(!RUN_SCRIPTS.includes(script) && process.env.NODE_ENV !== "production");
   run(findNode(), [script, ...scriptArguments]);
 }
 
-async function install() {
-  if (isInstalled()) return;
+async function install(withTools) {
+  if (isInstalled(withTools)) return;
   await takeInstallLock();
   try {
     // Another run may have installed everything while this one waited for the lock.
-    if (!isInstalled()) npmInstall();
+    if (!isInstalled(withTools)) npmInstall(withTools);
   } finally {
     rmSync(installLock, { force: true });
   }
@@ -51,7 +53,7 @@ async function install() {
  * Whether node_modules holds what package-lock.json names. Compares npm's own record of what it installed, because
  * times of files change with every checkout. npm writes that record last, so a broken-off install has none.
  */
-function isInstalled() {
+function isInstalled(withTools) {
   const installed = packagesOf(join(root, "node_modules", ".package-lock.json"));
   if (installed === null) return false;
   // Without a lock file there is nothing to compare to: what is installed will have to do.
@@ -60,8 +62,8 @@ function isInstalled() {
     if (path === "") return true;
     const found = installed[path];
     if (found !== undefined) return found.version === entry.version;
-    // What is optional may be absent: it is made for other machines. And npm installs no tools of development there.
-    return Boolean(entry.optional || entry.devOptional || (entry.dev && process.env.NODE_ENV === "production"));
+    // What is optional may be absent: it is made for other machines.
+    return Boolean(entry.optional || entry.devOptional || (entry.dev && !withTools));
   });
 }
 
@@ -73,13 +75,16 @@ function packagesOf(lockFile) {
   }
 }
 
-function npmInstall() {
+function npmInstall(withTools) {
   console.error("Installing Copra's npm packages; this takes a minute the first time …");
+  const what = withTools ? [] : ["--omit=dev"];
   const hasLock = existsSync(join(root, "package-lock.json"));
+  // `npm ci` begins by deleting what is installed: a system may run with it where only tools are missing.
+  const lacksTools = withTools && isInstalled(false);
   // `npm ci` refuses lock files that do not name the packages of all platforms, as those written on a machine that
   // could not see them all. `npm install` takes the versions that are named, and --no-save leaves the file as it is.
-  if (hasLock && npm("ci", "pipe") === 0) return;
-  const status = npm("install", "inherit", "--no-save");
+  if (hasLock && !lacksTools && npm("ci", "pipe", ...what) === 0) return;
+  const status = npm("install", "inherit", "--no-save", ...what);
   if (status !== 0) leave(1, "npm could not install the packages; its output is above. Fix the cause and try again.");
 }
 

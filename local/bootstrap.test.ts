@@ -76,6 +76,18 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([CI, CI]);
   });
 
+  it("leaves tools of development to the scripts that need them, and deletes nothing to add them", async () => {
+    const tool = { "node_modules/tool": { version: "1.0.0", dev: true } };
+    writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages: tool }));
+    for (const script of ["local/start.ts", "local/demo.ts"]) await end(startScript(script, "", []));
+    expect(npmCalls()).toEqual([CI.replace("ci", "ci --omit=dev")]);
+    writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages: {} }));
+    await end(startScript("local/start.ts", "", []));
+    expect(npmCalls()).toHaveLength(1);
+    await end(start(""));
+    expect(npmCalls().slice(1)).toEqual([CI.replace("ci", "install --no-save")]);
+  });
+
   it("does not miss tools of development in production", async () => {
     const packages = { "node_modules/thing": { version: "1.0.0" } };
     mkdirSync(join(root, "node_modules"));
@@ -85,7 +97,7 @@ describe("installing", () => {
     await end(startScript("program.ts", "", [], { NODE_ENV: "production" }));
     expect(npmCalls()).toEqual([]);
     await end(startScript("program.ts", "", [], { NODE_ENV: "" }));
-    expect(npmCalls()).toEqual([CI]);
+    expect(npmCalls()).toEqual([CI.replace("ci", "install --no-save")]);
   });
 
   it("uses npm install when npm ci rejects the lock file", async () => {
