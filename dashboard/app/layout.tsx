@@ -1,5 +1,6 @@
 // What all pages share: navigation, the account, help, messages.
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren } from "preact";
+import { Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { EVERYWHERE, shortcutGroups, useKeys } from "../core/keyboard.ts";
 import { navigate, path } from "../core/location.ts";
@@ -11,7 +12,11 @@ import { ConfirmDialog, Dialog } from "../parts/overlays/dialog.tsx";
 import { Toasts } from "../parts/overlays/toasts.tsx";
 import { AccountMenu } from "./account-choice.tsx";
 import { Brand } from "./brand.tsx";
+import { Keys } from "./keys.tsx";
+import { lazyPage } from "./lazy-page.ts";
 import "./layout.css";
+
+const Palette = lazyPage("palette", () => import("./palette.tsx"));
 
 type Entry = { readonly to: string; readonly label: string; readonly icon: IconName; readonly operator?: true };
 const ENTRIES: readonly Entry[] = [
@@ -24,8 +29,10 @@ const ENTRIES: readonly Entry[] = [
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const [isHelpOpen, openHelp] = useState(false);
+  const [isPaletteOpen, openPalette] = useState(false);
   const main = useRef<HTMLElement>(null);
   useShortcuts(() => openHelp(true));
+  usePaletteKey(() => openPalette(true));
   useNewPage(main.current);
   const entries = ENTRIES.filter(({ operator }) => !operator || session.value?.operator);
   return (
@@ -47,6 +54,11 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         </nav>
         <div class="rail-tools">
           <AccountMenu />
+          <button type="button" class="quiet wide-only" aria-label="Go to or do …" onClick={() => openPalette(true)}>
+            <Icon name="search" />
+            <span>Go to …</span>
+            <kbd>{COMMAND_KEY} K</kbd>
+          </button>
           <a href="/docs" target="_blank" rel="noreferrer" class="docs">
             <Icon name="external" />
             <span class="wide-only">Documentation</span>
@@ -62,6 +74,11 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       {isHelpOpen && <HelpDialog close={() => openHelp(false)} />}
+      {isPaletteOpen && (
+        <Suspense fallback={null}>
+          <Palette close={() => openPalette(false)} />
+        </Suspense>
+      )}
       <ConfirmDialog />
       <Toasts />
     </div>
@@ -84,6 +101,22 @@ function useShortcuts(openHelp: () => void): void {
   );
 }
 
+/** The key that browsers leave to pages beside K: ⌘ on machines of Apple. */
+const COMMAND_KEY = /Mac|iP/.test(globalThis.navigator?.platform ?? "") ? "⌘" : "Ctrl";
+
+/** Ctrl K and ⌘ K work while text is typed, too. */
+function usePaletteKey(openPalette: () => void): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key !== "k" || !(event.ctrlKey || event.metaKey) || document.querySelector("dialog:modal")) return;
+      event.preventDefault();
+      openPalette();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
+}
+
 /** Names the page in the tab; another page is read from its start. */
 function useNewPage(main: HTMLElement | null): void {
   const shown = useRef(path.value);
@@ -98,28 +131,6 @@ function useNewPage(main: HTMLElement | null): void {
 }
 
 /** The keyboard shortcuts of what is shown. */
-const NAMES: Readonly<Record<string, string>> = {
-  ArrowDown: "↓",
-  ArrowUp: "↑",
-  ArrowLeft: "←",
-  ArrowRight: "→",
-  Escape: "Esc",
-  " ": "Space",
-};
-
-/** `j, ArrowDown` as keys: "j or ↓"; `g j` as "g then j". */
-function Keys({ keys }: { readonly keys: string }) {
-  const parts: (JSX.Element | string)[] = [];
-  for (const [at, one] of keys.split(", ").entries()) {
-    if (at > 0) parts.push(" or ");
-    for (const [place, key] of (one === " " ? [one] : one.split(" ")).entries()) {
-      if (place > 0) parts.push(" then ");
-      parts.push(<kbd key={`${at} ${place}`}>{NAMES[key] ?? key}</kbd>);
-    }
-  }
-  return <>{parts}</>;
-}
-
 function HelpDialog({ close }: { readonly close: () => void }) {
   const titles = [...new Set(shortcutGroups.value.toReversed().map(({ title }) => title))];
   const listed = (wanted: string) =>

@@ -1,6 +1,9 @@
 // What a person prefers, kept in this browser only.
 import { effect, signal } from "@preact/signals";
 
+/** A view of the list of jobs that somebody has named: the address of the page. */
+export type SavedView = { readonly name: string; readonly address: string };
+
 export type Preferences = {
   readonly theme: "system" | "light" | "dark";
   /** Whether single letters are shortcuts. */
@@ -9,9 +12,10 @@ export type Preferences = {
   readonly account: string | null;
   /** US dollars per minute of output that another service would charge; null: the list prices of the usage page. */
   readonly prices: Readonly<Record<string, number>> | null;
+  readonly views: readonly SavedView[];
 };
 
-const DEFAULTS: Preferences = { theme: "system", shortcuts: true, account: null, prices: null };
+const DEFAULTS: Preferences = { theme: "system", shortcuts: true, account: null, prices: null, views: [] };
 const NAME = "copra.preferences";
 
 function read(): Preferences {

@@ -6,6 +6,7 @@ import { useKeys } from "../core/keyboard.ts";
 import { setQuery } from "../core/location.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isFiltered, MAX_TEXT, paramsOf, STATUS_WORDS, STATUSES, TIMES, timeOf, toggled, type View } from "./filter.ts";
+import { SavedViews } from "./saved-views.tsx";
 
 /** How long nothing was typed before it is searched. */
 const TYPING_MS = 300;
@@ -34,6 +35,7 @@ export function FilterBar({ view, counts }: { readonly view: View; readonly coun
         ))}
       </fieldset>
       <TimeField view={view} />
+      <SavedViews view={view} />
       {isFiltered(view) && (
         <button type="button" class="quiet" onClick={() => showView(view, { q: "", statuses: [], from: "", to: "" })}>
           <Icon name="close" /> Clear

@@ -57,6 +57,12 @@ export const paramsOf = ({ statuses, ...rest }: View): Record<string, string> =>
   status: statuses.map(wordOf).join(","),
 });
 
+/** The address of the page for a view. */
+export function addressOf(view: View): string {
+  const text = new URLSearchParams(Object.entries(paramsOf(view)).filter(([, value]) => value !== "")).toString();
+  return text === "" ? "/" : `/?${text}`;
+}
+
 /** The times that are chosen by a name: the `from` of their views, without a `to`. */
 export const TIMES = { "": "Any time", "1d": "Today", "7d": "Last 7 days", "30d": "Last 30 days" } as const;
 export type TimeName = keyof typeof TIMES;

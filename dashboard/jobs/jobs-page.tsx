@@ -13,7 +13,7 @@ import { Problem } from "../parts/problem.tsx";
 import { bulk } from "./bulk.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkResult } from "./bulk-result.tsx";
-import { paramsOf, type View, viewOf } from "./filter.ts";
+import { addressOf, type View, viewOf } from "./filter.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { JobList, PAGE } from "./job-list.ts";
 import { focusedRow, JobTable, visibleIds } from "./job-table.tsx";
@@ -116,9 +116,7 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
 
 /** Pages of the list: older jobs, and back. */
 function open(view: View, cursor: string): void {
-  const params = Object.entries(paramsOf({ ...view, cursor })).filter(([, value]) => value !== "");
-  const text = new URLSearchParams(params).toString();
-  navigate(text === "" ? "/" : `/?${text}`);
+  navigate(addressOf({ ...view, cursor }));
   scrollTo(0, 0);
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { serveFile } from "../../local/demo/file-server.ts";
 import { sampleClip } from "../../local/demo/sample.ts";
 import { sharedStack } from "../stack.ts";
-import { type DashboardBrowser, openDashboard } from "./browser.ts";
+import { accessibilityProblems, type DashboardBrowser, openDashboard } from "./browser.ts";
 
 const stack = sharedStack();
 /** Later presses of Tab would be too many for anybody. */
@@ -75,6 +75,31 @@ it("leads by keyboard from a failed job to a video that plays", async () => {
   await keyboard.press("p");
   const video = page.frameLocator("iframe").locator("video").first();
   await expect.poll(() => video.evaluate((one: HTMLVideoElement) => one.currentTime)).toBeGreaterThan(0.2);
+  expect(dashboard.complaints).toEqual([]);
+});
+
+it("leads by typing to a job, to what can be done there, and to a view that was named", async () => {
+  const page = await dashboard.open({ path: "/?q=misspelled" });
+  await page.getByRole("button", { name: "Save as …" }).press("Enter");
+  await page.getByLabel("Name of the view").fill("Misspelled sources");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Misspelled sources", pressed: true }).waitFor();
+  const goTo = async (text: string, found: string): Promise<void> => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What to go to or to do" }).fill(text);
+    await page.getByRole("option", { name: found, selected: true }).waitFor();
+    if (text === failed) expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+  };
+  await goTo(failed, "-misspelled");
+  await page.locator(".failures").waitFor();
+  await goTo("edit", "Edit the request and send it again");
+  await page.getByRole("heading", { name: "New job", level: 1 }).waitFor();
+  await goTo("sources", "Misspelled sources");
+  await page.getByRole("button", { name: "Forget this view" }).press("Enter");
+  expect(await page.getByRole("button", { name: "Misspelled sources" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Save as …" }).waitFor();
+  expect(new URL(page.url()).search).toBe("?q=misspelled");
   expect(dashboard.complaints).toEqual([]);
 });
 

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { entriesOf, matching } from "./palette-entries.ts";
+
+const ran: string[] = [];
+const shortcut = (help: string, when?: () => boolean) => ({
+  help,
+  run: () => void ran.push(help),
+  ...(when && { when }),
+});
+const GROUPS = [
+  { title: "Everywhere", keys: { n: shortcut("New job"), "g n": shortcut("Go to nodes", () => false) } },
+  {
+    title: "Job",
+    keys: { c: shortcut("Cancel the job"), "j, ArrowDown": shortcut("Next job"), x: shortcut("Select the job") },
+  },
+];
+const VIEWS = [{ name: "Failed jobs of this week", address: "/?status=failed&from=7d" }];
+const found = (text: string) => matching(entriesOf(GROUPS, VIEWS), text).map((entry) => entry.text);
+
+it.each<[typed: string, texts: string[]]>([
+  ["", ["Cancel the job", "New job", "Failed jobs of this week"]],
+  ["job", ["Cancel the job", "New job", "Failed jobs of this week"]],
+  ["new", ["New job"]],
+  ["week FAILED", ["Failed jobs of this week"]],
+  ["nodes", []],
+])("%j finds the commands that have an effect now, and saved views", (typed, texts) => {
+  expect(found(typed)).toEqual(texts);
+});
+
+it("what begins with the word comes first", () => {
+  expect(found("n")).toEqual(["New job", "Cancel the job"]);
+});

@@ -1,0 +1,47 @@
+// What can be found without asking the service. Pure.
+import type { ShortcutGroup } from "../core/keyboard.ts";
+import type { SavedView } from "../core/preferences.ts";
+
+/** A place to go to, or something to do. */
+export type Entry = {
+  readonly key: string;
+  readonly kind: "command" | "view" | "job";
+  readonly text: string;
+  /** Those that do the same. */
+  readonly keys?: string;
+} & ({ readonly to: string } | { readonly run: () => void });
+
+/** Keys that move, or that belong to what has the focus. */
+const OF_FOCUS = /Arrow|Enter|Escape|^ $|^x$/;
+
+/** The commands of what is shown, the newest part first, and the saved views. */
+export function entriesOf(groups: readonly ShortcutGroup[], views: readonly SavedView[]): Entry[] {
+  const commands = groups.toReversed().flatMap(({ keys }) => Object.entries(keys));
+  return [
+    ...commands
+      .filter(([keys, { when }]) => !OF_FOCUS.test(keys) && (when?.() ?? true))
+      .map(([keys, { help, run }]) => {
+        return {
+          key: `${keys} ${help}`,
+          kind: "command" as const,
+          text: help,
+          keys,
+          run: () => run(new KeyboardEvent("keydown")),
+        };
+      }),
+    ...views.map(({ name, address }) => ({ key: `view ${name}`, kind: "view" as const, text: name, to: address })),
+  ];
+}
+
+/** Those that have all words, in any order; of equal ones, those whose text begins with the first come first. */
+export function matching(entries: readonly Entry[], text: string): Entry[] {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const [first = ""] = words;
+  const begins = ({ text }: Entry): number => (text.toLowerCase().startsWith(first) ? 0 : 1);
+  return entries
+    .filter((entry) => words.every((word) => entry.text.toLowerCase().includes(word)))
+    .toSorted((one, other) => begins(one) - begins(other));
+}

@@ -1,0 +1,67 @@
+// Views of the list that somebody has named, kept in this browser.
+import { useState } from "preact/hooks";
+import { navigate } from "../core/location.ts";
+import { prefer, preferences } from "../core/preferences.ts";
+import { addressOf, isFiltered, type View } from "./filter.ts";
+
+const MAX_NAME = 40;
+
+export function SavedViews({ view }: { readonly view: View }) {
+  const { views } = preferences.value;
+  const address = addressOf({ ...view, cursor: "" });
+  const [naming, setNaming] = useState<string | null>(null);
+  const shown = views.find((saved) => saved.address === address);
+  const others = (name: string) => views.filter((saved) => saved.name !== name);
+  const save = (event: Event): void => {
+    event.preventDefault();
+    const name = naming?.trim() ?? "";
+    if (name !== "") prefer({ views: [...others(name), { name, address }] });
+    setNaming(null);
+  };
+  return (
+    <>
+      {views.length > 0 && (
+        <fieldset class="chips">
+          <legend class="visually-hidden">Saved views</legend>
+          {views.map((saved) => (
+            <button
+              type="button"
+              key={saved.name}
+              class="filter-chip"
+              aria-pressed={saved === shown}
+              onClick={() => navigate(saved.address)}
+            >
+              {saved.name}
+            </button>
+          ))}
+        </fieldset>
+      )}
+      {shown && (
+        <button type="button" class="quiet" onClick={() => prefer({ views: others(shown.name) })}>
+          Forget this view
+        </button>
+      )}
+      {isFiltered(view) && !shown && naming === null && (
+        <button type="button" class="quiet" onClick={() => setNaming("")}>
+          Save as …
+        </button>
+      )}
+      {isFiltered(view) && !shown && naming !== null && (
+        <form class="row" onSubmit={save}>
+          <input
+            type="text"
+            aria-label="Name of the view"
+            placeholder="Name of the view"
+            maxLength={MAX_NAME}
+            // biome-ignore lint/a11y/noAutofocus: the button before it was pressed to type.
+            autoFocus
+            value={naming}
+            onInput={(event) => setNaming(event.currentTarget.value)}
+            onKeyDown={(event) => event.key === "Escape" && setNaming(null)}
+          />
+          <button type="submit">Save</button>
+        </form>
+      )}
+    </>
+  );
+}
