@@ -54,7 +54,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
         </nav>
         <div class="rail-tools">
           <AccountMenu />
-          <button type="button" class="quiet wide-only" aria-label="Go to or do …" onClick={() => openPalette(true)}>
+          <button type="button" class="quiet go-to" onClick={() => openPalette(true)}>
             <Icon name="search" />
             <span>Go to …</span>
             <kbd>{COMMAND_KEY} K</kbd>
