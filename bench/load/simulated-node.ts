@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { backoffMs } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { createLogger } from "#shared/log.ts";
-import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
@@ -14,6 +13,7 @@ import { controlPlaneAt, type PostResult } from "../../encoder-node/link/control
 import { NodeLink } from "../../encoder-node/link/node-link.ts";
 import { requestUploads } from "../../encoder-node/link/upload-requests.ts";
 import { createSlots } from "../../encoder-node/workspace/slots.ts";
+import { probeOf } from "../../test/simulation/work.ts";
 import type { Observations } from "./observations.ts";
 
 export type NodeOptions = {
@@ -42,24 +42,7 @@ const CAPABILITIES: Capabilities = {
 /** The content of every output. */
 const CONTENT = "simulated";
 
-/** ffprobe's result for 10 s of 1280×720 with audio. */
-const PROBE: MediaProbe = {
-  streams: [
-    {
-      index: 0,
-      codec_type: "video",
-      codec_name: "h264",
-      width: 1280,
-      height: 720,
-      r_frame_rate: "25/1",
-      avg_frame_rate: "25/1",
-      duration: "10.000000",
-      nb_frames: "250",
-    },
-    { index: 1, codec_type: "audio", codec_name: "aac", sample_rate: "48000", channels: 2, bit_rate: "128000" },
-  ],
-  format: { format_name: "mov,mp4,m4a,3gp,3g2,mj2", duration: "10.000000", size: "1000000" },
-};
+const PROBE = probeOf(10);
 
 /** A task lasts until its report is accepted; its lease must not expire before. */
 const HEARTBEAT_MS = 5000;

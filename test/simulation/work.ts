@@ -216,7 +216,7 @@ function folderOf({ lease }: Assignment): string {
 }
 
 /** ffprobe's data for this many seconds of video, 1280×720 at 25 frames per second, with audio. */
-const probeOf = (seconds: number): MediaProbe => ({
+export const probeOf = (seconds: number): MediaProbe => ({
   streams: [
     {
       index: 0,

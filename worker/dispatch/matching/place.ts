@@ -16,11 +16,11 @@ export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource,
   const { pool } = mine.requirements;
   const band = bandOf(mine, now);
   const others = waiting.filter((ticket) => ticket.jobId !== jobId && ticket.requirements.pool === pool);
-  const before = others.filter((ticket) => {
-    const other = bandOf(ticket, now);
-    return other > band || (other === band && ticket.accountId === mine.accountId && isOlder(ticket, mine));
-  });
   const inTurn = others.filter((ticket) => bandOf(ticket, now) === band);
+  const before = [
+    ...others.filter((ticket) => bandOf(ticket, now) > band),
+    ...inTurn.filter((ticket) => ticket.accountId === mine.accountId && isOlder(ticket, mine)),
+  ];
   const weights = new Map([mine, ...inTurn].map(({ accountId, weight }) => [accountId, weight]));
   const share = mine.weight / [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   const slots = Math.min(roster.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);
