@@ -74,7 +74,7 @@ const workerProject = ({
   include: string[];
   exclude?: string[];
   globalSetup: string[];
-  /** Whether requests leave as at Cloudflare's edge. */
+  /** True if requests leave as at Cloudflare's edge. */
   isEdge?: boolean;
   maxWorkers?: number;
   sequence?: { groupOrder: number };

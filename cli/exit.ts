@@ -66,7 +66,7 @@ export function endOf(error: unknown): { readonly exitCode: number; readonly mes
 type ResponseError = Error & { readonly status: number; readonly code?: unknown; readonly requestId?: unknown };
 
 /**
- * Whether this is the client's error of a response. Its class is not imported: that would load the client for `--help`.
+ * True if this is the client's error of a response. Its class is not imported: that would load the client for `--help`.
  */
 const isResponseError = (error: Error): error is ResponseError => "status" in error && typeof error.status === "number";
 

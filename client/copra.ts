@@ -70,7 +70,7 @@ export class Copra {
     return this.#caller.json("/v2/health", options);
   }
 
-  /** Whether the service can do its work. Throws CopraError with the reasons, after the usual retries, if not. */
+  /** True if the service can do its work. Throws CopraError with the reasons, after the usual retries, if not. */
   ready(options?: CallOptions): Promise<Ready> {
     return this.#caller.json("/v2/health/ready", options);
   }

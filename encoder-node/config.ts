@@ -19,7 +19,7 @@ const MAX_ENCODE_SLOTS = 60;
 /** Google Cloud and Azure take a spot machine away 30 s after their notice. */
 const DRAIN_SECONDS = { spot: 25, other: 600 } as const;
 
-/** Whether a video is encoded in chunks on this node alone. */
+/** True if a video is encoded in chunks on this node alone. */
 
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
@@ -108,7 +108,7 @@ export type NodeConfig = {
   pool: string | null;
   /** Labels beside those of the token; sorted, each once. */
   labels: readonly string[];
-  /** Whether the machine may be taken away at any time. */
+  /** True if the machine may be taken away at any time. */
   spot: boolean;
   /** When it takes work; null: always. */
   hours: WorkingHours | null;

@@ -6,7 +6,7 @@ export type IdleExit = {
   /** How long without work. */
   readonly afterMs: number;
   /**
-   * Whether the node could have been assigned work, and had none: a node without a connection is not idle, or a control
+   * True if the node could have been assigned work, and had none: a node without a connection is not idle, or a control
    * plane that is down would end the whole fleet.
    */
   readonly isIdle: () => boolean;

@@ -9,7 +9,7 @@ const key = Buffer.from((env.COPRA_WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""),
 // With an empty key anybody could sign.
 if (key.length < 16) throw new Error("Set COPRA_WEBHOOK_SECRET to the secret that signs webhooks: whsec_…");
 
-/** Whether the service signed this body within the last minutes. `body` must be the raw bytes, before any parser. */
+/** True if the service signed this body within the last minutes. `body` must be the raw bytes, before any parser. */
 function isValid(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   // An old timestamp means that somebody repeats a request that they have recorded.

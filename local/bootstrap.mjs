@@ -50,7 +50,7 @@ async function install(withTools) {
 }
 
 /**
- * Whether node_modules holds what package-lock.json names. Compares npm's own record of what it installed, because
+ * True if node_modules holds what package-lock.json names. Compares npm's own record of what it installed, because
  * times of files change with every checkout. npm writes that record last, so a broken-off install has none.
  */
 function isInstalled(withTools) {

@@ -33,7 +33,7 @@ try {
   for (const cleanUp of cleanups.reverse()) await cleanUp();
 }
 
-/** Whether the job was completed. */
+/** True if the job was completed. */
 async function main(given: string | undefined): Promise<boolean> {
   const isUrl = given !== undefined && /^https?:\/\//i.test(given);
   if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {

@@ -6,7 +6,7 @@ export type Blame = "client" | "source" | "storage" | "node" | "platform";
 export type ErrorTraits = {
   /** HTTP status when the code answers a request; null for codes that only appear in statuses. */
   readonly http: number | null;
-  /** Whether the same work may succeed on a retry. */
+  /** True if the same work may succeed on a retry. */
   readonly retryable: boolean;
   readonly blame: Blame;
 };

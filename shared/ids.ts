@@ -34,7 +34,7 @@ export const newNodeToken = (random: RandomBytes): string => `n-${randomText(43,
 
 const API_KEY = /^k-[A-Za-z0-9]{43}$/;
 const NODE_TOKEN = /^n-[A-Za-z0-9]{43}$/;
-/** Whether text has the form of an API key (62^43, about 2^256 possible keys) or of a node token. */
+/** True if text has the form of an API key (62^43, about 2^256 possible keys) or of a node token. */
 export const isApiKey = (text: string): boolean => API_KEY.test(text);
 export const isNodeToken = (text: string): boolean => NODE_TOKEN.test(text);
 
@@ -59,7 +59,7 @@ export function parseLeaseId(text: string): { job: JobId; task: string; kind: st
 const EARLY_JOIN = /^join(-r\d+)?-early$/;
 
 /**
- * Whether the task of a lease waits for other tasks of its job, without a slot. It counts for no limit of its account
+ * True if the task of a lease waits for other tasks of its job, without a slot. It counts for no limit of its account
  * or its node: what it waits for would never start.
  */
 export const waitsForOthers = (lease: string): boolean => EARLY_JOIN.test(parseLeaseId(lease)?.task ?? "");

@@ -65,13 +65,13 @@ const LOOK_EVERY_MS = 250;
 /** Port 9 (discard) of this machine, where nothing listens. */
 const NOBODY = { type: "http", url: "http://127.0.0.1:9/" };
 
-/** Whether stacks are `copra serve`, as operators start it (the project `served`), or that of `npm start`. */
+/** True if stacks are `copra serve`, as operators start it (the project `served`), or that of `npm start`. */
 const IS_SERVED = process.env.COPRA_TEST_STACK === "serve";
 
 type TestStackOptions = {
   /** How many encoder nodes; one unless given. */
   nodes?: number;
-  /** Whether requests meet what Cloudflare's edge does to them. */
+  /** True if requests meet what Cloudflare's edge does to them. */
   isEdge?: boolean;
 };
 

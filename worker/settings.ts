@@ -78,7 +78,7 @@ const Variables = z.object({
   SCRATCH_BUCKET: Text,
   SCRATCH_ACCESS_KEY_ID: Text,
   SCRATCH_SECRET_ACCESS_KEY: Text,
-  /** Whether nodes may read a source where it is, many at a time, instead of a copy in the scratch bucket. */
+  /** True if nodes may read a source where it is, many at a time, instead of a copy in the scratch bucket. */
   ULTRAFAST_READ_ORIGIN: z
     .enum(["true", "false"])
     .default("false")

@@ -19,13 +19,13 @@ export type Load = {
   readonly accounts: number;
   /** How many jobs are POSTed at the same time. */
   readonly posting: number;
-  /** Whether outputs are stored, or only reported. */
+  /** True if outputs are stored, or only reported. */
   readonly stores: boolean;
   /** Kills the control plane, which is restarted, once so many jobs have ended; null for never. */
   readonly killAfter: number | null;
   /** The control plane's home folder, which the caller deletes. */
   readonly home: string;
-  /** Whether `copra serve --nodes 0 --allow-private loopback` runs there already, and goes on. */
+  /** True if `copra serve --nodes 0 --allow-private loopback` runs there already, and goes on. */
   readonly isServed?: boolean;
 };
 

@@ -22,7 +22,7 @@ export type NodeOptions = {
   readonly url: string;
   readonly token: string;
   readonly slots: SlotCounts;
-  /** Whether outputs are stored, or only requested and reported. */
+  /** True if outputs are stored, or only requested and reported. */
   readonly stores: boolean;
 };
 

@@ -9,7 +9,7 @@ export function referencesOf(url: string, text: string): string[] {
   return [...new Set(urls)];
 }
 
-/** Whether a file may refer to others. */
+/** True if a file may refer to others. */
 export const hasReferences = (url: string): boolean => /\.(m3u8|mpd|vtt)$/.test(new URL(url).pathname);
 
 function withoutFragment(url: URL): string {

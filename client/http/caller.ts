@@ -20,7 +20,7 @@ export type Call = CallOptions & {
   /** Sent as it is, instead of JSON. */
   readonly body?: Bytes | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it may be repeated when nobody knows whether it was carried out; POST may not by default. */
+  /** True if it may be repeated when nobody knows whether it was carried out; POST may not by default. */
   readonly repeatable?: boolean;
   readonly retries?: number;
   /** Seconds until a response; 0: no limit. 60 by default. */

@@ -13,7 +13,7 @@ export class CopraError extends Error {
   readonly field: string | undefined;
   /** Identifies the request in the logs of the service, if the response has such an id. */
   readonly requestId: string | undefined;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
   /** The `Retry-After` of the response. */
   readonly retryAfterSeconds: number | undefined;

@@ -38,7 +38,7 @@ type WithHyphen<Text extends string, Name extends string> = Text extends `${infe
     : Text
   : Text;
 
-/** Whether all tokens of a segment are of the kind. `x264` and `x265` are encoders, not heights. */
+/** True if all tokens of a segment are of the kind. `x264` and `x265` are encoders, not heights. */
 type AllAre<
   Text extends string,
   Token,

@@ -5,7 +5,7 @@ import { type AccountEvent, Copra } from "../../client/index.ts";
 import { sendWithSession, url } from "./service.ts";
 import { account, session } from "./session.ts";
 
-/** Whether the person paused live updates; pages that poll should stop, too. */
+/** True if the person paused live updates; pages that poll should stop, too. */
 export const paused = signal(false);
 
 /** The state of the stream: `off` while nobody listens, or it is paused or hidden. */
@@ -19,7 +19,7 @@ const listening = signal(0);
 const HIDDEN_MS = 60_000;
 /** How long the stream outlives its last listener: pages replace each other. */
 const UNUSED_MS = 3000;
-/** Whether the tab has been hidden for long: then nothing listens. */
+/** True if the tab has been hidden for long: then nothing listens. */
 export const hidden = globalThis.document ? hiddenFor(document, HIDDEN_MS) : signal(false);
 
 /**

@@ -51,7 +51,7 @@ export function useKeys(keys: Shortcuts, title = "This page"): void {
   }, [names, title]);
 }
 
-/** Whether the key is text for a field. */
+/** True if the key is text for a field. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target.matches("textarea, select")) return true;

@@ -6,7 +6,7 @@ export type SavedView = { readonly name: string; readonly address: string };
 
 export type Preferences = {
   readonly theme: "system" | "light" | "dark";
-  /** Whether single letters are shortcuts. */
+  /** True if single letters are shortcuts. */
   readonly shortcuts: boolean;
   /** The account that an operator looks at. */
   readonly account: string | null;

@@ -7,7 +7,7 @@ export type Account = { readonly id: string; readonly name: string };
 export type Session = {
   /** The account of the session's API key; null for an operator without one. */
   readonly account: Account | null;
-  /** Whether the session has the admin token's rights. */
+  /** True if the session has the admin token's rights. */
   readonly operator: boolean;
   /** ISO time; null for what is no session of a browser. */
   readonly expires_at: string | null;

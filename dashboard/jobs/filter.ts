@@ -93,7 +93,7 @@ export function filterOf({ q, statuses, from, to }: View): JobFilter {
   };
 }
 
-/** Whether the view leaves jobs out. */
+/** True if the view leaves jobs out. */
 export const isFiltered = ({ q, statuses, from, to }: View): boolean =>
   q.trim() !== "" || statuses.length > 0 || from !== "" || to !== "";
 

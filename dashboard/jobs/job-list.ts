@@ -30,7 +30,7 @@ export class JobList {
   readonly next = signal<string | null>(null);
   readonly counts = signal<JobCounts | undefined>(undefined);
   readonly error = signal<unknown>(undefined);
-  /** Whether another page than the one that is shown is being read. */
+  /** True if another page than the one that is shown is being read. */
   readonly isLoading = signal(false);
   /** The number of new jobs that are not shown yet. */
   readonly unseen = signal(0);
@@ -135,7 +135,7 @@ export class JobList {
     return this.#view !== undefined && isFiltered({ ...this.#view, statuses: [] });
   }
 
-  /** Whether a job that is not shown may be one of this page. */
+  /** True if a job that is not shown may be one of this page. */
   #belongs({ status, created_at }: JobEvent): boolean {
     const [view, rows] = [this.#view, this.rows.peek()];
     if (!view || !rows || view.cursor !== "") return false;

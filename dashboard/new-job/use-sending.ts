@@ -12,7 +12,7 @@ import type { Json } from "./secrets.ts";
 export type Sending = {
   readonly send: () => void;
   readonly isBusy: boolean;
-  /** Whether somebody tried to send what was not complete. */
+  /** True if somebody tried to send what was not complete. */
   readonly tried: boolean;
   readonly missing: ReturnType<typeof missingIn>;
   readonly invalid: Invalid | null;

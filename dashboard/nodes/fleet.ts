@@ -84,7 +84,7 @@ export function securityNotes({ capabilities }: Pick<NodeDetails, "capabilities"
 
 export type NodeFilter = { readonly q: string; readonly states: readonly Node["state"][] };
 
-/** Whether all words of the text occur in what is known of the node. */
+/** True if all words of the text occur in what is known of the node. */
 export function matches(node: Node, { q, states }: NodeFilter): boolean {
   if (states.length > 0 && !states.includes(node.state)) return false;
   const { id, pool, labels, host, ffmpeg, hardware, version } = node;

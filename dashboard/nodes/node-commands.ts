@@ -34,6 +34,6 @@ export function startCommands(way: Way, { url, token }: { readonly url: string; 
   }
 }
 
-/** Whether a URL leads to the machine itself, whichever that is. */
+/** True if a URL leads to the machine itself, whichever that is. */
 export const isLoopback = (url: string): boolean =>
   /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);

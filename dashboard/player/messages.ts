@@ -13,7 +13,7 @@ export type Medium = {
   readonly offset: number;
   /** Frames per second; null: not known. */
   readonly frameRate: number | null;
-  /** Whether it has a video track; null: not known. */
+  /** True if it has a video track; null: not known. */
   readonly hasVideo: boolean | null;
 };
 

@@ -53,7 +53,7 @@ export class Limiter {
     this.#free = limit;
   }
 
-  /** Whether work that is given now starts at once. */
+  /** True if work that is given now starts at once. */
   get isFree(): boolean {
     return this.#free > 0;
   }

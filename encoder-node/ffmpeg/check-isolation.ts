@@ -54,7 +54,7 @@ const TRIAL_MS = 20_000;
 const tryRun = (path: string, argv: readonly string[], network: RunNetwork): Promise<CommandResult> =>
   runCommand({ path, argv, cwd: "/", writesNothing: true, stallMs: TRIAL_MS, network });
 
-/** Whether runs whose input this process serves would have access to the machine's network. */
+/** True if runs whose input this process serves would have access to the machine's network. */
 async function lacksLoopback({ sandbox }: Isolation): Promise<boolean> {
   if (!sandbox) return true;
   const { network, close } = await openLoopback();

@@ -73,7 +73,7 @@ export type Machine = {
 };
 
 export type Work = {
-  /** Whether the run encodes in hardware. False by default. */
+  /** True if the run encodes in hardware. False by default. */
   readonly inHardware?: boolean | undefined;
   /** The duration of the longest output; null: unknown. */
   readonly durationMs?: number | null | undefined;

@@ -27,7 +27,7 @@ const encode = (...output: string[]): Command => ({
 });
 const shell = (script: string): Command => ({ path: "/bin/sh", argv: ["-c", script], cwd, stallMs: 10_000 });
 
-/** Whether any process has this text in its command line. */
+/** True if any process has this text in its command line. */
 async function isAlive(marker: string): Promise<boolean> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "args"]);
   return stdout.includes(marker);

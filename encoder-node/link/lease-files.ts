@@ -28,7 +28,7 @@ export async function writeLeaseFile(
 
 export const leaseFile = (folder: string, lease: LeaseId): string => join(folder, `${lease}${SUFFIX}`);
 
-/** Whether a file is one of the lease's. */
+/** True if a file is one of the lease's. */
 export const isLeaseFile = (path: string, lease: LeaseId): boolean => basename(path).startsWith(`${lease}.`);
 
 /** The files of an earlier process. Removes those that it has written in part. */

@@ -79,7 +79,7 @@ export class NodeLink {
   /** What the hub stated last: the proof of this node's token, and the time over which nodes return. */
   #session: { readonly text: string; readonly at: number } | null = null;
   #spreadMs: number | null = null;
-  /** Whether the hub of this connection has accepted the node. */
+  /** True if the hub of this connection has accepted the node. */
   #isWelcome = false;
   readonly #reports = new SocketReports((socket, frame) => this.#send(socket, frame));
 
@@ -104,7 +104,7 @@ export class NodeLink {
     return this.#reports.send(this.#socket, report, slot);
   }
 
-  /** Whether the connection is open now. */
+  /** True if the connection is open now. */
   get isOpen(): boolean {
     return this.#socket?.readyState === WebSocket.OPEN;
   }

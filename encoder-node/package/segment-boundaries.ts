@@ -17,7 +17,7 @@ export type Piece = {
 export type BoundaryRule = {
   /** The minimum duration of a segment, in ticks, unless the whole track is shorter. */
   readonly shortest: number;
-  /** Whether a piece begins a new segment after a segment that began at `segmentStart`. */
+  /** True if a piece begins a new segment after a segment that began at `segmentStart`. */
   readonly startsNew: (segmentStart: number, pieceStart: number) => boolean;
 };
 

@@ -167,7 +167,7 @@ async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment
 
 /** Reads ffmpeg's own playlist of finished segments (RFC 8216 §4.3.2.1), which grows line by line. */
 type EventPlaylist = {
-  /** Whether no more segments follow. */
+  /** True if no more segments follow. */
   readonly isFinished: boolean;
   readonly segments: readonly { readonly name: string; readonly seconds: number }[];
 };

@@ -127,7 +127,7 @@ function initializationVector(number: number): Buffer {
 /** The start of a message with captions in H.264 and HEVC: ITU-T T.35, country and provider, "GA94", type 3 (A/53). */
 const MESSAGE = Buffer.from("b500314741393403", "hex");
 
-/** Whether frames of a segment have closed captions. Packets of MPEG-TS may part some of the messages, but not all. */
+/** True if frames of a segment have closed captions. Packets of MPEG-TS may part some of the messages, but not all. */
 async function holdsCaptions({ path, offset, segment }: ReadySegment): Promise<boolean> {
   const file = await openFile(path);
   try {

@@ -107,7 +107,7 @@ export class RunFiles {
   }
 }
 
-/** Whether it is a regular file with one name. It gets the mode of the files that were taken over. */
+/** True if it is a regular file with one name. It gets the mode of the files that were taken over. */
 async function isUsable(path: string): Promise<boolean> {
   try {
     const file = await openFile(path);

@@ -10,7 +10,7 @@ const MIN_FRACTION = 0.01;
 const ENCODING_SHARE = 0.8;
 
 /**
- * Whether a task will end until `deadline` at its present speed. What still fetches its source will not: all its work
+ * True if a task will end until `deadline` at its present speed. What still fetches its source will not: all its work
  * is ahead. What uploads may, and its outputs are reported one by one.
  */
 export function canFinish({ stage, fraction, since }: WorkDone, deadline: number, now: number): boolean {

@@ -49,7 +49,7 @@ export async function checkProportions(path: string, changed: string): Promise<v
   expect(images.flat()).toEqual([first, changed, first]);
 }
 
-/** Whether each tenth of a second is audible. */
+/** True if each tenth of a second is audible. */
 async function audible(file: string): Promise<boolean[]> {
   const samples = await decodeAudio(file);
   return Array.from({ length: Math.floor(samples.length / 4800) }, (_, at) =>

@@ -125,7 +125,7 @@ async function join(chunk: string, track: string, isFirst: boolean): Promise<voi
 
 /** The decoded content of a file. */
 export type Shown = {
-  /** Whether the container has presentation times. Otherwise times and keyframes are guesses. */
+  /** True if the container has presentation times. Otherwise times and keyframes are guesses. */
   readonly isTimed: boolean;
   readonly frames: readonly { readonly hash: string; readonly seconds: number; readonly isKey: boolean }[];
   /** The hash of all audio samples; null without audio. */

@@ -19,7 +19,7 @@ export type Inside = {
   /** Folders that it could write to, files that it could read, and ports of 127.0.0.1 that accepted a connection. */
   readonly written: readonly string[];
   readonly read: readonly string[];
-  /** Whether it could create a user namespace. */
+  /** True if it could create a user namespace. */
   readonly hasUserNamespace: boolean;
   readonly reached: readonly number[];
 };

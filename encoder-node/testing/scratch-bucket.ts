@@ -21,7 +21,7 @@ export type ScratchBucket = {
   readonly requestScratch: TaskDeps["requestScratch"];
   /** The names of each request for read URLs. */
   readonly read: (readonly string[])[];
-  /** Whether new signatures have expired already. */
+  /** True if new signatures have expired already. */
   expire(isExpired: boolean): void;
   get(name: string): Promise<Buffer | null>;
   put(name: string, bytes: Uint8Array): Promise<void>;

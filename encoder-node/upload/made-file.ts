@@ -70,7 +70,7 @@ export async function probeResult(
   }
 }
 
-/** Whether a track that ends at `madeMs` is long enough; always when the expected end is not certain. */
+/** True if a track that ends at `madeMs` is long enough; always when the expected end is not certain. */
 export const isLongEnough = ({ endMs }: PlannedTrack, madeMs: number): boolean =>
   endMs === null || madeMs >= endMs - toleranceMs(endMs);
 

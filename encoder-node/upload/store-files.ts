@@ -91,5 +91,5 @@ export const uploadFailure = (error: unknown): Failure =>
     ? failureOf(error)
     : { code: "storage_unreachable", message: `The upload failed: ${messageOf(error)}` };
 
-/** Whether the upload gave up after all retries. */
+/** True if the upload gave up after all retries. */
 export const isStorageDown = (error: unknown): boolean => error instanceof StorageDown;

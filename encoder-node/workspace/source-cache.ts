@@ -21,7 +21,7 @@ export type FetchTo = (destination: string, options: FetchOptions) => Promise<un
 export type AcquireOptions = {
   readonly signal: AbortSignal;
   readonly onProgress?: Listener;
-  /** Whether the caller leaves a transfer that can be resumed: then `acquire` rejects with LEFT. */
+  /** True if the caller leaves a transfer that can be resumed: then `acquire` rejects with LEFT. */
   readonly leavesWhen?: ((transfer: TransferState) => boolean) | undefined;
 };
 

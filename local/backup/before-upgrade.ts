@@ -55,7 +55,7 @@ export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
   return folder;
 }
 
-/** Whether a version is later than another one: `5.20261117.0-beta` than `5.20260815.0-alpha`. */
+/** True if a version is later than another one: `5.20261117.0-beta` than `5.20260815.0-alpha`. */
 const isLater = (one: string, other: string): boolean => one.localeCompare(other, "en", { numeric: true }) > 0;
 
 function removeOld(folder: string): void {

@@ -17,7 +17,7 @@ export type RestoreOptions = {
   /** The archive or the folder. */
   readonly backup: string;
   readonly home: string;
-  /** Whether data that is there may be moved aside. */
+  /** True if data that is there may be moved aside. */
   readonly replace: boolean;
   readonly now: Date;
 };

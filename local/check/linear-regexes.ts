@@ -151,7 +151,7 @@ class Sampler {
   }
 }
 
-/** Whether a node of one character matches a character. */
+/** True if a node of one character matches a character. */
 function charTest(node: Node, flags: string): (char: string) => boolean {
   const one = new RegExp(`^${node.raw}$`, flags.replaceAll(/[gy]/g, ""));
   const known = new Map<string, boolean>();

@@ -17,7 +17,7 @@ export const anchorsOf = (markdown: string): Set<string> =>
   new Set([...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading)));
 
 export type Repository = {
-  /** Whether there is a file or folder at this path from the root. */
+  /** True if there is a file or folder at this path from the root. */
   readonly exists: (path: string) => boolean;
   readonly read: (path: string) => string;
 };

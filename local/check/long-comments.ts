@@ -35,7 +35,7 @@ export function wrapComments(text: string): string {
   return lines.join("\n");
 }
 
-/** Whether a line goes on with the paragraph of a comment: not with a list, an example or a table. */
+/** True if a line goes on with the paragraph of a comment: not with a list, an example or a table. */
 const continues = (line: string, prefix: string): boolean =>
   line.startsWith(`${prefix} `) &&
   /^[\w`"'(§×→…]/.test(line.slice(prefix.length + 1)) &&

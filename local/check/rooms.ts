@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 /** More files than this are hard to overlook. */
 const MOST_FILES = 15;
 
-/** Whether a file is part of what runs in production, and not a test or support for tests. */
+/** True if a file is part of what runs in production, and not a test or support for tests. */
 export const isProduction = (file: string): boolean =>
   /\.tsx?$/.test(file) && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file);
 

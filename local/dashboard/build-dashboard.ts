@@ -77,7 +77,7 @@ export async function ensureDashboard(folder = DIST): Promise<string> {
   return folder;
 }
 
-/** Whether the build is of the current sources. */
+/** True if the build is of the current sources. */
 export async function isCurrent(folder: string): Promise<boolean> {
   const record = await readRecord(folder);
   if (record === null || !(await exists(join(folder, "shell.html")))) return false;

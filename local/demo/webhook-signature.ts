@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 const TOLERANCE_S = 5 * 60;
 
-/** Whether `body` was signed with `secret` (`whsec_…`) within the last minutes. */
+/** True if `body` was signed with `secret` (`whsec_…`) within the last minutes. */
 export function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: string, nowMs: number): boolean {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   if (typeof id !== "string" || typeof timestamp !== "string" || typeof signatures !== "string") return false;

@@ -42,7 +42,7 @@ export function knownMasterSecrets(
   );
 }
 
-/** Whether the Worker may lack the master secrets that were stored last. */
+/** True if the Worker may lack the master secrets that were stored last. */
 export const isPending = (pending: Service["pending"]): boolean => pending.includes(MASTER_SECRET);
 
 const listOf = (secrets: string): string[] => secrets.split(",").map((secret) => secret.trim());

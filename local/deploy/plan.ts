@@ -10,7 +10,7 @@ export type Plan = {
   readonly createDatabase: boolean;
   readonly createBucket: boolean;
   readonly secrets: SecretsPlan;
-  /** Whether the Worker is deployed: otherwise it is there, in the same version. */
+  /** True if the Worker is deployed: otherwise it is there, in the same version. */
   readonly deploys: boolean;
 };
 

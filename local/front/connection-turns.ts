@@ -10,7 +10,7 @@ export class ConnectionTurns {
   readonly #last = new WeakMap<Duplex, Promise<void>>();
   readonly #unanswered = new WeakMap<Duplex, number>();
 
-  /** Whether a response of the connection has not been written yet. */
+  /** True if a response of the connection has not been written yet. */
   isBusy(socket: Duplex): boolean {
     return (this.#unanswered.get(socket) ?? 0) > 0;
   }

@@ -27,7 +27,7 @@ export type FrontOptions = {
   readonly streams?: ShareLimits;
   /** How long a client may read nothing of what is written to it, in ms: 60 s. */
   readonly stallMs?: number;
-  /** Whether requests must pass Cloudflare's Browser Integrity Check. */
+  /** True if requests must pass Cloudflare's Browser Integrity Check. */
   readonly isEdge?: boolean;
 };
 

@@ -11,7 +11,7 @@ const HEADERS = {
   connection: "close",
 };
 
-/** Whether a request passes the check: it names its program. */
+/** True if a request passes the check: it names its program. */
 export const isNamed = ({ headers }: { headers: { readonly "user-agent"?: string | undefined } }): boolean =>
   Boolean(headers["user-agent"]);
 

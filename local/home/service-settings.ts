@@ -22,7 +22,7 @@ export const ServiceSettings = z.object({
   isolation: z.enum(["required", "best-effort"]),
   /** Further variables and secrets of the Worker. */
   variables: z.record(z.string(), z.string()),
-  /** Whether requests from and to the control plane pass what Cloudflare's edge does to them. */
+  /** True if requests from and to the control plane pass what Cloudflare's edge does to them. */
   isEdge: z.boolean().optional(),
 });
 export type ServiceSettings = z.infer<typeof ServiceSettings>;

@@ -38,7 +38,7 @@ export type StackSettings = {
   readonly nodes: number;
   /** How it is reachable; that of the local system unless given. */
   readonly service?: ServiceSettings;
-  /** Whether the processes log to standard error; by default to files in the home folder. */
+  /** True if the processes log to standard error; by default to files in the home folder. */
   readonly logsToStderr?: boolean;
 };
 

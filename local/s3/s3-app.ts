@@ -28,7 +28,7 @@ export type S3Options = {
   readonly address?: string;
   readonly directory: string;
   readonly bucket: string;
-  /** Whether only the account may read objects; by default anyone may. */
+  /** True if only the account may read objects; by default anyone may. */
   readonly isPrivate?: boolean;
   /** Further buckets, whose objects only the account may read. */
   readonly privateBuckets?: readonly string[];

@@ -11,7 +11,7 @@ const CHECK_EVERY_MS = 100;
 const FREE_FROM = 20_000;
 export const FREE_TO = 28_000;
 
-/** Whether a server could listen on `127.0.0.1:<port>`. */
+/** True if a server could listen on `127.0.0.1:<port>`. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

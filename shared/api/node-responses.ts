@@ -5,7 +5,7 @@ import { Capabilities, HARDWARE_NAMES } from "../protocol/capabilities.ts";
 import { SLOT_CLASSES } from "../protocol/tasks.ts";
 
 /**
- * Whether a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
+ * True if a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
  * after it failed several jobs, `not_ready` while it does not reach the service's storages. `offline`: cordoned, and
  * not connected. `gone`: not connected since at most a week.
  */

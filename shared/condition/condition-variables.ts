@@ -16,7 +16,7 @@ const HD_LINES = 720;
 
 const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
 
-/** Whether conditions may use this variable. */
+/** True if conditions may use this variable. */
 export const isConditionVariable = (name: string): boolean =>
   CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
 

@@ -1,7 +1,7 @@
 // Evaluates a condition for an input.
 import type { Comparison, Condition, ConditionValue, Operand, Variables } from "./condition.ts";
 
-/** Whether a condition is true. A comparison with a variable that the input does not have is false. Never throws. */
+/** True if a condition is true. A comparison with a variable that the input does not have is false. Never throws. */
 export function holds(condition: Condition, variables: Variables): boolean {
   const read = (operand: Operand) => (operand.kind === "literal" ? operand.value : variables(operand.name));
   switch (condition.kind) {

@@ -13,7 +13,7 @@ export class Reader {
     this.#used = used;
   }
 
-  /** Whether a field of a table was used. */
+  /** True if a field of a table was used. */
   hasUsed(field: string): boolean {
     return [...this.#used].some((path) => matches(field, path));
   }
@@ -119,7 +119,7 @@ function grouped(found: readonly { readonly parent: string; readonly name: strin
   });
 }
 
-/** Whether a field of a table, such as `outputs[].url`, means a path, such as `outputs.0.url` or `outputs.url`. */
+/** True if a field of a table, such as `outputs[].url`, means a path, such as `outputs.0.url` or `outputs.url`. */
 function matches(field: string, path: string): boolean {
   const parts = path.split(".").filter((part) => !/^\d+$/.test(part));
   const wanted = field.replaceAll("[]", "").split(".");

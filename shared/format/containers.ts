@@ -37,7 +37,7 @@ export type TrackContainerTraits = {
   readonly audioKbps?: number;
   /** Sample rates, if it supports fewer than the codec. */
   readonly sampleRatesHz?: Readonly<Partial<Record<AudioCodec, readonly number[]>>>;
-  /** Whether it supports fragments (ISO base media files). */
+  /** True if it supports fragments (ISO base media files). */
   readonly fragments: boolean;
   /** Media types of a file with video and of one without. */
   readonly mediaTypes: readonly [withVideo: string, audioOnly: string];

@@ -28,7 +28,7 @@ export const INPUT_TABLE = {
   "input.failed": { retry: "input.starting" },
 } as const satisfies Record<InputStatus, Partial<Record<InputMove, InputStatus>>>;
 
-/** Whether the job has ended: then it can no longer complete, but a client may restart it. */
+/** True if the job has ended: then it can no longer complete, but a client may restart it. */
 export const isTerminalJob = (status: JobStatus): boolean => moveJob(status, "complete") === null;
 
 /** The status after a move; null if the move is not allowed. */

@@ -120,7 +120,7 @@ export const HttpStreamOutput = z.object({
   subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
   /** Whether to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
   thumbnails: z.boolean(),
-  /** Whether the playlists are stored while the stream is encoded, and grow with it. */
+  /** True if the playlists are stored while the stream is encoded, and grow with it. */
   livePlaylist: z.boolean().default(false),
   /** Set if videos that save few bits are to be left out; all variants with video have a VMAF then. */
   dropsSimilarVariants: z.literal(true).exactOptional(),

@@ -62,7 +62,7 @@ export const OUTPUT_STATUS = {
   },
 } as const satisfies Record<OutputType, Record<OutputPhase, `${OutputType}.${string}`>>;
 
-/** Whether the output has ended: then it can no longer fail, but a client may restart its job. */
+/** True if the output has ended: then it can no longer fail, but a client may restart its job. */
 export const isTerminalOutput = (phase: OutputPhase): boolean => moveOutput(phase, "fail") === null;
 
 /** The phase after a move; null if the move is not allowed. */

@@ -12,7 +12,7 @@ export const streamFolder = (lease: LeaseId, run: number): string =>
 /** Maximum length of the name of a file below the folder of its package, including the folder of the stream. */
 export const MAX_STREAM_FILE_CHARS = 120;
 
-/** Whether this attempt may write to a folder. */
+/** True if this attempt may write to a folder. */
 export const isStreamFolder = (folder: string, lease: LeaseId): boolean => {
   const own = streamFolder(lease, 1);
   return folder === own || (folder.startsWith(`${own}-`) && /^[1-9]\d{0,2}$/.test(folder.slice(own.length + 1)));

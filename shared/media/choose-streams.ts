@@ -4,7 +4,7 @@ import { ALLOWED_DECODERS } from "./decoders.ts";
 import type { ProbedStream } from "./media-probe.ts";
 
 /**
- * Whether a stream is video, has packets, and is not cover art, which is a video stream with the disposition
+ * True if a stream is video, has packets, and is not cover art, which is a video stream with the disposition
  * `attached_pic`.
  */
 export function isMotionVideo(stream: ProbedStream): boolean {
@@ -71,7 +71,7 @@ const DECODERS: ReadonlySet<string> = new Set(ALLOWED_DECODERS.split(","));
 /** Sample entries of encrypted tracks: of Common Encryption (ISO/IEC 23001-7 §4.2), and of older FairPlay files. */
 const ENCRYPTED_ENTRIES: ReadonlySet<string> = new Set(["encv", "enca", "drmi", "drms"]);
 
-/** Whether the packets of a stream are encrypted. In Matroska (`ContentEncryption`), a tag holds the id of the key. */
+/** True if the packets of a stream are encrypted. In Matroska (`ContentEncryption`), a tag holds the id of the key. */
 export const isEncrypted = ({ codec_tag_string = "", tags }: ProbedStream): boolean =>
   ENCRYPTED_ENTRIES.has(codec_tag_string) || tags?.enc_key_id !== undefined;
 

@@ -14,7 +14,7 @@ export type VideoFacts = {
   displayHeight: number;
   /** Mean frames per second; null if unknown. */
   fps: number | null;
-  /** Whether the frame rates of the stream agree. If not, its frames keep their own timestamps. */
+  /** True if the frame rates of the stream agree. If not, its frames keep their own timestamps. */
   constantFrameRate: boolean;
 };
 

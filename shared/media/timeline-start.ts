@@ -5,7 +5,7 @@ import type { MediaProbe, ProbedStream } from "./media-probe.ts";
 const WITH_RESTARTS: ReadonlySet<string> = new Set(["mpegts", "mpeg", "ogg"]);
 
 /**
- * Whether ffmpeg expects the clock of the file to restart. It then closes the gaps as it reads (packet-clock.ts), and
+ * True if ffmpeg expects the clock of the file to restart. It then closes the gaps as it reads (packet-clock.ts), and
  * starts the timeline at the first stream that is used, if that starts after the file.
  */
 export const mayRestart = ({ format }: MediaProbe): boolean => WITH_RESTARTS.has(format.format_name ?? "");

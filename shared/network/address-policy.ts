@@ -60,7 +60,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * Whether a connection to this address is allowed. Accepts only the plain notation of resolvers and URL parsers:
+ * True if a connection to this address is allowed. Accepts only the plain notation of resolvers and URL parsers:
  * `0x7f.1` or `010.0.0.1` mean different things to different parsers, so they are rejected like all other text.
  */
 export function addressAllowed(ip: string, allow: AllowPrivate): boolean {
@@ -89,7 +89,7 @@ export const withSigned = (allow: AllowPrivate, signed: readonly string[]): Allo
 export const withoutSigned = (allow: AllowPrivate): AllowPrivate =>
   typeof allow === "string" ? allow : withOrigins(allow.networks, allow.origins);
 
-/** Whether the origin, in the notation of the URL standard, is one of the operator's own services. */
+/** True if the origin, in the notation of the URL standard, is one of the operator's own services. */
 export const originAllowed = (origin: string, allow: AllowPrivate): boolean =>
   typeof allow !== "string" && (allow.origins.includes(origin) || (allow.signed ?? []).includes(origin));
 
@@ -170,7 +170,7 @@ function commonMistake(text: string): string | null {
 }
 
 /**
- * Whether a host, in the notation of the URL standard, is neither a forbidden address nor a name that is only valid
+ * True if a host, in the notation of the URL standard, is neither a forbidden address nor a name that is only valid
  * inside a private network. Check the addresses of names that pass again when connecting.
  */
 export function hostAllowed(hostname: string, allow: AllowPrivate): boolean {

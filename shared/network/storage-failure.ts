@@ -17,9 +17,9 @@ const EXPIRED_STATUSES = new Set([400, 401, 403]);
 export class StorageRejection extends AppError {
   /** The error code of the service, such as `NoSuchUpload`; null if the response has none. */
   readonly serviceCode: string | null;
-  /** Whether the same request may succeed on a retry. */
+  /** True if the same request may succeed on a retry. */
   readonly isTransient: boolean;
-  /** Whether an expired signature would cause this response. */
+  /** True if an expired signature would cause this response. */
   readonly mayBeExpired: boolean;
 
   constructor(
@@ -97,7 +97,7 @@ export function storageRejection(response: StorageResponse, region: string | nul
   });
 }
 
-/** Whether the same request may succeed on a retry, judged by the status only. */
+/** True if the same request may succeed on a retry, judged by the status only. */
 export const isTransientStatus = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 function meaningOf({ status, body }: StorageResponse, serviceCode: string | null): Meaning {

@@ -29,11 +29,11 @@ export type ChunkedVideo = z.infer<typeof ChunkedVideo>;
 
 type SplitVideo = ChunkedVideo & { readonly splitPoints: PackedSplitPoints };
 
-/** Whether the limits of a report allow a video and its split points. */
+/** True if the limits of a report allow a video and its split points. */
 export const isReportable = (video: SplitVideo): boolean =>
   ChunkedVideo.safeParse(video).success && PackedSplitPoints.safeParse(video.splitPoints).success && areWithin(video);
 
-/** Whether a video has a length, and its split points are within it and in ascending order. */
+/** True if a video has a length, and its split points are within it and in ascending order. */
 function areWithin({ splitPoints, ...video }: SplitVideo): boolean {
   const { frames, bytes, startUs, endUs } = video;
   let before = { index: 0, splitUs: startUs, frameUs: startUs, keyframe: 0, bytes: 0 };

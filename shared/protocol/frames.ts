@@ -92,7 +92,7 @@ const nodeFacts = {
   pool: PoolName.exactOptional(),
   /** Labels beside those of its token. */
   labels: z.array(Label).max(MAX_LABELS).exactOptional(),
-  /** Whether its machine may be taken away at any time. */
+  /** True if its machine may be taken away at any time. */
   spot: z.boolean().exactOptional(),
   disk: NodeDisk.exactOptional(),
   /** What else it can do (`NODE_FEATURES`); newer nodes may state more. */

@@ -32,7 +32,7 @@ export const Profile = z.object({
   /** Of its token and its own; sorted, each once. */
   labels: z.array(z.string()),
   capabilities: Capabilities.pick({ encoders: true, muxers: true, filters: true, hardware: true }),
-  /** Whether its machine may be taken away at any time. */
+  /** True if its machine may be taken away at any time. */
   spot: z.boolean(),
 });
 export type Profile = z.infer<typeof Profile>;

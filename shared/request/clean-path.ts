@@ -10,7 +10,7 @@ function errorIn(path: string): string | null {
   return isRelative ? "must not contain the segments `.` or `..`" : null;
 }
 
-/** Whether a path has no control characters, no backslashes and no `.` or `..` segments. */
+/** True if a path has no control characters, no backslashes and no `.` or `..` segments. */
 export const isCleanPath = (path: string): boolean => errorIn(path) === null;
 
 /** The same as a zod check with a message. */

@@ -13,7 +13,7 @@ import { userOf } from "./storage/user-of.ts";
 const options = {
   /** Whether to send events before the end of the job, too. */
   events: z.boolean(),
-  /** Whether payloads include metadata. */
+  /** True if payloads include metadata. */
   metadata: z.boolean(),
 };
 

@@ -78,7 +78,7 @@ function candidatesFor({ endpoint, region, bucket, addressing }: S3Bucket): Sect
   ];
 }
 
-/** Whether a section means this bucket. */
+/** True if a section means this bucket. */
 function means(section: Section, options: Section, bucket: S3Bucket): boolean {
   const full = { ...section, ...options, credentials: CREDENTIALS };
   const parsed = S3_SERVICES.get(String(section.service))?.storage.parse(full, "all");

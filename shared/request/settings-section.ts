@@ -24,7 +24,7 @@ const Hop = z.object({
 /** The settings as jobs store them. The defaults are those of jobs that were stored before a setting existed. */
 export const SettingsSpec = z.object({
   ultrafast: z.boolean(),
-  /** Whether the quality of encoded videos is measured; outputs have it, too (`measuresQuality`). */
+  /** True if the quality of encoded videos is measured; outputs have it, too (`measuresQuality`). */
   qualityReport: z.boolean().default(false),
   /** The pool whose nodes do the work. */
   queue: z.string().default(DEFAULT_POOL),

@@ -7,7 +7,7 @@ export type HostileAddress = readonly [url: string, from: "loopback" | "all" | n
 /** The settings, from strict to permissive. */
 export const ALLOW_SETTINGS: readonly AllowPrivate[] = ["none", "loopback", "all"];
 
-/** Whether a setting rejects a row of the table. */
+/** True if a setting rejects a row of the table. */
 export const isRefused = ([, from]: HostileAddress, allow: AllowPrivate): boolean =>
   from === null || ALLOW_SETTINGS.indexOf(allow) < ALLOW_SETTINGS.indexOf(from);
 

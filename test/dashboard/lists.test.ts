@@ -71,7 +71,7 @@ const LITTLE = { ...USAGE, output_seconds: { audio: 0, sd: 0, hd: 20, uhd: 0 }, 
 let jobs: Job[];
 let state: Node["state"];
 let isForgotten = false;
-/** Whether a second node has connected. */
+/** True if a second node has connected. */
 let hasCome = false;
 
 function listPage({ query }: FakeRequest) {
@@ -110,7 +110,7 @@ function retried({ body }: FakeRequest) {
 }
 
 let fake: FakeDashboard;
-/** Whether the operator's session is for an account. */
+/** True if the operator's session is for an account. */
 let hasAccount = true;
 let browser: Browser;
 let page: Page;

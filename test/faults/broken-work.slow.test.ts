@@ -21,7 +21,7 @@ const run = (program: string, argv: readonly string[]): string =>
 
 const mount = (options: string): void => void run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", DISK]);
 
-/** Whether this user may mount a file system: tried in a mount namespace of its own. */
+/** True if this user may mount a file system: tried in a mount namespace of its own. */
 function mayMount(): boolean {
   try {
     run("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]);

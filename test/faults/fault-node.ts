@@ -28,7 +28,7 @@ export interface FaultNode {
   lines(): readonly LogLine[];
   /** The files in its work folder, by their paths there, but for what a node that is idle may keep. */
   leftovers(): string[];
-  /** Whether the job's source, or a part of it, lies on its disk. */
+  /** True if the job's source, or a part of it, lies on its disk. */
   holdsSource(id: string): boolean;
   /** What it has started and what still runs, also when it is dead itself. */
   strays(): Running[];

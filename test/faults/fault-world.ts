@@ -43,7 +43,7 @@ export interface FaultWorld {
 /** Rows that wait for minutes run when asked for: `COPRA_SOAK=1`. */
 export const isLong = process.env.COPRA_SOAK === "1";
 
-/** Whether the system is `copra serve`, all of whose processes can be killed (the project `served`). */
+/** True if the system is `copra serve`, all of whose processes can be killed (the project `served`). */
 export const isServed = process.env.COPRA_TEST_STACK === "serve";
 
 const REPORTS_BY_POST = new URL("./reports-by-post.ts", import.meta.url).href;

@@ -10,7 +10,7 @@ type Answer = {
   body?: string;
   /** The Authorization header that is expected; with another the answer is 401. */
   authorization?: string;
-  /** Whether the body is the request's headers, in JSON. */
+  /** True if the body is the request's headers, in JSON. */
   echo?: boolean;
 };
 

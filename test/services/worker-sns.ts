@@ -55,7 +55,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   };
 }
 
-/** Whether aws4, given the same request, keys and time, comes to the same signature over the headers that matter. */
+/** True if aws4, given the same request, keys and time, comes to the same signature over the headers that matter. */
 function isSigned({ headers, url = "/", method = "POST" }: IncomingMessage, body: string): boolean {
   const { authorization = "", host, "content-type": type, "x-amz-date": date = "" } = headers;
   const request = { service: "sns", region: REGION, method, path: url, body, doNotModifyHeaders: true };

@@ -224,7 +224,7 @@ function indexesOf(sqlite: DatabaseSync, table: string, isWithoutRowid: boolean)
 /** A quoted column in the condition of a partial index. */
 const COLUMN = /(?:["`]\w+["`]\.)?["`](\w+)["`]/g;
 
-/** Whether a new row is in an index, in SQL: 0 or 1. */
+/** True if a new row is in an index, in SQL: 0 or 1. */
 const isIn = ({ where }: Index): string => (where === null ? "1" : `(${where.replaceAll(COLUMN, 'NEW."$1"')})`);
 
 /** All columns that an index depends on. */

@@ -16,7 +16,7 @@ export type StoredObject = { readonly sizeBytes: number; readonly lease: string 
 type MultipartUpload = {
   readonly url: string;
   readonly parts: Map<string, StoredObject>;
-  /** Whether an object has stored its id: otherwise only the lifecycle rules of the bucket remove it. */
+  /** True if an object has stored its id: otherwise only the lifecycle rules of the bucket remove it. */
   isKnown: boolean;
 };
 

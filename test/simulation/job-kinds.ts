@@ -20,7 +20,7 @@ export type Kind = {
   /** Null: nothing is submitted, and a day passes. */
   readonly body: object | null;
   readonly workload: Workload;
-  /** Whether a client follows the job to its end. */
+  /** True if a client follows the job to its end. */
   readonly isFollowed?: boolean;
 };
 

@@ -61,5 +61,5 @@ export async function outside<Value>(request: () => Promise<Value>): Promise<Val
   }
 }
 
-/** Whether the running code is that of a dead object: what it writes or sends is dropped. */
+/** True if the running code is that of a dead object: what it writes or sends is dropped. */
 export const isDead = (): boolean => lives.getStore()?.isOver === true;

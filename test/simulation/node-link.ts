@@ -58,7 +58,7 @@ export class SimulatedLink {
     return this.#socket?.isOpen === true && this.welcomedAt !== null;
   }
 
-  /** Whether the node reaches nothing. */
+  /** True if the node reaches nothing. */
   get isOffline(): boolean {
     return this.#platform.time.now < this.#offlineUntil;
   }

@@ -30,7 +30,7 @@ export interface NodeObserver {
 class Dropped extends Error {}
 
 type Running = Assignment & { stage: TaskStage; since: number; sent: number; isWanted: boolean; busyUntil: number } & {
-  /** Whether its slot was given back, and whether the hub knows. */
+  /** True if its slot was given back, and whether the hub knows. */
   isFreed: boolean;
   isReleased: boolean;
 };

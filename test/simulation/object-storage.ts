@@ -16,7 +16,7 @@ export type StorageOptions = {
   /** The class of the object, which names its writes in the details. */
   readonly className: string;
   readonly clock: AlarmClock;
-  /** Whether values are copied and measured, as the platform does; without, runs are faster. */
+  /** True if values are copied and measured, as the platform does; without, runs are faster. */
   readonly isExact: boolean;
   /** Gets each stored value, serialized, where runs are exact. */
   readonly written: (bytes: Buffer) => void;

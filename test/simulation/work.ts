@@ -26,7 +26,7 @@ export type Workload = {
   readonly videoBytes: number;
   /** What the node reports instead of a result. */
   readonly fails?: { readonly code: string; readonly message: string };
-  /** Whether the task kills its node's process. */
+  /** True if the task kills its node's process. */
   readonly kills?: boolean;
 };
 

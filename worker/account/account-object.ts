@@ -183,7 +183,7 @@ const KEEP_MS = 60_000;
 /** How long a count at the limit is reused: jobs may have ended since. */
 const KEEP_AT_LIMIT_MS = 5000;
 
-/** Whether another job is admitted; `count`: the jobs must be counted first. */
+/** True if another job is admitted; `count`: the jobs must be counted first. */
 export function judgeJob(count: JobCount | null, limit: number, now: number): "admit" | "reject" | "count" {
   if (!count || now - count.at > KEEP_MS) return "count";
   if (count.counted + count.started < limit) return "admit";

@@ -20,7 +20,7 @@ const MAX_PAUSE_MS = 60 * 60_000;
 const TRIAL_MS = 20_000;
 
 /**
- * Whether a delivery may be sent now, with the changed circuit if it is a trial; otherwise when to request it again.
+ * True if a delivery may be sent now, with the changed circuit if it is a trial; otherwise when to request it again.
  */
 export function admit(
   circuit: Circuit | null,

@@ -28,7 +28,7 @@ export class Receivers {
     }
   }
 
-  /** Whether a delivery may be sent to the receiver now; otherwise when (ms since 1970) to request it again. */
+  /** True if a delivery may be sent to the receiver now; otherwise when (ms since 1970) to request it again. */
   admit(receiver: string, now: number): { go: true } | { go: false; at: number } {
     const traffic = this.#trafficOf(receiver, now);
     const before = this.#circuits.get(receiver) ?? null;

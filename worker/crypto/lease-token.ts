@@ -27,13 +27,13 @@ export function newLeaseToken(lease: LeaseId, keys: SealingKeys, random: RandomB
   return newToken(random) + endOf(lease, job, key);
 }
 
-/** Whether the token was made for a lease of this job, by its checksum. */
+/** True if the token was made for a lease of this job, by its checksum. */
 export function isJobToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
   const job = parseLeaseId(lease)?.job;
   return job !== undefined && keys.some((key) => token.endsWith(checksumOf(job, key)));
 }
 
-/** Whether the token was made for this lease, by its checksums. */
+/** True if the token was made for this lease, by its checksums. */
 export function isLeaseToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
   const job = parseLeaseId(lease)?.job;
   return job !== undefined && keys.some((key) => token.endsWith(endOf(lease, job, key)));

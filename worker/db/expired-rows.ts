@@ -16,7 +16,7 @@ type Expiring = {
   readonly rows: number;
   /** The pause between two searches. */
   readonly pauseMs: number;
-  /** Whether rows are in the order in which they were created, so that the search may end early. */
+  /** True if rows are in the order in which they were created, so that the search may end early. */
   readonly isByAge: boolean;
   last(portion: Portion): SQL;
   remove(portion: Portion): SQL;

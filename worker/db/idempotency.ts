@@ -43,7 +43,7 @@ export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRo
   return { ...request, ...Holder.parse(found?.results)[0] };
 }
 
-/** Whether a key belongs to a job that a repeated request would get. */
+/** True if a key belongs to a job that a repeated request would get. */
 export async function keyHasJob(db: D1Database, accountId: string, key: string, now: number): Promise<boolean> {
   const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
   const isValid = and(gte(idempotencyKeys.createdAt, now - KEY_LIFE_MS), isNotNull(jobs.checkAt));

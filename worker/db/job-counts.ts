@@ -14,7 +14,7 @@ const Counted = z.tuple([z.object({ read: z.int(), found: z.int() })]);
 
 export type JobCounts = {
   readonly counts: Partial<Record<JobStatus, number>>;
-  /** Whether there are more jobs than were counted. */
+  /** True if there are more jobs than were counted. */
   readonly isCapped: boolean;
 };
 

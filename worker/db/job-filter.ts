@@ -49,5 +49,5 @@ export function searchesOf(accountId: string, filter: JobFilter, after: Place | 
   return sql`${sql.join(searches, sql` UNION ALL `)} ORDER BY created_at DESC, id DESC`;
 }
 
-/** Whether a job's search text contains the text of the filter. `instr` has no wildcards, unlike `LIKE`. */
+/** True if a job's search text contains the text of the filter. `instr` has no wildcards, unlike `LIKE`. */
 export const hasText = (text: string): SQL => sql`instr(jobs.search, ${text}) > 0`;

@@ -117,7 +117,7 @@ export async function holdUpload(
 }
 
 /**
- * Whether a job that reads the upload has not ended. With `countUnknown`, jobs without a row count, too: they are being
+ * True if a job that reads the upload has not ended. With `countUnknown`, jobs without a row count, too: they are being
  * created.
  */
 export async function isHeld(

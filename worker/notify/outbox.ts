@@ -49,7 +49,7 @@ export function afterAttempt(delivery: Delivery, result: DeliveryResult, now: nu
   return { ...after, nextAt: now + Math.max(delay, Math.min(requested, MAX_RETRY_AFTER_MS)) };
 }
 
-/** Whether the receiver accepted the delivery. */
+/** True if the receiver accepted the delivery. */
 export const isDelivered = (result: DeliveryResult): boolean =>
   "status" in result && result.status >= 200 && result.status < 300;
 

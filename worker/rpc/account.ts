@@ -2,7 +2,7 @@
 import type { DurableObject } from "cloudflare:workers";
 import type { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 
-/** Whether a delivery may be sent now, signed with these secrets (the newest first), or when to request it again. */
+/** True if a delivery may be sent now, signed with these secrets (the newest first), or when to request it again. */
 export type Admission =
   | { readonly go: true; readonly signWith: readonly string[] | null }
   | { readonly go: false; readonly at: number };
@@ -15,7 +15,7 @@ export type AccountEvent = { readonly key: string } & (
 
 /** Its `fetch` opens a socket with the events of the account's jobs (worker/events). */
 export interface AccountRpc extends DurableObject<unknown> {
-  /** Whether the account may have another job, with at most `limit` unfinished ones; if so, it is counted. */
+  /** True if the account may have another job, with at most `limit` unfinished ones; if so, it is counted. */
   startJob(limit: number): Promise<boolean>;
   /** Requests permission for one delivery to a receiver. */
   admitDelivery(receiver: string): Promise<Admission>;

@@ -34,7 +34,7 @@ export const TicketOffer = z.object({
   avoidUntil: z.number(),
   /** Those of them whose own failure it was. */
   blamed: z.array(z.string()).default([]),
-  /** Whether it was lost several times: machines that may be taken away at any time get it last. */
+  /** True if it was lost several times: machines that may be taken away at any time get it last. */
   steady: z.boolean().default(false),
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
@@ -50,7 +50,7 @@ export type Advertised = {
   readonly waitingFor: string | null;
   /** Of each offer, how many tasks free nodes get at once. */
   readonly taken: readonly number[];
-  /** Whether the node that has the source is connected, and gets them as soon as it has a free slot. */
+  /** True if the node that has the source is connected, and gets them as soon as it has a free slot. */
   readonly hasSource: boolean;
 };
 
@@ -67,7 +67,7 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
   fetch(request: Request): Promise<Response>;
   /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
   advertise(offers: SentOffer[]): Promise<Advertised>;
-  /** Whether the nodes of leases have them, in the order of the leases. */
+  /** True if the nodes of leases have them, in the order of the leases. */
   holders(leases: LeaseHolder[]): Promise<LeaseHolding[]>;
   /** A job's leases have ended: their nodes, if connected, are notified to drop them. */
   revoke(leases: LeaseId[]): Promise<void>;

@@ -33,7 +33,7 @@ export interface LeaseRpc {
   turn(turn: Turn): Promise<TurnAnswer>;
   /** Signs uploads for files of a lease's task. */
   uploads(lease: LeaseId, request: UploadsRequest): Promise<JobResult<UploadsAnswer>>;
-  /** Whether an upload that was signed for a lease may still be stored in the service's own storage. */
+  /** True if an upload that was signed for a lease may still be stored in the service's own storage. */
   mayStore(holder: UploadHolder): Promise<boolean>;
   /** Signs requests on the job's scratch folder for a lease's task. */
   scratch(lease: LeaseId, request: ScratchRequest): Promise<JobResult<ScratchAnswer>>;

@@ -25,7 +25,7 @@ export type ClaimRequest = {
 /** The hub lost the connection of a node's session. */
 export type LostSession = {
   readonly session: string;
-  /** Whether the node's process has ended: it will not return. */
+  /** True if the node's process has ended: it will not return. */
   readonly hasEnded: boolean;
 };
 

@@ -53,11 +53,11 @@ export class PartLost extends AppError {
 /** The codes of S3 and Azure for an upload that does not exist. */
 const GONE: ReadonlySet<string | null> = new Set(["NoSuchUpload", "InvalidBlockList"]);
 
-/** Whether an upload does not exist: it was completed, aborted, or never begun. */
+/** True if an upload does not exist: it was completed, aborted, or never begun. */
 export const isUploadGone = (error: unknown): boolean =>
   error instanceof UploadGone || (error instanceof StorageRejection && GONE.has(error.serviceCode));
 
-/** Whether an upload can never be completed: it does not exist, or the storage has lost a part of it. */
+/** True if an upload can never be completed: it does not exist, or the storage has lost a part of it. */
 export const isUploadLost = (error: unknown): boolean =>
   isUploadGone(error) ||
   error instanceof PartLost ||

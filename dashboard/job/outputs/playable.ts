@@ -24,7 +24,7 @@ export type Playable = {
 const SOURCE = "source";
 const LOCAL_SOURCE = "local/source";
 
-/** Whether a link may lead to it: no other scheme may run in the page. */
+/** True if a link may lead to it: no other scheme may run in the page. */
 export const isHttp = (url: string | undefined): url is string => url !== undefined && /^https?:\/\//i.test(url);
 
 /** What can be played, in the order of the outputs; a stream once for each of its playlists. */
@@ -86,7 +86,7 @@ export function localSource(file: File): Playable {
   return { id: LOCAL_SOURCE, medium, thumbnails: null };
 }
 
-/** Whether it is the source of the job, wherever it is read. */
+/** True if it is the source of the job, wherever it is read. */
 export const isSource = ({ id }: Playable): boolean => id === SOURCE || id === LOCAL_SOURCE;
 
 function factsOf(metadata: MediaMetadata | undefined): Pick<Medium, "frameRate" | "hasVideo"> {

@@ -56,7 +56,7 @@ function freeLane(own: readonly { bar: Bar; lane: number }[], bar: Bar): number 
   return free === -1 ? last.length : free;
 }
 
-/** Whether a bar has ended when another one of its node begins. */
+/** True if a bar has ended when another one of its node begins. */
 function isOver(before: Bar, next: Bar): boolean {
   if (before.toMs === null) return false;
   const overlap = before.toMs - next.fromMs;

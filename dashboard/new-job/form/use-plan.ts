@@ -15,7 +15,7 @@ export type Planned = {
   readonly invalid: Invalid | null;
   /** What else failed, such as the connection. */
   readonly error: unknown;
-  /** Whether the plan is that of the present request. */
+  /** True if the plan is that of the present request. */
   readonly isCurrent: boolean;
 };
 

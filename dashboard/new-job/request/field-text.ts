@@ -33,6 +33,6 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
 export const printed = ({ type }: FormField, value: unknown): string =>
   Array.isArray(value) ? value.join(type === "numbers" ? ", " : "\n") : textAt(value, []);
 
-/** Whether a text stands for the value: `1.` and `1` do for 1. */
+/** True if a text stands for the value: `1.` and `1` do for 1. */
 export const isText = (field: FormField, text: string, value: unknown): boolean =>
   JSON.stringify(parsed(field, text)) === JSON.stringify(value);

@@ -8,7 +8,7 @@ export type Output = {
   readonly format: string;
   /** The parameters; what is no object is kept as it is, until a parameter is set. */
   readonly params: unknown;
-  /** Whether it is in an array, even alone: then its key has a number. */
+  /** True if it is in an array, even alone: then its key has a number. */
   readonly isListed?: boolean;
 };
 export type NamedOutput = Output & {

@@ -68,6 +68,6 @@ export function plannable(request: Json): Json {
   };
 }
 
-/** Whether a field is meant by the error of another: an error of `storage` concerns no field of it. */
+/** True if a field is meant by the error of another: an error of `storage` concerns no field of it. */
 export const isField = (field: string, refused: string | undefined): boolean =>
   refused !== undefined && (refused === field || refused.startsWith(`${field}.`));

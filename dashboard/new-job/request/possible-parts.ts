@@ -110,7 +110,7 @@ function possibleAudio(parts: Parts, container: TrackContainer): string[] {
   });
 }
 
-/** Whether the codec has this bitrate, in kbit/s. */
+/** True if the codec has this bitrate, in kbit/s. */
 export function isBitrate(codec: AudioCodec, kbps: number): boolean {
   const limits = AUDIO_TRAITS[codec].kbps;
   if (limits === null) return false;

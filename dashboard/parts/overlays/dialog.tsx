@@ -60,7 +60,7 @@ type Question = {
   readonly text: ComponentChildren;
   /** The word on the button that does it, such as "Cancel 3 jobs". */
   readonly action: string;
-  /** Whether it cannot be undone. */
+  /** True if it cannot be undone. */
   readonly danger?: boolean;
   readonly answer: (confirmed: boolean) => void;
 };

@@ -24,7 +24,7 @@ export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medi
     /** Its length as far as it is known: it grows while a stream is encoded. */
     length: signal(0),
     isPlaying: signal(false),
-    /** Whether it waits for data. */
+    /** True if it waits for data. */
     isWaiting: signal(true),
     hasEnded: signal(false),
     /** The timestamp of the frame that is shown; null for audio, or before the first frame. */

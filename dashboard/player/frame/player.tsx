@@ -82,7 +82,7 @@ function moveBy(key: string, { move }: Stage): (() => void) | null {
   return x === 0 && y === 0 ? null : () => move(x * MOVE, y * MOVE);
 }
 
-/** Whether the focused element uses this key itself. */
+/** True if the focused element uses this key itself. */
 function belongsTo(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.matches("select")) return key !== "Escape";

@@ -172,7 +172,7 @@ export function readVersion(text: string): string | null {
   return /^ff(?:mpeg|probe) version (\S+)/.exec(text)?.[1] ?? null;
 }
 
-/** Whether a system's build is new enough: releases by number (`5.1.9`, `n7.0-7-g…`), git builds (`N-…`) always. */
+/** True if a system's build is new enough: releases by number (`5.1.9`, `n7.0-7-g…`), git builds (`N-…`) always. */
 export function isRecent(version: string): boolean {
   const major = /^n?(\d+)\b(?!-\d)/.exec(version)?.[1];
   return version.startsWith("N-") || (major !== undefined && Number(major) >= OLDEST_SYSTEM_MAJOR);

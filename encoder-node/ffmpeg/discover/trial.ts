@@ -15,7 +15,7 @@ const TRIAL_LIMIT_MS = 10_000;
 
 export type TrialOptions = {
   readonly limitMs?: number | undefined;
-  /** Whether the encoder is a hardware encoder. False by default. */
+  /** True if the encoder is a hardware encoder. False by default. */
   readonly inHardware?: boolean;
 };
 
@@ -45,7 +45,7 @@ function reasonOf({ reason, stderrTail, exitCode }: CommandFailure, limitMs: num
 }
 
 /**
- * Whether an encode failed only because all sessions of the GPU are in use. GeForce drivers allow a few at a time.
+ * True if an encode failed only because all sessions of the GPU are in use. GeForce drivers allow a few at a time.
  * Older drivers report one too many as NV_ENC_ERR_OUT_OF_MEMORY, newer ones as NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
  */
 export const isBusy = (stderr: string): boolean =>

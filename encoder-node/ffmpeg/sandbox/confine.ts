@@ -21,7 +21,7 @@ export type Confinement = {
   /** Files outside the folder that the run may read. They are in folders to which no run can write. */
   readonly reads: readonly string[];
   readonly network: RunNetwork;
-  /** Whether the run gets the GPU's devices. False by default. */
+  /** True if the run gets the GPU's devices. False by default. */
   readonly inHardware?: boolean;
   readonly limits: RunLimits;
 };

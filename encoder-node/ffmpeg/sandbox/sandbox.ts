@@ -25,7 +25,7 @@ export type Sandbox = {
   /** An empty folder on which each run mounts its root, in a mount namespace of its own. */
   readonly rootFolder: string;
   /**
-   * Whether the kernel counts the processes of a run by themselves: those of its scratch user, or since Linux 5.14
+   * True if the kernel counts the processes of a run by themselves: those of its scratch user, or since Linux 5.14
    * those of its user namespace (getrlimit(2), RLIMIT_NPROC). Earlier it counted all of the node's user.
    */
   readonly countsProcesses: boolean;

@@ -6,7 +6,7 @@ import { element, type Lines } from "./xml.ts";
 
 type Timed = Pick<PackagedTrack, "segments" | "timescale">;
 
-/** Whether the segments of these tracks begin and end at the same times. */
+/** True if the segments of these tracks begin and end at the same times. */
 export function areAligned(tracks: readonly Timed[]): boolean {
   const [first, ...others] = tracks;
   return first === undefined || others.every((other) => sameTimes(first, other));

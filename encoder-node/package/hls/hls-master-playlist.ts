@@ -24,7 +24,7 @@ export type MasterPlaylist = {
   readonly variants: readonly StreamVariant[];
   readonly subtitles: readonly SubtitleTraits[];
   readonly target: number;
-  /** Whether video tracks have keyframe playlists. */
+  /** True if video tracks have keyframe playlists. */
   readonly keyframes: boolean;
   readonly growing: Growing | null;
 };

@@ -35,7 +35,7 @@ export type HlsPackage = {
   readonly subtitles: readonly SubtitleTraits[];
   /** The URL of the key that encrypts the segments. Null when they are not encrypted. */
   readonly keyUri: string | null;
-  /** Whether segments contain video and audio, for players of HLS version 3, which has no keyframe playlists. */
+  /** True if segments contain video and audio, for players of HLS version 3, which has no keyframe playlists. */
   readonly muxed: boolean;
   /** While the stream is encoded. Its playlists have no keyframe playlists then. */
   readonly growing?: Growing | null;
@@ -71,7 +71,7 @@ type PlaylistTraits = {
   readonly target: number;
   /** The URL of the AES-128 key. Null when nothing is encrypted. */
   readonly keyUri: string | null;
-  /** Whether more segments follow. */
+  /** True if more segments follow. */
   readonly isGrowing: boolean;
 };
 

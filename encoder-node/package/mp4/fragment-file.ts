@@ -21,7 +21,7 @@ export interface FragmentFile {
   head(): FileHead | null;
   /** The fragments that became complete since the last call. Throws when the file is not a fragmented MP4 track. */
   readOn(): Promise<FileFragment[]>;
-  /** Whether the file ended with a complete box when it was last read. */
+  /** True if the file ended with a complete box when it was last read. */
   isWhole(): boolean;
 }
 

@@ -26,7 +26,7 @@ const ARROW = "-->";
 const TIMING =
   /^[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})[ \t]*-->[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:[ \t](.*))?$/s;
 
-/** Whether a text without byte order mark has the signature of WebVTT. */
+/** True if a text without byte order mark has the signature of WebVTT. */
 export const isWebVtt = (text: string): boolean => SIGNATURE.test(text);
 
 /**

@@ -29,7 +29,7 @@ export type ResumeState = {
   received: number;
   totalBytes: number | null;
   validator: string | null;
-  /** Whether the host identifies versions and supports range requests: then nothing is lost when the transfer stops. */
+  /** True if the host identifies versions and supports range requests: then nothing is lost when the transfer stops. */
   canResume: boolean;
   /** The time of all fetches together. */
   spentMs: number;

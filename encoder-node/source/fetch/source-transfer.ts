@@ -35,7 +35,7 @@ export class SourceTransfer {
   /** Connections that were reset. */
   #resets = 0;
   #host = "";
-  /** Whether the server has sent some of the file, even if that is lost by now. */
+  /** True if the server has sent some of the file, even if that is lost by now. */
   #hasResponded: boolean;
 
   constructor(fetch: Fetch, state: ResumeState, file: FileHandle) {
@@ -170,7 +170,7 @@ export class SourceTransfer {
   }
 }
 
-/** Whether only the connection's end marks the end of the body (RFC 9112 §6.3). undici checks all other bodies. */
+/** True if only the connection's end marks the end of the body (RFC 9112 §6.3). undici checks all other bodies. */
 const endsByClosing = ({ headers }: SourceResponse): boolean =>
   headers["content-length"] === undefined && headers["transfer-encoding"] === undefined;
 

@@ -14,7 +14,7 @@ export type TrackHead = {
   readonly declaredEndTicks: number | null;
   /** The start of the file's timeline, in µs. */
   readonly startUs: number;
-  /** Whether ffmpeg takes jumps of timestamps in this format for discontinuities, and shifts the frames after them. */
+  /** True if ffmpeg takes jumps of timestamps in this format for discontinuities, and shifts the frames after them. */
   readonly isDiscontinuous: boolean;
 };
 

@@ -18,7 +18,7 @@ import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 export type ProbeInput = LocalFile | Pick<RangeInput, "url" | "network" | "failed">;
 export type LocalFile = {
   readonly path: string;
-  /** Whether it has only the first packets (source/outline/): all are listed from its header, and none is parsed. */
+  /** True if it has only the first packets (source/outline/): all are listed from its header, and none is parsed. */
   readonly isOutline?: boolean | undefined;
 };
 

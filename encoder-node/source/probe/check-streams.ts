@@ -52,13 +52,13 @@ export async function withOwnIndexes(
   return { ...probe, streams };
 }
 
-/** Whether versions of ffmpeg may list other streams, or in another order: of multiplexes and animated AVIF. */
+/** True if versions of ffmpeg may list other streams, or in another order: of multiplexes and animated AVIF. */
 export function mayBeListedOtherwise({ streams, format }: MediaProbe): boolean {
   if (format.format_name === "mpegts" || format.format_name === "mpeg") return streams.length > 2;
   return /^avi[fs]$/.test(format.tags?.major_brand ?? "");
 }
 
-/** Whether each stream has the same index in both lists. The encode reports a source that cannot be listed. */
+/** True if each stream has the same index in both lists. The encode reports a source that cannot be listed. */
 function isListedAs({ streams, format }: MediaProbe, listed: readonly ListedStream[]): boolean {
   if (listed.length === 0) return true;
   const hasPids = format.format_name === "mpegts" || format.format_name === "mpeg";
@@ -71,7 +71,7 @@ function isListedAs({ streams, format }: MediaProbe, listed: readonly ListedStre
   return isInPlace && videos(probed) === videos(listed);
 }
 
-/** Whether kind and id are the same; containers without ids have none in either list. */
+/** True if kind and id are the same; containers without ids have none in either list. */
 const isSame = ({ codec_type, id }: ProbedStream, listed: ListedStream): boolean =>
   kindOf(codec_type ?? "") === listed.kind &&
   (id === undefined || listed.id === null || Number(id) === Number(listed.id));

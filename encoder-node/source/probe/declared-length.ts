@@ -9,7 +9,7 @@ import type { PacketReading, StreamPackets } from "./read-packets.ts";
 const REPORT_MISSING_BYTES: ReadonlySet<string> = new Set(["matroska,webm", "mov,mp4,m4a,3gp,3g2,mj2"]);
 
 /**
- * Whether a stream is shorter than declared. A header counts from the first packet, including packets that an edit list
+ * True if a stream is shorter than declared. A header counts from the first packet, including packets that an edit list
  * hides or that an encoder put before the start: so either the end or the duration of the packets must match. If the
  * stream declares no duration, the file's duration counts, which any of its streams may have. Complete files may
  * declare more: Matroska stores the duration of the last frame only in the header, MP4 durations follow the decoding

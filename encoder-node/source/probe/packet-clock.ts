@@ -35,7 +35,7 @@ export class PacketClock {
     this.#mayRestart = mayRestart;
   }
 
-  /** Whether the clock has restarted or jumped. */
+  /** True if the clock has restarted or jumped. */
   get hasRestarted(): boolean {
     return this.#hasRestarted;
   }

@@ -26,16 +26,16 @@ export type PacketReading = {
   readonly streams: ReadonlyMap<number, StreamPackets>;
   /** Indexes of all streams that have packets. */
   readonly present: ReadonlySet<number>;
-  /** Whether the demuxer reported no error. */
+  /** True if the demuxer reported no error. */
   readonly isClean: boolean;
-  /** Whether the clock of the file restarts or jumps, so that timestamps are not positions in the file. */
+  /** True if the clock of the file restarts or jumps, so that timestamps are not positions in the file. */
   readonly hasRestarts: boolean;
 };
 
 export type SourceFile = LocalFile & {
   readonly ffprobe: Tool;
   readonly startSeconds: number;
-  /** Whether ffmpeg expects the clock to restart. */
+  /** True if ffmpeg expects the clock to restart. */
   readonly mayRestart: boolean;
   /** Indexes of the streams that a run reads. */
   readonly used: ReadonlySet<number>;

@@ -17,7 +17,7 @@ export type Transfer = {
 };
 
 /**
- * Whether more connections than one may shorten a transfer noticeably. One request may go on after its URL has expired,
+ * True if more connections than one may shorten a transfer noticeably. One request may go on after its URL has expired,
  * others may not begin: if they turn out to be no faster than the one, they still need half of the time that they have.
  */
 export function isWorthMore({ bytesPerSecond, remainingBytes, validForMs }: Transfer): boolean {
@@ -30,7 +30,7 @@ export type Connections = {
   readonly count: number;
   /** The last smaller number with its rate in bytes per second. */
   readonly before: { readonly count: number; readonly rate: number };
-  /** Whether a larger number may be tried. */
+  /** True if a larger number may be tried. */
   readonly mayGrow: boolean;
 };
 

@@ -117,5 +117,5 @@ export function mergeQualities(chunks: readonly TrackQuality[]): TrackQuality[] 
   });
 }
 
-/** Whether the quality of an output is measured. */
+/** True if the quality of an output is measured. */
 export const isMeasured = (spec: OutputSpec): boolean => spec.type !== "image" && spec.measuresQuality === true;

@@ -99,6 +99,6 @@ async function withCleanSource<Value>(
   });
 }
 
-/** Whether any output is more than a copy of the video. */
+/** True if any output is more than a copy of the video. */
 const needsFrames = ({ outputs }: TaskOf<"encode">): boolean =>
   outputs.some((spec) => spec.type !== "video" || (spec.video !== null && spec.video.codec !== "copy"));

@@ -115,7 +115,7 @@ function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): 
   return [{ output: spec, video, range: shown, variant: null }];
 }
 
-/** Whether a VMAF is requested, and its rate factor is not known yet. */
+/** True if a VMAF is requested, and its rate factor is not known yet. */
 const isUnknown = ({ rate }: EncodedVideo): boolean => "vmaf" in rate && rate.rateFactor === null;
 
 function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {

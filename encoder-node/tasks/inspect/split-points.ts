@@ -66,7 +66,7 @@ export async function findSplitPoints(
 const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
 const isUnwanted = (error: unknown): boolean => error instanceof AppError && UNWANTED.has(error.code);
 
-/** Whether the control plane would reject the report as too large. */
+/** True if the control plane would reject the report as too large. */
 export const isTooLong = (splitPoints: PackedSplitPoints, probe: MediaProbe): boolean =>
   splitPoints.length > MAX_SPLIT_POINTS || Buffer.byteLength(JSON.stringify([splitPoints, probe])) > MAX_REPORT_BYTES;
 

@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 2000;
 
 const isAvailable = ({ tracks }: JoinChunk): boolean => tracks.length > 0;
 
-/** Whether chunks of a task are still encoded. */
+/** True if chunks of a task are still encoded. */
 export const isGrowing = ({ chunks }: JoinTask): boolean => !chunks.every(isAvailable);
 
 type ChunksDeps = Pick<TaskDeps, "requestChunks" | "waiting" | "signal">;

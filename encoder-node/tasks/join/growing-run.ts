@@ -19,7 +19,7 @@ export type GrowingRun = {
   readonly runs: readonly PlannedRun[];
   readonly inputs: readonly GrowingInput[];
   readonly files: RunFiles;
-  /** Whether the files grow no more. */
+  /** True if the files grow no more. */
   readonly isComplete: () => boolean;
 };
 

@@ -78,13 +78,13 @@ function shownTimes(seconds: Float64Array, fps: number): Float64Array | null {
   return Float64Array.from(slots, (slot) => (slot ?? 0) / fps);
 }
 
-/** Whether the time of the frame does not depend on the frames before it. */
+/** True if the time of the frame does not depend on the frames before it. */
 function isIndependent(seconds: Float64Array, shown: Float64Array, index: number, fps: number): boolean {
   const time = seconds[index] ?? 0;
   return !isUnsure(time, fps) && slotOfFirst(time, fps) === Math.round((shown[index] ?? 0) * fps);
 }
 
-/** Whether the frame is the first of a grid cell, and would be so with any rounding. */
+/** True if the frame is the first of a grid cell, and would be so with any rounding. */
 function isOnLine(shown: Float64Array, index: number): boolean {
   const cell = (at: number, moved: number): number =>
     Math.floor(((shown[at] ?? 0) - (shown[0] ?? 0) + ROUNDING_SECONDS + moved) / (SPLIT_GRID_MS / 1000));

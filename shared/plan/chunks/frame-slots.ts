@@ -18,7 +18,7 @@ export function slotRate(probe: MediaProbe): number | null {
 /** The slot of the first frame of a run, by its time in seconds. */
 export const slotOfFirst = (seconds: number, fps: number): number => Math.round(seconds * fps);
 
-/** Whether the slot of a time depends on rounding. */
+/** True if the slot of a time depends on rounding. */
 export const isUnsure = (seconds: number, fps: number): boolean =>
   Math.abs(seconds * fps - Math.floor(seconds * fps) - 0.5) < UNSURE;
 

@@ -60,7 +60,7 @@ export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, .
 /** Muxers that plans use and that some versions lack: `avif` came with ffmpeg 5.1. */
 export const OPTIONAL_MUXERS = ["avif"] as const;
 
-/** Whether a node has one of the names of a need. Hardware encoders count. */
+/** True if a node has one of the names of a need. Hardware encoders count. */
 export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): boolean {
   const names = namesOf(capabilities, kind);
   return anyOf.some((name) => names.includes(name));

@@ -13,7 +13,7 @@ export type PlannedRun = {
    * more.
    */
   readonly network: "none" | "loopback";
-  /** Whether it encodes in hardware, so that it needs the devices of the GPU. */
+  /** True if it encodes in hardware, so that it needs the devices of the GPU. */
   readonly inHardware: boolean;
   /** The final value of `frame` of `-progress`; null if unknown, or if other outputs go on long after that. */
   readonly expectedFrames: number | null;

@@ -63,7 +63,7 @@ export function meanKbps({ spec, activeArea }: Pick<VideoEncodeOptions, "spec" |
 /** The mean bitrate as a multiple of the video's: 1 except for chunks. */
 export const shareOf = ({ chunk }: Pick<VideoEncodeOptions, "chunk">): number => chunk?.share ?? 1;
 
-/** Whether the encoder starts where another one ended, and not at the start of the video. */
+/** True if the encoder starts where another one ended, and not at the start of the video. */
 export const isContinuation = ({ chunk }: VideoEncodeOptions): boolean => chunk !== null && chunk.sinceStart > 0;
 
 type WithMean = Extract<RateTarget, { bitrateKbps: number | null }>;

@@ -39,7 +39,7 @@ export function x264Arguments(options: VideoEncodeOptions): string[] {
 }
 
 /**
- * Whether x264 limits how full a decoder's buffer is. A frame in which the buffer would be filled eleven times gets
+ * True if x264 limits how full a decoder's buffer is. A frame in which the buffer would be filled eleven times gets
  * hardly any bits (measured: 14 to 31 dB instead of 66 from 13 s at 1500 kbit/s on), unless x264 counts all frames as
  * equally long. The frames keep their own times.
  */

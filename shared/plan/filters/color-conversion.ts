@@ -11,7 +11,7 @@ export type TargetFormat = {
    * matrix of BT.601, as JPEG (JFIF) defines it.
    */
   readonly pixelFormat: string;
-  /** Whether players assume BT.709 whatever the file states. */
+  /** True if players assume BT.709 whatever the file states. */
   readonly onlyBt709?: boolean;
   /** 2 if sides must be even. */
   readonly step: 1 | 2;
@@ -55,7 +55,7 @@ export function colorSteps(source: SourceColor, target: TargetFormat, scaled: Sc
   return isVideo ? videoSteps(conversion) : rgbSteps(conversion);
 }
 
-/** Whether pixels are weighted by their alpha, by a filter that keeps the size that frames have at first. */
+/** True if pixels are weighted by their alpha, by a filter that keeps the size that frames have at first. */
 export const premultiplies = ({ hasAlpha }: SourceColor, { pixelFormat }: TargetFormat): boolean =>
   hasAlpha && !pixelFormat.startsWith("yuva");
 

@@ -63,9 +63,9 @@ export type FrameTiming = {
   readonly argv: readonly string[];
   /** Frames per second: exact, or the mean if `isVariable`. */
   readonly fps: number;
-  /** Whether frames keep their own times, so that the encoder cannot take its rate from the time base. */
+  /** True if frames keep their own times, so that the encoder cannot take its rate from the time base. */
   readonly isVariable: boolean;
-  /** Whether `isVariable`, and frames may be shown for many seconds. */
+  /** True if `isVariable`, and frames may be shown for many seconds. */
   readonly isSparse?: boolean;
 };
 
@@ -135,7 +135,7 @@ function constantRate(sourceFps: number, isExact: boolean, { legal, anyUpTo }: R
 /** A mean of 31 belongs to a source with 30 frames per second rather than 50. */
 const ENOUGH = 0.96;
 
-/** Whether `a` is `times` (by default any whole number) times `b`. 30 and 29.99 count as the same. */
+/** True if `a` is `times` (by default any whole number) times `b`. 30 and 29.99 count as the same. */
 function isMultiple(a: number, b: number, times = Math.round(a / b)): boolean {
   return times >= 1 && Math.abs(a - times * b) <= a * 0.0003;
 }

@@ -34,7 +34,7 @@ export type HoldOptions = {
   readonly container: TrackContainer;
   /** Streams are packaged as MPEG-TS as well. */
   readonly isStream: boolean;
-  /** Whether the last frame is among those that are encoded: only one chunk has it. */
+  /** True if the last frame is among those that are encoded: only one chunk has it. */
   readonly isLast: boolean;
   readonly timing: FrameTiming;
 };

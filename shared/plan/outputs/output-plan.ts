@@ -44,7 +44,7 @@ export type PlannedOutput = {
   readonly tracks: readonly PlannedTrack[];
   /** ffmpeg's name of the encoder, of the video encoder if there is one, or `copy`; left out for images. */
   readonly encoder?: string;
-  /** Whether the encoder is hardware, which may fail where software does not. */
+  /** True if the encoder is hardware, which may fail where software does not. */
   readonly inHardware?: boolean;
   /** One sentence for the owner of the job. */
   readonly note?: string;

@@ -196,7 +196,7 @@ function audioEnd({ audio, container }: VideoOutput, trim: Trim, track: AudioTra
   return endMs - Math.max(0, Math.round(track.startMs - trim.startMs));
 }
 
-/** Whether the output is trimmed by packets: copied video begins at a keyframe. */
+/** True if the output is trimmed by packets: copied video begins at a keyframe. */
 const isCopyTrim = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
 
 /**

@@ -40,7 +40,7 @@ export type PlannedVideoTrack = {
   readonly frame: Size;
   /** The color space of HDR, which is PQ or HLG; null: no HDR. */
   readonly hdr: ColorTags | null;
-  /** Whether frames have the captions of the source, which the encoder may copy. */
+  /** True if frames have the captions of the source, which the encoder may copy. */
   readonly captions: boolean;
   /** By ffmpeg's name. */
   readonly encoder: string;

@@ -97,7 +97,7 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   return ok({ view, sourceOptions: options, reference, made, subsample: sampled.subsample });
 }
 
-/** Whether a video is shown on a screen of 3840×2160 when it is measured. */
+/** True if a video is shown on a screen of 3840×2160 when it is measured. */
 export function isForLargeScreen({ output, video }: Rendition, { video: track }: SourceTracks): boolean {
   if (!track) return false;
   const { activeArea } = fitGeometry({ ...output, size: video.size }, track, 2);

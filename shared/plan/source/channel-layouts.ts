@@ -44,7 +44,7 @@ export function sourceLayout(name: string | undefined, channels: number | null):
 const PAIRS = ["FL FR", "SL SR", "BL BR", "FLC FRC"].map((pair) => pair.split(" "));
 
 /**
- * Whether ffmpeg mixes a layout to others: each one with a name of its own, and a list of speakers that has one in
+ * True if ffmpeg mixes a layout to others: each one with a name of its own, and a list of speakers that has one in
  * front and no half of a pair. Ambisonic components are no speakers.
  */
 export function isMixable(name = ""): boolean {

@@ -36,7 +36,7 @@ const COPIED_ONLY: Readonly<Partial<Record<TrackContainer, Readonly<Record<Track
   m4a: { video: "", audio: "alac eac3" },
 };
 
-/** Whether a container can hold a codec. `codec` is ffprobe's name. */
+/** True if a container can hold a codec. `codec` is ffprobe's name. */
 function holds(container: TrackContainer, kind: TrackKind, codec: string): boolean {
   const named = GRAMMAR_NAMES[codec] ?? codec;
   const encoded: readonly string[] = TRACK_CONTAINER_TRAITS[container][kind];

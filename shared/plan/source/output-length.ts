@@ -6,7 +6,7 @@ import type { Trim } from "./trim.ts";
 /** `endMs`: where the track ends at least, in ms of the output; null for images, and if the end is not certain. */
 export type PlannedTrack = { readonly kind: TrackKind; readonly endMs: number | null };
 
-/** Whether the length was measured or stated for this very track, so that it can be relied on. */
+/** True if the length was measured or stated for this very track, so that it can be relied on. */
 export const isExact = ({ lengthFrom }: Pick<Track, "lengthFrom">): boolean =>
   lengthFrom === "packets" || lengthFrom === "stream";
 

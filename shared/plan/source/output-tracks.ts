@@ -13,7 +13,7 @@ export function requiredUndecodable({ video, audio }: VideoOutput, source: Sourc
   return requested?.codec === "copy" && reason && canBeCopied(reason) ? null : reason;
 }
 
-/** Whether the output begins after the end of the track. */
+/** True if the output begins after the end of the track. */
 export const startsBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean =>
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
@@ -31,7 +31,7 @@ export function audioTrack(
   return spec.audio && !((isOutside || isUndecodableAudio(spec, audio)) && spec.video) ? audio : null;
 }
 
-/** Whether the requested audio cannot be decoded, or copied if that is requested. */
+/** True if the requested audio cannot be decoded, or copied if that is requested. */
 export const isUndecodableAudio = ({ audio }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
   !!track?.undecodable && !(audio?.codec === "copy" && canBeCopied(track.undecodable));
 

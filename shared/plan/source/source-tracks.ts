@@ -16,7 +16,7 @@ export type VideoTrack = Track & {
   readonly facts: VideoFacts;
   readonly color: SourceColor;
   /**
-   * Whether the stream states the color matrix 3, which is reserved (ITU-T H.273 table 4): filters of ffmpeg 7 reject
+   * True if the stream states the color matrix 3, which is reserved (ITU-T H.273 table 4): filters of ffmpeg 7 reject
    * such frames.
    */
   readonly hasReservedMatrix: boolean;
@@ -25,24 +25,24 @@ export type VideoTrack = Track & {
   /** Mean frames per second; null if unknown or not credible. */
   readonly fps: number | null;
   readonly constantRate: boolean;
-  /** Whether most frames are shown far longer than the shortest, as in recordings of a screen. */
+  /** True if most frames are shown far longer than the shortest, as in recordings of a screen. */
   readonly isSparse: boolean;
   /** The rate of the frames that are not shown for longer. */
   readonly usualFps: number;
-  /** Whether the stream has a single frame. */
+  /** True if the stream has a single frame. */
   readonly isStill: boolean;
   /** How long that frame is repeated, in ms; left out: it is not. */
   readonly heldMs?: number;
-  /** Whether the stream states that each frame consists of two fields. */
+  /** True if the stream states that each frame consists of two fields. */
   readonly interlaced: boolean;
-  /** Whether frames contain closed captions, as far as the node has read. */
+  /** True if frames contain closed captions, as far as the node has read. */
   readonly hasCaptions: boolean;
-  /** Whether the stream states that frames are displayed in another order than they are decoded. */
+  /** True if the stream states that frames are displayed in another order than they are decoded. */
   readonly reorders: boolean;
   /** Number of frames in the stream; null if unknown. */
   readonly frames: number | null;
   /**
-   * Whether the decoder also returns frames that end where the timeline begins, because an edit list begins between
+   * True if the decoder also returns frames that end where the timeline begins, because an edit list begins between
    * keyframes. ffmpeg would show the last of them first.
    */
   readonly startsWithOldFrames: boolean;
@@ -60,11 +60,11 @@ export type AudioTrack = Track & {
 export type SourceTracks = {
   readonly video: VideoTrack | null;
   readonly audio: AudioTrack | null;
-  /** Whether the file is a multiplex of several programs. */
+  /** True if the file is a multiplex of several programs. */
   readonly hasPrograms: boolean;
   /** ffprobe's names of the demuxer (`mov,mp4,m4a,3gp,3g2,mj2`). */
   readonly format: string;
-  /** Whether the clock of the file restarts or jumps, so that a seek lands anywhere. */
+  /** True if the clock of the file restarts or jumps, so that a seek lands anywhere. */
   readonly restarts: boolean;
 };
 
@@ -161,7 +161,7 @@ function rateOf(
 }
 
 /**
- * Whether it is a whole number of frames per second, or a rate of NTSC (n·1000/1001). Matroska's default duration may
+ * True if it is a whole number of frames per second, or a rate of NTSC (n·1000/1001). Matroska's default duration may
  * be the mean of frames that vary: both rates of ffprobe are then the same, but neither is usual.
  */
 function isUsualRate(fps: number): boolean {

@@ -16,7 +16,7 @@ export type StreamVideo = {
   readonly fps: number;
   /** The color space of PQ or HLG; null: no HDR. */
   readonly hdr: ColorTags | null;
-  /** Whether the encoder gets closed captions, which it may copy. */
+  /** True if the encoder gets closed captions, which it may copy. */
   readonly captions: boolean;
 };
 

@@ -42,11 +42,11 @@ export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): Strea
 /** Apple has HEVC in fragmented MP4 only (HLS authoring specification §1.5), and so have browsers. */
 export const fitsMpegTs = (video: EncodedVideo | null): boolean => video?.codec !== "hevc";
 
-/** Whether a package of the stream has segments of fragmented MP4. */
+/** True if a package of the stream has segments of fragmented MP4. */
 export const hasFragments = ({ hls, dash }: Pick<HttpStreamOutput, "hls" | "dash">): boolean =>
   dash !== null || hls?.segments === "fmp4";
 
-/** Whether a package of the stream has segments of MPEG-TS. */
+/** True if a package of the stream has segments of MPEG-TS. */
 export const hasMpegTs = ({ hls }: Pick<HttpStreamOutput, "hls">): boolean => hls?.segments === "mpegts";
 
 function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant {
@@ -143,6 +143,6 @@ const isSameVideo = ({ size, rate, ...a }: EncodedVideo, b: EncodedVideo): boole
 
 const isSameAudio = (a: EncodedAudio, b: EncodedAudio): boolean => haveSameValues(a, b);
 
-/** Whether `b` has all values of `a`. Compares by identity, so members that are objects must not be in `a`. */
+/** True if `b` has all values of `a`. Compares by identity, so members that are objects must not be in `a`. */
 const haveSameValues = <Item extends object>(a: Item, b: Item): boolean =>
   (Object.keys(a) as (keyof Item)[]).every((key) => a[key] === b[key]);

@@ -124,7 +124,7 @@ type SeekGroup = {
   readonly seeks: readonly SamplingInterval[];
   /** The number of the first file. */
   readonly firstNumber: number;
-  /** Whether it has the last timestamp. */
+  /** True if it has the last timestamp. */
   readonly isLast: boolean;
 };
 

@@ -70,7 +70,7 @@ export function nextProbe(
     : { rateFactor: inside };
 }
 
-/** Whether the two best rate factors have about the same score. */
+/** True if the two best rate factors have about the same score. */
 function isWithoutGain([first, second]: readonly Probe[]): boolean {
   if (!first || !second || second.rateFactor - first.rateFactor < FAR) return false;
   return (first.score - second.score) / (second.rateFactor - first.rateFactor) < NO_GAIN;

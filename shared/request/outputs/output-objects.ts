@@ -47,7 +47,7 @@ function writes({ path, count }: WrittenObjects, object: string): boolean {
   return ordinal >= 1 && ordinal <= count && objectName(path, ordinal) === object;
 }
 
-/** Whether two infinite counters can produce the same name: their paths differ only in digits. */
+/** True if two infinite counters can produce the same name: their paths differ only in digits. */
 function mayOverlap(one: string, other: string): boolean {
   const [a, b] = [aroundCounter(one), aroundCounter(other)];
   const reversed = (text: string): string => [...text].reverse().join("");

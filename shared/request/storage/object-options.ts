@@ -52,7 +52,7 @@ export const objectOptions = (fields: OptionFields): ObjectOptions => ({
   expires: fields.expires ?? null,
 });
 
-/** Whether responses contain https URLs. False is for clients that do not support them. */
+/** True if responses contain https URLs. False is for clients that do not support them. */
 export const secure = z
   .boolean("must be true or false")
   .default(true)

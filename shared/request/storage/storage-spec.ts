@@ -22,7 +22,7 @@ export const S3Bucket = z.object({
   endpoint: z.string(),
   region: z.string(),
   bucket: z.string(),
-  /** Whether the name of the bucket is the first label of the host or the first segment of the path. */
+  /** True if the name of the bucket is the first label of the host or the first segment of the path. */
   addressing: z.enum(["host", "path"]),
 });
 export type S3Bucket = z.infer<typeof S3Bucket>;
@@ -43,7 +43,7 @@ export const StorageSpec = z.discriminatedUnion("kind", [
     ...S3Bucket.shape,
     path: z.string(),
     options: ObjectOptions,
-    /** Whether responses contain https URLs, independent of the URLs of requests. */
+    /** True if responses contain https URLs, independent of the URLs of requests. */
     secure: z.boolean(),
   }),
   z.object({

@@ -49,7 +49,7 @@ export class SeededRun implements NodeObserver {
   receiverIsBackAt = 0;
   /** How many faults there were. */
   faults = 0;
-  /** Whether the storage or the receiver could not be reached for a time: a job may fail then. */
+  /** True if the storage or the receiver could not be reached for a time: a job may fail then. */
   hasLostFetches = false;
   readonly #random: () => number;
   readonly #planned: PlannedJob[];

@@ -38,7 +38,7 @@ export class Admission {
     this.#revoked = new RevokedTokens(kv);
   }
 
-  /** Whether a token was revoked while sessions of it may still be valid. */
+  /** True if a token was revoked while sessions of it may still be valid. */
   isRevoked(token: string, now: number): boolean {
     return this.#revoked.has(token, now);
   }

@@ -85,7 +85,7 @@ export class NodeConnections {
     return this.#waiting.get(socket)?.admitted ?? Admitted.parse({ token });
   }
 
-  /** Whether a connected node has not sent hello. */
+  /** True if a connected node has not sent hello. */
   get isAwaitingHello(): boolean {
     return this.#waiting.size > 0;
   }

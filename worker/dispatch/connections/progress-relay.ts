@@ -28,7 +28,7 @@ export const KnownProgress = z.object({
   /** How many streams could be played by then. */
   sentLive: z.number(),
   sentAt: z.number(),
-  /** Whether clients see the stage of its task. */
+  /** True if clients see the stage of its task. */
   hasStages: z.boolean(),
   /** Until when somebody follows its job. */
   watchedUntil: z.number(),

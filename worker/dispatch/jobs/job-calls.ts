@@ -74,7 +74,7 @@ export class JobCalls {
     this.#nodes.send(node, { type: "ack", id, isAccepted });
   }
 
-  /** Whether a report on a lease is on its way to the job. */
+  /** True if a report on a lease is on its way to the job. */
   isReporting(lease: LeaseId): boolean {
     return this.#reporting.has(lease);
   }
@@ -167,7 +167,7 @@ export class JobCalls {
     }
   }
 
-  /** Whether the job of these leases may exist: calls for jobs that never existed must not create objects. */
+  /** True if the job of these leases may exist: calls for jobs that never existed must not create objects. */
   #mayExist({ leases }: SocketNode, proofs: readonly LeaseProof[]): boolean {
     const sealingKeys = sealingKeysOf(this.#env);
     return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isJobToken(proof, sealingKeys));

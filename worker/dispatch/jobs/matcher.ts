@@ -77,7 +77,7 @@ export class Matcher {
     this.#matching.limits.cordon(nodeId, isCordoned, Date.now());
   }
 
-  /** Whether a node gets any work, after what it has failed. */
+  /** True if a node gets any work, after what it has failed. */
   allowanceOf(nodeId: string): Allowance {
     return this.#matching.limits.allowanceOf(nodeId, Date.now());
   }

@@ -17,7 +17,7 @@ export type Choice<Node> = { readonly entry: Entry; readonly node: Node; readonl
 type Candidate<Node> = { readonly entry: Entry; readonly band: number; readonly node: Node };
 /** The first tickets of a search by class, and whether accounts had no room for others. */
 type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
-/** Whether a ticket of a band comes before what was found so far; null: nothing. */
+/** True if a ticket of a band comes before what was found so far; null: nothing. */
 type Order<Node> = (entry: Entry, band: number, found: Candidate<Node> | null) => boolean;
 
 const BANDS = 5;
@@ -64,7 +64,7 @@ export class Chooser<Node extends ConnectedNode> {
     return first;
   }
 
-  /** Whether some node has a free slot of each class for any work. */
+  /** True if some node has a free slot of each class for any work. */
   get #free(): Record<SlotClass, boolean> {
     const pools = [...this.#roster.kinds.pools()];
     const isFree = (of: SlotClass): boolean => pools.some((pool) => this.#roster.free(pool, of) > 0);
@@ -112,7 +112,7 @@ export class Chooser<Node extends ConnectedNode> {
   }
 
   /**
-   * Whether an inspection comes before an encode, whose slot it would take, too: what has begun comes first, unless its
+   * True if an inspection comes before an encode, whose slot it would take, too: what has begun comes first, unless its
    * source would be fetched again.
    */
   #isBefore(inspect: Candidate<Node>, encode: Candidate<Node>): boolean {
@@ -133,7 +133,7 @@ export class Chooser<Node extends ConnectedNode> {
     return { entry, node, slots: Math.min(wanted, isShared ? room : roomOf(entry, this.#roster, false)) };
   }
 
-  /** Whether another account has a ticket in the same pool that fits a node now. */
+  /** True if another account has a ticket in the same pool that fits a node now. */
   #othersWait({ account, ticket }: Entry, now: number): boolean {
     const nodes = freeNodes<Node>();
     for (const [other, entries] of this.#waiting.byAccount()) {
@@ -166,7 +166,7 @@ function inTurn(entry: Entry, band: number, found: Candidate<unknown> | null): b
   return isOlder(entry.ticket, other.ticket);
 }
 
-/** Whether the job of a ticket is older than that of another one. */
+/** True if the job of a ticket is older than that of another one. */
 export function isOlder(one: Ticket, other: Ticket): boolean {
   const since = one.since - other.since;
   return since < 0 || (since === 0 && one.jobId < other.jobId);

@@ -245,7 +245,7 @@ it.each(SEEDS)("does all work where it fits, within quotas, and leaves no usable
   expect([fleet.matching.waiting, fleet.waiting()]).toEqual([0, []]);
 });
 
-/** Whether work that waits could start now, by brute force; the account's share lets it take any slot. */
+/** True if work that waits could start now, by brute force; the account's share lets it take any slot. */
 function mayStart({ roster, now }: SimulatedFleet, offer: TicketOffer): boolean {
   const { requirements, accountId, maxRunning, prefer, avoid } = offer;
   const all = [...roster.values()].filter(({ profile }) => fits(requirements, profile));

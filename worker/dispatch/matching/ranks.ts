@@ -7,7 +7,7 @@ import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
 export type Preferences = {
   /** The region that is near its source; null: not known. */
   readonly near: string | null;
-  /** Whether it was lost before: it should go to machines that stay. */
+  /** True if it was lost before: it should go to machines that stay. */
   readonly steady: boolean;
 };
 
@@ -26,7 +26,7 @@ export function rankOf(
   return (steady && profile.spot ? 4 : 0) + (isFar ? 2 : 0) + (usesHardware(needs, profile) ? 0 : 1);
 }
 
-/** Whether a hardware encoder of the profile does what the work needs; work that needs no encoder is all the same. */
+/** True if a hardware encoder of the profile does what the work needs; work that needs no encoder is all the same. */
 function usesHardware(needs: Requirements["needs"], { capabilities }: Profile): boolean {
   const { hardware } = capabilities;
   const encoders = needs.filter(({ kind }) => kind === "encoder");

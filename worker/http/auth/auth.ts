@@ -124,7 +124,7 @@ export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   await next();
 };
 
-/** Whether the session, or without one the header, has the admin token. Throws AppError(rate_limited). */
+/** True if the session, or without one the header, has the admin token. Throws AppError(rate_limited). */
 export async function isOperator(context: AnyContext, session: Session | null): Promise<boolean> {
   const { adminToken } = settingsOf(context.env);
   if (session) return session.admin !== null && isSameText(session.admin, await adminDigest(adminToken));

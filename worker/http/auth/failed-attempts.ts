@@ -77,7 +77,7 @@ export async function findCredential<Value>(
 }
 
 /**
- * Whether `compare` accepts the admin token, wherever it comes from: to compare it costs a hash, and nobody guesses it.
+ * True if `compare` accepts the admin token, wherever it comes from: to compare it costs a hash, and nobody guesses it.
  * The limit of wrong ones bounds the log. Throws AppError(rate_limited) for networks that sent too many.
  */
 export async function checkAdminToken(context: AnyContext, compare: () => Promise<boolean>): Promise<boolean> {

@@ -19,7 +19,7 @@ export class KnownCredentials {
   #starts: ReadonlySet<string> | null = null;
   #readAt = 0;
 
-  /** Whether a credential with one of these digests may be valid. Throws AppError when the database is unavailable. */
+  /** True if a credential with one of these digests may be valid. Throws AppError when the database is unavailable. */
   async has(db: D1Database, digests: readonly string[], now: number): Promise<boolean> {
     const isIn = (starts: ReadonlySet<string>): boolean =>
       digests.some((digest) => starts.has(digest.slice(0, DIGEST_CHARS)));

@@ -14,7 +14,7 @@ export type AnyContext = {
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Whether a page of this service sent the request, as far as the browser reports it (Fetch Metadata: Sec-Fetch-Site);
+ * True if a page of this service sent the request, as far as the browser reports it (Fetch Metadata: Sec-Fetch-Site);
  * over plain HTTP to other hosts browsers only send Origin. `unknown`: it is from no browser, or from an old one.
  */
 export function requestOrigin(context: AnyContext): "same" | "other" | "unknown" {

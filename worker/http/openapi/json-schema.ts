@@ -49,5 +49,5 @@ function ignoresCase(schema: z.core.$ZodType): boolean {
 
 const withoutUri = ({ $schema: _dialect, $id: _uri, ...schema }: JsonSchema): JsonSchema => schema;
 
-/** Whether a value is a schema object; JSON Schema also allows `true` and `false`. */
+/** True if a value is a schema object; JSON Schema also allows `true` and `false`. */
 export const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null;

@@ -63,7 +63,7 @@ export type Operation = {
     readonly examples: Readonly<Record<string, Example>>;
     readonly isOptional?: true;
   };
-  /** Whether the body is any bytes. */
+  /** True if the body is any bytes. */
   readonly bytes?: true;
   readonly responses: readonly Success[];
   /** Error codes besides those of all operations with the same access. */

@@ -37,7 +37,7 @@ export function errorResponse(
   return jsonResponse(context, body, status as ContentfulStatusCode);
 }
 
-/** Whether an error of the platform is temporary, such as an object that moved or is overloaded. */
+/** True if an error of the platform is temporary, such as an object that moved or is overloaded. */
 export const isTransientError = (error: unknown): boolean =>
   error instanceof Error && (error instanceof AppError || "retryable" in error || "overloaded" in error);
 

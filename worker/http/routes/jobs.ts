@@ -134,7 +134,7 @@ const changed = (context: Context<ClientEnv>, done: Result<JobView>): Response =
 /** The error for a job of which only the row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;
 
-/** Whether the job has ended. Then its object may be deleted, and responses come from the row. */
+/** True if the job has ended. Then its object may be deleted, and responses come from the row. */
 function hasEnded(row: JobRow): boolean {
   const status = JOB_STATUSES.find((known) => known === row.status);
   return status !== undefined && isTerminalJob(status);

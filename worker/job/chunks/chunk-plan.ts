@@ -30,7 +30,7 @@ export type Inspected = {
   readonly slots: number;
 };
 
-/** Whether a job's request allows chunks, so that the node looks for split points while it inspects the source. */
+/** True if a job's request allows chunks, so that the node looks for split points while it inspects the source. */
 export const mayBeChunked = ({ settings, outputs }: Pick<JobSpec, "settings" | "outputs">): boolean =>
   settings.ultrafast && outputs.some(({ type }) => type !== "image");
 
@@ -96,7 +96,7 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
 /** By how much the duration of the frames may differ from that in the probe. */
 const LENGTH_TOLERANCE = 0.1;
 
-/** Whether the frames and the probe agree. Both come from the node that inspected the source. */
+/** True if the frames and the probe agree. Both come from the node that inspected the source. */
 function isAsLongAsProbed({ input: { probe } }: JobState, { startUs, endUs }: ChunkedVideo): boolean {
   const ofFormat = (probe && sourceFacts(probe).durationMs) ?? 0;
   const ofStream = 1000 * Number(chosenVideo(probe?.streams ?? [])?.duration ?? Number.NaN);
@@ -131,7 +131,7 @@ function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { ou
   return { outputs, why };
 }
 
-/** Whether the task `audio` makes something for an output: audio, the file's tags, a stream's thumbnails. */
+/** True if the task `audio` makes something for an output: audio, the file's tags, a stream's thumbnails. */
 const needsAudioTask = (spec: OutputSpec, { input: { probe } }: JobState): boolean =>
   probe !== null && planAudio({ source: "", probe, outputs: [spec], capabilities: ALL_SOFTWARE }).command !== null;
 

@@ -51,11 +51,11 @@ const isSame = (one: ReadonlySet<string>, other: readonly string[]): boolean =>
   one.size === other.length && other.every((key) => one.has(key));
 const has = (tracks: readonly { output: number }[], index: number): boolean =>
   tracks.some(({ output }) => output === index);
-/** Whether all objects are in the folder of the task's attempt. */
+/** True if all objects are in the folder of the task's attempt. */
 const areOwn = (task: TaskState, tracks: ChunkReport["tracks"]): boolean =>
   tracks.every(({ name, output }) => name.startsWith(attemptFolder(task)) && task.outputs.includes(output));
 
-/** Whether a track has as many frames as expected: exactly the source's, where the output keeps all timestamps. */
+/** True if a track has as many frames as expected: exactly the source's, where the output keeps all timestamps. */
 function fits(state: JobState, output: number, frames: number, ofSource: number): boolean {
   const spec = state.spec.outputs[output];
   const formats = spec?.type === "video" ? [spec] : spec?.type === "httpstream" ? spec.variants : [];

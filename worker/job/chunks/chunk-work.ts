@@ -23,7 +23,7 @@ export const chunkCount = ({ splitPoints }: Pick<ChunkWork, "splitPoints">): num
 export const wantedOutputs = (state: JobState, work: ChunkWork): number[] =>
   work.outputs.filter((index) => !isTerminalOutput(state.outputs[index]?.phase ?? "failed"));
 
-/** Whether a task is one of those that together make outputs of chunks. */
+/** True if a task is one of those that together make outputs of chunks. */
 export const isChunkedTask = ({ kind }: Pick<TaskState, "kind">): boolean =>
   kind === "chunk" || kind === "audio" || kind === "join";
 
@@ -55,19 +55,19 @@ export function finishedChunks(
   return chunks;
 }
 
-/** Whether all chunks and the audio are done: they can be joined. */
+/** True if all chunks and the audio are done: they can be joined. */
 export const isWhole = ({ chunkResults }: Pick<JobState, "chunkResults">, work: ChunkWork): boolean =>
   Object.keys(chunkResults).length >= chunkCount(work) && hasAudio(work);
 
 const hasAudio = ({ audioOutputs, audio }: ChunkWork): boolean => audioOutputs.length === 0 || audio !== null;
 
-/** Whether a task joins the first chunks while others are still encoded. */
+/** True if a task joins the first chunks while others are still encoded. */
 export const joinsEarly = (state: JobState, { kind }: Pick<TaskState, "kind">): boolean => {
   const work = kind === "join" ? activeWork(state) : null;
   return work !== null && !isWhole(state, work);
 };
 
-/** Whether a stream can be played already: its first chunk and its audio are done, and its client wants to. */
+/** True if a stream can be played already: its first chunk and its audio are done, and its client wants to. */
 export const mayJoinEarly = (state: JobState, work: ChunkWork): boolean =>
   work.mayJoinEarly && state.chunkResults[0] !== undefined && hasAudio(work) && isPlayedEarly(state, work);
 

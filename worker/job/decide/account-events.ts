@@ -11,7 +11,7 @@ import { jobPercent } from "../views/job-view.ts";
 /** Notifications that are sent at a time: a body may have 900,000 characters, and a call 32 MiB. */
 const MAX_NOTIFICATIONS = 15;
 
-/** Whether there are events to send. */
+/** True if there are events to send. */
 export const areEventsDue = ({ emitted, outbox, ...state }: JobState): boolean =>
   emitted.status !== statusOf(state) ||
   emitted.notifications < outbox.length ||

@@ -16,7 +16,7 @@ const OF_ONE_OUTPUT: ReadonlySet<ErrorCode> = new Set([
   "input_encrypted",
 ]);
 
-/** Whether an output failed because the source can no longer be read, so that no other output can be made either. */
+/** True if an output failed because the source can no longer be read, so that no other output can be made either. */
 export const isSourceFailure = ({ code }: Failure): boolean =>
   code.startsWith("input_") && errorTraits(code).blame === "source" && !OF_ONE_OUTPUT.has(code);
 

@@ -90,7 +90,7 @@ function planFailures(outputs: readonly OutputSpec[], probe: MediaProbe): Encode
 
 const indicesOf = (specs: readonly OutputSpec[]): number[] => specs.map(({ index }) => index);
 
-/** Whether an output's condition holds; it was validated when the job was created. */
+/** True if an output's condition holds; it was validated when the job was created. */
 export function isWanted({ condition }: OutputSpec, probe: MediaProbe): boolean {
   const parsed = condition === null ? null : parseCondition(condition, isConditionVariable);
   return !parsed?.ok || holds(parsed.value, inputVariables(probe));

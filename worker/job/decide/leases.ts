@@ -80,7 +80,7 @@ const newLease = (
 const isOfRequest = ({ phase, lease }: TaskState, { requestId }: ClaimRequest): boolean =>
   requestId !== undefined && phase === "leased" && lease?.requestId === requestId;
 
-/** Whether leases of the same claim exist: its answer was lost. */
+/** True if leases of the same claim exist: its answer was lost. */
 export const isRepeated = (state: JobState, claim: ClaimRequest): boolean =>
   state.tasks.some((task) => isOfRequest(task, claim));
 
@@ -103,7 +103,7 @@ function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignmen
   ];
 }
 
-/** Whether a claim is for requirements that no task has any more: the job must advertise what there is now. */
+/** True if a claim is for requirements that no task has any more: the job must advertise what there is now. */
 export const isOutdated = (state: JobState, claim: ClaimRequest, now: number): boolean =>
   runnableTasks(state, claim.slotClass).length > 0 && !requiredTasks(state, claim, now).length;
 
@@ -125,7 +125,7 @@ function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[]
   return preferred.length > 0 ? preferred : tasks;
 }
 
-/** Whether a node already works on the other attempt of a chunk. */
+/** True if a node already works on the other attempt of a chunk. */
 const worksOnSameChunk = (state: JobState, task: TaskState, nodeId: string): boolean => {
   const other = otherAttempt(state, task);
   return other?.phase === "leased" && other.lease?.nodeId === nodeId;

@@ -139,11 +139,11 @@ function endTask(state: JobState, taskId: string, now: number): JobState {
   return endIfDone(bumpVersion(next), now);
 }
 
-/** Whether the storage has multipart uploads of the output to complete. */
+/** True if the storage has multipart uploads of the output to complete. */
 const hasMultipartUpload = ({ uploads }: TaskState, { files }: MadeReport): boolean =>
   files.some((file) => uploads[uploadKey(file)]?.uploadId != null);
 
-/** Whether a report names every required file of its output, each with the upload that was signed for it. */
+/** True if a report names every required file of its output, each with the upload that was signed for it. */
 function isStored(state: JobState, task: TaskState, report: MadeReport): boolean {
   const spec = state.spec.outputs[report.output];
   if (!spec) return false;

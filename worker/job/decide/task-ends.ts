@@ -117,7 +117,7 @@ const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string =>
   `Encoded in one piece, because ${kind === "audio" ? "its audio" : "a chunk"} could not be encoded: ${message}`;
 
 /**
- * Whether another attempt may succeed. After an error of the storage, which outlasted the node's own retries, nothing
+ * True if another attempt may succeed. After an error of the storage, which outlasted the node's own retries, nothing
  * is encoded again: the next node would send the same bytes to the same place.
  */
 export function mayRetry(task: TaskState, { code }: Failure): boolean {
@@ -126,13 +126,13 @@ export function mayRetry(task: TaskState, { code }: Failure): boolean {
   return retryable && blame !== "storage" && task.failures + 1 < most;
 }
 
-/** Whether the source's server was not reachable, or failed. */
+/** True if the source's server was not reachable, or failed. */
 const isSourceDown = (code: ErrorCode): boolean => code === "input_unreachable" || /^input_http_5\d\d$/.test(code);
 
 const pauseAfter = ({ failures }: TaskState, failure: Failure | null): number =>
   (failure && isSourceDown(failure.code) ? SOURCE_PAUSES_MS[failures] : undefined) ?? FAILURE_PAUSE_MS;
 
-/** Whether it was the node that failed, and not what it was given to do. */
+/** True if it was the node that failed, and not what it was given to do. */
 const isNodesFault = (code: ErrorCode): boolean =>
   errorTraits(code).blame === "node" && code !== "encoder_not_available" && code !== "node_lost";
 

@@ -28,7 +28,7 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
   return limits.toSorted((one, other) => one.at - other.at)[0] ?? null;
 }
 
-/** Whether a node works on a task. One that waits for chunks does not: no other may take these. */
+/** True if a node works on a task. One that waits for chunks does not: no other may take these. */
 const isWorkedOn = ({ phase, lease }: JobState["tasks"][number]): boolean =>
   phase === "completing" || (phase === "leased" && lease?.waitedUntil !== null);
 

@@ -16,7 +16,7 @@ export type TakenTurn = {
   readonly assigned: Assignment[][];
   /** Leases that their nodes must drop. */
   readonly cancel: LeaseId[];
-  /** Whether the change must be stored: more than leases were renewed. */
+  /** True if the change must be stored: more than leases were renewed. */
   readonly isDurable: boolean;
 };
 

@@ -200,10 +200,10 @@ export class EffectRunner {
   }
 }
 
-/** Whether an effect starts at once; notifications wait for the alarm. */
+/** True if an effect starts at once; notifications wait for the alarm. */
 const isPrompt = ({ effect }: PendingEffect): boolean => effect.kind !== "deliver";
 /**
- * Whether an alarm that runs only such effects need not be set before: if the object dies meanwhile, the platform rings
+ * True if an alarm that runs only such effects need not be set before: if the object dies meanwhile, the platform rings
  * it again. Deleting the state deletes the alarm, too.
  */
 const mayBeRepeated = ({ effect }: PendingEffect): boolean =>

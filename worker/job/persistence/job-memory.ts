@@ -110,7 +110,7 @@ export class JobMemory {
     return ms === 0 ? next : { ...next, used: { ...next.used, nodeMs: Math.max(0, next.used.nodeMs + ms) } };
   }
 
-  /** Whether reports on leases must be written to disk: an output's status changed, or a lease there expires soon. */
+  /** True if reports on leases must be written to disk: an output's status changed, or a lease there expires soon. */
   mustSave(state: JobState, now: number): boolean {
     const { saved } = this.#store;
     if (state.outputs.some(({ phase }, index) => phase !== saved?.outputs[index]?.phase)) return true;

@@ -22,7 +22,7 @@ const JobSecrets = z.object({
       z.object({
         output: z.int(),
         key: z.string(),
-        /** Whether the service generated it; otherwise the client did. */
+        /** True if the service generated it; otherwise the client did. */
         isGenerated: z.boolean(),
       }),
     )

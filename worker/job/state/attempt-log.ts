@@ -70,7 +70,7 @@ export function endOthers<State extends Attempting>(before: Attempting | null, a
   return next;
 }
 
-/** Whether a running attempt neither runs in the other state, nor has its end there. */
+/** True if a running attempt neither runs in the other state, nor has its end there. */
 function hasEnded({ id, attempt }: TaskState, { tasks, attempts, chunkResults }: Attempting): boolean {
   const runs = tasks.some((task) => task.id === id && task.attempt === attempt && task.phase === "leased");
   if (runs || attempts.ended.some((one) => one.task === id && one.attempt === attempt)) return false;

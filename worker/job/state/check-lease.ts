@@ -23,7 +23,7 @@ export function checkLease(state: JobState, proof: LeaseProof): { verdict: Lease
   return { verdict: moveTask(task.phase, "renew") ? "current" : "superseded", task };
 }
 
-/** Whether a lease may still store files of an output: no other node has its task, and the output has not ended. */
+/** True if a lease may still store files of an output: no other node has its task, and the output has not ended. */
 export function mayStore(state: JobState, lease: LeaseId, output: number): boolean {
   const named = parseLeaseId(lease);
   const task = state.tasks.find((candidate) => candidate.id === named?.task);
@@ -31,7 +31,7 @@ export function mayStore(state: JobState, lease: LeaseId, output: number): boole
   return isCurrent && !isTerminalOutput(state.outputs[output]?.phase ?? "failed");
 }
 
-/** Whether the lease brought a chunk: its task was removed then. */
+/** True if the lease brought a chunk: its task was removed then. */
 const hasChunkOf = (state: JobState, named: { task: string; attempt: number }, token: string): boolean =>
   Object.values(state.chunkResults).some(
     (result) => result.task === named.task && result.attempt === named.attempt && result.token === token,

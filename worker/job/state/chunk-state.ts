@@ -8,7 +8,7 @@ import { ChunkTarget } from "#shared/protocol/target.ts";
 
 /** The plan of the chunks, and what is common to all of them. It is large and seldom changes. */
 export const ChunkWork = z.object({
-  /** Whether outputs are being made of chunks now: not before a retried job has inspected its source again. */
+  /** True if outputs are being made of chunks now: not before a retried job has inspected its source again. */
   isActive: z.boolean(),
   /** Number of the scratch folder (see Scratch) that holds all objects. */
   folder: z.int(),
@@ -28,7 +28,7 @@ export const ChunkWork = z.object({
   audio: z.array(ScratchTrack).nullable(),
   /** Attempts of the tasks chunk, audio and join that had no result. */
   retries: z.int(),
-  /** Whether they may be joined while others are encoded: no attempt at it has failed. */
+  /** True if they may be joined while others are encoded: no attempt at it has failed. */
   mayJoinEarly: z.boolean().default(true),
   /** Set once the chunks are joined. */
   boundaries: ChunkBoundaryCheck.nullable(),
@@ -67,7 +67,7 @@ export type ChunkResults = z.infer<typeof ChunkResults>;
 export const Scratch = z.object({
   /** The number of the folder that nodes may write to. */
   folder: z.int(),
-  /** Whether there may be anything in it. */
+  /** True if there may be anything in it. */
   isUsed: z.boolean(),
   /** How long it is kept when the job has failed. */
   /** Folders that are no longer needed, to be removed. */

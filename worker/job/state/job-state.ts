@@ -69,7 +69,7 @@ export const JobState = z.object({
   /** Counts the changes that the index must have, and the last one that it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
-  /** Whether the index shows the job as waiting for a node. */
+  /** True if the index shows the job as waiting for a node. */
   isIndexedQueued: z.boolean().default(true),
   /** The highest percentage that a client has seen: progress never decreases. */
   shownPercent: z.int(),
@@ -101,7 +101,7 @@ export const JobState = z.object({
   outbox: z.array(Delivery),
   /** Until when (ms since 1970) encoding waits for the storage check; null: the check is over, or not needed. */
   storageCheck: z.object({ until: Time }).nullable(),
-  /** Whether the job's objects in the service's own storage were removed. */
+  /** True if the job's objects in the service's own storage were removed. */
   storageCleared: z.boolean(),
   /** What its client sees of attempts that have ended, and of the commands that ran. */
   attempts: AttemptLog.default(NO_ATTEMPTS),

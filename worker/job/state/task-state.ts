@@ -43,7 +43,7 @@ const LeaseState = z.object({
    * the node has reported. That it has is not stored: the object asks once more if it was evicted since.
    */
   confirmBy: Time.nullable().default(null),
-  /** Whether its connection was lost, and the node has not reported since. */
+  /** True if its connection was lost, and the node has not reported since. */
   isSuspected: z.boolean().default(false),
   /** The claim that created it (ClaimRequest.requestId). */
   requestId: z.string().exactOptional(),

@@ -36,7 +36,7 @@ function specOf(state: JobState, output: number): OutputSpec {
   return spec;
 }
 
-/** Whether a lease may store a file of this name as one of an output's. */
+/** True if a lease may store a file of this name as one of an output's. */
 export function isFileOf(state: JobState, { output, file }: NamedFile, lease: LeaseId): boolean {
   const spec = specOf(state, output);
   switch (spec.type) {
@@ -52,7 +52,7 @@ export function isFileOf(state: JobState, { output, file }: NamedFile, lease: Le
 }
 
 /**
- * Whether the upload of a file is recorded, to be compared with the node's report and, if it is a multipart upload, to
+ * True if the upload of a file is recorded, to be compared with the node's report and, if it is a multipart upload, to
  * be completed. A stream has thousands of files; its playlists, which are stored last, name them. So only the files of
  * a stream that have fixed names are recorded.
  */
@@ -95,7 +95,7 @@ export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: numb
 /** Caches ask for a new version each time (RFC 9111 §5.2.2.4). */
 const GROWING = { cacheControl: "no-cache", isGrowing: true } as const;
 
-/** Whether a file is a version of a playlist that others follow. */
+/** True if a file is a version of a playlist that others follow. */
 export const isGrowing = (spec: OutputSpec, { growing = false }: { growing?: boolean }): boolean =>
   growing && spec.type === "httpstream" && spec.livePlaylist;
 

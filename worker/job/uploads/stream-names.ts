@@ -5,11 +5,11 @@ import { entryFilesOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { isStreamFolder, MAX_STREAM_FILE_CHARS } from "#shared/job/stream-files.ts";
 
-/** Whether a file has a fixed name; all other files are in folders that only one lease may write to. */
+/** True if a file has a fixed name; all other files are in folders that only one lease may write to. */
 export const isEntryFile = (stream: HttpStreamOutput, name: string): boolean =>
   entryFilesOf(stream).some(({ file }) => file === name);
 
-/** Whether a lease may write a file of this name. */
+/** True if a lease may write a file of this name. */
 export function mayWrite(stream: HttpStreamOutput, name: string, lease: LeaseId): boolean {
   if (isEntryFile(stream, name)) return true;
   const [packageName, folder = "", ...rest] = name.split("/");

@@ -24,7 +24,7 @@ export function responseTo(headers: Headers, object: StoredObject): ObjectRespon
   return range ? { status: 206, range } : { status: 200 };
 }
 
-/** Whether a list of entity tags contains this one, or is `*`. */
+/** True if a list of entity tags contains this one, or is `*`. */
 const names = (list: string, etag: string): boolean =>
   list.split(",").some((entry) => entry.trim() === "*" || entry.trim().replace(/^W\//, "") === etag);
 
@@ -35,11 +35,11 @@ function isUnchanged(headers: Headers, object: StoredObject): boolean {
   return since !== null && seconds(object) <= since;
 }
 
-/** Whether an If-Range, if there is one, matches the current object. */
+/** True if an If-Range, if there is one, matches the current object. */
 const isCurrent = (ifRange: string | null, object: StoredObject): boolean =>
   ifRange === null || ifRange === object.etag || secondsOf(ifRange) === seconds(object);
 
-/** Whether the object changed after a date; false if the date is not valid. */
+/** True if the object changed after a date; false if the date is not valid. */
 function isOlder(date: string | null, object: StoredObject): boolean {
   const at = secondsOf(date);
   return at !== null && at < seconds(object);

@@ -14,7 +14,7 @@ export const BUILTIN_RETENTION_MS = 24 * 60 * 60 * 1000;
 export const prefixOf = (jobId: JobId): string => `${jobId}/`;
 export const keyOf = ({ jobId, path }: BuiltinObject): string => prefixOf(jobId) + path;
 
-/** Whether R2 allows a key of this length: its limit is that of S3 (R2 limits). */
+/** True if R2 allows a key of this length: its limit is that of S3 (R2 limits). */
 export const hasRoomFor = (object: BuiltinObject): boolean => nameBytes(keyOf(object)) <= MAX_NAME_BYTES;
 
 const ROOT = "/storage/";

@@ -80,7 +80,7 @@ export async function verifyPut(url: URL, keys: SealingKeys, now: number): Promi
   return { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder: { lease, output } };
 }
 
-/** Whether any of the keys signed this. The first key signs; signatures of older keys are valid, too. */
+/** True if any of the keys signed this. The first key signs; signatures of older keys are valid, too. */
 async function isSigned(target: Uint8Array, signature: string, keys: SealingKeys): Promise<boolean> {
   const pairs = /^[0-9a-f]{64}$/.test(signature) ? (signature.match(/../g) ?? []) : [];
   const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));

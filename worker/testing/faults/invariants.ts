@@ -65,7 +65,7 @@ async function scratchKeys(jobId: JobId): Promise<string[]> {
   return [...xml.matchAll(/<Key>([^<]*)</g)].map(([, key = ""]) => key);
 }
 
-/** Whether a multipart upload no longer exists: the storage accepts no part for it. */
+/** True if a multipart upload no longer exists: the storage accepts no part for it. */
 async function isGone(upload: string): Promise<boolean> {
   try {
     await sendS3(signer(), `${upload}&partNumber=99`, { method: "PUT", body: "late" });

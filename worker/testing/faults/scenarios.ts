@@ -13,9 +13,9 @@ export type Scenario = {
   readonly seconds: number;
   /** The kinds of tasks that fail. */
   readonly fails?: Partial<Record<Task["kind"], ErrorCode>>;
-  /** Whether the client cancels the job while its encode uploads. */
+  /** True if the client cancels the job while its encode uploads. */
   readonly isCancelled?: boolean;
-  /** Whether somebody listens to the events of the account. */
+  /** True if somebody listens to the events of the account. */
   readonly isListened?: boolean;
   /** Its final status. */
   readonly ends: "job.completed" | "job.failed" | "job.aborted";

@@ -64,7 +64,7 @@ export function Lanes(props: Props) {
   );
 }
 
-/** Whether two bars are attempts at the same chunk or task. */
+/** True if two bars are attempts at the same chunk or task. */
 export const isSameWork = (a: Bar, b: Bar): boolean =>
   a.task === b.task || (a.chunk !== undefined && a.chunk.number === b.chunk?.number);
 

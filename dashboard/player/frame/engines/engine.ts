@@ -4,7 +4,7 @@
 export type Failure = {
   readonly url: string;
   readonly status: number | null;
-  /** Whether it was loaded and cannot be decoded. */
+  /** True if it was loaded and cannot be decoded. */
   readonly codec: boolean;
   readonly detail: string;
 };

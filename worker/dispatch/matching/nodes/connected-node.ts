@@ -19,7 +19,7 @@ export const ConnectedNode = z.object({
   leases: HeldLeases,
   /** The accounts of these leases' jobs, by job id, as far as they are known. */
   accounts: z.record(z.string(), z.string()).default({}),
-  /** Whether it accepts no more work on this connection. */
+  /** True if it accepts no more work on this connection. */
   draining: z.boolean(),
   /** When it last sent a frame, as of the last update; ms since 1970. */
   heardAt: z.number(),

@@ -67,7 +67,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#running.holder(lease);
   }
 
-  /** Whether a node has a lease. Another process of the node has not. */
+  /** True if a node has a lease. Another process of the node has not. */
   holding({ nodeId, session, lease }: LeaseHolder): LeaseHolding {
     const node = this.get(nodeId);
     if (!node) return "not-connected";

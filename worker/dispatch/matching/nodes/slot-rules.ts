@@ -59,7 +59,7 @@ export class SlotRules {
     return this.#limits.keys();
   }
 
-  /** Whether an encode slot is held for an inspection. */
+  /** True if an encode slot is held for an inspection. */
   isHeldFor(lease: string): boolean {
     return !this.#late.has(lease);
   }

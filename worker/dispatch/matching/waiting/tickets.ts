@@ -11,7 +11,7 @@ export const Ticket = TicketOffer.extend({
   notBefore: z.number(),
   /** Since when tasks of this ticket have waited. */
   waitingSince: z.number().default(0),
-  /** Whether `count` is what was stored when the job first advertised, and may be out of date. */
+  /** True if `count` is what was stored when the job first advertised, and may be out of date. */
   isCountOld: z.boolean().default(false),
 });
 export type Ticket = z.infer<typeof Ticket>;

@@ -72,7 +72,7 @@ type Moves = ReadonlyMap<string, ReadonlySet<string>>;
 
 const nextOf = (moves: Moves, status: string): string[] => [...(moves.get(status) ?? [])];
 
-/** Whether a status is final: it has no next status, or only earlier ones. */
+/** True if a status is final: it has no next status, or only earlier ones. */
 function isFinal(moves: Moves, status: string): boolean {
   const order = [...moves.keys()];
   return nextOf(moves, status).every((next) => order.indexOf(next) < order.indexOf(status));
