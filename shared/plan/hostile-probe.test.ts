@@ -1,4 +1,4 @@
-// A node must not control ffmpeg on other nodes: no text of a probe may get into a plan.
+// A node must not control ffmpeg on other nodes. No text of a probe may get into a plan.
 
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
@@ -90,7 +90,7 @@ function searches(probe: MediaProbe): PlannedRun[] {
   return [sample, encode, measure];
 }
 
-/** Part of each hostile text, so that it is found wherever one of them ends up. */
+/** Part of each hostile text, so that the test finds the text anywhere in a plan. */
 const NEEDLE = "h0st1le";
 const hostile = fc
   .tuple(
@@ -177,7 +177,7 @@ const probes = fc.record({
   }),
 });
 
-/** Probes that were not checked may also make the planner throw. */
+/** Unchecked probes may also make the planner throw. */
 function argumentsOrThrow(probe: MediaProbe): string[] {
   try {
     return argumentsOf(probe);
@@ -189,13 +189,13 @@ function argumentsOrThrow(probe: MediaProbe): string[] {
 
 const RUNS = { numRuns: 60 };
 
-test("all kinds of plans are among the plans that are checked", () => {
+test("the checked plans include all kinds of plans", () => {
   const all = argumentsOf(probeOf("30/1")).join("\n");
   for (const part of ["feature='name=psnr", "q0-sample-0.mkv", "n_subsample=3", "overlay=", "hls"])
     expect(all).toContain(part);
 });
 
-test("no text of any probe is in any argument of any plan, whether or not the probe was checked", () => {
+test("no argument of any plan contains a text of a probe, whether or not the probe was checked", () => {
   fc.assert(
     fc.property(probes, (probe) => {
       const checked = MediaProbe.safeParse(probe);
@@ -214,7 +214,7 @@ describe("a filter in the name of a color", () => {
     ["color_transfer", `bt709${filters}`, { format: "mov:prores" }],
     ["color_space", `bt709${filters}`, { format: "mp4:480p" }],
   ];
-  it.each(rows)("in %s counts as a missing name: %s", (field, name, output) => {
+  it.each(rows)("a filter in %s counts as a missing name: %s", (field, name, output) => {
     const source = probeOf("30/1");
     const [video, ...others] = source.streams.map((of) => ({ ...of, codec_name: "prores", color_range: "pc" }));
     const plan = (value: string | undefined) =>
@@ -230,7 +230,7 @@ describe("a filter in the name of a color", () => {
 });
 
 describe("a probe", () => {
-  it("keeps what ffprobe prints, and drops other texts without an error", () => {
+  it("keeps texts as ffprobe prints them, and drops other texts without an error", () => {
     const honest = {
       index: 0,
       codec_type: "video",
@@ -267,7 +267,7 @@ describe("a probe", () => {
   });
 });
 
-test("a filter or an argument that no plan writes is an error", () => {
+test("rejects a filter or an argument that no plan writes", () => {
   const graph = (filter: string) => () => branchGraph("[0:0]", { label: "v0", filters: [filter] }, new Map());
   for (const filter of ["scale=1:1,movie=x", "movie=/x", "null;null", "null[a]", "setpts='a'b'", "scale=w=\\:1"]) {
     expect(graph(filter), filter).toThrow("No filter of a plan");

@@ -24,7 +24,7 @@ describe("exact split points are", () => {
       [],
       0,
     ],
-    // From the fiftieth frame on, frames come half a frame early: each is moved to the next slot.
+    // From the fiftieth frame on, frames come half a frame early. Each is moved to the next slot.
     [
       "nowhere after a frame whose slot depends on the frame before",
       "25/1",
@@ -40,7 +40,7 @@ describe("exact split points are", () => {
     expect(splitPoints).toHaveLength(count);
   });
 
-  test("times are relative to the start of a run over video and audio in MPEG-TS", () => {
+  test("measures times from the start of a run over video and audio in MPEG-TS", () => {
     const format = { format_name: "mpegts", start_time: "1.400000" };
     const { streams } = probeOf("25/1");
     const starts = ["1.860000", "1.810000"];
@@ -71,7 +71,7 @@ describe("chunks", () => {
     [240, 60_000, 8, [60, 60, 60, 60]],
   ];
 
-  test.each(ROWS)("of %i s with a grid of %i ms for %i slots are %j long", (seconds, segmentMs, slots, expected) => {
+  test.each(ROWS)("splits %i s with a grid of %i ms for %i slots into %j", (seconds, segmentMs, slots, expected) => {
     const source = sourceOf(seconds);
     const chosen = chooseSplitPoints(source, { segmentMs, slots, audioMs: 0 });
     const lines = chosen.ok
@@ -81,7 +81,7 @@ describe("chunks", () => {
     if (chosen.ok) expect(chosen.value.reduce((sum, { frames }) => sum + frames, 0)).toBe(source.frames);
   });
 
-  test("are limited to the number that a job can store", () => {
+  test("limits the number of chunks that a job can store", () => {
     const point = (at: number) => ({
       index: 30 * at,
       splitUs: 30e6 * at - 1,
@@ -95,7 +95,7 @@ describe("chunks", () => {
     expect(chosen).toEqual({ ok: false, error: "it is too long: it would have more than 1700 chunks" });
   });
 
-  test("are not possible if keyframes are too far apart", () => {
+  test("rejects a source whose keyframes are too far apart", () => {
     const chosen = chooseSplitPoints(
       { ...sourceOf(300), longestGopMs: 31_000 },
       { segmentMs: 2000, slots: 8, audioMs: 0 },
@@ -103,7 +103,7 @@ describe("chunks", () => {
     expect(chosen).toEqual({ ok: false, error: "its keyframes are up to 31.0 s apart, too far to begin within it" });
   });
 
-  test("divide the mean bitrate by the coded size of the source", () => {
+  test("divides the mean bitrate by the coded size of the source", () => {
     const frameIndex = frameIndexOf(evenly(5, 72), (index) => (index < 120 ? 400 : 100));
     const chosen = chooseSplitPoints(chunkableSource(frameIndex, probeOf("5/1")), {
       segmentMs: 2000,

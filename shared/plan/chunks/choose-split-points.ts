@@ -7,11 +7,11 @@ import { type ChunkableSource, gridLineMs } from "./chunkable-source.ts";
 
 /** Chunks are whole multiples of `segmentMs` (see `chunkGridMs`). */
 export type SplitOptions = Pick<ChunkLengthOptions, "segmentMs" | "slots" | "audioMs" | "isPlayedEarly"> & {
-  /** Left out: those of chunks on several nodes. */
+  /** Defaults to the lengths for chunks on several nodes. */
   readonly lengths?: SplitLengths;
 };
 
-/** Which videos are split, and into chunks of which lengths. */
+/** Limits for the length of a video that is split, and for the length of its chunks. */
 export type SplitLengths = {
   /** Only longer videos are split. */
   readonly longerThanMs: number;
@@ -19,22 +19,23 @@ export type SplitLengths = {
 };
 
 /**
- * Shorter chunks cost more than they gain: for each, some seconds of preroll are decoded, and its rate control starts
+ * Shorter chunks cost more than they save. Each chunk decodes some seconds of preroll, and its rate control starts
  * without any knowledge (docs/ultrafast.md).
  */
 const ON_NODES: SplitLengths = { longerThanMs: MIN_CHUNKED_MS, shortestMs: 24_000 };
-/** All other chunks wait for the last one. */
+/** Upper bound of the chosen length, because all other chunks wait for the last chunk. */
 const LONGEST_MS = 60_000;
 /**
- * Eleven hours of the shortest: as many as a report can hold split points (MAX_SPLIT_POINTS) that are two seconds
- * apart.
+ * Eleven hours of the shortest chunks. A report can hold this many split points at a distance of two seconds
+ * (MAX_SPLIT_POINTS).
  */
 export const MAX_CHUNKS = 1_700;
-/** A chunk is at least this many times as long as the longest distance of keyframes. */
+/** A chunk is at least this many times as long as the longest distance between keyframes. */
 const GOPS_PER_CHUNK = 2;
 /**
- * The mean bitrates of chunks follow the source's bitrate with this power. What is hard for one encoder is hard for
- * another, but an encoder of the whole video does not spend all of the difference either (docs/ultrafast.md).
+ * Exponent that maps the source's bitrate in a chunk to the chunk's mean bitrate. A scene that is hard for one encoder
+ * is hard for another encoder. An encoder of the whole video does not spend all of the difference either
+ * (docs/ultrafast.md).
  */
 const SHARE_POWER = 0.5;
 
@@ -65,7 +66,9 @@ export function chooseSplitPoints(source: ChunkableSource, options: SplitOptions
 
 type Lengths = { readonly segmentMs: number; readonly lengthMs: number; readonly leastMs: number };
 
-/** The first split point at or after each multiple of `chunkMs` that is also a multiple of a segment. */
+/**
+ * The first split point at or after each multiple of `chunkMs`. The point is also at a multiple of the segment length.
+ */
 function pointsEvery(
   chunkMs: number,
   source: ChunkableSource,
@@ -84,11 +87,11 @@ function pointsEvery(
   return points;
 }
 
-/** From each value to the next, starting with 0 and ending with `end`. */
+/** Differences between neighboring values. The first difference starts at 0, the last ends at `end`. */
 const differences = (values: readonly number[], end: number): number[] =>
   [...values, end].map((value, at) => value - (values[at - 1] ?? 0));
 
-/** The chunks between these split points. */
+/** The chunks between the split points. */
 export function chunkSpans(source: ChunkableSource, points: readonly PossibleSplitPoint[]): ChunkSpan[] {
   const { startUs, longestGopMs } = source;
   const shares = sharesOf(source, points);
@@ -99,7 +102,9 @@ export function chunkSpans(source: ChunkableSource, points: readonly PossibleSpl
   });
 }
 
-/** By the coded size of each chunk in the source. Together the chunks have the video's mean bitrate. */
+/**
+ * Bitrate shares of the chunks, by their coded size in the source. Together the chunks have the video's mean bitrate.
+ */
 function sharesOf(source: ChunkableSource, points: readonly PossibleSplitPoint[]): number[] {
   const lengths = differences(
     points.map(({ frameUs }) => (frameUs - source.startUs) / 1000),

@@ -29,7 +29,7 @@ test.each([
   expect(chooseChunkLength(options)).toBe(1000 * expected);
 });
 
-test("chunks are multiples of segments, also if there is no multiple within the limits", () => {
+test("chunks are multiples of segments, even if no multiple is within the limits", () => {
   const options = { lengthMs: 500_000, leastMs: 24_000, mostMs: 60_000, slots: 3, audioMs: 0 };
   expect(
     [7000, 35_000, 50_000, 59_000].map((segmentMs) => chooseChunkLength({ ...options, segmentMs }) % segmentMs),
@@ -37,7 +37,7 @@ test("chunks are multiples of segments, also if there is no multiple within the 
   expect(chooseChunkLength({ ...options, leastMs: 52_000, segmentMs: 50_000 })).toBe(50_000);
 });
 
-test("the work is limited for any video, fleet and limits", () => {
+test("limits the work for any video, fleet and limits", () => {
   const number = fc.double({ min: 1, max: 1e18, noNaN: true });
   const anyOptions = fc.record({
     lengthMs: number,

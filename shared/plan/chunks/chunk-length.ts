@@ -1,53 +1,53 @@
-// Chooses the length of chunks with which the whole video is done soonest.
+// Chooses the chunk length that completes the whole video soonest.
 
 export type ChunkLengthOptions = {
   readonly lengthMs: number;
-  /** The limits of a chunk's length. */
+  /** Limits for the length of a chunk. */
   readonly leastMs: number;
   readonly mostMs: number;
-  /** Chunks are whole multiples of this. */
+  /** Chunks are whole multiples of this length. */
   readonly segmentMs: number;
-  /** How many tasks can run at the same time. */
+  /** Number of tasks that can run at the same time. */
   readonly slots: number;
-  /** What it costs to encode the audio, as the length of video that costs as much. */
+  /** Length of video that takes as long to encode as the audio. */
   readonly audioMs: number;
   /** The first chunks are played while the others are encoded. False by default. */
   readonly isPlayedEarly?: boolean;
 };
 
-/** What a chunk costs in addition to its frames: the preroll, which is only decoded. */
+/** Cost of a chunk in addition to its frames: the preroll, which is only decoded. */
 const PREROLL_MS = 1000;
 
 /**
- * The calculation covers this many chunks. A longer video keeps each slot busy many times, so that lengths hardly
+ * The calculation covers this many chunks. A longer video keeps each slot busy many times, so chunk lengths hardly
  * matter.
  */
 const MOST_CHUNKS = 2_000;
-/** The most lengths that are tried. Within the limits of choose-split-points.ts there are at most 19. */
+/** Upper bound for the lengths that are tried. The limits of choose-split-points.ts allow at most 19. */
 const MOST_CANDIDATES = 64;
 
-/** How much later a video may be done if that makes its first chunk shorter, as a factor. */
+/** Factor by which a video may be completed later if that makes its first chunk shorter. */
 const FOR_EARLY_PLAY = 1.05;
 
 /**
- * The cases that a length is tried with: the speed of one of the slots, the share of its estimate that the audio takes,
- * and the weight of the result. The estimate is that of stereo at 48 kHz.
+ * Cases for each length: the speed of a slot, the share of its estimate that the audio takes, and the weight of the
+ * result. The estimate is for stereo at 48 kHz.
  */
 const CASES = [
   { speed: 1, audio: 1, weight: 1.75 },
-  // Decides between lengths where the audio would take longer than any chunk.
+  // Decides between lengths if the audio takes longer than any chunk.
   { speed: 1, audio: 0.5, weight: 0.25 },
   { speed: 0.7, audio: 1, weight: 1 },
 ] as const;
-/** The slot with that speed: not the first, which gets the audio, but one that gets a chunk early. */
+/** Index of the slot with another speed. The first slot gets the audio; this slot gets a chunk early. */
 const OTHER_SLOT = 1;
 
 /**
- * The length of all chunks but the last. Tries every possible length: assigns the audio and then the chunks in their
- * order to whichever slot is free first, with equal slots, with one slow slot, and with less audio. Returns the length
- * with the earliest end; of equal ones the longest. Short chunks compensate for slow nodes, few chunks save what each
- * one costs. For a video that is played early, the shortest with which it is done hardly later. The work is limited for
- * all options.
+ * Returns the length of all chunks except the last. Tries every possible length. Assigns the audio and then the chunks,
+ * in order, to the next free slot. Repeats this with equal slots, with one slow slot, and with less audio.
+ * Returns the length with the earliest end, and the longest of equal lengths. Short chunks compensate for slow nodes;
+ * few chunks save the cost per chunk. For a video that is played early, returns the shortest length that ends hardly
+ * later. The work is limited for all options.
  */
 export function chooseChunkLength(options: ChunkLengthOptions): number {
   const { leastMs, mostMs, segmentMs } = options;
@@ -81,7 +81,7 @@ function chunksOf(lengthMs: number, chunkMs: number, leastMs: number): number[] 
   return [...lengths.slice(1), chunkMs + remainderMs];
 }
 
-/** When the last of these tasks is done, if each goes to the slot that is free first. One slot has another speed. */
+/** End of the last task if each task goes to the next free slot. `OTHER_SLOT` has speed `speed`. */
 function endOf(tasks: readonly number[], slots: number, speed: number): number {
   const heap = Array.from({ length: Math.min(slots, tasks.length) }, (_, slot) => ({ slot, freeAt: 0 }));
   let end = 0;
@@ -100,10 +100,7 @@ type Slot = { readonly slot: number; freeAt: number };
 const isBefore = (one: Slot, other: Slot): boolean =>
   one.freeAt < other.freeAt || (one.freeAt === other.freeAt && one.slot < other.slot);
 
-/**
- * Restores the order of a binary heap, whose first slot is the one that is free first, after its first slot has
- * changed.
- */
+/** Restores the order of a binary heap after its first slot has changed. The first slot is the next free slot. */
 function sink(heap: Slot[]): void {
   for (let at = 0; ; ) {
     const [left, right] = [2 * at + 1, 2 * at + 2];

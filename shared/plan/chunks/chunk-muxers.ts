@@ -4,35 +4,33 @@ import type { VideoOutput } from "../../job/output-spec.ts";
 import { fileArguments } from "../command/muxers.ts";
 import { streamArguments } from "../streams/stream-muxers.ts";
 
-/**
- * The file of a video track, or of a stream's audio track: fragmented MP4. Chunks and joined tracks have the same name.
- */
+/** File of a video track, or of a stream's audio track: fragmented MP4. Chunks and joined tracks have the same name. */
 export const chunkFile = (output: number, track: string): string => `${output}-${track}.mp4`;
 
-/** The pipe through which a joined video track is read while it grows. */
+/** Pipe that serves a joined video track while the track grows. */
 export const pipeFile = (output: number, track: string): string => `${output}-${track}.pipe`;
 
-/** A box with bitrates would differ between chunks, but a track has one header. */
+/** A box with bitrates would differ between chunks, but a track has only a single header. */
 const SAME_HEADERS = ["-write_btrt", "0"];
 
-/** ffmpeg's options for the video of a chunk, which has no segments. */
+/** ffmpeg's options for the video of a chunk. A chunk has no segments. */
 export const chunkArguments = (file: string): string[] => [
   ...SAME_HEADERS,
   ...streamArguments({ fmp4: file, ts: null }, "video", 0),
 ];
 
-/** The output of a first pass, whose frames are not needed. */
+/** Output of a first pass, which needs no frames. */
 export const NULL_OUTPUT: readonly string[] = ["-f", "null", "-"];
 
-/** ffmpeg's options for an audio track of a stream, which is encoded in one piece. */
+/** ffmpeg's options for a stream's audio track, which is encoded in one piece. */
 export const streamAudioArguments = (file: string): string[] => streamArguments({ fmp4: file, ts: null }, "audio", 0);
 
-/** The only audio track of a file. Streams have their own names. */
+/** Name of a file's only audio track. Streams have their own names. */
 export const AUDIO_TRACK = "audio";
 
 /**
- * The container of the audio until it is joined with its video. It keeps everything that the output's container keeps,
- * so that copying changes nothing. Fragmented MP4 would lose the encoder's priming and padding.
+ * Container of the audio until it is joined with its video. It keeps everything that the output's container keeps, so
+ * that copying changes nothing. Fragmented MP4 would lose the encoder's priming and padding.
  */
 function interimContainer({ container }: VideoOutput): TrackContainer {
   if (container === "mkv" || container === "webm") return "mkv";
@@ -40,18 +38,16 @@ function interimContainer({ container }: VideoOutput): TrackContainer {
 }
 
 /**
- * Priming begins before time 0. If Matroska's muxer does not write it as a codec delay, it moves the audio to start at
- * 0 instead, which makes the audio later than its video because it is alone in its file. All versions write the delay
- * of Opus, and ffmpeg 5.1 applies it twice to times that are not moved.
+ * Priming starts before time 0. If Matroska's muxer does not write priming as a codec delay, it moves the start of the
+ * audio to 0. The audio is then later than its video, because it is alone in its file. All versions write the delay of
+ * Opus. ffmpeg 5.1 applies that delay twice to times that are not moved.
  */
 const KEEP_PRIMING: readonly string[] = ["-avoid_negative_ts", "disabled"];
 
-/** The file of the audio until it is joined. */
+/** File of the audio until it is joined. */
 export const audioFile = (spec: VideoOutput): string => `${spec.index}-${AUDIO_TRACK}.${interimContainer(spec)}`;
 
-/**
- * ffmpeg's options for the audio of a file, which is encoded in one piece. `codec` is ffmpeg's name, also for a copy.
- */
+/** ffmpeg's options for a file's audio, which is encoded in one piece. `codec` is ffmpeg's name, also for a copy. */
 export function audioFileArguments(spec: VideoOutput, codec: string | null): string[] {
   const container = interimContainer(spec);
   const format = { container, video: null, fragmented: false, keepsMetadata: spec.keepsMetadata };

@@ -8,22 +8,22 @@ import { slotOfFirst } from "./frame-slots.ts";
 
 export type VideoSpan = {
   readonly span: ChunkSpan;
-  /** The constant rate of the source's frames; null: they keep their own times. */
+  /** Constant rate of the source's frames; null: frames keep their own times. */
   readonly slotFps: number | null;
   /** Names the files of a first pass. Unique in the working folder. */
   readonly passLog: string;
 };
 
 export type ChunkVideo = {
-  /** The filters of the timing, for a run that begins at the chunk. */
+  /** Filters of the timing, for a run that starts at the chunk. */
   readonly timing: readonly string[];
-  /** Drops all frames that are not in the chunk. Comes after all filters that look at neighboring frames. */
+  /** Drops all frames outside the chunk. Comes after all filters that look at neighboring frames. */
   readonly trim: readonly string[];
-  /** From the output's first frame to the chunk's, in seconds. */
+  /** Time from the output's first frame to the chunk's first frame, in seconds. */
   readonly sinceStart: number;
-  /** When the chunk's first frame is shown, in µs on the source's timeline. */
+  /** Time of the chunk's first frame, in µs on the source's timeline. */
   readonly firstUs: number;
-  /** Null for the last chunk of an output that has another frame rate than the source. */
+  /** Null for the last chunk of an output with another frame rate than the source. */
   readonly frames: number | null;
 };
 
@@ -33,8 +33,9 @@ export const chunkVideo = (video: VideoSpan, timing: FrameTiming): ChunkVideo =>
 type SplitPoint = NonNullable<ChunkSpan["from"]>;
 
 /**
- * Three quarters of the way from the last frame before the split point to the first one after it. However a time base
- * rounds this, it is later than the one and not later than the other, even if they are one tick apart.
+ * Three quarters of the way from the last frame before the split point to the first frame after it. With any rounding
+ * by a time base, this is later than the first of both frames and not later than the second. That holds even if the
+ * frames are one tick apart.
  */
 const between = ({ splitUs, frameUs }: SplitPoint): string => seconds((splitUs + frameUs) / 2000);
 
@@ -51,13 +52,13 @@ function sourceFrames({ span, slotFps }: VideoSpan): ChunkVideo {
   };
 }
 
-/** A difference of frames that counts as none. */
+/** Differences below this number of frames count as equal. */
 const NO_FRAMES = 1e-6;
 
 /**
- * Filter `fps` counts frames from time 0 on, wherever it starts, if it gets the source's own times. A chunk has the
- * frames from the first one at or after its line of the keyframe grid. The lines are at multiples after the output's
- * own first frame.
+ * Filter `fps` counts frames from time 0, wherever it starts, if it gets the source's own times. A chunk starts at the
+ * first frame at or after its line of the keyframe grid. Grid lines are at multiples, counted from the output's own
+ * first frame.
  */
 function convertedFrames(span: ChunkSpan, { filters, fps }: FrameTiming): ChunkVideo {
   const { from, to } = span;

@@ -1,4 +1,4 @@
-// Describes a source that may be split into chunks, in a form small enough to send to the control plane.
+// Describes a source that may be split into chunks. The description is small enough to send to the control plane.
 
 import type { OutputSpec } from "../../job/output-spec.ts";
 import { INDEXED_DEMUXERS } from "../../media/demuxers.ts";
@@ -16,34 +16,31 @@ import { isUnsure, slotOfFirst, slotRate, slotsOfAll } from "./frame-slots.ts";
 
 export type ChunkableSource = {
   readonly frames: number;
-  /**
-   * When the first frame is shown, and when the last one ends, in µs on the timeline of a run that reads video and
-   * audio.
-   */
+  /** Start of the first frame and end of the last frame, in µs on the timeline of a run that reads video and audio. */
   readonly startUs: number;
   readonly endUs: number;
   /** Coded size of all frames. */
   readonly bytes: number;
   readonly longestGopMs: number;
-  /** At most one for each line of a grid of two seconds that starts at the first frame. */
+  /** At most one split point per grid line. The grid has lines every two seconds, from the first frame on. */
   readonly splitPoints: readonly PossibleSplitPoint[];
 };
 
 /** All keyframe grids have lines at multiples of this. */
 export const SPLIT_GRID_MS = 2000;
 
-/** A frame this near to the start of a grid cell belongs clearly to neither side. In seconds. */
+/** A frame this near to the start of a grid cell clearly belongs to neither cell. In seconds. */
 const UNSURE_SECONDS = 0.00001;
 
-/** The distance from the first frame to the grid line of a split point. */
+/** Distance from the first frame to the grid line of a split point. */
 export const gridLineMs = (
   { startUs }: Pick<ChunkableSource, "startUs">,
   { frameUs }: Pick<PossibleSplitPoint, "frameUs">,
 ): number => Math.floor((frameUs - startUs + ROUNDING_SECONDS * 1e6) / (SPLIT_GRID_MS * 1000)) * SPLIT_GRID_MS;
 
 /**
- * A source with only those split points at which a run can begin without any difference: each frame gets the time that
- * it has in a run over the whole source, and the first one is a keyframe there too.
+ * Returns the source with only its exact split points. A run that starts at an exact split point gives each frame the
+ * same time as a run over the whole source. The first frame is also a keyframe in that run.
  */
 export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): ChunkableSource {
   const originUs = ptsOriginUs(probe);
@@ -62,7 +59,7 @@ export function chunkableSource(frameIndex: FrameIndex, probe: MediaProbe): Chun
   };
 }
 
-/** `seconds` are the times of all frames; `fps` is their constant rate, or null. */
+/** Split points that are exact. `seconds`: times of all frames. `fps`: their constant rate, or null. */
 function exactSplitPoints(frameIndex: FrameIndex, seconds: Float64Array, fps: number | null): PossibleSplitPoint[] {
   const shown = fps === null ? seconds : shownTimes(seconds, fps);
   if (shown === null) return [];
@@ -71,20 +68,20 @@ function exactSplitPoints(frameIndex: FrameIndex, seconds: Float64Array, fps: nu
   );
 }
 
-/** When frames of a constant rate are shown; null if a run would drop some of them. */
+/** Times of frames with a constant rate; null if a run would drop some of them. */
 function shownTimes(seconds: Float64Array, fps: number): Float64Array | null {
   const slots = slotsOfAll(seconds, fps);
   if (slots.includes(null) || isUnsure(seconds[0] ?? 0, fps)) return null;
   return Float64Array.from(slots, (slot) => (slot ?? 0) / fps);
 }
 
-/** True if the time of the frame does not depend on the frames before it. */
+/** True if the time of the frame does not depend on earlier frames. */
 function isIndependent(seconds: Float64Array, shown: Float64Array, index: number, fps: number): boolean {
   const time = seconds[index] ?? 0;
   return !isUnsure(time, fps) && slotOfFirst(time, fps) === Math.round((shown[index] ?? 0) * fps);
 }
 
-/** True if the frame is the first of a grid cell, and would be so with any rounding. */
+/** True if the frame is the first of a grid cell with any rounding. */
 function isOnLine(shown: Float64Array, index: number): boolean {
   const cell = (at: number, moved: number): number =>
     Math.floor(((shown[at] ?? 0) - (shown[0] ?? 0) + ROUNDING_SECONDS + moved) / (SPLIT_GRID_MS / 1000));
@@ -92,12 +89,12 @@ function isOnLine(shown: Float64Array, index: number): boolean {
   return here > before && here === cell(index, UNSURE_SECONDS);
 }
 
-/** The longest chunk, which must be a whole multiple of the grid. */
+/** Upper bound for the grid. The longest chunk must be a whole multiple of the grid. */
 const MAX_GRID_MS = 60_000;
 
 /**
- * The lengths of chunks are multiples of this, so that chunk boundaries are segment boundaries of all outputs. Null if
- * there is no such length of up to a minute.
+ * Returns a length whose multiples are the chunk lengths. With it, chunk boundaries are segment boundaries of all
+ * outputs. Null if no such length of up to a minute exists.
  */
 export function chunkGridMs(outputs: readonly OutputSpec[]): number | null {
   const segments = outputs.flatMap((spec) => (spec.type === "httpstream" ? [spec.segmentDurationMs] : []));
@@ -112,9 +109,9 @@ const INDEXED_MARGIN_MS = 1000;
 const TS_LEAST_MS = 10_000;
 
 /**
- * How long before a chunk decoding begins, in ms; null if ffmpeg cannot begin in the middle of such a file. If the file
- * has an index, decoding begins at the keyframe before, and video that recovers over many frames is complete by the
- * next one. Without an index ffmpeg lands anywhere.
+ * Time between the start of decoding and the chunk, in ms. Null if ffmpeg cannot start in the middle of such a file. If
+ * the file has an index, decoding starts at the keyframe before the chunk. Video that recovers over many frames is
+ * complete by the next keyframe. Without an index, ffmpeg's seek ends anywhere.
  */
 export function prerollOf(format: string, longestGopMs: number): number | null {
   if (INDEXED_DEMUXERS.has(format)) return longestGopMs + INDEXED_MARGIN_MS;

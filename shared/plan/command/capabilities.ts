@@ -2,12 +2,12 @@
 import type { Capabilities } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 
-/** What works on the node that runs the plan, by ffmpeg's names. The node tests this when it starts. */
+/** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> & Partial<Pick<Capabilities, "ffmpegVersion">>
 >;
 
-/** Filters that plans use and that all builds have, by ffmpeg's names: without these nothing works. */
+/** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
 const ASSUMED_FILTERS = [
   "aformat",
   "alimiter",
@@ -51,16 +51,16 @@ const OPTIONAL_CHAIN_FILTERS = [
   "hwupload",
 ] as const;
 
-/** Filters that plans use and that some builds lack. A node reports which of them it has. */
+/** Filters that plans use and that some builds lack. A node reports its filters from this list. */
 export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf"] as const;
 
-/** All filters of the chains of plans. None of them opens a file or a connection, as libvmaf can. */
+/** All filters in the chains of plans. None of them opens a file or a connection, unlike libvmaf. */
 export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);
 
 /** Muxers that plans use and that some versions lack: `avif` came with ffmpeg 5.1. */
 export const OPTIONAL_MUXERS = ["avif"] as const;
 
-/** True if a node has one of the names of a need. Hardware encoders count. */
+/** True if a node has any name of a need. Hardware encoders count. */
 export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): boolean {
   const names = namesOf(capabilities, kind);
   return anyOf.some((name) => names.includes(name));

@@ -1,7 +1,8 @@
 // The last check of an argument vector before it is run.
 
 /**
- * The allowed values of options that name streams, encoders, devices and tags. `-c:v` and the like are checked as `-c`.
+ * Allowed values of options that name streams, encoders, devices and tags. `-c:v` and similar options are checked as
+ * `-c`.
  */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   "-map": /^(?:\d{1,5}:(?:[va]:)?\d{1,5}|\[\w{1,60}\])$/,
@@ -15,7 +16,9 @@ const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   "-init_hw_device": /^(?:vaapi|qsv)=hw(?:(?::|,child_device=)\/[\w./-]+)?$/,
 };
 
-/** Returns the arguments unchanged. Throws for an argument that no plan writes: part of it then came from outside. */
+/**
+ * Returns the arguments unchanged. Throws for an argument that no plan writes, because a part of it came from outside.
+ */
 export function checkedArguments(argv: readonly string[]): readonly string[] {
   for (const [at, argument] of argv.entries()) {
     const option = argv[at - 1] ?? "";

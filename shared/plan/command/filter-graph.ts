@@ -1,7 +1,7 @@
-// Writes the filters of one output as the text of `-filter_complex`.
+// Writes the filters of an output as the text of `-filter_complex`.
 import { chainText } from "./filter-text.ts";
 
-/** One filter with its options as ffmpeg writes it, an overlay image, or a palette made of the frames themselves. */
+/** A filter with its options as ffmpeg writes it, an overlay image, or a palette made of the frames themselves. */
 export type Filter = string | Overlay | PaletteFilter;
 
 /** An image that is laid over the frames. */
@@ -20,10 +20,10 @@ export type PaletteFilter = {
   readonly use: string;
 };
 
-/** The filters of one output, in order. `label` names the end, for `-map "[label]"`. */
+/** Filters of an output, in order. `label` names the end, for `-map "[label]"`. */
 export type Branch = { readonly label: string; readonly filters: readonly Filter[] };
 
-/** The names of a filter, and of the filters that prepare its other input. */
+/** The name of a filter and the names of the filters that prepare its other input. */
 export function filterNames(filter: Filter): string[] {
   if (typeof filter === "string") return [nameOf(filter)];
   const { others, last } = isOverlay(filter)
@@ -34,10 +34,10 @@ export function filterNames(filter: Filter): string[] {
 
 const nameOf = (filter: string): string => filter.split("=", 1)[0] ?? filter;
 
-/** The number of the input that holds each overlay image, by the image's URL. */
+/** Input number of each overlay image, by the image's URL. */
 export type OverlayInputs = ReadonlyMap<string, number>;
 
-/** The URLs of all overlay images in these branches, without duplicates. */
+/** URLs of all overlay images in the branches, without duplicates. */
 export const overlayUrls = (branches: readonly Branch[]): string[] => [
   ...new Set(
     branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? filter.imageUrl : []))),
@@ -45,12 +45,11 @@ export const overlayUrls = (branches: readonly Branch[]): string[] => [
 ];
 
 /**
- * The filters of a branch as a graph from `start` to the branch's label.
- *
- * Each branch has a graph to itself. If one graph has several sinks, ffmpeg 7 serves the sink that is furthest behind
- * until it has a frame, and meanwhile keeps all frames of the others in memory: a video of 1280×720 beside sprite
- * sheets took 536 MB in one graph and 74 MB in two. Throws for a filter that plans do not use, and for text that holds
- * more than one.
+ * Returns the filters of a branch as a graph from `start` to the branch's label.
+ * Each branch has its own graph. If a graph has several sinks, ffmpeg 7 serves the sink that is furthest behind
+ * until it has a frame. Meanwhile ffmpeg keeps all frames of the other sinks in memory. A video of 1280×720 beside
+ * sprite sheets took 536 MB in a single graph and 74 MB in two graphs.
+ * Throws for a filter that plans do not use, and for text that holds several filters.
  */
 export function branchGraph(start: string, { label, filters }: Branch, overlays: OverlayInputs): string {
   const chains: string[] = [];
@@ -72,14 +71,14 @@ export function branchGraph(start: string, { label, filters }: Branch, overlays:
   return [...chains, `${from}${chainText(chain)}[${label}]`].join(";");
 }
 
-/** The chains that produce the two inputs of an `overlay` filter. */
+/** Chains that produce the two inputs of an `overlay` filter. */
 function overlayChains(base: string, { imageUrl, imageFilters }: Overlay, label: string, overlays: OverlayInputs) {
   const input = overlays.get(imageUrl);
   if (input === undefined) throw new Error("An overlay image has no input");
   return [`${base}[${label}base]`, `[${input}:v:0]${chainText(imageFilters)}[${label}overlay]`];
 }
 
-/** The chains that produce the two inputs of a `paletteuse` filter. */
+/** Chains that produce the two inputs of a `paletteuse` filter. */
 const paletteChains = (split: string, { paletteFilters }: PaletteFilter, label: string): string[] => [
   `${split}[${label}gen][${label}use]`,
   `[${label}gen]${chainText(paletteFilters)}[${label}pal]`,

@@ -1,10 +1,8 @@
-// Writes filters as text. Parts of this text come from probes, which other nodes made, so nothing in it may act as a
+// Writes filters as text. Parts of this text come from probes by other nodes, so nothing in these parts may act as a
 // filter.
 import { CHAIN_FILTERS } from "./capabilities.ts";
 
-/**
- * Outside of quotes a value has none of the characters that end a value, a filter or a chain (ffmpeg-filters, §4.1).
- */
+/** Outside of quotes, a value has no characters that end a value, a filter or a chain (ffmpeg-filters, §4.1). */
 const VALUE = String.raw`(?:\w+=)?(?:[^,;:[\]'\\]*|'[^'\\]*')`;
 const FILTER = new RegExp(`^(\\w+)(?:=${VALUE}(?::${VALUE})*)?$`);
 
@@ -16,7 +14,7 @@ export function quoted(expression: string): string {
   return `'${expression}'`;
 }
 
-/** Joins filters to a chain. Throws if one of them is not exactly one filter that plans use. */
+/** Joins filters to a chain. Throws for text that is not exactly a single filter that plans use. */
 export const chainText = (filters: readonly string[]): string => filters.map(checked).join(",");
 
 function checked(filter: string): string {

@@ -4,18 +4,18 @@ import { ROUNDING_SECONDS } from "../../media/frame-index.ts";
 /** Seconds between keyframes of a stream, as Apple's HLS authoring specification requires (§1.10). */
 const KEYFRAME_SECONDS = 2;
 
-/** More frames than there are between two lines of any grid, so that encoders add no keyframes of their own. */
+/** More frames than between two lines of any grid, so that encoders add no keyframes of their own. */
 const NEVER = "9999";
 
-/** The distance of keyframes, in seconds: about two, and a whole number of times in a segment. */
+/** Distance of keyframes in seconds: about two, and a segment is a whole multiple of it. */
 export const gridSeconds = (segmentMs: number): number =>
   segmentMs / 1000 / Math.max(1, Math.round(segmentMs / 1000 / KEYFRAME_SECONDS));
 
 /**
- * Puts a keyframe at the first frame of every cell of the grid. Its lines are at whole multiples of `seconds` after the
- * first frame (ffmpeg's `t` counts from that). Unlike `n_forced`, which counts keyframes, this does not fall behind
- * after a gap. `sinceStart`: the run begins this many seconds after the first frame of the video, and continues the
- * video's grid.
+ * Puts a keyframe at the first frame of every grid cell. Grid lines are at whole multiples of `seconds` after the first
+ * frame (ffmpeg's `t` counts from that frame). Unlike `n_forced`, which counts keyframes, `t` does not fall behind
+ * after a gap. `sinceStart`: the run starts this many seconds after the video's first frame, and continues the video's
+ * grid.
  */
 export function gridArguments(seconds: number, sinceStart = 0): string[] {
   const shift = sinceStart === 0 ? "" : `+${Number(sinceStart.toFixed(9))}`;

@@ -4,7 +4,7 @@ import type { VideoFormat } from "../../format/format-spec.ts";
 
 type Muxer = {
   readonly name: string;
-  /** Of the file in the working folder. */
+  /** Extension of the file in the working folder. */
   readonly extension: string;
   readonly options?: readonly string[];
 };
@@ -37,20 +37,23 @@ const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
 
 const ISO: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "m4a", "3gp"]);
 
-/** The name of an output's file in the working folder. */
+/** Name of an output's file in the working folder. */
 export const fileName = (output: number, container: TrackContainer): string =>
   `${output}.${MUXERS[container].extension}`;
 
-/** Audio has no keyframes that could begin a fragment. 2 s, in µs, is the length of fragments in streams. */
+/**
+ * Length of a fragment of audio, because audio has no keyframes that could start a fragment. 2 s, in µs, is the length
+ * of fragments in streams.
+ */
 const AUDIO_FRAGMENT_US = "2000000";
 
 type FileFormat = Pick<VideoFormat, "container" | "fragmented" | "keepsMetadata"> & {
   readonly video: VideoFormat["video"];
-  /** Leaves the index of an ISO file at its end: whoever uploads it puts it first (growing-file.ts). */
+  /** Leaves the index of an ISO file at its end. The upload moves the index to the front (growing-file.ts). */
   readonly indexAtEnd?: boolean;
 };
 
-/** ffmpeg's options for a file, and its name. */
+/** ffmpeg's options for a file, followed by its name. */
 export function fileArguments(format: FileFormat, file: string): string[] {
   const { container } = format;
   const { name, options = [] } = MUXERS[container];
@@ -64,24 +67,23 @@ export function fileArguments(format: FileFormat, file: string): string[] {
 
 function movFlags({ fragmented, video, indexAtEnd = false }: FileFormat): string[] {
   if (!fragmented) return indexAtEnd ? [] : ["-movflags", "+faststart"];
-  // The header waits for the first fragment, so that its edit lists can state how late the first sample of each track
-  // is.
+  // The header waits for the first fragment, so that its edit lists can state the delay of each track's first sample.
   const common = "+empty_moov+default_base_moof+delay_moov";
   return video ? ["-movflags", `+frag_keyframe${common}`] : ["-movflags", common, "-frag_duration", AUDIO_FRAGMENT_US];
 }
 
-/** ISO files state their brands in their header; ffmpeg takes them for tags of the source. */
+/** ISO files state their brands in their header. ffmpeg mistakes the brands for tags of the source. */
 const BRANDS = ["major_brand", "minor_version", "compatible_brands"].flatMap((tag) => ["-metadata", `${tag}=`]);
 
-/** ISO files do not keep the brands as tags. `bitexact` leaves out the names of ffmpeg's libraries. */
+/** Options for tags. ISO files keep no brands as tags. `bitexact` leaves out the names of ffmpeg's libraries. */
 function tagArguments({ keepsMetadata, container }: FileFormat): string[] {
   if (keepsMetadata) return ISO.has(container) ? [] : BRANDS;
   return ["-map_metadata", "-1", "-map_metadata:s", "-1", "-fflags", "+bitexact", "-flags", "+bitexact"];
 }
 
 /**
- * Options that codecs need in some containers: until ffmpeg 6 FLAC in MP4 counted as experimental. `codec` is the codec
- * of the audio, encoded or copied.
+ * Options that codecs need in some containers. Until ffmpeg 6, FLAC in MP4 counted as experimental. `codec`: codec of
+ * the audio, encoded or copied.
  */
 export const strictArguments = (container: TrackContainer, codec: string | null): string[] =>
   container === "mp4" && codec === "flac" ? ["-strict", "experimental"] : [];

@@ -1,4 +1,4 @@
-// The options of each audio encoder: bitrate, sample rate and channel layout, each the nearest that it supports.
+// The options of each audio encoder: the nearest supported bitrate, sample rate and channel layout.
 import type { AudioCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { AudioTrackSpec } from "../../format/format-spec.ts";
@@ -11,14 +11,14 @@ import type { AudioEncoder } from "./choose-encoder.ts";
 /** An audio track that is encoded, not copied. */
 export type EncodedAudio = AudioTrackSpec & { readonly codec: AudioCodec };
 
-/** What to encode, and into which container. */
+/** The audio to encode, and its container. */
 export type AudioEncodeOptions = {
   readonly spec: EncodedAudio;
   readonly container: TrackContainer;
   readonly track: AudioTrack;
-  /** What to do about gaps; by default what the container needs. */
+  /** Handling of gaps; by default as the container needs. */
   readonly gaps?: Gaps;
-  /** Where reading of the source begins, in ms; 0 if left out. */
+  /** Start of reading in the source, in ms; 0 if left out. */
   readonly seekMs?: number;
 };
 
@@ -53,8 +53,8 @@ const ANY: readonly SpeakerLayout[] = [
 ];
 
 /**
- * The layouts of each encoder, as its format defines them. AAC's are the channel configurations of ISO 14496-3 table
- * 1.19: ffmpeg writes all others, 5.1(side) among them, with a program config element, which browsers cannot decode.
+ * Layouts of each encoder, as its format defines them. AAC has the channel configurations of ISO 14496-3 table 1.19.
+ * ffmpeg writes all other layouts, such as 5.1(side), with a program config element, which browsers cannot decode.
  * Vorbis, Opus and FLAC have the same layouts; libopus rejects 5.1(side).
  */
 const LAYOUTS: Readonly<Record<AudioCodec, readonly SpeakerLayout[]>> = {
@@ -78,7 +78,10 @@ const LAYOUTS_IN: Readonly<Partial<Record<TrackContainer, Partial<Record<AudioCo
   "3gp": { aac: STEREO },
 };
 
-/** For `multi`, and by default: all channels of the source that the codec supports; more than eight become two. */
+/**
+ * Returns the output's layout. By default, and with `multi`, it has all channels of the source that the codec supports.
+ * More than eight channels become two.
+ */
 function outputLayout({ codec, channels }: EncodedAudio, container: TrackContainer, track: AudioTrack): SpeakerLayout {
   if (channels === "mono") return "mono";
   const source = sourceLayout(track.layout, track.channels);
@@ -86,7 +89,10 @@ function outputLayout({ codec, channels }: EncodedAudio, container: TrackContain
   return layoutFor(wanted, LAYOUTS_IN[container]?.[codec] ?? LAYOUTS[codec]);
 }
 
-/** Null if the source's own rate is one of them, or unknown. Otherwise the next one up, so that nothing is lost. */
+/**
+ * Returns the next higher rate, so that nothing is lost. Null if the rates include the source's rate, or if that rate
+ * is unknown.
+ */
 function nearestRate(rates: readonly number[], sourceHz: number | null): number | null {
   if (sourceHz === null || rates.includes(sourceHz)) return rates.length === 1 ? (rates[0] ?? null) : null;
   const ascending = rates.toSorted((a, b) => a - b);
@@ -101,7 +107,7 @@ function bitrateArguments({ codec, bitrateKbps }: EncodedAudio, sampleRateHz: nu
 /** Bitrates of MPEG layer 2 (ISO 11172-3 table B.2; 13818-3 for the lower sample rates). */
 const LAYER_2 = [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384];
 const LAYER_2_LOW = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
-/** The maximum of layer 3, by the lowest sample rate of each version (ISO 11172-3, 13818-3, "MPEG 2.5"). */
+/** Maximum of layer 3, by the lowest sample rate of each version (ISO 11172-3, 13818-3, "MPEG 2.5"). */
 const LAYER_3_MAX: readonly (readonly [fromHz: number, kbps: number])[] = [
   [32_000, 320],
   [16_000, 160],
@@ -109,9 +115,9 @@ const LAYER_3_MAX: readonly (readonly [fromHz: number, kbps: number])[] = [
 ];
 /** Modes of AMR narrowband (3GPP TS 26.071). */
 const AMR_KBPS = [4.75, 5.15, 5.9, 6.7, 7.4, 7.95, 10.2, 12.2];
-/** libopus rejects more per channel. */
+/** libopus rejects a higher bitrate per channel. */
 const OPUS_MAX_PER_CHANNEL = 256;
-/** The minimum of ffmpeg's ac3 encoder per channel, measured with six channels. */
+/** Minimum of ffmpeg's ac3 encoder per channel, measured with six channels. */
 const AC3_MIN_PER_CHANNEL = 11;
 /**
  * libvorbis, by the lowest sample rate: minimum for mono, and minimum and maximum per channel, in kbit/s (each tried).

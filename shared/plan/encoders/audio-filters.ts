@@ -1,30 +1,30 @@
-// The filters of audio: the mix of channels, and silence for gaps. ffmpeg builds them again whenever the sample rate or
-// the channels of the source change, so none of them may rely on being at the start of the source.
+// The filters of audio: the mix of channels, and silence for gaps. ffmpeg builds these filters again whenever the
+// sample rate or the channels of the source change. No filter may therefore rely on being at the start of the source.
 import type { TrackContainer } from "../../format/containers.ts";
 import { chainText, quoted } from "../command/filter-text.ts";
 import { COUNTING_CONTAINERS } from "../filters/frame-timing.ts";
 import { channelsOf, isMixable, type SpeakerLayout, sourceLayout, speakersOf } from "../source/channel-layouts.ts";
 import type { AudioTrack } from "../source/source-tracks.ts";
 
-/** Containers in which audio has no timestamps: gaps must become silence, or everything after them would play early. */
+/** Containers in which audio has no timestamps. Gaps must become silence, or all audio after them would play early. */
 export const WITHOUT_TIMES: ReadonlySet<TrackContainer> = new Set(["wav", "mp3", "aac", "flac"]);
 
-/** What to do about gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
+/** Handling of gaps: keep them as timestamps, fill them with silence, or fill them with silence from time 0 on. */
 export type Gaps = "kept" | "filled" | "filled from 0";
 
 export function gapsIn(container: TrackContainer): Gaps {
-  // Next to video a late start matters as well. Ogg has timestamps, but ffmpeg's demuxer and players ignore the first.
+  // Next to video, a late start matters as well. Ogg has timestamps, but ffmpeg's demuxer and players ignore the first.
   if (COUNTING_CONTAINERS.has(container)) return "filled from 0";
   return WITHOUT_TIMES.has(container) ? "filled" : "kept";
 }
 
 type GapOptions = {
   readonly gaps: Gaps;
-  /** Where reading of the source begins, in ms: the filters count from there. */
+  /** Start of reading in the source, in ms. The filters count from there. */
   readonly seekMs: number;
 };
 
-/** The value of `-af` that gives a track this layout; empty if it needs no filter. */
+/** Value of `-af` that gives a track this layout; empty if it needs no filter. */
 export function audioFilters(layout: SpeakerLayout, track: AudioTrack, { gaps, seekMs }: GapOptions): string {
   const mix = mixFilters(layout, track);
   if (gaps === "filled from 0") return filledFromZero(mix, Math.max(0, track.startMs - seekMs));
@@ -33,13 +33,14 @@ export function audioFilters(layout: SpeakerLayout, track: AudioTrack, { gaps, s
 
 const FILL_GAPS = "aresample=async=1";
 
-/** How much later than stated decoded audio may start: the stated start may be that of the encoder's padding. */
+/** Decoded audio may start this much later than stated, because the stated start may include the encoder's padding. */
 const LATE_TOLERANCE_MS = 100;
 
 /**
  * Fills gaps, and the time from 0 to the start of the track. Only the first build of these filters gets audio from
- * before `limit`. Its first sample, in a frame of its own (`aloop`, which also repeats it), is moved to 0, so that a
- * gap follows. Filters that hold frames back, such as `concat`, lose them in ffmpeg 5.1 when filters are built again.
+ * before `limit`. `aloop` puts the first sample into its own frame, and repeats it. That frame is moved to 0, so that a
+ * gap follows. Filters that hold frames back, such as `concat`, lose these frames in ffmpeg 5.1 when filters are built
+ * again.
  */
 function filledFromZero(mix: readonly string[], lateMs: number): string {
   const limit = String(Number(((lateMs + LATE_TOLERANCE_MS) / 1000).toFixed(6)));
@@ -54,7 +55,7 @@ function filledFromZero(mix: readonly string[], lateMs: number): string {
  */
 const LIMITER = "alimiter=limit=0.944:level=0";
 
-/** No layout, or how ffprobe prints that channels have none. */
+/** Matches a missing layout, and ffprobe's text for channels without a layout. */
 const UNNAMED = /^(?:\d+ channels)?$/;
 
 function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
@@ -63,7 +64,7 @@ function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
   const has = track.channels ?? wanted;
   const isUnknown = source === null && has > 2 && UNNAMED.test(track.layout ?? "");
   if (isUnknown || !isMixable(track.layout)) return [panOf(track.layout ?? "", has, wanted), LIMITER];
-  // If the number of channels is unknown, ffmpeg converts whatever it finds.
+  // If the number of channels is unknown, ffmpeg converts any layout that it finds.
   if (source === layout) return track.layout === layout ? [] : [`aformat=channel_layouts=${layout}`];
   // ffmpeg's matrix would reduce each side by 3 dB. FL and FR are for a source that becomes stereo later.
   if (source === "mono" && layout === "stereo") return ["pan=stereo|FL=FC+FL|FR=FC+FR"];
@@ -83,7 +84,7 @@ function panOf(name: string, has: number, wanted: number): string {
 
 /**
  * Two virtual microphones, 90° to the left and right, of the sphere's first two components (W and Y in the order ACN).
- * A stereo pair that is not part of the sphere follows its components.
+ * A stereo pair outside the sphere follows the sphere's components.
  */
 function ambisonicPan(name: string, has: number, wanted: number): string {
   const pair = name.endsWith("+stereo") ? [`+c${has - 2}`, `+c${has - 1}`] : ["", ""];
@@ -91,7 +92,7 @@ function ambisonicPan(name: string, has: number, wanted: number): string {
   return `pan=stereo|c0=0.7*c0+0.7*c1${pair[0]}|c1=0.7*c0-0.7*c1${pair[1]}`;
 }
 
-/** The channels of each side. Channels of unknown place count as pairs of left and right, as recorders order them. */
+/** Channels of each side. Channels of unknown place count as pairs of left and right, as recorders order them. */
 function sides(name: string, has: number): readonly [readonly number[], readonly number[]] {
   const channels = Array.from({ length: has }, (_, at) => at);
   const speakers = speakersOf(name);

@@ -2,17 +2,18 @@
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { Size } from "../source/frame-size.ts";
 
-/** The default bitrate of H.264 at 480p (api-v2 §4: `1000k scaled up sensibly with its pixels`). */
+/** Default bitrate of H.264 at 480p (api-v2 §4: `1000k scaled up sensibly with its pixels`). */
 const REFERENCE_KBPS = 1000;
 const REFERENCE_PIXELS = 854 * 480;
 /**
- * Larger frames need fewer bits per pixel: from 480p to 1080p the bitrates of the presets grow with this power or less.
+ * Larger frames need fewer bits per pixel. From 480p to 1080p, the bitrates of the presets grow with this power or
+ * less.
  */
 const PIXEL_POWER = 0.75;
 
 /**
- * The bitrate of each codec as a multiple of H.264's, for about equal VMAF (docs/encoding.md). The bitrates of ProRes
- * and DNxHD belong to their profiles.
+ * Bitrate of each codec as a multiple of H.264's, for about equal VMAF (docs/encoding.md). The profiles of ProRes and
+ * DNxHD define their bitrates.
  */
 const BITS_OF_CODEC: Readonly<Record<Exclude<VideoCodec, "prores" | "prores-ks" | "dnxhd">, number>> = {
   h264: 1,
@@ -33,14 +34,14 @@ const BITS_OF_CODEC: Readonly<Record<Exclude<VideoCodec, "prores" | "prores-ks" 
  * A peak of 1.5 times the mean gives hard scenes enough bits, and still streams over a connection sized for the mean.
  */
 const PEAK_FACTOR = 1.5;
-/** Size of the decoder buffer in seconds of the mean, or of the cap if there is one: usual for progressive download. */
+/** Size of the decoder buffer in seconds at the cap, or at the mean without a cap. Usual for progressive download. */
 const BUFFER_SECONDS = 2;
 
 export type BitrateCodec = keyof typeof BITS_OF_CODEC;
 
 /**
- * The mean bitrate for an active area (in pixels) if none is requested, rounded to 50k. H.264 never gets less than
- * 1000k. Our decision.
+ * Mean bitrate for an active area (in pixels) if none is requested, rounded to 50k. H.264 never gets less than 1000k.
+ * Our decision.
  */
 export function defaultBitrateKbps(codec: BitrateCodec, activeArea: Size): number {
   const scale = (activeArea.width * activeArea.height) / REFERENCE_PIXELS;
@@ -49,15 +50,15 @@ export function defaultBitrateKbps(codec: BitrateCodec, activeArea: Size): numbe
 }
 
 /**
- * How full the decoder's buffer is at the start of each chunk but the first. Encoders assume a full buffer, which every
- * chunk would spend again. With 0.6 all chunks together are as large as the video encoded in one piece
+ * Fill level of the decoder's buffer at the start of each chunk except the first. Encoders assume a full buffer, which
+ * every chunk would spend again. With 0.6, all chunks together are as large as the video encoded in one piece
  * (docs/ultrafast.md).
  */
 export const CHUNK_BUFFER_FILL = 0.6;
 
 /**
- * Options for a mean bitrate with peaks: up to the cap, or 1.5 times the mean without one. `share` is a chunk's mean as
- * a multiple of the video's; the peaks of a chunk are those of the video.
+ * Options for a mean bitrate with peaks up to the cap, or up to 1.5 times the mean without a cap. `share`: a chunk's
+ * mean as a multiple of the video's mean. A chunk has the peaks of the video.
  */
 export const meanArguments = (
   kbps: number,

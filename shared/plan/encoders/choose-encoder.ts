@@ -7,7 +7,8 @@ import type { Size } from "../source/frame-size.ts";
 import type { SoftwareEncoder } from "./software-encoders.ts";
 
 /**
- * The best one first. SVT-AV1 is several times as fast as libaom at equal quality, but has no second pass in ffmpeg.
+ * Encoders per codec, best first. SVT-AV1 is several times as fast as libaom at equal quality, but has no second pass
+ * in ffmpeg.
  */
 const VIDEO_ENCODERS = {
   h264: ["libx264"],
@@ -47,13 +48,13 @@ const AUDIO_ENCODERS = {
 
 export type AudioEncoder = (typeof AUDIO_ENCODERS)[AudioCodec];
 
-/** Encoders for which ffmpeg has no two-pass mode. */
+/** Encoders without a two-pass mode in ffmpeg. */
 const ONE_PASS: ReadonlySet<VideoEncoder> = new Set(["libsvtav1"]);
 
 /** SVT-AV1 rejects smaller sides; versions before 1.0 crash. */
 const SVT_MIN_SIDE = 64;
 
-/** The software encoders for video of this codec and size, the best one first. */
+/** Software encoders for video of this codec and size, best first. */
 export function videoEncoders(codec: VideoCodec, twoPass: boolean, { width, height }: Size): VideoEncoder[] {
   const candidates: readonly VideoEncoder[] = VIDEO_ENCODERS[codec];
   const isSmall = Math.min(width, height) < SVT_MIN_SIDE;
@@ -71,7 +72,7 @@ export function chooseAudioEncoder(
 
 export const audioEncoderNeed = (codec: AudioCodec): Need => ({ kind: "encoder", anyOf: [AUDIO_ENCODERS[codec]] });
 
-/** This node has no encoder for the codec. Another node may have one, so this may be tried again. */
+/** Failure of a node without an encoder for the codec. Another node may have an encoder, so a retry is possible. */
 export const encoderFailure = (codec: VideoCodec | AudioCodec): Failure => ({
   code: "encoder_not_available",
   message: `The ffmpeg build of the encoder node has no encoder for \`${codec}\` that works.`,

@@ -4,7 +4,7 @@ import type { VideoCodec } from "../../format/codecs.ts";
 import type { FrameSize } from "../../format/format-spec.ts";
 import type { Size } from "../source/frame-size.ts";
 
-/** The frame sizes of H.263 (ITU-T H.263 table 4): sub-QCIF, QCIF, CIF, 4CIF, 16CIF. */
+/** Frame sizes of H.263 (ITU-T H.263 table 4): sub-QCIF, QCIF, CIF, 4CIF, 16CIF. */
 const H263_SIZES: readonly Size[] = [
   { width: 128, height: 96 },
   { width: 176, height: 144 },
@@ -13,12 +13,12 @@ const H263_SIZES: readonly Size[] = [
   { width: 1408, height: 1152 },
 ];
 
-/** The largest size that players of 3gp know (3GPP TS 26.234 requires QCIF). */
+/** Largest size that players of 3gp know (3GPP TS 26.234 requires QCIF). */
 const CIF: Size = { width: 352, height: 288 };
 
 /**
- * The smallest size of H.263 that holds this one, else its largest; the video is fitted into it. At most CIF if no size
- * is requested.
+ * Returns the smallest size of H.263 that holds this size, or else its largest size. The video is fitted into it. At
+ * most CIF if no size is requested.
  */
 export function h263Size({ width, height }: Size, requested: FrameSize): Size {
   const isRequested = requested.width !== null || requested.height !== null;
@@ -26,10 +26,10 @@ export function h263Size({ width, height }: Size, requested: FrameSize): Size {
   return sizes.find((size) => size.width >= width && size.height >= height) ?? sizes.at(-1) ?? CIF;
 }
 
-/** The smallest frame of ffmpeg's DNxHR encoder, in pixels. */
+/** Smallest frame of ffmpeg's DNxHR encoder, in pixels. */
 const DNXHR_MIN: Size = { width: 256, height: 120 };
 
-/** Why DNxHD does not support frames of this size; null if it does, and for other codecs. */
+/** Returns the reason why DNxHD does not support frames of this size. Null if it does, and for other codecs. */
 export function dnxhdFailure(codec: VideoCodec, { width, height }: Size): Failure | null {
   if (codec !== "dnxhd" || (width >= DNXHR_MIN.width && height >= DNXHR_MIN.height)) return null;
   const message = `DNxHD needs at least ${DNXHR_MIN.width}x${DNXHR_MIN.height} pixels, this would be ${width}x${height}.`;

@@ -17,14 +17,14 @@ import { fourCharacterCode, WITHOUT_REORDERING } from "./video-encoders.ts";
 
 export type HardwareEncoding = { readonly encoder: string; readonly codec: HardwareCodec; readonly device: Hardware };
 
-/** Sides that all encoders support: some reject less than 145 pixels, and H.264 ends at 4096. */
+/** Sides that all encoders support. Some encoders reject less than 145 pixels, and H.264 ends at 4096. */
 const MIN_SIDE = 146;
 const MAX_SIDE = 4096;
 
-/** Profiles that hardware has, of those with 8 bits of 4:2:0. */
+/** Profiles that hardware has, among the profiles with 8 bits of 4:2:0. */
 const PROFILES: readonly (string | null)[] = [null, "main", "high"];
 
-/** The hardware encoder for a video. Null if there is none, or if no hardware does what is requested. */
+/** Hardware encoder for a video. Null if the node has none, or if no hardware supports the request. */
 export function chooseHardware(
   spec: EncodedVideo,
   container: TrackContainer,
@@ -37,15 +37,15 @@ export function chooseHardware(
   return device.encoders.includes(encoder) ? { encoder, codec, device } : null;
 }
 
-/** All hardware encoders that can make a video, of any node; none if no hardware does what is requested. */
+/** All hardware encoders, of any node, that can make a video. Empty if no hardware supports the request. */
 export function hardwareEncoders(spec: EncodedVideo, container: TrackContainer, frame: Size): string[] {
   const codec = hardwareCodec(spec, container, frame);
   return codec ? HARDWARE_NAMES.map((name) => hardwareEncoder(codec, name)) : [];
 }
 
 /**
- * Null for what not all hardware supports: other codecs, two passes, a level, other formats than 8 bits of 4:2:0, or a
- * container without reordering; and for a VMAF, for which a rate factor is searched.
+ * Returns null for features that some hardware lacks: other codecs, two passes, a level, formats other than 8 bits of
+ * 4:2:0, a container without reordering. Also null for a VMAF, because a VMAF needs a search for a rate factor.
  */
 function hardwareCodec(spec: EncodedVideo, container: TrackContainer, frame: Size): HardwareCodec | null {
   const sides = [frame.width, frame.height];

@@ -11,12 +11,12 @@ import type { SoftwareEncoder } from "./software-encoders.ts";
 export type ImageEncoding = {
   readonly encoder: SoftwareEncoder;
   readonly extension: string;
-  /** From RGB to the format of the encoder. */
+  /** Filters from RGB to the format of the encoder. */
   readonly filters: readonly Filter[];
-  /** The same from RGB with alpha; left out if the format or its encoder has no alpha. */
+  /** Filters from RGB with alpha; left out if the format or its encoder has no alpha. */
   readonly alphaFilters?: readonly Filter[];
   readonly argv: readonly string[];
-  /** The option for the quality, and its values for the steps 1 to 5; left out if the quality is no option. */
+  /** Option for the quality, and its values for the steps 1 to 5. Left out if the encoder has no quality. */
   readonly quality?: { readonly option: string; readonly steps: readonly [number, number, number, number, number] };
 };
 
@@ -33,9 +33,9 @@ const toYuv = (range: "pc" | "tv", pixelFormat: string): string[] => [
 ];
 
 /**
- * A palette in which the colors that change from frame to frame count most. Only the rectangle that changed is dithered
- * again, in a fixed pattern: static areas do not flicker, and the file stays small. `palettegen` counts each frame when
- * the next one comes, so one more frame at the end makes it count the last one.
+ * A palette that favors the colors that change from frame to frame. Only the rectangle that changed is dithered again,
+ * in a fixed pattern. So static areas do not flicker, and the file stays small. `palettegen` counts each frame when the
+ * next frame comes. An additional frame at the end makes it count the last frame.
  */
 const ownPalette = (colors: string): Filter => ({
   paletteFilters: ["tpad=stop=1", `palettegen=${colors}stats_mode=diff`],
@@ -47,9 +47,9 @@ const OWN_PALETTE = ownPalette("");
 const GIF_COLORS = [16, 32, 64, 128, 256] as const;
 
 /**
- * Qualities: jpg has its best quantizer (of 2 to 31) in step 5. The others are well above what is usual on the web, for
- * half of jpg's bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp 80 212 k,
- * 29.6; avif 24 181 k, 30.5. Lower steps are 2 to 3 dB apart (docs/images.md).
+ * Qualities: jpg has its best quantizer (of 2 to 31) in step 5. The other formats are well above the usual quality on
+ * the web, for half of jpg's bytes. Measured on a noisy frame of 720p, bytes and PSNR in RGB: jpg 383 k, 31.6 dB; webp
+ * 80 212 k, 29.6; avif 24 181 k, 30.5. Lower steps are 2 to 3 dB apart (docs/images.md).
  */
 export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = {
   jpg: {
@@ -72,7 +72,7 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
     encoder: "libaom-av1",
     extension: "avif",
     filters: toYuv("pc", "yuv420p"),
-    // Images that follow each other are unrelated, so all are keyframes: here `-g 0` means that.
+    // Consecutive images are unrelated, so all are keyframes. For this encoder, `-g 0` means keyframes only.
     argv: ["-usage", "allintra", "-cpu-used", "6", "-g", "0"],
     quality: { option: "-crf", steps: [48, 42, 36, 30, 24] },
   },
@@ -93,7 +93,7 @@ export const IMAGE_ENCODINGS: Readonly<Record<ImageContainer, ImageEncoding>> = 
   },
 };
 
-/** How images of a format are encoded: their filters, and the arguments of their encoder. */
+/** Returns the filters for images of a format, and the arguments of their encoder. */
 export function imageEncoding({ container, quality = BEST_QUALITY }: Pick<ImageFormat, "container" | "quality">) {
   const encoding = IMAGE_ENCODINGS[container];
   const { option, steps } = encoding.quality ?? {};
@@ -111,7 +111,10 @@ export const imageNeeds = (container: ImageContainer): Need[] => [
   ...(container === "avif" ? [{ kind: "muxer" as const, anyOf: ["avif"] }] : []),
 ];
 
-/** Why a node cannot write such images; null if it can. Another node may, so this may be tried again. */
+/**
+ * Returns the reason why a node cannot write such images; null if it can. Another node may have the encoder, so a retry
+ * is possible.
+ */
 export function imageEncoderFailure(container: ImageContainer, capabilities: FfmpegCapabilities): Failure | null {
   if (imageNeeds(container).every((need) => meets(capabilities, need))) return null;
   const { encoder } = IMAGE_ENCODINGS[container];

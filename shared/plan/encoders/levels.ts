@@ -45,7 +45,10 @@ const RATE_SLACK = 1.01;
 /** 4.1 for 41. */
 export const levelText = (level: number): string => `${Math.floor(level / 10)}.${level % 10}`;
 
-/** Why frames of this size and rate cannot have this level; null if they can, or if no level is requested. */
+/**
+ * Returns the reason why frames of this size and rate cannot have this level. Null if they can, or if no level is
+ * requested.
+ */
 export function levelFailure(codec: VideoCodec, level: number | null, frame: Size, fps: number): Failure | null {
   const limit = level === null ? undefined : { h264: H264, hevc: HEVC }[codec as "h264" | "hevc"]?.[level];
   if (level === null || !limit) return null;

@@ -1,4 +1,4 @@
-// The profiles of ProRes and DNxHD, codecs for editing. Their bitrates belong to their profiles.
+// The profiles of ProRes and DNxHD, codecs for editing. The profiles define the bitrates.
 import { AppError } from "../../errors.ts";
 import type { RateTarget } from "../../format/format-spec.ts";
 import type { Size } from "../source/frame-size.ts";
@@ -6,7 +6,7 @@ import type { Size } from "../source/frame-size.ts";
 /** ffmpeg's options for a profile, and its pixel format. */
 export type MasteringProfile = { readonly argv: readonly string[]; readonly pixelFormat: string };
 
-/** The default: the profile that both families call their standard one. */
+/** The default: the standard profile of both families. */
 const DEFAULT_QUALITY = 3;
 
 const proRes = (profile: number, pixelFormat = "yuv422p10le"): MasteringProfile => ({
@@ -21,7 +21,7 @@ const PRORES: Readonly<Record<number, MasteringProfile>> = {
   4: proRes(3),
   5: proRes(4, "yuv444p10le"),
 };
-/** The only one with an alpha channel. */
+/** The only profile with an alpha channel. */
 const PRORES_ALPHA = proRes(4, "yuva444p10le");
 
 /** The ProRes profile of an output. */
@@ -48,12 +48,12 @@ const DNXHD_MBPS: Readonly<Record<string, Readonly<Record<number, readonly [numb
   "1280x720": { 24: [60, 60, 90], 25: [60, 60, 90], 30: [75, 75, 110], 50: [120, 120, 180], 60: [145, 145, 220] },
 };
 const DNXHD_STEP: Readonly<Record<number, 0 | 1 | 2>> = { 1: 0, 2: 0, 3: 1, 4: 2 };
-/** Bitrates far below all of DNxHD's come from the names of presets, and say nothing about DNxHD. */
+/** Bitrates far below all bitrates of DNxHD come from the names of presets, and do not describe DNxHD. */
 const LEAST_DNXHD_KBPS = 20_000;
 
 /**
- * The DNxHD or DNxHR profile of an output: DNxHD for the two HD sizes at their usual rates, DNxHR for all others and
- * for 10 bits. A bitrate selects the nearest DNxHD profile; DNxHR depends on the quality only.
+ * The DNxHD or DNxHR profile of an output. DNxHD is for the two HD sizes at their usual rates. DNxHR is for all other
+ * sizes and for 10 bits. A bitrate selects the nearest DNxHD profile; DNxHR depends on the quality only.
  */
 export function dnxProfile(rate: RateTarget, eightBits: boolean, frame: Size, fps: number): MasteringProfile {
   const quality = Math.min(qualityOf(rate), eightBits ? 4 : 5);

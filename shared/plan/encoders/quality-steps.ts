@@ -10,11 +10,10 @@ type Steps = readonly [number, number, number, number, number];
 type SteppedEncoder = Exclude<VideoEncoder, "prores" | "prores_ks" | "dnxhd">;
 
 /**
- * Constant rate factors, or quantizers for encoders that have no rate factor.
- *
- * x264 at 720p with preset medium (VMAF): 18 → 96, 21 → 94, 24 → 91, 28 → 85, 32 → 76. So 5 looks like the source, and
- * 1 is clearly worse and small. 4.3 steps of CRF, about one step here, save 40 % of the bytes. The values of the other
- * encoders give about the same VMAF.
+ * Constant rate factors, or quantizers for encoders without a rate factor. VMAF of x264 with preset medium at 720p: 18
+ * → 96, 21 → 94, 24 → 91, 28 → 85, 32 → 76. So 5 looks like the source, and 1 is clearly worse and small. 4.3 steps of
+ * CRF, about a single quality step here, save 40 % of the bytes. The values of the other encoders give about the same
+ * VMAF.
  */
 const STEPS: Readonly<Record<SteppedEncoder, Steps>> = {
   libx264: [32, 28, 24, 21, 18],
@@ -41,13 +40,13 @@ const NVENC_STEPS: Readonly<Record<HardwareCodec, Steps>> = {
 /** VideoToolbox has a scale from 1 to 100, best last. */
 const VIDEOTOOLBOX_STEPS: Steps = [35, 45, 55, 65, 75];
 
-/** The value of a quality step for an encoder. */
+/** Value of a quality step for an encoder. */
 export const qualityStep = (encoder: SteppedEncoder, quality: number): number => at(STEPS[encoder], quality);
 
-/** The value of a quality step for hardware: like a quantizer, or a percentage for VideoToolbox. */
+/** Value of a quality step for hardware: like a quantizer, or a percentage for VideoToolbox. */
 export function hardwareQuality(codec: HardwareCodec, hardware: HardwareName, quality: number): number {
   if (hardware === "videotoolbox") return at(VIDEOTOOLBOX_STEPS, quality);
-  // Intel's scale is one lower.
+  // Intel's scale is lower by 1.
   return at(NVENC_STEPS[codec], quality) - (hardware === "qsv" ? 1 : 0);
 }
 

@@ -1,4 +1,4 @@
-// The rate factors of encoders: where a search for a VMAF begins, and within which bounds it stays.
+// The rate factors of encoders: start and bounds of a search for a VMAF.
 import { qualityStep } from "./quality-steps.ts";
 
 /** Encoders with a rate factor, for which a VMAF may be requested. A smaller factor is better. */
@@ -8,18 +8,18 @@ export type RateFactorEncoder = (typeof RATE_FACTOR_ENCODERS)[number];
 export const hasRateFactor = (encoder: string): encoder is RateFactorEncoder =>
   RATE_FACTOR_ENCODERS.some((name) => name === encoder);
 
-/** The VMAF that the quality steps 1 to 5 have about (quality-steps.ts). */
+/** Approximate VMAF of the quality steps 1 to 5 (quality-steps.ts). */
 const VMAF_OF_STEPS = [76, 85, 91, 94, 96] as const;
 
-/** The best and the worst rate factor to try, and the smallest difference of two of them. */
+/** The best and the worst rate factor to try, and the smallest difference between two rate factors. */
 export type RateFactorBounds = { readonly best: number; readonly worst: number; readonly step: number };
 
-/** ffmpeg takes whole numbers only for these. */
+/** Encoders for which ffmpeg accepts whole numbers only. */
 const WHOLE: ReadonlySet<RateFactorEncoder> = new Set(["libvpx-vp9", "libsvtav1", "libaom-av1"]);
 
 /**
- * Bounds beyond the quality steps 5 and 1. Beyond the one, files grow and nobody sees a difference; beyond the other,
- * VMAF rates flat areas, text and animation better than viewers do.
+ * Bounds beyond the quality steps 5 and 1. With a better rate factor, files grow and nobody sees a difference. With a
+ * worse rate factor, VMAF rates flat areas, text and animation better than viewers do.
  */
 export function rateFactorBounds(encoder: RateFactorEncoder): RateFactorBounds {
   const [best, worst] = [qualityStep(encoder, 5), qualityStep(encoder, 1)];
@@ -31,7 +31,7 @@ export function rateFactorBounds(encoder: RateFactorEncoder): RateFactorBounds {
   };
 }
 
-/** The rate factor that gives this VMAF for usual video, on a line through the quality steps. */
+/** Rate factor that gives this VMAF for usual video, on a line through the quality steps. */
 export function usualRateFactor(encoder: RateFactorEncoder, vmaf: number): number {
   const { best, worst, step } = rateFactorBounds(encoder);
   const at = Math.max(

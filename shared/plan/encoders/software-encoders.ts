@@ -1,10 +1,10 @@
 // The software encoders that plans use, each with a short encode that proves that it works.
 import { type FfmpegCapabilities, OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "../command/capabilities.ts";
 
-/** What to encode: a source of ffmpeg's lavfi, and options that make one frame of it. */
+/** A trial: a source of ffmpeg's lavfi, and options that make a single frame of it. */
 type Trial = readonly [source: string, ...options: string[]];
 
-/** CIF: H.263 has only five sizes, of which this is one, and some hardware rejects less than 145 pixels. */
+/** CIF, because H.263 has only five sizes including CIF, and some hardware rejects less than 145 pixels. */
 export const VIDEO_TRIAL_SOURCE = "color=black:s=352x288:r=25";
 
 const video = (pixelFormat: string): Trial => [VIDEO_TRIAL_SOURCE, "-frames:v", "1", "-pix_fmt", pixelFormat];
@@ -14,7 +14,7 @@ const audio = (sampleRateHz: number, layout: string): Trial => [
 ];
 const stereo = audio(48_000, "stereo");
 
-/** By ffmpeg's name. */
+/** By ffmpeg's name of the encoder. */
 const SOFTWARE_TRIALS = {
   libx264: video("yuv420p"),
   libx265: video("yuv420p"),
@@ -48,7 +48,7 @@ const SOFTWARE_TRIALS = {
   pcm_s16le: stereo,
   pcm_u8: stereo,
   pcm_alaw: stereo,
-  /** AMR narrowband is for telephony: 8 kHz, one channel. */
+  /** AMR narrowband is for telephony: 8 kHz, mono. */
   libopencore_amrnb: audio(8_000, "mono"),
   wmav2: stereo,
 } as const satisfies Readonly<Record<string, Trial>>;
@@ -56,9 +56,7 @@ const SOFTWARE_TRIALS = {
 export type SoftwareEncoder = keyof typeof SOFTWARE_TRIALS;
 export const SOFTWARE_ENCODERS: readonly SoftwareEncoder[] = Object.keys(SOFTWARE_TRIALS) as SoftwareEncoder[];
 
-/**
- * A node that has everything that plans use, except hardware. Assumed while it is unknown which node will do the work.
- */
+/** A node with everything that plans use, except hardware. Assumed while the node for the work is unknown. */
 export const ALL_SOFTWARE: FfmpegCapabilities = {
   encoders: [...SOFTWARE_ENCODERS],
   filters: [...OPTIONAL_FILTERS],
@@ -66,7 +64,7 @@ export const ALL_SOFTWARE: FfmpegCapabilities = {
   hardware: null,
 };
 
-/** ffmpeg's arguments to encode one frame with a software encoder, without writing it. */
+/** ffmpeg's arguments to encode a single frame with a software encoder, without writing it. */
 export const softwareTrial = (encoder: SoftwareEncoder): string[] => trialArguments(encoder, SOFTWARE_TRIALS[encoder]);
 
 /** ffmpeg's arguments for a trial of an encoder. */

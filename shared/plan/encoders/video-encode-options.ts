@@ -12,9 +12,9 @@ import { type RateFactorEncoder, usualRateFactor } from "./rate-factors.ts";
 /** A video track that is encoded, not copied. */
 export type EncodedVideo = VideoTrackSpec & { readonly codec: VideoCodec };
 
-/** What the encoder of a chunk must know. */
+/** Options for the encoder of a chunk. */
 export type ChunkEncodeOptions = {
-  /** From the first frame of the video to the first of the chunk, in seconds. */
+  /** Time from the first frame of the video to the first frame of the chunk, in seconds. */
   readonly sinceStart: number;
   /** The chunk's mean bitrate, as a multiple of the video's. */
   readonly share: number;
@@ -28,19 +28,19 @@ export type VideoEncodeOptions = {
   /** Size without padding, which determines how many bits are needed. */
   readonly activeArea: Size;
   readonly timing: FrameTiming;
-  /** What the source states of its light, for HDR; null: no HDR. */
+  /** Light levels that the source states, for HDR; null: no HDR. */
   readonly light: HdrLight | null;
-  /** Seconds between keyframes at fixed times, with none in between; null: the encoder chooses. */
+  /** Seconds between keyframes at fixed times, with no keyframes in between; null: the encoder chooses. */
   readonly gridSeconds: number | null;
-  /** For a chunk, which is to be encoded like a section of the whole video; null: the whole video. */
+  /** Set for a chunk, which is to be encoded like a section of the whole video; null: the whole video. */
   readonly chunk: ChunkEncodeOptions | null;
-  /** Which of two passes; null: one pass. `log` is a name in the working folder. */
+  /** Number of the pass, for two passes; null: one pass. `log` is a name in the working folder. */
   readonly pass: { readonly number: 1 | 2; readonly log: string } | null;
 };
 
 /**
- * Most seconds between keyframes: what a player must decode before it shows the point to which a viewer seeks. Twice as
- * many would save one or two percent of the bits.
+ * Longest distance between keyframes in seconds. After a seek, a player decodes up to this much before it shows the
+ * frame. Twice the distance would save one or two percent of the bits.
  */
 const KEYFRAME_SECONDS = 5;
 
@@ -53,17 +53,17 @@ export const keyframeArguments = (
 export const passArguments = ({ pass }: VideoEncodeOptions): string[] =>
   pass ? ["-pass", String(pass.number), "-passlogfile", pass.log] : [];
 
-/** The mean bitrate: the requested one, or the default for frame size and codec within the cap. */
+/** Mean bitrate: the requested bitrate, or the default for frame size and codec within the cap. */
 export function meanKbps({ spec, activeArea }: Pick<VideoEncodeOptions, "spec" | "activeArea">): number {
   const { rate, codec } = spec;
   if ("bitrateKbps" in rate && rate.bitrateKbps !== null) return rate.bitrateKbps;
   return Math.min(defaultBitrateKbps(codec as BitrateCodec, activeArea), rate.maxrateKbps ?? Infinity);
 }
 
-/** The mean bitrate as a multiple of the video's: 1 except for chunks. */
+/** Mean bitrate as a multiple of the video's: 1 except for chunks. */
 export const shareOf = ({ chunk }: Pick<VideoEncodeOptions, "chunk">): number => chunk?.share ?? 1;
 
-/** True if the encoder starts where another one ended, and not at the start of the video. */
+/** True if the encoder starts where another encoder ended, and not at the start of the video. */
 export const isContinuation = ({ chunk }: VideoEncodeOptions): boolean => chunk !== null && chunk.sinceStart > 0;
 
 type WithMean = Extract<RateTarget, { bitrateKbps: number | null }>;
@@ -72,12 +72,14 @@ export type QualityTarget = Exclude<RateTarget, WithMean>;
 
 export const hasQualityTarget = (rate: RateTarget): rate is QualityTarget => !("bitrateKbps" in rate);
 
-/** The rate factor for a quality, as text: until one was searched for a VMAF, the one of usual video. */
+/**
+ * Rate factor for a quality, as text. For a VMAF: the factor of usual video until a search has found a better factor.
+ */
 export const rateFactorText = (encoder: RateFactorEncoder, rate: QualityTarget): string =>
   "quality" in rate
     ? qualityText(encoder, rate.quality)
     : String(rate.rateFactor ?? usualRateFactor(encoder, rate.vmaf));
 
-/** The value of a quality step for an encoder, as text. */
+/** Value of a quality step for an encoder, as text. */
 export const qualityText = (encoder: Parameters<typeof qualityStep>[0], step: number): string =>
   String(qualityStep(encoder, step));

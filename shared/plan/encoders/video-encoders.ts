@@ -23,7 +23,7 @@ export function videoArguments(encoder: VideoEncoder, options: VideoEncodeOption
   return ["-c:v", encoder, ...ENCODERS[encoder](options), ...order, ...fourCharacterCode(spec.codec, container)];
 }
 
-/** The pixel format that the encoder gets, by ffmpeg's name. */
+/** Pixel format that the encoder gets, by ffmpeg's name. */
 export function pixelFormatOf(spec: EncodedVideo, frame: Size, fps: number): string {
   switch (spec.codec) {
     case "prores":
@@ -40,7 +40,7 @@ export function pixelFormatOf(spec: EncodedVideo, frame: Size, fps: number): str
 }
 
 /**
- * Apple's players need HEVC's parameter sets in the header only (`hvc1`). Players of avi know `XVID`, few ffmpeg's
+ * Apple's players need HEVC's parameter sets in the header only (`hvc1`). Players of avi know `XVID`; few know ffmpeg's
  * `FMP4`.
  */
 const TAGS: Readonly<Partial<Record<TrackContainer, Readonly<Partial<Record<VideoCodec, string>>>>>> = {
@@ -49,24 +49,24 @@ const TAGS: Readonly<Partial<Record<TrackContainer, Readonly<Partial<Record<Vide
   avi: { mpeg4: "XVID" },
 };
 
-/** Sets the four-character code by which players know the codec, if ffmpeg's own choice is not the best. */
+/** Sets the four-character code that identifies the codec to players, if ffmpeg's own choice is not the best. */
 export const fourCharacterCode = (codec: VideoCodec, container: TrackContainer): string[] => {
   const tag = TAGS[container]?.[codec];
   return tag ? ["-tag:v", tag] : [];
 };
 
 /**
- * Containers with only a decoding time for each frame: not all players can derive the display order from the frames.
+ * Containers with only a decoding time for each frame. Not all players can derive the display order from the frames.
  */
 export const WITHOUT_REORDERING: ReadonlySet<TrackContainer> = new Set(["avi", "asf"]);
 const REORDERING: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "mpeg2video"]);
 
-/** Half a second: players of DVDs and broadcasts start anywhere (DVD allows 18 frames at most). */
+/** Half a second, because players of DVDs and broadcasts start anywhere (DVD allows 18 frames at most). */
 const MPEG2_KEYFRAME_SECONDS = 0.5;
 
 /**
- * ffmpeg's own encoders: a constant quantizer. With a cap, the quantizer is the finest one allowed and the cap is the
- * mean, so that easy scenes have the requested quality and hard ones keep the cap.
+ * ffmpeg's own encoders: a constant quantizer. With a cap, the quantizer is the finest allowed value and the cap is the
+ * mean. So easy scenes have the requested quality, and hard scenes keep the cap.
  */
 function quantizerArguments(
   encoder: "mpeg4" | "mpeg2video" | "mjpeg" | "flv" | "h263" | "wmv2",
@@ -80,7 +80,7 @@ function quantizerArguments(
   return ["-qmin", quantizer, "-b:v", `${rate.maxrateKbps}k`, ...capArguments(rate.maxrateKbps, buffer)];
 }
 
-/** The largest VBV buffer of main profile: at main level up to 720×576, else at high level (ISO 13818-2 table 8-14). */
+/** Largest VBV buffer of main profile: at main level up to 720×576, else at high level (ISO 13818-2 table 8-14). */
 const mpeg2BufferKbit = ({ width, height }: Size): number => (width <= 720 && height <= 576 ? 1835 : 9781);
 
 function theoraArguments(options: VideoEncodeOptions): string[] {

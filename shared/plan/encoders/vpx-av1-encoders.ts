@@ -14,8 +14,8 @@ import {
 } from "./video-encode-options.ts";
 
 /**
- * One thread: the threads of libvpx wait for each other in loops for VP8, so that four encodes on two cores took 27 s
- * instead of 1.9 s. With one thread a single encode takes 0.8 s instead of 0.5 s.
+ * Uses a single thread: for VP8, the threads of libvpx wait for each other in loops. Four encodes took 27 s on two
+ * cores instead of 1.9 s. With a single thread, an encode takes 0.8 s instead of 0.5 s.
  */
 export function vp8Arguments(options: VideoEncodeOptions): string[] {
   const speed = ["-threads", "1", "-deadline", "good", "-cpu-used", "2", "-auto-alt-ref", "1", "-lag-in-frames", "16"];
@@ -23,14 +23,14 @@ export function vp8Arguments(options: VideoEncodeOptions): string[] {
 }
 
 export function vp9Arguments(options: VideoEncodeOptions): string[] {
-  // Wide frames are decoded in parallel by tile columns; narrower ones would lose more bits than they save time.
+  // Tile columns let players decode wide frames in parallel. Narrower frames would lose more bits than they save time.
   const columns = options.frame.width >= 1920 ? ["-tile-columns", "2"] : [];
   const speed = ["-deadline", "good", "-cpu-used", "4", "-row-mt", "1", ...columns];
   return [...speed, ...rateArguments("libvpx-vp9", options), ...keyframeArguments(options), ...passArguments(options)];
 }
 
 /**
- * SVT-AV1 supports a cap only with constant quality, so a cap without a requested mean gets the middle quality. It
+ * SVT-AV1 supports a cap only with constant quality, so a cap without a requested mean gets the middle quality. SVT-AV1
  * keeps a requested mean without a cap.
  */
 export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
@@ -45,7 +45,7 @@ export function svtAv1Arguments(options: VideoEncodeOptions): string[] {
     target === null
       ? ["-b:v", `${Math.round(meanKbps(options) * shareOf(options))}k`]
       : ["-crf", rateFactorText("libsvtav1", target), ...cap];
-  // It rejects more than 240 frames per second, also if only the time base is that fine.
+  // SVT-AV1 rejects more than 240 frames per second, even if only the time base is that fine.
   const fps = options.timing.isVariable ? [`fps-num=${Math.round(options.timing.fps * 1000)}`, "fps-denom=1000"] : [];
   const params = [...fps, ...lightParams(options.light, SVT_AV1)];
   const given = params.length === 0 ? [] : ["-svtav1-params", params.join(":")];
@@ -61,8 +61,8 @@ export const aomAv1Arguments = (options: VideoEncodeOptions): string[] => [
 const stepText = (rate: QualityTarget): string => qualityText("libvpx", "quality" in rate ? rate.quality : 3);
 
 /**
- * libvpx and libaom: a constant quality, at most this bitrate of it, or a mean. Their caps are means over the buffer.
- * For VP8 a missing bitrate means 200k, so its constant quality gets a bitrate that it never reaches.
+ * libvpx and libaom: a constant quality, a constant quality with a maximum bitrate, or a mean. Their caps are means
+ * over the buffer. For VP8, a missing bitrate means 200k, so its constant quality gets a bitrate that it never reaches.
  */
 function rateArguments(encoder: "libvpx" | "libvpx-vp9" | "libaom-av1", options: VideoEncodeOptions): string[] {
   const { rate } = options.spec;

@@ -18,7 +18,7 @@ import {
 export function x264Arguments(options: VideoEncodeOptions): string[] {
   const { profile, level } = options.spec;
   const params = [
-    // Otherwise it would derive its level and bitrates from a nominal rate such as 1000 frames per second.
+    // Otherwise x264 would derive its level and bitrates from a nominal rate such as 1000 frames per second.
     ...(options.timing.isVariable ? [`fps=${meanFps(options)}`] : []),
     ...(options.timing.isSparse && hasBuffer(options) ? ["force-cfr=1"] : []),
     ...(isContinuation(options) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
@@ -39,9 +39,9 @@ export function x264Arguments(options: VideoEncodeOptions): string[] {
 }
 
 /**
- * True if x264 limits how full a decoder's buffer is. A frame in which the buffer would be filled eleven times gets
- * hardly any bits (measured: 14 to 31 dB instead of 66 from 13 s at 1500 kbit/s on), unless x264 counts all frames as
- * equally long. The frames keep their own times.
+ * True if x264 limits the fill level of a decoder's buffer. A frame that lasts as long as eleven fills of the buffer
+ * gets hardly any bits, unless x264 counts all frames as equally long. Measured: 14 to 31 dB instead of 66 from 13 s at
+ * 1500 kbit/s on. The frames keep their own times.
  */
 const hasBuffer = ({ spec: { rate } }: VideoEncodeOptions): boolean =>
   !hasQualityTarget(rate) || rate.maxrateKbps !== null;
@@ -62,15 +62,15 @@ function x265Params(options: VideoEncodeOptions): string[] {
   const { level } = options.spec;
   const light = lightParams(options.light, X265);
   return [
-    // Otherwise it writes to stderr.
+    // Otherwise x265 writes to stderr.
     "log-level=error",
     ...(level ? [`level-idc=${levelText(level)}`] : []),
     ...(options.timing.isVariable ? [`fps=${meanFps(options)}`] : []),
     ...(options.pass ? [`pass=${options.pass.number}`, `stats=${options.pass.log}.log`] : []),
-    // Decoding cannot begin at the keyframe of an open GOP: frames shown before it need frames from before it.
+    // Decoding cannot start at the keyframe of an open GOP: frames shown before it need frames from before it.
     ...(options.gridSeconds === null ? [] : ["open-gop=0", "scenecut=0", "min-keyint=1"]),
     ...(isContinuation(options) ? [`vbv-init=${CHUNK_BUFFER_FILL}`] : []),
-    // It writes its settings into the header, and the settings of chunks differ.
+    // x265 writes its settings into the header, and the settings of chunks differ.
     ...(options.chunk ? ["info=0"] : []),
     ...(light.length > 0 ? ["hdr10=1", ...light] : []),
     // By default the first pass is as slow as the second.

@@ -1,17 +1,17 @@
-// The filters that convert the colors of the source to those of the target.
+// The filters that convert the colors of the source to the colors of the target.
 
 import { type ColorTags, type SourceColor, scaleMatrix } from "../source/source-color.ts";
 import { type Scaled, scaleFilters } from "./frame-geometry.ts";
 import { toneMapFilters } from "./tone-map.ts";
 
-/** The frames that an encoder takes. */
+/** Frames for an encoder. */
 export type TargetFormat = {
   /**
-   * By ffmpeg's name. YUV has limited range, and the matrix of the source if it has one. `yuvj…` has full range and the
-   * matrix of BT.601, as JPEG (JFIF) defines it.
+   * Pixel format, by ffmpeg's name. YUV has limited range, and the matrix of the source if it has a matrix. `yuvj…` has
+   * full range and the matrix of BT.601, as JPEG (JFIF) defines it.
    */
   readonly pixelFormat: string;
-  /** True if players assume BT.709 whatever the file states. */
+  /** True if players assume BT.709, no matter what the file states. */
   readonly onlyBt709?: boolean;
   /** 2 if sides must be even. */
   readonly step: 1 | 2;
@@ -20,14 +20,14 @@ export type TargetFormat = {
 export type ColorSteps = {
   /** Scales to the size of the active area and converts to the working format. */
   readonly toWorking: readonly string[];
-  /** The format in which frames are blurred, overlaid and padded. */
+  /** Format in which frames are blurred, overlaid and padded. */
   readonly working: { readonly pixelFormat: string; readonly tags: ColorTags };
   readonly toTarget: readonly string[];
 };
 
 type Coding = "video" | "jpeg" | "rgb";
 
-/** What the conversion to a video or RGB format starts from. */
+/** Start of the conversion to a video or RGB format. */
 type Conversion = {
   readonly source: SourceColor;
   readonly target: TargetFormat;
@@ -40,7 +40,7 @@ type Conversion = {
 
 const BT709: ColorTags = { matrix: "bt709", primaries: "bt709", transfer: "bt709" };
 
-/** Converts a source's colors to a target's, around the scaling. */
+/** Converts a source's colors to a target's, before and after the scaling. */
 export function colorSteps(source: SourceColor, target: TargetFormat, scaled: Scaled): ColorSteps {
   const hasAlpha = /^(yuva|rgba|bgra|argb|abgr|gbrap)/.test(target.pixelFormat);
   const isDeep = /(10|12|14|16)(le|be)$/.test(target.pixelFormat);
@@ -55,7 +55,7 @@ export function colorSteps(source: SourceColor, target: TargetFormat, scaled: Sc
   return isVideo ? videoSteps(conversion) : rgbSteps(conversion);
 }
 
-/** True if pixels are weighted by their alpha, by a filter that keeps the size that frames have at first. */
+/** True if a filter weights pixels by their alpha. That filter keeps the initial size of the frames. */
 export const premultiplies = ({ hasAlpha }: SourceColor, { pixelFormat }: TargetFormat): boolean =>
   hasAlpha && !pixelFormat.startsWith("yuva");
 
@@ -82,7 +82,7 @@ function videoSteps({ source, target, scaled, toneMaps, before }: Conversion): C
   ];
   const scale = scaleFilters(scaled, toneMaps ? [] : options);
   const mapped = toneMaps ? toneMapFilters(source, "bt709") : [];
-  // ffmpeg 5.1 does not tag what it made of RGB; 7.0 forgets the matrix of sources with full range.
+  // ffmpeg 5.1 does not tag frames that it converts from RGB. ffmpeg 7.0 forgets the matrix of sources with full range.
   const tagged = options.length > 0 && !toneMaps ? [`setparams=range=tv:colorspace=${kept.matrix}`] : [];
   return {
     toWorking: [...before, ...scale, ...mapped, `format=${pixelFormat}`, ...tagged],
@@ -93,11 +93,11 @@ function videoSteps({ source, target, scaled, toneMaps, before }: Conversion): C
 
 function rgbSteps({ source, target, scaled, toneMaps, hasAlpha, before }: Conversion): ColorSteps {
   const working = hasAlpha ? "gbrap" : "gbrp";
-  // Pixels are weighted by their alpha, or the color of transparent pixels would show at the edges.
+  // Pixels are weighted by their alpha. Otherwise the color of transparent pixels would show at the edges.
   const scale = hasAlpha
     ? ["format=gbrap", "premultiply=inplace=1", ...scaleFilters(scaled, []), "unpremultiply=inplace=1"]
     : scaleFilters(scaled, []);
-  // RGB comes first: `zscale` does not take chroma planes of half the size if a side is odd.
+  // RGB comes first: `zscale` does not accept chroma planes of half the size if a side is odd.
   const mapped = toneMaps ? ["format=gbrp12le", ...toneMapFilters(source, "gbr")] : [];
   return {
     toWorking: [...before, ...scale, ...mapped, `format=${working}`],
@@ -110,8 +110,8 @@ function rgbSteps({ source, target, scaled, toneMaps, hasAlpha, before }: Conver
   };
 }
 
-/** The formats of hardware, and their planar equivalents, which the filters that draw need. */
+/** Formats of hardware, and their planar equivalents, which the filters that draw need. */
 const PLANAR: Readonly<Record<string, string>> = { nv12: "yuv420p", p010le: "yuv420p10le" };
 
-/** The format to draw in, before the conversion to the target. */
+/** Format to draw in, before the conversion to the target. */
 export const drawingFormat = ({ pixelFormat }: TargetFormat): string => PLANAR[pixelFormat] ?? pixelFormat;

@@ -4,19 +4,19 @@ import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets, OPTIONAL_FILTERS } from "../command/capabilities.ts";
 import { type Filter, filterNames } from "../command/filter-graph.ts";
 
-/** The filters that deinterlace, the best one first: bwdif draws finer lines than yadif and is as fast. */
+/** Filters that deinterlace, best first: bwdif draws finer lines than yadif and is as fast. */
 export const DEINTERLACERS = ["bwdif", "yadif"] as const;
 
-/** The filters of tone mapping (tone-map.ts). */
+/** Filters of tone mapping (tone-map.ts). */
 const CONVERTS_COLORS: ReadonlySet<string> = new Set(["zscale", "tonemap"]);
 
-/** Uploads frames to hardware; the trial of the hardware's encoders has proved that it works. */
+/** Uploads frames to hardware. The trial of the hardware's encoders has proved that it works. */
 const PROVED_BY_TRIAL = "hwupload";
 
-/** What measuring VMAF needs. Distributions build ffmpeg without it. */
+/** Filter that measures VMAF. Distributions build ffmpeg without it. */
 export const VMAF_NEED: Need = { kind: "filter", anyOf: ["libvmaf"] };
 
-/** One need for each of the filters that some builds lack, and for the deinterlacers together. */
+/** A need for each filter that some builds lack, and a common need for the deinterlacers. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {
   const used = new Set(filters.flatMap(filterNames));
   const single = OPTIONAL_FILTERS.filter((name) => name !== PROVED_BY_TRIAL && !isDeinterlacer(name));
@@ -28,7 +28,10 @@ export function filterNeeds(filters: readonly Filter[]): Need[] {
 
 const isDeinterlacer = (name: string): boolean => DEINTERLACERS.some((deinterlacer) => deinterlacer === name);
 
-/** Why a node cannot run these filters; null if it can. Another node may have them, so this may be tried again. */
+/**
+ * Returns the reason why a node cannot run these filters; null if it can. Another node may have them, so a retry is
+ * possible.
+ */
 export function filterFailure(needs: readonly Need[], capabilities: FfmpegCapabilities): Failure | null {
   const lacking = needs.find((need) => need.kind === "filter" && !meets(capabilities, need));
   if (!lacking) return null;

@@ -26,7 +26,7 @@ test.each<Row>([
   ["641x361", "x", 2, "642x362"],
   ["641x361", "x", 1, "641x361"],
   ["1x1", "x", 2, "2x2"],
-  // One side: the other follows.
+  // A single side: the other side follows.
   ["1920x1080", "x240", 2, "426x240"],
   ["1920x1080", "x480", 2, "854x480"],
   ["1920x1080", "600x", 2, "600x338"],

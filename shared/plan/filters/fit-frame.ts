@@ -6,11 +6,11 @@ import type { Size } from "../source/frame-size.ts";
 /** The source's image in its frame, in pixels. */
 export type FittedFrame = {
   readonly frame: Size;
-  /** The part of the frame that is not padding. */
+  /** Part of the frame that is not padding. */
   readonly activeArea: Size;
-  /** The top left corner of the active area; null if it fills the frame. */
+  /** Top left corner of the active area; null if it fills the frame. */
   readonly pad: { readonly x: number; readonly y: number } | null;
-  /** The center part of the source that is shown, as shares of its width and height; null if all of it is. */
+  /** Shown center part of the source, as shares of its width and height; null if all of it is shown. */
   readonly crop: { readonly width: Ratio; readonly height: Ratio } | null;
 };
 
@@ -19,17 +19,16 @@ export type Ratio = readonly [numerator: number, denominator: number];
 
 export type Fit = (typeof FITS)[number];
 
-/** No side gets smaller than this, except if an image is requested that small. */
+/** Smallest side, except if an image of that size is requested. */
 const SMALLEST_SIDE = 2;
 
 /**
- * Fits the source into the requested size and keeps the aspect ratio. Both sides given: a box of that size; the rest is
- * padded, or with `crop` the center of the source fills the box. One side: the other follows. None: the size of the
- * source.
- *
- * `source` is the source's display size: rotated, with square pixels. `step` is 2 for video, because the chroma planes
- * of 4:2:0 need even sides (odd sides go to the nearest even number, halves up), and 1 for images, which have exactly
- * the requested size.
+ * Fits the source into the requested size and keeps the aspect ratio. With both sides: a box of that size. The rest is
+ * padded, or with `crop` the center of the source fills the box. With a single side: the other side follows. Without
+ * sides: the size of the source.
+ * `source`: the source's display size, rotated, with square pixels. `step`: 2 for video, because the chroma planes of
+ * 4:2:0 need even sides (odd sides go to the nearest even number, halves up). 1 for images, which have exactly the
+ * requested size.
  */
 export function fitFrame(source: Size, requested: FrameSize, step: 1 | 2, fit: Fit = "pad"): FittedFrame {
   const frame = frameSize(source, requested, step);
@@ -41,7 +40,7 @@ export function fitFrame(source: Size, requested: FrameSize, step: 1 | 2, fit: F
   return { frame, activeArea, pad, crop: null };
 }
 
-/** The part of the source that has the frame's shape. Less than half a pixel of the frame is not cropped. */
+/** Part of the source with the frame's shape. Differences below half a pixel of the frame are not cropped. */
 function cropTo(frame: Size, source: Size): FittedFrame["crop"] {
   const [wide, tall] = [source.width * frame.height, source.height * frame.width];
   if (Math.abs(wide - tall) < 0.5 * Math.max(source.width, source.height)) return null;
@@ -57,7 +56,7 @@ function ratio(numerator: number, denominator: number): Ratio {
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
 /**
- * The side of a square image, in pixels: the requested width, else the height, else the shorter side of the source. A
+ * Side of a square image, in pixels: the requested width, else the height, else the shorter side of the source. A
  * square image shows the center square of the source, so nothing is padded.
  */
 export function squareSide(source: Size, requested: FrameSize): number {
@@ -88,5 +87,5 @@ const nearest = (pixels: number, step: number): number => Math.round(pixels / st
 const side = (pixels: number, step: number): number => Math.max(step, nearest(pixels, step));
 const automatic = (pixels: number, step: number): number => Math.max(SMALLEST_SIDE, nearest(pixels, step));
 const inner = (pixels: number, limit: number, step: number): number => Math.min(limit, automatic(pixels, step));
-/** The corner of the active area is on the chroma grid too: ffmpeg would otherwise move it there. */
+/** Puts the corner of the active area on the chroma grid. Otherwise ffmpeg would move it there. */
 const half = (spare: number, step: number): number => Math.floor(spare / 2 / step) * step;

@@ -5,7 +5,7 @@ import type { Size } from "../source/frame-size.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { type Fit, type FittedFrame, fitFrame, type Ratio, squareSide } from "./fit-frame.ts";
 
-/** The geometry that an output requests. */
+/** Geometry that an output requests. */
 export type GeometryOptions = {
   readonly size: FrameSize;
   readonly fit: Fit;
@@ -16,7 +16,7 @@ export type GeometryOptions = {
   readonly hflip: boolean;
 };
 
-/** The size and placement of the output's frames. `step` is 2 if sides must be even, else 1. */
+/** Size and placement of the output's frames. `step` is 2 if sides must be even, else 1. */
 export function fitGeometry(options: GeometryOptions, { facts }: VideoTrack, step: 1 | 2): FittedFrame {
   const { displayWidth, displayHeight } = facts;
   const source =
@@ -38,34 +38,34 @@ export function geometryFilters(options: GeometryOptions, { crop }: FittedFrame)
   ];
 }
 
-/** Scales to square pixels, whatever the shape of the frames. Further options of `scale` may follow. */
+/** Scales to square pixels, for any shape of the frames. Further options of `scale` may follow. */
 export const scaleTo = ({ width, height }: Size): string => `scale=${width}:${height}:flags=bicubic`;
 
-/** The frames that a filter scales. */
+/** Frames that a filter scales. */
 export type Scaled = {
   readonly size: Size;
-  /** The shape of the source's frames; null: all frames have the same shape. */
+  /** Shape of the source's frames; null: all frames have the same shape. */
   readonly shape: Shape | null;
   /** 2 if sides must be even, else 1. */
   readonly step: 1 | 2;
 };
 
 /**
- * Scales to square pixels. Frames whose shape is not that of the source, because the shape changes within it, are
- * scaled to fit and get black bars. For all other frames this does the same as `scaleTo`.
+ * Scales to square pixels. If the shape changes within the source, frames of another shape are scaled to fit and get
+ * black bars. For all other frames this does the same as `scaleTo`.
  */
 export function scaleFilters({ size, shape, step }: Scaled, options: readonly string[]): string[] {
   if (shape === null) return [[scaleTo(size), ...options].join(":")];
   return fitFilters(size, { shape, step, pixelRatio: 1 }, ["flags=bicubic", ...options]);
 }
 
-/** How frames are displayed: width by height, and the share by which other frames of this shape differ from it. */
+/** Display shape of frames. `ratio`: width by height. `tolerance`: relative difference between frames of this shape. */
 export type Shape = { readonly ratio: number; readonly tolerance: number };
 
 /** 1080 lines may be stored as 1088. */
 const SAME_SHAPE = 0.01;
 
-/** The shape of the source's frames. */
+/** Shape of the source's frames. */
 export function shapeOf({ facts }: VideoTrack): Shape {
   const { displayWidth, displayHeight } = facts;
   const rounding = 1 / Math.min(displayWidth, displayHeight);
@@ -74,7 +74,7 @@ export function shapeOf({ facts }: VideoTrack): Shape {
 
 type Fitting = Pick<Scaled, "step"> & { readonly shape: Shape; readonly pixelRatio: number };
 
-/** `pixelRatio`: width by height of the pixels afterwards. */
+/** `pixelRatio`: width by height of the scaled pixels. */
 function fitFilters(
   { width, height }: Size,
   { shape, step, pixelRatio }: Fitting,
@@ -96,7 +96,7 @@ export const padFilters = ({ frame, pad }: FittedFrame): string[] =>
   pad ? [`pad=${frame.width}:${frame.height}:${pad.x}:${pad.y}`] : [];
 
 /**
- * Gives all frames the size that the source states, for filters whose input must not change its size: cropping and
+ * Gives all frames the size that the source states, for filters whose input must not change its size. Cropping and
  * rotating would read beyond the edge of a smaller frame.
  */
 export function fixedSizeFilters(track: VideoTrack): string[] {

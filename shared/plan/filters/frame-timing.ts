@@ -1,4 +1,4 @@
-// Frame timing: frames keep their own times if codec and container support it, otherwise the rate is constant.
+// Frame timing. Frames keep their own times if codec and container support it; otherwise the rate is constant.
 import type { VideoCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { fraction } from "../../media/media-probe.ts";
@@ -15,7 +15,7 @@ const ASSUMED_FPS = 30;
 const VARIABLE_CODECS: ReadonlySet<VideoCodec> = new Set(["h264", "hevc", "vp8", "vp9", "av1"]);
 /** Containers whose players use the time of each frame. flv and asf have times, but their players expect a rate. */
 const VARIABLE_CONTAINERS: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp"]);
-/** Containers that count frames from their start: a track that begins late would play early. */
+/** Containers that count frames from their start: a track that starts late would play early. */
 export const COUNTING_CONTAINERS: ReadonlySet<TrackContainer> = new Set(["avi", "ogv"]);
 
 /** Usual rates, ascending, for sources without a constant rate. */
@@ -42,7 +42,7 @@ const USUAL_RATES = [
 type Rates = { readonly legal: readonly string[]; readonly anyUpTo: number };
 /**
  * Rates of codecs that do not allow all rates. MPEG-2: ISO 13818-2 table 6-4, the only rates that players of its main
- * profile know. H.263 counts in 1001/30000 s. MPEG-4 has time bases of 16 bits, which excludes 120000/1001; nobody
+ * profile know. H.263 counts in 1001/30000 s. MPEG-4 has time bases of 16 bits, which excludes 120000/1001. Nobody
  * expects more of the other old codecs either.
  */
 const OLD: Rates = { legal: USUAL_RATES, anyUpTo: 60 };
@@ -77,9 +77,9 @@ type TimingOptions = {
 };
 
 /**
- * The timing of a video track in a container. `vfr` neither repeats frames over a gap nor fills a late start, as the
- * default of ffmpeg 5.1 does for mp4. With the default time base (one tick per frame) a constant rate stays exact, also
- * if the source's container rounds to milliseconds; variable rates get a fine time base.
+ * The timing of a video track in a container. `vfr` neither repeats frames over a gap nor fills a late start, unlike
+ * the default of ffmpeg 5.1 for mp4. The default time base has a single tick per frame. With it, a constant rate stays
+ * exact, even if the source's container rounds to milliseconds. Variable rates get a fine time base.
  */
 export function frameTiming(
   { codec, fps, isStream = false }: TimingOptions,
@@ -114,8 +114,9 @@ export function expectedFrameCount(trim: Trim, timing: FrameTiming | null, track
 }
 
 /**
- * The source's own rate if the codec allows it. Otherwise a whole multiple or a whole fraction of it, so that motion
- * stays even; otherwise the nearest rate, or the next one up if the nearest would lose more than a few frames.
+ * Returns the source's own rate if the codec allows it. Otherwise a whole multiple or a whole fraction of it, so that
+ * motion stays even. Otherwise the nearest rate, or the next higher rate if the nearest would lose more than a few
+ * frames.
  */
 function constantRate(sourceFps: number, isExact: boolean, { legal, anyUpTo }: Rates): string {
   const rates = legal.map((rate) => ({ rate, fps: fraction(rate) ?? 0 }));
@@ -140,7 +141,7 @@ function isMultiple(a: number, b: number, times = Math.round(a / b)): boolean {
   return times >= 1 && Math.abs(a - times * b) <= a * 0.0003;
 }
 
-/** Of a whole rate or a rate of NTSC; no other rates count as constant. */
+/** Exact fraction of a whole rate or an NTSC rate. No other rates count as constant. */
 function exactFraction(fps: number): string {
   const whole = Math.round(fps);
   return Math.abs(fps - whole) <= whole * 0.0003 ? String(whole) : `${whole * 1000}/1001`;

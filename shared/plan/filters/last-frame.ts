@@ -7,24 +7,30 @@ import type { Trim } from "../source/trim.ts";
 import type { FrameTiming } from "./frame-timing.ts";
 
 export type HeldFrame = {
-  /** How often the frame is repeated. */
+  /** Number of repetitions of the frame. */
   readonly repeats: number;
-  /** Repeat the frame where its time ends. They come before all filters that look at neighboring frames. */
+  /**
+   * Filters that repeat the frame where its time ends. They come before all filters that look at neighboring frames.
+   */
   readonly filters: readonly string[];
   readonly encoderArguments: readonly string[];
-  /** Options of an output that has the last packet. They set the length of that packet, also if it is copied. */
+  /** Options of an output that has the last packet. They set the length of that packet, even if it is copied. */
   readonly lengthArguments: readonly string[];
 };
 
 const NOT_HELD: HeldFrame = { repeats: 0, filters: [], encoderArguments: [], lengthArguments: [] };
 
-/** By default the last frame lasts the mean distance of frames. It is held from this many of them on. */
+/**
+ * By default the last frame lasts the mean distance of frames. A frame that lasts longer than this multiple is held.
+ */
 const LONG_FRAMES = 1.5;
 
-/** How long before its end it is repeated at most: players show a last frame without a length only briefly. */
+/**
+ * The last repetition comes at most this long before the end: players show a last frame without a length only briefly.
+ */
 const REPEATED_BEFORE_END_MS = 40;
 
-/** Containers that have a time for each frame, but not how long it lasts. */
+/** Containers that have a time for each frame, but no duration. */
 const WITHOUT_DURATIONS: ReadonlySet<TrackContainer> = new Set(["mpegts"]);
 /** Codecs whose encoders reorder frames unless `-bf 0` is given. */
 const REORDERING: ReadonlySet<VideoCodec> = new Set(["h264", "hevc"]);
@@ -34,12 +40,12 @@ export type HoldOptions = {
   readonly container: TrackContainer;
   /** Streams are packaged as MPEG-TS as well. */
   readonly isStream: boolean;
-  /** True if the last frame is among those that are encoded: only one chunk has it. */
+  /** True if the encoded frames include the last frame. Only a single chunk has it. */
   readonly isLast: boolean;
   readonly timing: FrameTiming;
 };
 
-/** Empty for a constant rate, which needs nothing. */
+/** Returns the options that hold the last frame. Empty for a constant rate, which needs nothing. */
 export function holdLastFrame({ lastFrame }: VideoTrack, trim: Trim, options: HoldOptions): HeldFrame {
   if (!lastFrame) return NOT_HELD;
   const { codec, container, isStream, isLast, timing } = options;
@@ -64,9 +70,9 @@ export function holdLastFrame({ lastFrame }: VideoTrack, trim: Trim, options: Ho
 }
 
 /**
- * Repeats the last frame at these times. `tpad` adds copies some time after the last frame, which depends on the
- * version, so `setpts` sets their times. Where nothing states how long a frame lasts, the last one is assumed to last
- * as long as the one before it: so there are two copies.
+ * Repeats the last frame at these times. `tpad` adds copies some time after the last frame. That time depends on the
+ * version, so `setpts` sets the times of the copies. Without a stated duration, the last frame is assumed to last as
+ * long as the frame before it. So there are two copies.
  */
 const repeatFilters = (ms: readonly number[], lastMs: number): string[] => {
   const after = seconds(lastMs + 0.5);
@@ -76,10 +82,10 @@ const repeatFilters = (ms: readonly number[], lastMs: number): string[] => {
 };
 
 /**
- * Extends the packet that is written last. Its times are in another unit than the one that ffmpeg 5.1 announces to
- * bitstream filters (TB), so the end is given in proportion to the time of the last frame, which is the latest. Unless
- * they are named, `setts` sets presentation times to decoding times. ISO files add up durations in decoding order,
- * which gives the length only without reordering.
+ * Extends the packet that is written last. Its times are in another unit than the unit that ffmpeg 5.1 announces to
+ * bitstream filters (TB). So the end is in proportion to the time of the last frame, which is the latest. `setts` sets
+ * presentation times to decoding times unless they are named. ISO files add up durations in decoding order, which gives
+ * the length only without reordering.
  */
 function lengthArguments(endMs: number, lastMs: number): string[] {
   if (lastMs <= 0) return [];
@@ -93,7 +99,7 @@ const STILL_FPS = 5;
 /** Audio that ends less than this after the image needs no more frames. */
 const SHORT_MS = 500;
 
-/** The video of a stream. If it is a single frame, as of a song with a cover, it lasts as long as the audio. */
+/** Video of a stream. If it is a single frame, such as the cover of a song, it lasts as long as the audio. */
 export function heldStill(video: VideoTrack, audio: AudioTrack | null): VideoTrack {
   const endMs = audio?.endMs ?? 0;
   const heldMs = endMs - video.startMs - 1000 / STILL_FPS;
@@ -109,5 +115,5 @@ export const stillFilters = ({ heldMs }: VideoTrack): string[] =>
     ? []
     : [`fps=${STILL_FPS}:eof_action=pass`, `tpad=stop_mode=clone:stop_duration=${seconds(heldMs)}`];
 
-/** All decimals are written, so that the expressions of all sources have the same form. */
+/** Writes all decimals, so that the expressions of all sources have the same form. */
 const seconds = (ms: number): string => (ms / 1000).toFixed(6);

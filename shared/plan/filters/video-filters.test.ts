@@ -72,7 +72,7 @@ const filtersOf = (spec: VideoFilterOptions, video: VideoTrack): readonly Filter
   return planned.ok ? planned.value.filters : [];
 };
 
-test("frames whose shape changes are scaled to fit, in the size of all others", () => {
+test("scales frames of changing shape to fit, in the size of all other frames", () => {
   const probe = { streams: [{ ...HD, sample_aspect_ratio: "4:3", width: 720, height: 540, index: 0 }], format: {} };
   const { video } = chooseTracks(probe);
   if (!video) throw new Error("The source has no video");
@@ -226,7 +226,7 @@ test.each<Row>([
   expect(graph(source, spec, target)).toBe(`[0:0]${expected}[v]`);
 });
 
-test("without filters for HDR the conversion fails, and 10 bits are kept", () => {
+test("fails to convert HDR without the filters, and keeps 10 bits", () => {
   const failure = { code: "encoder_not_available", message: expect.stringContaining("lacks the filter `zscale`") };
   expect(graph(HDR, {}, VIDEO, [])).toEqual(failure);
   expect(graph(HDR, { watermark }, { pixelFormat: "yuv420p10le", step: 2 }, ["overlay"])).toEqual(failure);

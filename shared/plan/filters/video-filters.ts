@@ -27,11 +27,11 @@ export type VideoFilterOptions = GeometryOptions & {
 };
 
 export type VideoFilters = {
-  /** The size of the output's frames. */
+  /** Size of the output's frames. */
   readonly frame: Size;
-  /** The part of them that is not padding. */
+  /** Part of the frames that is not padding. */
   readonly activeArea: Size;
-  /** The last filter returns frames of the target's format, with tags. */
+  /** Filters that return frames of the target's format, with tags. */
   readonly filters: readonly Filter[];
   /** The color space of the frames. */
   readonly tags: ColorTags;
@@ -47,8 +47,8 @@ export function planVideoFilters(
 }
 
 /**
- * The same for frames of which only the active area is shown, at the size `view`: for comparing what was encoded with
- * what a player shows of it.
+ * Plans filters for frames that show only the active area, at the size `view`. Such frames are compared with the frames
+ * that a player shows of the encoded video.
  */
 export function planViewFilters(
   options: VideoFilterOptions,
@@ -91,8 +91,8 @@ function filtersTo(
 }
 
 /**
- * Deinterlaces the frames that the decoder calls interlaced, one frame for each, and passes progressive ones unchanged,
- * so that mixed sources come out right.
+ * Deinterlaces the frames that the decoder calls interlaced, with a single frame for each. Passes progressive frames
+ * unchanged, so that mixed sources come out right.
  */
 export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCapabilities, "filters">): string[] {
   const name = DEINTERLACERS.find((deinterlacer) => filters.includes(deinterlacer)) ?? DEINTERLACERS[0];
@@ -100,8 +100,8 @@ export function deinterlaceFilters(track: VideoTrack, { filters }: Pick<FfmpegCa
 }
 
 /**
- * `blur` 1–5 → the standard deviation of the Gaussian, as a share of the shorter side: from soft, by way of faces that
- * cannot be recognized (about 3), to colors only. Our decision.
+ * Standard deviation of the Gaussian for `blur` 1–5, as a share of the shorter side. 1 is soft, about 3 makes faces
+ * unrecognizable, and 5 leaves only colors. Our decision.
  */
 const SIGMA_SHARE: Readonly<Record<number, number>> = { 1: 0.005, 2: 0.01, 3: 0.02, 4: 0.04, 5: 0.08 };
 
@@ -113,26 +113,27 @@ function blurFilters(step: number | null, { width, height }: Size): string[] {
 /** A watermark in a corner of the frame, of the same relative size in all renditions. */
 type Watermark = NonNullable<VideoOutput["watermark"]>;
 
-/** The frames that the watermark is laid over. */
+/** Frames under the watermark. */
 type OverlayTarget = {
   readonly size: Size;
-  /** By ffmpeg's name. */
+  /** Pixel format, by ffmpeg's name. */
   readonly pixelFormat: string;
   readonly tags: ColorTags;
 };
 
 /**
- * On frames whose shorter side is this, a watermark has its own size in pixels; on others it is scaled. Our decision.
+ * A watermark has its own size in pixels on frames whose shorter side is this. On other frames it is scaled. Our
+ * decision.
  */
 const REFERENCE_SIDE = 1080;
-/** No watermark takes more than this share of the width or height. */
+/** Largest share of the width or height for a watermark. */
 const LARGEST_SHARE = 0.5;
 /**
  * Distance from the edges, as a share of the shorter side. It is rounded to an even number, to be on the chroma grid.
  */
 const MARGIN_SHARE = 0.02;
 
-/** The formats of `overlay` and of its image, by the format of the frames. */
+/** Formats of `overlay` and of its image, by the format of the frames. */
 const FORMATS: Readonly<Record<string, readonly [overlay: string, image: string]>> = {
   yuv420p: ["yuv420", "yuva420p"],
   yuv422p: ["yuv422", "yuva422p"],
@@ -156,10 +157,10 @@ function watermarkOverlay({ url, position }: Watermark, target: OverlayTarget): 
   return {
     imageUrl: url,
     imageFilters: [
-      // An animated watermark becomes one still image; its time base must not make the video's finer.
+      // An animated watermark becomes a single still image. Its time base must not make the video's time base finer.
       "trim=end_frame=1",
       "settb=1",
-      // Pixels are weighted by their alpha, or the color of transparent pixels would show at the edges.
+      // Pixels are weighted by their alpha. Otherwise the color of transparent pixels would show at the edges.
       "format=gbrap",
       "premultiply=inplace=1",
       `scale=w=${quoted(`max(1,round(iw*${factor}))`)}:h=${quoted(`max(1,round(ih*${factor}))`)}:flags=bicubic`,
@@ -171,7 +172,7 @@ function watermarkOverlay({ url, position }: Watermark, target: OverlayTarget): 
   };
 }
 
-/** From sRGB to the matrix of the frames. In HDR the white of the watermark is the white of paper. */
+/** Filters from sRGB to the matrix of the frames. In HDR the white of the watermark is the white of paper. */
 function colorFilters(tags: ColorTags, imageFormat: string): string[] {
   const { matrix, primaries, transfer } = tags;
   if (imageFormat === "gbrap") return [];

@@ -56,6 +56,6 @@ it.each<[OutputOptions, MediaProbe, GrowingFile | undefined]>([
   expect(result.isIndexFirst).toBe(/^(mp4|mov|m4a)/.test(output.format) && !growing && result.argv !== "");
 });
 
-it("are written as ever where nobody uploads them early", () => {
+it("writes files as usual if nobody uploads them early", () => {
   expect(planned({ format: "mp4:720p" }, MINUTE, false)).toMatchObject({ growing: undefined, isIndexFirst: true });
 });

@@ -1,16 +1,16 @@
-// Which files can be uploaded while ffmpeg writes them, because it only appends to them.
+// Finds files that can be uploaded while ffmpeg writes them, because it only appends to them.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
 import { longestEnd, type PlannedTrack } from "../source/output-length.ts";
 import type { AudioTrack } from "../source/source-tracks.ts";
 
 /**
- * A file to which ffmpeg only appends, except for its first bytes. `indexAtEnd`: of an ISO file, whose index is to come
- * first; `reservedBytes` is what the index may need, and 0 in other files.
+ * A file to which ffmpeg only appends, except for its first bytes. `indexAtEnd`: an ISO file whose index we move to the
+ * front. `reservedBytes`: upper bound for that index; 0 for other files.
  */
 export type GrowingFile = { readonly indexAtEnd: boolean; readonly reservedBytes: number };
 
-/** What is planned for the file. `timing` is null for a copy, `frames` if unknown. */
+/** Planned content of the file. `timing` is null for a copy, `frames` if unknown. */
 type WrittenFile = {
   readonly frames: number | null;
   readonly timing: FrameTiming | null;
@@ -20,7 +20,9 @@ type WrittenFile = {
 
 /** A shorter encode has nearly ended when the first part of its upload is written. */
 const LEAST_MS = 10_000;
-/** The index is in memory until the upload ends. Some ten hours of video have this. */
+/**
+ * Limit for the index, which is in memory until the upload ends. Some ten hours of video have an index of this size.
+ */
 const MAX_RESERVED_BYTES = 64 * 2 ** 20;
 
 /**
@@ -42,15 +44,15 @@ export function growingFile(spec: VideoOutput, file: WrittenFile): GrowingFile |
   return reservedBytes > MAX_RESERVED_BYTES ? null : { indexAtEnd: true, reservedBytes };
 }
 
-/** Headers of the file and its tracks take 1.5 kB, all else is tags. */
+/** Headers of the file and its tracks take 1.5 kB. The rest is for tags. */
 const FIXED_BYTES = 16 * 1024;
-/** Samples per packet of Opus at 48 kHz; AAC has 1024, others more. */
+/** Samples per packet of Opus at 48 kHz. AAC has 1024, other codecs more. */
 const LEAST_PACKET_SAMPLES = 960;
-/** Of a sample (ISO/IEC 14496-12 §8.7.3, §8.6.1): its size, the offset of a frame, and the length of one of its own. */
+/** Bytes per sample (ISO/IEC 14496-12 §8.7.3, §8.6.1): its size, the offset of a frame, and its own length. */
 const SIZE_BYTES = 4;
 const OFFSET_BYTES = 8;
 const LENGTH_BYTES = 8;
-/** Keyframes, of which there may be one in four (§8.6.2). */
+/** Bytes per frame for keyframes (§8.6.2), if a quarter of all frames are keyframes. */
 const KEYFRAME_BYTES = 1;
 /** A chunk ends where the track changes: two 64-bit offsets (§8.7.5), and a row of samples per chunk (§8.7.4). */
 const CHANGE_BYTES = 2 * 8 + 12;
@@ -58,14 +60,14 @@ const CHANGE_BYTES = 2 * 8 + 12;
 type Samples = {
   readonly frames: number;
   readonly timing: FrameTiming;
-  /** Of the audio; null: none. */
+  /** Sample rate of the audio; null: no audio. */
   readonly sampleRateHz: number | null;
   readonly seconds: number;
 };
 
 /**
- * What the index of a file needs at most: 1.4 kB per second at 30 frames with AAC of 48 kHz. Measured were 1.05 kB,
- * with 32-bit offsets.
+ * Upper bound for the index of a file: 1.4 kB per second at 30 frames with AAC of 48 kHz. The measured size was 1.05
+ * kB, with 32-bit offsets.
  */
 function indexBytes({ frames, timing, sampleRateHz, seconds }: Samples): number {
   const ofFrame = SIZE_BYTES + OFFSET_BYTES + KEYFRAME_BYTES + (timing.isVariable ? LENGTH_BYTES : 0);

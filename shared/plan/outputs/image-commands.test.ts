@@ -28,7 +28,7 @@ const poster: OutputOptions = { format: "jpg:640x", number: 1 };
 const few: OutputOptions = { format: "jpg:320x", number: 10 };
 const many: OutputOptions = { format: "jpg:160x", params: { interval: 1 } };
 
-/** The outputs of each command, and how many runs it has. */
+/** The outputs of each command, and its number of runs. */
 const commandsOf = (seconds: number, formatName: string, ...options: OutputOptions[]): string[] =>
   planEncode({
     source: "/input.bin",

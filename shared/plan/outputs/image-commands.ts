@@ -7,9 +7,10 @@ import type { OutputPlan } from "./output-plan.ts";
 type ImagePlan<Plan extends OutputPlan> = Plan & { readonly images: SelectedImages };
 
 /**
- * What images may cost next to a video, in ms of video that is decoded a second time: as much as a poster, or this
- * share of the video. Decoding is a tenth to a fifth of the work of encoding, so the videos are ready a fiftieth later.
- * Measured: ten images of 30 s of 1080p, by decoding all of it once more, made a job with three sizes a tenth longer.
+ * Cost limits for images next to a video: as much as a poster, or this share of the video. In ms of video that is
+ * decoded a second time. Decoding is a tenth to a fifth of the work of encoding, so the videos are ready a fiftieth
+ * later. Measured: ten images of 30 s of 1080p, by decoding all of it again, made a job with three sizes a tenth
+ * longer.
  */
 const SMALL_MS = 5_000;
 const SMALL_SHARE = 0.1;
@@ -36,14 +37,14 @@ export function imagesFirst<Plan extends OutputPlan>(plans: readonly Plan[], for
 }
 
 /**
- * The image outputs that are made by seeking, each with its own command. All image outputs, if together that costs less
- * than decoding up to the last timestamp and no video is decoded that far anyway; otherwise none. `format` is the name
- * of the demuxer.
+ * The image outputs that are made by seeking, each with its own command. Returns all image outputs if two conditions
+ * hold. Seeking costs less than decoding up to the last timestamp, and no video is decoded that far anyway. Otherwise
+ * returns none. `format` is the name of the demuxer.
  */
 export function imagesBySeeking<Plan extends OutputPlan>(plans: readonly Plan[], format: string): ImagePlan<Plan>[] {
   const images = plans.filter(isOfImages);
   const videos = plans.filter((plan) => decodesVideo(plan) && (plan.seekMs ?? 0) === 0);
-  // Without an index a seek lands anywhere, and the frame may be missed.
+  // Without an index, a seek may end anywhere, and the frame may be missed.
   if (!INDEXED_DEMUXERS.has(format) || videos.some(({ endMs }) => endMs === null)) return [];
   const decodedMs = Math.max(0, ...videos.map(({ endMs }) => endMs ?? 0));
   const restMs = Math.max(0, ...images.map(({ endMs }) => endMs ?? 0)) - decodedMs;
@@ -55,7 +56,7 @@ const isOfImages = <Plan extends OutputPlan>(plan: Plan): plan is ImagePlan<Plan
 
 const decodesVideo = ({ images, branches }: OutputPlan): boolean => !images && branches.length > 0;
 
-/** By seeks if the source has an index, or by decoding up to the last image, whichever costs less. */
+/** The lower of two costs: by seeking if the source has an index, or by decoding up to the last image. */
 function costOf({ images, endMs }: ImagePlan<OutputPlan>, format: string): { costMs: number; seeks: number } {
   const decoding = { costMs: endMs ?? Number.POSITIVE_INFINITY, seeks: 0 };
   if (!INDEXED_DEMUXERS.has(format)) return decoding;

@@ -1,4 +1,4 @@
-// The plan of one output: its part of a command, and the files that the command leaves behind.
+// The plan of an output: its part of a command, and the files that the command leaves behind.
 import type { Failure } from "../../errors.ts";
 import type { Need } from "../../protocol/needs.ts";
 import type { Result } from "../../result.ts";
@@ -12,8 +12,8 @@ import type { SpriteSheetLayout } from "../thumbnails/sprite-sheet.ts";
 import type { GrowingFile } from "./growing-file.ts";
 
 /**
- * The failure to report of these results, one of which has failed: what no node can make comes before what this node
- * has no encoder or filter for.
+ * Returns the failure to report. At least one result has failed. A failure on every node comes before a missing encoder
+ * or filter on this node.
  */
 export function decisiveFailure(results: readonly (Result<unknown> | null)[]): Failure {
   const failures = results.flatMap((result) => (!result || result.ok ? [] : result.error));
@@ -27,56 +27,61 @@ export function decisiveFailure(results: readonly (Result<unknown> | null)[]): F
  * timeline.
  */
 export type NeededFrame = {
-  /** When it begins at the latest. */
+  /** Latest start of the frame. */
   readonly startMs: number;
-  /** The timestamp of the image that shows it. */
+  /** Timestamp of the image that shows the frame. */
   readonly timestampMs: number;
-  /** Where the times in DECODED_TIMES begin. */
+  /** Start of the times in DECODED_TIMES. */
   readonly originMs: number;
 };
 
 export type PlannedOutput = {
   /** `OutputSpec.index`. */
   readonly output: number;
-  /** Names in the working folder. Of an image output one per image, in the order of the request. */
+  /** Names in the working folder. An image output has a name per image, in the order of the request. */
   readonly files: readonly string[];
-  /** The tracks that must be in the output. */
+  /** Tracks that must be in the output. */
   readonly tracks: readonly PlannedTrack[];
-  /** ffmpeg's name of the encoder, of the video encoder if there is one, or `copy`; left out for images. */
+  /**
+   * ffmpeg's name of the video encoder, or of the audio encoder for an output without video. `copy` for a copy; left
+   * out for images.
+   */
   readonly encoder?: string;
   /** True if the encoder is hardware, which may fail where software does not. */
   readonly inHardware?: boolean;
-  /** One sentence for the owner of the job. */
+  /** A sentence for the owner of the job. */
   readonly note?: string;
   /** Files that the planner writes itself, with their text. They are among `files`. */
   readonly texts?: readonly { readonly file: string; readonly text: string }[];
-  /** The last frame that the images need; left out where it is not certain. */
+  /** The last frame that the images need; left out if it is not certain. */
   readonly neededFrame?: NeededFrame;
-  /** Set if ffmpeg only appends to its file, so that it can be uploaded while it is written. */
+  /** Set if ffmpeg only appends to the file, so that it can be uploaded while it is written. */
   readonly growing?: GrowingFile;
-  /** Of a stream, which has no `files`: the packager makes them of this. */
+  /** Plan of a stream, which has no `files`: the packager makes its files from this plan. */
   readonly stream?: PlannedStream;
 };
 
 export type OutputPlan = CommandPart & {
   readonly planned: PlannedOutput;
-  /** What any node must have to make it, with the alternatives of what this plan uses. May have duplicates. */
+  /**
+   * Needs of any node that makes the output, with alternatives for everything that this plan uses. May have duplicates.
+   */
   readonly needs: readonly Need[];
-  /** Where reading of the source begins (ms); `argv` and filters count from there. 0 if left out. */
+  /** Start of reading in the source (ms); `argv` and filters count from there. 0 if left out. */
   readonly seekMs?: number;
-  /** Of a copy that cannot read the source like other outputs: how it reads it. */
+  /** Reading options of a copy that cannot read the source like other outputs. */
   readonly copied?: CopySource;
   /** The first of two passes; the plan itself is the second. Such an output has its own command. */
   readonly firstPass?: CommandPart;
-  /** The hardware that encodes it; left out: the processor. */
+  /** Hardware that encodes the output; left out: the processor. */
   readonly device?: HardwareDevice;
-  /** Of an image output: its branch in parts, so that the frames may also be selected by seeking. */
+  /** Branch of an image output in parts, so that the frames may also be selected by seeking. */
   readonly images?: SelectedImages;
-  /** Of an image output with sprite sheets. */
+  /** Layout of an image output with sprite sheets. */
   readonly spriteSheet?: SpriteSheetLayout;
 };
 
-/** Runs one after the other in one folder, and the outputs that exist after the last run. */
+/** Consecutive runs in the same folder, and the outputs that exist after the last run. */
 export type PlannedCommand = {
   readonly runs: readonly PlannedRun[];
   /** In the order of the command, which need not be the order of the request. */

@@ -4,7 +4,10 @@ import type { PlannedRun } from "../command/planned-run.ts";
 import { planRun, type RunInputs } from "../runs/plan-run.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 
-/** Bitstream filters that set the matrix to "unspecified", by the codecs whose decoders take it from the stream. */
+/**
+ * Bitstream filters that set the matrix to "unspecified". Only for codecs whose decoders take the matrix from the
+ * stream.
+ */
 const FILTERS: Readonly<Record<string, string>> = {
   h264: "h264_metadata=matrix_coefficients=2",
   hevc: "hevc_metadata=matrix_coefficients=2",

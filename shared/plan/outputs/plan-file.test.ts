@@ -310,7 +310,7 @@ test.each<[format: string, layout: string | undefined, channels: number, filters
 test.each([
   ["avi", "0.021000", "0.121"],
   ["ogv", "1.5", "1.6"],
-])("the audio of %s that begins at %s s is filled with silence from 0, once", (format, start_time, limit) => {
+])("fills the start of late audio in %s with silence, once: from 0 to %s s", (format, start_time, limit) => {
   const { format: header, streams } = probeOf(VIDEO, { ...STEREO, start_time });
   const [command] = commandsOf({ format }, { streams, format: { ...header, start_time: "0.0" } });
   expect(option(command, "-af")).toBe(filledFromZero("", limit));
@@ -358,7 +358,7 @@ describe("a copy", () => {
     ]);
   });
 
-  test("cannot begin in the middle of a source without an index", () => {
+  test("rejects a copy from the middle of a source without an index", () => {
     const probe = of("h264", "aac");
     const broadcast = { ...probe, format: { ...probe.format, format_name: "mpegts" } };
     const { failures } = plan({ format: "mkv:copy:copy", params: { offset: 2, duration: 1 } }, broadcast);
@@ -390,7 +390,7 @@ describe("a copy", () => {
     expect(texts.at(-1)?.includes("genpts")).toBe(isRead);
   });
 
-  test("of an elementary stream with reordered frames is not possible", () => {
+  test("rejects a copy of an elementary stream with reordered frames", () => {
     const { streams, format: header } = probeOf({ ...VIDEO, has_b_frames: 2 });
     const probe = { streams, format: { ...header, format_name: "h264" } };
     expect(plan({ format: "mp4:copy" }, probe).failures).toMatchObject([{ failure: { code: "copy_not_possible" } }]);
@@ -398,7 +398,7 @@ describe("a copy", () => {
     expect(plan({ format: "mp4:copy" }, ordered).failures).toEqual([]);
   });
 
-  test("begins at the keyframe before its offset", () => {
+  test("starts a copy at the keyframe before its offset", () => {
     const { commands } = plan({ format: "mp4:copy:copy", params: { offset: 20, duration: 5 } });
     const argv = commands[0]?.runs[0]?.argv.join(" ") ?? "";
     expect([/-ss (\S+) .*-i/.exec(argv)?.[1], option(argv, "-t"), argv.match(/-ss/g)?.length]).toEqual(["20", "5", 1]);
@@ -413,7 +413,7 @@ test.each([
   expect(plan({ format }).failures).toEqual([{ output: 0, failure: { code: "output_size_not_possible", message } }]);
 });
 
-test("a missing encoder is a failure with the codec's name; AV1 has two encoders", () => {
+test("fails with the codec's name if an encoder is missing, and uses libaom if only SVT-AV1 is missing", () => {
   const without = (...names: string[]): FfmpegCapabilities => ({
     ...ALL_SOFTWARE,
     encoders: ALL_SOFTWARE.encoders.filter((name) => !names.includes(name)),

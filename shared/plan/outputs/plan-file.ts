@@ -1,4 +1,4 @@
-// Plans one file of tracks: video, audio, or both, each encoded or copied.
+// Plans a file of tracks: video, audio, or both, each encoded or copied.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { undecodableFailure } from "../../media/choose-streams.ts";
 import type { Need } from "../../protocol/needs.ts";
@@ -33,8 +33,8 @@ import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-p
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 
 /**
- * Plans one output of tracks. A source without audio gives a silent file. Fails if the source lacks video, or audio
- * where nothing else is requested, and for what codec, container or node does not support.
+ * Plans an output of tracks. A source without audio gives a silent file. Fails if the source lacks video, or audio if
+ * nothing else is requested. Also fails if codec, container or node does not support the request.
  */
 export function planFile(
   spec: VideoOutput,
@@ -66,7 +66,7 @@ type FileVideo = { readonly encoded: PlannedVideoTrack | null; readonly argv: re
 /** `argv` is from `-c:a` on. */
 type FileAudio = { readonly encoder: string; readonly argv: readonly string[]; readonly needs: readonly Need[] };
 
-/** The tracks of the source that go into the file, and what is planned for them. */
+/** The tracks of the source that go into the file, and their plans. */
 type FileTracks = {
   readonly video: VideoTrack | null;
   readonly audio: AudioTrack | null;
@@ -92,7 +92,7 @@ function videoOf(
   return ok({ encoded: null, argv: ["-c:v", "copy", ...tag] });
 }
 
-/** Plans the audio of an output that requests audio. `seekMs`: where reading of the source begins. */
+/** Plans the audio of an output that requests audio. `seekMs`: start of reading in the source. */
 export function planAudioTrack(
   { audio: spec, container }: VideoOutput,
   track: AudioTrack,
@@ -186,8 +186,8 @@ const videoEnd = ({ video }: VideoOutput, endMs: number | null): number | null =
   video?.codec === "theora" ? null : endMs;
 
 /**
- * In containers without timestamps audio that begins late begins at 0, and the gaps of copied audio are lost. A
- * truncated source still lacks the missing part.
+ * In containers without timestamps, late audio starts at 0, and the gaps of copied audio are lost. A truncated source
+ * still lacks the missing part.
  */
 function audioEnd({ audio, container }: VideoOutput, trim: Trim, track: AudioTrack, isAlone: boolean): number | null {
   if (!WITHOUT_TIMES.has(container)) return leastEnd(trim, track, isAlone);
@@ -196,12 +196,12 @@ function audioEnd({ audio, container }: VideoOutput, trim: Trim, track: AudioTra
   return endMs - Math.max(0, Math.round(track.startMs - trim.startMs));
 }
 
-/** True if the output is trimmed by packets: copied video begins at a keyframe. */
+/** True if the output is trimmed by packets: copied video starts at a keyframe. */
 const isCopyTrim = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
 
 /**
- * A copy is read from the keyframe before its start. ISO files state from where on it is shown; in other containers the
- * output begins that much earlier.
+ * A copy is read from the keyframe before its start. ISO files state the time from which the copy is shown. In other
+ * containers the output starts at that keyframe.
  */
 const copyTrim = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
   seekMs: offsetMs,
@@ -212,7 +212,7 @@ const copyTrim = ({ offsetMs, durationMs }: VideoOutput): Trim => ({
 const lengthArguments = ({ startMs, endMs }: Trim): string[] =>
   endMs === null ? [] : ["-t", seconds(endMs - startMs)];
 
-/** What the owner of an output should know about its tracks. */
+/** Note on the tracks of an output, for its owner. */
 function noteOf(
   spec: VideoOutput,
   trim: Trim,

@@ -31,7 +31,7 @@ const source = (seconds: number, formatName = "mov,mp4,m4a,3gp,3g2,mj2"): MediaP
 const planOf = (probe: MediaProbe, ...outputs: OutputOptions[]) =>
   planEncode({ source: "/in", probe, outputs: outputs.map(specOf), capabilities: ALL_SOFTWARE });
 
-/** The command lines, without what they have in common. */
+/** The command lines, without their common parts. */
 function lines(probe: MediaProbe, ...outputs: OutputOptions[]): string[] {
   const { commands, failures } = planOf(probe, ...outputs);
   expect(failures).toEqual([]);
@@ -139,7 +139,7 @@ test.each<[name: string, probe: MediaProbe, outputs: OutputOptions[], inputs: nu
   expect(lines(probe, ...outputs).map((line) => line.split("IN").length - 1)).toEqual(inputs);
 });
 
-test("an animation is made of numbered frames", () => {
+test("makes an animation of numbered frames", () => {
   const [frames = "", joined = ""] = lines(source(3600), {
     format: "gif:64x36",
     params: { scene: { number: 2, duration: 1 } },
@@ -153,7 +153,7 @@ test("an animation is made of numbered frames", () => {
   );
 });
 
-test("files are in the order of the requested offsets, and cues in time order from 0 to the end", () => {
+test("orders files by the requested offsets, and cues by time from 0 to the end", () => {
   const options: OutputOptions = { format: "jpg", params: { offsets: [12, 3.5, 12], path: "a b/%02d.jpg", vtt: true } };
   const [output] = planOf(source(20), options).commands[0]?.outputs ?? [];
   expect(output?.files).toEqual(["0-00002.jpg", "0-00001.jpg", "0-00003.jpg", "0.vtt"]);

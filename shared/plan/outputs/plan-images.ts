@@ -1,4 +1,4 @@
-// Plans image outputs: which files one consists of, and how they are made.
+// Plans image outputs: their files, and the filters and encoders that make them.
 import { IMAGE_CONTAINER_TRAITS } from "../../format/containers.ts";
 import type { FrameSize } from "../../format/format-spec.ts";
 import { MAX_ANIMATED_WIDTH } from "../../format/presets.ts";
@@ -34,20 +34,19 @@ import { thumbnailVtt } from "../thumbnails/thumbnail-vtt.ts";
 import type { OutputPlan, PlannedOutput } from "./output-plan.ts";
 
 /**
- * Everything between selection and encoding happens in RGB: when ffmpeg 7.0 scales straight to an encoder's format it
- * keeps the source's matrix, and `pad` and `tile` in 4:2:0 would round odd sizes down.
+ * Everything between selection and encoding happens in RGB. When ffmpeg 7.0 scales straight to an encoder's format, it
+ * keeps the source's matrix. `pad` and `tile` in 4:2:0 would round odd sizes down.
  */
 const IN_RGB = { pixelFormat: "gbrp", step: 1 } as const;
 const WITH_ALPHA = { pixelFormat: "gbrap", step: 1 } as const;
 
 /**
- * The working format for images of a source. Sources with alpha in HDR hardly exist, and tone mapping would lose the
- * alpha.
+ * Working format for images of a source. Sources with alpha in HDR hardly exist, and tone mapping would lose the alpha.
  */
 const workingFormat = ({ container }: ImageOutput, { color }: VideoTrack): typeof IN_RGB | typeof WITH_ALPHA =>
   IMAGE_ENCODINGS[container].alphaFilters && color.hasAlpha && color.dynamics === "standard" ? WITH_ALPHA : IN_RGB;
 
-/** Plans one image output: `<index>-00001.jpg` and so on, or one animation, and a WebVTT file after them. */
+/** Plans an image output: `<index>-00001.jpg` and so on, or a single animation, and a WebVTT file after them. */
 export function planImages(
   requested: ImageOutput,
   source: SourceTracks,
@@ -112,7 +111,7 @@ function imageFile({ container, index }: ImageOutput): ImageFile {
     : { format: ["-f", "image2"], name: `${index}-%05d.${extension}` };
 }
 
-/** The files in the order of their ordinals: as the request lists its offsets, otherwise in time order. */
+/** Files in the order of their ordinals: as the request lists its offsets, otherwise in time order. */
 function plannedFiles(
   spec: ImageOutput,
   intervals: readonly SamplingInterval[],
@@ -137,7 +136,7 @@ function plannedFiles(
   };
 }
 
-/** Timestamps before the video show its first frame, timestamps after its last frame show the last. */
+/** Timestamps before the video show its first frame. Timestamps after its last frame show the last frame. */
 function neededFrame(
   timestampMs: number,
   { startMs, lastStartMs, leadMs }: VideoTrack,
@@ -162,7 +161,7 @@ function imageNames(
   return names;
 }
 
-/** For each frame, in time order: its position in the request, from 0. */
+/** Position of each frame in the request, from 0. The frames are in time order. */
 function positionsOf({ selection }: ImageOutput, count: number): number[] {
   const positions = Array.from({ length: count }, (_, at) => at);
   if (selection.by !== "offsets") return positions;

@@ -1,4 +1,4 @@
-// Plans the thumbnails of a stream for the player's seek bar: an image output that the stream has by itself.
+// Plans the thumbnails of a stream for the player's seek bar. The thumbnails are an image output of the stream's own.
 import type { HttpStreamOutput, ImageOutput } from "../../job/output-spec.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { ok, type Result } from "../../result.ts";
@@ -8,9 +8,7 @@ import type { SourceTracks } from "../source/source-tracks.ts";
 import type { StreamThumbnails } from "../streams/planned-stream.ts";
 import { planImages } from "./plan-images.ts";
 
-/**
- * A sheet of 5 × 5 cells of 160 pixels is an image of some 100 KB, so that a player does not load more than it shows.
- */
+/** A sheet of 5 × 5 cells of 160 pixels is an image of some 100 KB. So a player does not load more than it shows. */
 const SHEET = { columns: 5, limit: 25 } as const;
 
 export type PlannedThumbnails = {
@@ -20,7 +18,10 @@ export type PlannedThumbnails = {
   readonly needs: readonly Need[];
 };
 
-/** An image as often as suits the length (api-v2 §5), on sprite sheets. Null if the length of the source is unknown. */
+/**
+ * Plans images on sprite sheets, at an interval that suits the length (api-v2 §5). Null if the length of the source is
+ * unknown.
+ */
 export function planStreamThumbnails(
   spec: HttpStreamOutput,
   source: SourceTracks,

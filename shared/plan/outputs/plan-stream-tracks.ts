@@ -25,13 +25,13 @@ import { decisiveFailure } from "./output-plan.ts";
 import { type PlannedThumbnails, planStreamThumbnails } from "./plan-stream-thumbnails.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 
-/** A stream in parts, each of which can be made by itself. */
+/** A stream in parts. Each part can be made by itself. */
 export type StreamParts = {
   /** Indexes in `videos` and `audios`. */
   readonly variants: StreamVariants["variants"];
   readonly videos: readonly VideoPart[];
   readonly audios: readonly AudioPart[];
-  /** Null: none. */
+  /** Null: no thumbnails. */
   readonly thumbnails: PlannedThumbnails | null;
 };
 
@@ -59,11 +59,11 @@ export type StreamPartsRequest = {
   readonly capabilities: FfmpegCapabilities;
   /** Plans tracks that are joined with chunks: in fragmented MP4 only, in files named like the joined tracks. */
   readonly chunked?: boolean;
-  /** With `chunked`: the chunk whose video is planned. */
+  /** Chunk whose video is planned, with `chunked`. */
   readonly span?: VideoSpan;
 };
 
-/** Plans the parts of a stream. Fails if the source lacks the tracks, and for what codec or node does not support. */
+/** Plans the parts of a stream. Fails if the source lacks the tracks, or if codec or node does not support them. */
 export function planStreamParts(request: StreamPartsRequest): Result<StreamParts> {
   const { spec, capabilities } = request;
   const undecodable = (request.source.video ?? request.source.audio)?.undecodable;
@@ -106,7 +106,7 @@ function planVideos(request: StreamPartsRequest, { videos }: StreamVariants): Re
   return ok(parts);
 }
 
-/** The file that a rendition would be by itself. */
+/** File output that encodes only this rendition. */
 export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: VideoTrack): VideoOutput => ({
   index: spec.index,
   key: spec.key,
@@ -133,9 +133,9 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
 });
 
 /**
- * Reordered frames are decoded two frame distances before they are shown. hls.js starts with the first frame that is
- * decoded: it would skip the start of slow videos, and with frames 5 s apart the timestamps do not even have room for
- * that.
+ * Rate below which frames are not reordered. Reordered frames are decoded two frame distances before they are shown.
+ * hls.js starts with the first decoded frame, so it would skip the start of slow videos. With frames 5 s apart, the
+ * timestamps do not even have room for reordering.
  */
 const REORDERING_FPS = 20;
 
@@ -221,7 +221,7 @@ type Parts<Video extends Named, Audio> = {
   readonly audios: readonly Audio[];
 };
 
-/** What stays keeps its names, so chunks that were encoded with all videos still fit. */
+/** Remaining tracks keep their names, so chunks that were encoded with all videos still fit. */
 function withoutDropped<Video extends Named, Audio>(
   { variants, videos, audios }: Parts<Video, Audio>,
   dropped: readonly DroppedVideo[],

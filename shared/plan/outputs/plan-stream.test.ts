@@ -45,7 +45,7 @@ function plan(streams: Omit<ProbedStream, "index">[], params: object, hardware =
   return { argv: commands[0]?.runs[0]?.argv ?? [], output, failures };
 }
 
-/** What players choose from: `720p=1280x720+audio-128k`. */
+/** The choices of a player, such as `720p=1280x720+audio-128k`. */
 function choices(streams: Omit<ProbedStream, "index">[], params: object): string[] {
   const { output, failures } = plan(streams, params);
   const { tracks = [], variants = [] } = output?.stream ?? {};
@@ -128,7 +128,7 @@ describe("the variants of a stream", () => {
   });
 });
 
-test("the whole command: each track encoded once, written for both packages by tee", () => {
+test("the command encodes each track once, and tee writes it for both packages", () => {
   const variants = ["mp4:240p_300k:96k", "mp4:hevc_480p_500k:96k"];
   const params = { ...HLS, dash: { path: "d" }, segment_duration: 4, variants };
   const { argv, output } = plan([video(1280, 720), SURROUND], params);
@@ -203,7 +203,7 @@ test.each([
   expect(argv[argv.indexOf("-force_key_frames") + 1]).toContain(expected);
 });
 
-test("thumbnails are sprite sheets from the same decode", () => {
+test("makes thumbnails as sprite sheets from the same decode", () => {
   const { argv, output } = plan([video(640, 360)], { ...HLS, variants: ["mp4:240p"], thumbnails: true });
   expect(argv.filter((option) => option === "-filter_complex")).toHaveLength(2);
   expect(argv.slice(-1)).toEqual(["0-%05d.jpg"]);
@@ -216,18 +216,18 @@ test("thumbnails are sprite sheets from the same decode", () => {
   expect(vtt).toContain("00:00:50.000 --> 00:00:52.000\nthumbnails/00002.jpg#xywh=0,0,160,90");
 });
 
-test("a slow source gets at least two frames per second", () => {
+test("gives a slow source at least two frames per second", () => {
   const { argv, output } = plan([video(640, 360, SLOW)], { ...HLS, variants: ["mp4:240p"] });
   expect(argv.join(" ")).toContain("[0:0]fps=2,");
   expect(output?.stream?.tracks[0]?.video?.fps).toBe(2);
 });
 
-test("interlaced sources are deinterlaced", () => {
+test("deinterlaces interlaced sources", () => {
   const { argv } = plan([video(720, 576, { field_order: "tt" })], { ...HLS, variants: ["mp4:240p"] });
   expect(argv.join(" ")).toContain("bwdif=mode=send_frame:deint=interlaced");
 });
 
-test("hardware begins segments with IDR frames as well", () => {
+test("starts segments with IDR frames in hardware as well", () => {
   const hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] } as const;
   const { argv, output } = plan(
     [video(1280, 720)],
@@ -238,14 +238,14 @@ test("hardware begins segments with IDR frames as well", () => {
   expect(output).toMatchObject({ encoder: "h264_nvenc", inHardware: true });
 });
 
-test("audio that only HEVC variants use is in fragmented MP4 only, too", () => {
+test("writes audio that only HEVC variants use to fragmented MP4 only", () => {
   const params = { ...HLS, dash: { path: "d" }, variants: ["mp4:hevc_240p:96k", "mp4:240p:64k"] };
   const { output } = plan([video(640, 360), AUDIO], params);
   const inTs = output?.stream?.tracks.filter(({ ts }) => ts !== null).map(({ name }) => name);
   expect(inTs).toEqual(["240p", "audio-64k"]);
 });
 
-test("mono stays mono in the ladder with half of the bits; requested stereo keeps the level", () => {
+test("keeps mono in the ladder with half of the bits, and keeps the level of requested stereo", () => {
   const mono = { ...AUDIO, channels: 1, channel_layout: "mono" };
   expect(choices([video(426, 240), mono], HLS)).toEqual(["240p=426x240+audio-64k", "audio-32k"]);
   expect(plan([video(426, 240), mono], HLS).argv.join(" ")).not.toMatch(/aformat|pan=/);
@@ -253,7 +253,7 @@ test("mono stays mono in the ladder with half of the bits; requested stereo keep
   expect(argv).toContain(filledFromZero("pan=stereo|FL=FC+FL|FR=FC+FR,"));
 });
 
-test("variants of 10 bits keep the color space of HDR, and others are mapped", () => {
+test("keeps the color space of HDR in variants of 10 bits, and maps other variants", () => {
   const hdr = { color_primaries: "bt2020", color_transfer: "arib-std-b67", color_space: "bt2020nc" };
   const source = video(1280, 720, { codec_name: "hevc", pix_fmt: "yuv420p10le", ...hdr });
   const variants = ["mp4:hevc_720p::pix_fmt=yuv420p10le", "mp4:hevc_480p", "mp4:480p"];

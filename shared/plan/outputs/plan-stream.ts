@@ -1,4 +1,4 @@
-// Plans a stream: its tracks and thumbnails, all from one decode.
+// Plans a stream: its tracks and thumbnails, all with a single decode.
 import { droppedNote } from "../../job/dropped-video.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
 import { ok, type Result } from "../../result.ts";
@@ -11,7 +11,7 @@ import type { PlannedStream } from "../streams/planned-stream.ts";
 import type { OutputPlan } from "./output-plan.ts";
 import { planStreamParts, type StreamParts } from "./plan-stream-tracks.ts";
 
-/** Plans one stream. Fails if its source lacks the tracks, and for what codec or node does not support. */
+/** Plans a stream. Fails if its source lacks the tracks, or if codec or node does not support them. */
 export function planStream(
   spec: HttpStreamOutput,
   source: SourceTracks,

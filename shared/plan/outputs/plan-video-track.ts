@@ -31,24 +31,24 @@ import { type Trim, trimFilters } from "../source/trim.ts";
 
 export type PlannedVideoTrack = {
   readonly filters: readonly Filter[];
-  /** From `-c:v` on. */
+  /** Arguments from `-c:v` on. */
   readonly argv: readonly string[];
-  /** The same for the first of two passes; null: one pass. */
+  /** Arguments of the first of two passes; null: one pass. */
   readonly firstPass: readonly string[] | null;
   readonly timing: FrameTiming;
   /** In pixels, with padding. */
   readonly frame: Size;
-  /** The color space of HDR, which is PQ or HLG; null: no HDR. */
+  /** Color space of HDR, which is PQ or HLG; null: no HDR. */
   readonly hdr: ColorTags | null;
   /** True if frames have the captions of the source, which the encoder may copy. */
   readonly captions: boolean;
   /** By ffmpeg's name. */
   readonly encoder: string;
-  /** The hardware that encodes it; null: none. */
+  /** Hardware that encodes the track; null: software. */
   readonly device: HardwareDevice | null;
   /** Null: the whole video. */
   readonly chunk: ChunkVideo | null;
-  /** What any node must have to make the track. */
+  /** Needs of any node that makes the track. */
   readonly needs: readonly Need[];
 };
 
@@ -66,7 +66,7 @@ export type VideoTrackRequest = {
   readonly span?: VideoSpan | null;
 };
 
-/** Plans the video track of an output. Fails for what codec, level or node does not support. */
+/** Plans the video track of an output. Fails if codec, level or node does not support the request. */
 export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoTrack> {
   const { output, track, capabilities } = request;
   const { container } = output;
@@ -95,7 +95,7 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   return ok({ ...encoding, argv, timing, frame, hdr, captions: captions.kept, chunk, filters, needs });
 }
 
-/** What the encoder of a track gets, apart from the size and the colors of the frames. */
+/** Input of a track's encoder, apart from the size and the colors of the frames. */
 export type EncoderInput = {
   /** The requested video, with a size that the codec supports. */
   readonly video: EncodedVideo;
@@ -108,7 +108,7 @@ export type EncoderInput = {
   readonly held: HeldFrame;
   readonly chunk: ChunkVideo | null;
   readonly chunkOptions: EncodeOptions["chunk"];
-  /** Filters that select frames and set their times; the first ones of the track. */
+  /** The first filters of the track. They select frames and set their times. */
   readonly filters: readonly Filter[];
 };
 
@@ -133,7 +133,9 @@ export function encoderInput(request: VideoTrackRequest): EncoderInput {
   };
 }
 
-/** The size of the output's frames, and the requested video with this size if the codec supports no other. */
+/**
+ * Size of the output's frames, and the requested video. The video has this size if the codec supports no other size.
+ */
 function supportedSize({ output, video, track }: VideoTrackRequest): { video: EncodedVideo; frame: Size } {
   const fitted = fitGeometry({ ...output, size: video.size }, track, 2).frame;
   if (video.codec !== "h263") return { video, frame: fitted };
@@ -141,7 +143,7 @@ function supportedSize({ output, video, track }: VideoTrackRequest): { video: En
   return { video: { ...video, size: frame }, frame };
 }
 
-/** How the last frame is held, and which frames of a chunk are encoded. */
+/** Returns the options that hold the last frame, and the frames of a chunk to encode. */
 function heldAndChunk(
   { output, track, trim, gridSeconds, span }: VideoTrackRequest,
   video: EncodedVideo,
@@ -159,11 +161,11 @@ function heldAndChunk(
   return { held, chunk, chunkOptions };
 }
 
-/** A repeated frame is one more. */
+/** Counts repeated frames as well. */
 const withRepeats = (chunk: ChunkVideo, { repeats }: HeldFrame): ChunkVideo =>
   chunk.frames === null ? chunk : { ...chunk, frames: chunk.frames + repeats };
 
-/** The filters before all that change timing or frames. */
+/** Filters that come before all filters that change timing or frames. */
 const sourceFilters = (
   { output, track, trim, capabilities }: VideoTrackRequest,
   timing: FrameTiming,
@@ -176,9 +178,9 @@ const sourceFilters = (
   ...(output.deinterlace ? deinterlaceFilters(track, capabilities) : []),
 ];
 
-/** Drops frames from before the start of the source, and all but one of the frames that have the same time. */
+/** Drops frames from before the start of the source. Keeps only the first frame of several with the same time. */
 function invalidFrameFilters(track: VideoTrack, { seekMs }: Trim, { isVariable }: FrameTiming): string[] {
-  // After a seek the timeline begins elsewhere, and frames before the output are trimmed.
+  // After a seek the timeline starts elsewhere, and frames before the output are trimmed.
   const old = track.startsWithOldFrames && seekMs === 0 ? [`trim=start=-${SAME_TIME_SECONDS}`] : [];
   const same = isVariable
     ? [`select=${quoted(`isnan(prev_selected_t)+gte(t-prev_selected_t,${SAME_TIME_SECONDS})`)}`]
@@ -192,15 +194,15 @@ const SAME_TIME_SECONDS = 0.000999;
 type EncodeOptions = Omit<VideoEncodeOptions, "pass">;
 type Encoding = Omit<PlannedVideoTrack, "timing" | "frame" | "hdr" | "captions" | "chunk" | "needs">;
 
-/** Any of the encoders that make such video, in software or hardware. */
+/** Any encoder that makes such video, in software or hardware. */
 const encoderNeed = ({ spec, container, frame }: EncodeOptions): Need => ({
   kind: "encoder",
   anyOf: [...videoEncoders(spec.codec, spec.twoPass, frame), ...hardwareEncoders(spec, container, frame)],
 });
 
 /**
- * Encoders that encode chunks in two passes if a mean bitrate is requested. In one pass they use up to 50 % more bits
- * for an easy chunk, and start each chunk with low quality (docs/ultrafast.md).
+ * Encoders that encode chunks in two passes if a mean bitrate is requested. In a single pass they use up to 50 % more
+ * bits for an easy chunk, and start each chunk with low quality (docs/ultrafast.md).
  */
 const CHUNKS_IN_TWO_PASSES: ReadonlySet<VideoEncoder> = new Set(["libx264", "libx265", "libvpx-vp9", "libaom-av1"]);
 
@@ -233,22 +235,25 @@ function inHardware(hardware: HardwareEncoding, options: EncodeOptions): Encodin
   };
 }
 
-// Closed captions in frames: encoders copy what frames have, so that leaving them out is a filter.
+// Closed captions in frames. Encoders copy the captions that frames have, so a filter has to remove them.
 
-/** Removes captions, which any encoder would copy that can. */
+/** Removes captions, because encoders that support captions copy them. */
 const REMOVE = "sidedata=mode=delete:type=A53_CC";
 
-/** Where frames are repeated or dropped, so are parts of the text, except by ffmpeg 6.1 and newer. */
+/**
+ * Versions that keep captions complete: ffmpeg 6.1 and newer. Older versions repeat or drop parts of the text together
+ * with frames.
+ */
 const REPACKS = /^(?:N-|6\.[1-9]|[7-9]\.|[1-9]\d)/;
 
-/** What is done about captions: the filters, and whether frames still have the source's. */
+/** Plans captions. `filters`: filters that remove them. `kept`: frames still have the source's captions. */
 export function planCaptions(
   { hasCaptions, constantRate, fps }: Pick<VideoTrack, "hasCaptions" | "constantRate" | "fps">,
   timing: Pick<FrameTiming, "filters" | "fps">,
   drops: boolean,
   { ffmpegVersion }: Pick<FfmpegCapabilities, "ffmpegVersion">,
 ): { readonly filters: readonly string[]; readonly kept: boolean } {
-  // Captions that begin later than the node has read are dropped, too.
+  // Captions that start later than the node has read are dropped, too.
   if (drops) return { filters: [REMOVE], kept: false };
   if (!hasCaptions) return { filters: [], kept: false };
   const keepsFrames = timing.filters.length === 0 || (constantRate && fps === timing.fps);

@@ -1,4 +1,4 @@
-// How an encoded video is compared with what its encoder got: the filters of both, and what is written.
+// Compares an encoded video with the input of its encoder: the filters of both, and the files of the comparison.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import type { ChunkSpan } from "../../protocol/chunks.ts";
@@ -21,60 +21,62 @@ import { NO_TRIM, type Trim, trimOf } from "../source/trim.ts";
 import { chunkSourceOptions } from "../tasks/plan-chunk.ts";
 import { preparedSize, type Viewing, viewingOf } from "./viewing.ts";
 
-/** An encoded video track: the video of a file, or a rendition of a stream as a file of its own (`asFile`). */
+/** An encoded video track: the video of a file, or a rendition of a stream as a separate file (`asFile`). */
 export type Rendition = {
   readonly output: VideoOutput;
   /** The output's video, which is not a copy. */
   readonly video: EncodedVideo;
-  /** As it was planned: set for streams only. */
+  /** Set for streams only: the planned distance of keyframes. */
   readonly gridSeconds?: number;
 };
 
 export type QualityRequest = RunInputs &
   Rendition & {
     readonly probe: MediaProbe;
-    /** Those with which it was encoded: they determine deinterlacer and pixel format. */
+    /** Capabilities for the encode, which determine deinterlacer and pixel format. */
     readonly capabilities: FfmpegCapabilities;
     /** The absolute path of the encoded file. */
     readonly made: string;
-    /** The chunk that the file has; left out: all that the output shows of the source. */
+    /** Chunk in the file; left out: everything that the output shows of the source. */
     readonly chunk?: ChunkSpan;
-    /** How long before the chunk decoding begins; left out: as long as the source needs. */
+    /** Time between the start of decoding and the chunk; left out: as long as the source needs. */
     readonly prerollMs?: number;
-    /** How many frames of each second are measured, about; null: all. */
+    /** Approximate number of measured frames per second; null: all. */
     readonly perSecond: number | null;
     readonly threads: number;
   };
 
-/** The names of the files that the run writes. */
+/** Names of the files that the run writes. */
 export const QUALITY_LOG = "quality.json";
 export const MADE_TIMES = "made.txt";
 export const REFERENCE_TIMES = "reference.txt";
-/** Those of one of several videos that a run measures: the first one has the names above. */
+/**
+ * File name of the video at position `at` in a run that measures several videos. The first video has the names above.
+ */
 export const qualityFile = (name: string, at: number): string => (at === 0 ? name : `${at}-${name}`);
 
-/** How a video is measured. */
+/** Viewing conditions and frames of a measured video. */
 export type QualityView = {
   readonly viewing: Viewing;
-  /** The part of the encoded frames that is not padding. */
+  /** Part of the encoded frames that is not padding. */
   readonly activeArea: Size;
-  /** One of this many frames is measured. */
+  /** The run measures every nth frame. */
   readonly every: number;
   /** Frames per second of the encoded video. */
   readonly fps: number;
 };
 
-/** How an encoded video is compared with its source. */
+/** Plan of a comparison between an encoded video and its source. */
 export type Compared = {
   readonly view: QualityView;
   readonly sourceOptions: readonly string[];
-  /** The filters of the source, and of the encoded video. */
+  /** Filters of the source, and of the encoded video. */
   readonly reference: readonly Filter[];
   readonly made: readonly string[];
   readonly subsample: number;
 };
 
-/** Plans how an encoded video is compared. Fails as its encode does. */
+/** Plans the comparison of an encoded video. Fails if its encode fails. */
 export function planCompared(request: QualityRequest, source: SourceTracks, track: VideoTrack): Result<Compared> {
   const trim = request.chunk ? NO_TRIM : trimOf(request.output, source);
   const input = inputOf(request, track, trim);
@@ -97,14 +99,14 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   return ok({ view, sourceOptions: options, reference, made, subsample: sampled.subsample });
 }
 
-/** True if a video is shown on a screen of 3840×2160 when it is measured. */
+/** True if the measurement shows a video on a screen of 3840×2160. */
 export function isForLargeScreen({ output, video }: Rendition, { video: track }: SourceTracks): boolean {
   if (!track) return false;
   const { activeArea } = fitGeometry({ ...output, size: video.size }, track, 2);
   return viewingOf(activeArea).model === "vmaf_4k_v0.6.1";
 }
 
-/** The graph that compares the encoded video of input `at` + 1 with the end of the source's branch. */
+/** Graph that compares the encoded video of input `at` + 1 with the end of the source's branch. */
 export function comparison({ view, made, subsample }: Compared, at: number, threads: number): string[] {
   return [
     `[source${at}]${timesTo(qualityFile(REFERENCE_TIMES, at))}[reference${at}]`,
@@ -113,7 +115,7 @@ export function comparison({ view, made, subsample }: Compared, at: number, thre
   ];
 }
 
-/** The part of the source that is shown, turned, in square pixels. */
+/** Shown part of the source, rotated, in square pixels. */
 function shownOf({ facts }: VideoTrack, { output }: QualityRequest, { crop }: FittedFrame): Size {
   const { displayWidth, displayHeight } = facts;
   const [width, height] = output.transpose === null ? [displayWidth, displayHeight] : [displayHeight, displayWidth];
@@ -130,7 +132,7 @@ function inputOf({ output, video, probe, ...request }: QualityRequest, track: Vi
   return encoderInput({ output, video, track, trim, capabilities, span, ...(gridSeconds ? { gridSeconds } : {}) });
 }
 
-/** Where decoding of the source begins for a video: videos with the same text can be measured in one run. */
+/** Start of decoding in the source for a video. Videos with the same text can be measured in one run. */
 export const sourceStart = (
   request: Pick<QualityRequest, "output" | "probe" | "chunk" | "prerollMs">,
   source: SourceTracks,
@@ -146,14 +148,14 @@ const sourceOptions = (
   return seekMs === 0 ? [] : ["-ss", seconds(seekMs)];
 };
 
-/** What `trimArguments` does to an output. */
+/** Filter with the same effect as the options of `trimArguments` on an output. */
 function trimFilter({ seekMs, startMs, endMs }: Trim): string[] {
   const start = startMs === 0 ? [] : [`start=${seconds(startMs - seekMs)}`];
   const duration = endMs === null ? [] : [`duration=${seconds(endMs - startMs)}`];
   return start.length + duration.length === 0 ? [] : [`trim=${[...start, ...duration].join(":")}`];
 }
 
-/** Planar 4:2:0 of limited range, which libvmaf takes: VMAF sees luma only. */
+/** Planar 4:2:0 of limited range for libvmaf: VMAF sees luma only. */
 const measuredFormat = (encoded: string): string[] => [
   ...(encoded.startsWith("yuvj") ? ["scale=out_range=tv"] : []),
   /1[02]le$/.test(encoded) ? "format=yuv420p10le" : "format=yuv420p",
@@ -172,26 +174,25 @@ function libvmaf({ model }: Viewing, subsample: number, threads: number, at: num
   ].join(":");
 }
 
-/** Which frames are measured. */
+/** Selection of the measured frames. */
 type SampledFrames = {
-  /** Filters that keep the frames that are measured and the ones before them. Times begin at 0. */
+  /** Filters that keep the measured frames and the frame before each of them. Times start at 0. */
   readonly filters: readonly string[];
-  /** libvmaf measures one of this many frames that it gets. */
+  /** libvmaf measures every nth frame of its input. */
   readonly subsample: number;
-  /** One of this many frames of the video is measured. */
+  /** Every nth frame of the video is measured. */
   readonly every: number;
 };
 
-/** From here on it saves time to drop the frames in between before they are scaled. */
+/** From this distance on, dropping the frames in between before they are scaled saves time. */
 const MIN_DROPPING = 3;
 
 /**
  * Samples about `perSecond` frames of each second; null: all frames.
- *
  * VMAF compares a frame with its neighbors in time, and takes the smaller difference. So the frame before each sample
- * is kept, too, and the others are dropped. Frames are numbered by their time, so that the same ones are chosen of
- * source and result even if one of them lacks a frame. That needs a constant rate: times that differ by a rounding
- * error could otherwise be on both sides of a limit.
+ * is kept, too, and other frames are dropped. Frames are numbered by their time. So source and result have the same
+ * samples even if a frame is missing in either. That needs a constant rate: times that differ by a rounding error could
+ * otherwise be on both sides of a limit.
  */
 export function sampledFrames(timing: FrameTiming, perSecond: number | null): SampledFrames {
   const every = perSecond === null ? 1 : Math.max(1, Math.round(timing.fps / perSecond));

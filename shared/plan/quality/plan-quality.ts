@@ -1,4 +1,5 @@
-// Plans the runs of ffmpeg that compare encoded videos with what their encoders got, both as a player shows them.
+// Plans the runs of ffmpeg that compare encoded videos with the input of their encoders. Both are compared as a player
+// shows them.
 import { err, ok, type Result } from "../../result.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
@@ -29,14 +30,14 @@ export type QualitiesPlan = {
 };
 
 /**
- * Plans the measurement of encoded videos in one run, which decodes their source once. Each has a graph of its own, so
- * that no frames wait for those of another. The requests have the same source, and videos that begin at the same place
- * of it, as the renditions of a stream do. Throws if they begin elsewhere, or without any.
- *
- * The reference is the source with the filters that its encoder got (trims, rates, deinterlacing, rotation, crops, tone
- * mapping, watermarks), but scaled to the size at which it is shown instead of the output's. The padding of the output
- * is cropped. Frames are paired by their times, since the first frame of each. Fails as the encode does, and if the
- * node's ffmpeg lacks libvmaf.
+ * Plans the measurement of encoded videos in a single run, which decodes their source once. Each video has its own
+ * graph, so that no frames wait for the frames of another video. The requests have the same source. Their videos start
+ * at the same place of the source, as the renditions of a stream do. Throws if they start elsewhere, or without any
+ * request.
+ * The reference is the source with the filters of its encoder's input (trims, rates, deinterlacing, rotation, crops,
+ * tone mapping, watermarks). The reference is scaled to its size on the screen instead of the output's size. The
+ * padding of the output is cropped. Frames are paired by their times, since the first frame of each. Fails if the
+ * encode fails, and if the node's ffmpeg lacks libvmaf.
  */
 export function planQualities(requests: readonly QualityRequest[]): Result<QualitiesPlan> {
   const [request] = requests;

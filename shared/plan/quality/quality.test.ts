@@ -37,7 +37,7 @@ test.each([
   [timing(30), 15, 2, 2, 1],
   [timing(4), 5, 1, 1, 1],
   [timing(30, true), 3, 10, 10, 1],
-])("of %j with %j a second, one of %i frames is measured", (of, perSecond, every, subsample, filters) => {
+])("measures every nth frame of %j with %j a second: n is %i", (of, perSecond, every, subsample, filters) => {
   expect(sampledFrames(of, perSecond)).toMatchObject({ every, subsample, filters: { length: filters } });
 });
 
@@ -54,13 +54,13 @@ const files = (frames: readonly number[], made: readonly number[], reference: re
 });
 const timesOf = (samples: readonly QualitySample[] | null) => samples?.map(({ timeMs }) => timeMs);
 
-test("samples have the times of their frames, without the first frame", () => {
+test("gives samples the times of their frames, without the first frame", () => {
   const at = [0, 40, 200, 240, 400];
   expect(timesOf(readSamples(files([0, 2, 4], at, at), 25))).toEqual([200, 400]);
   expect(timesOf(readSamples(files([0], [0], [0]), 25))).toEqual([0]);
 });
 
-test("frames that the source does not have at that time are no samples", () => {
+test("leaves out frames that the source does not have at that time", () => {
   const at = Array.from({ length: 20 }, (_, frame) => frame * 40);
   const lacking = at.filter((ms) => ms !== 400);
   const read = timesOf(readSamples(files([...at.keys()], at, lacking), 25));
@@ -77,7 +77,7 @@ test.each([
 
 const sample = (timeMs: number, vmaf: number): QualitySample => ({ timeMs, vmaf, psnr: vmaf / 2, ssim: vmaf / 100 });
 
-test("a summary has statistics of all samples and means of each second", () => {
+test("summarizes all samples in statistics, and each second in means", () => {
   const summary = summarizeQuality([sample(0, 100), sample(500, 90), sample(2000, 50)]);
   expect(summary).toMatchObject({
     samples: 3,
@@ -88,7 +88,7 @@ test("a summary has statistics of all samples and means of each second", () => {
   });
 });
 
-test("a long series has longer intervals", () => {
+test("summarizes a long series in longer intervals", () => {
   const samples = Array.from({ length: 100 }, (_, second) => sample(second * 1000, 80));
   expect(summarizeQuality(samples, 30).series).toMatchObject({ intervalSeconds: 4, vmaf: { length: 25 } });
 });

@@ -1,39 +1,39 @@
-// Reads what a measurement wrote: libvmaf's log, and the times of the frames that were compared.
+// Reads the results of a measurement: libvmaf's log, and the times of the compared frames.
 import * as z from "zod";
 
-/** One measured frame. */
+/** A measured frame. */
 export type QualitySample = {
-  /** Since the first frame of the measured video, in ms. */
+  /** Time since the first frame of the measured video, in ms. */
   readonly timeMs: number;
   /** 0 to 100. */
   readonly vmaf: number;
-  /** Of luma, in dB; at most 60 with 8 bits and 72 with 10, also for equal frames. */
+  /** PSNR of luma, in dB; at most 60 with 8 bits and 72 with 10, also for equal frames. */
   readonly psnr: number;
-  /** Of luma; 1 for equal frames. */
+  /** SSIM of luma; 1 for equal frames. */
   readonly ssim: number;
 };
 
-/** What one run wrote, by the names of `plan-quality.ts`. */
+/** Texts of the files that a run wrote. `plan-quality.ts` defines their names. */
 export type QualityFiles = { readonly log: string; readonly madeTimes: string; readonly referenceTimes: string };
 
 const Log = z.object({
   frames: z.array(
     z.object({
-      /** Counts the compared frames, also those that libvmaf skipped. */
+      /** Number of the frame among the compared frames, including frames that libvmaf skipped. */
       frameNum: z.int().min(0),
       metrics: z.object({ vmaf: z.number(), psnr_y: z.number(), float_ssim: z.number() }),
     }),
   ),
 });
 
-/** Of the measured frames, those that have a partner at their time. */
+/** Smallest share of the measured frames with a partner at their time. */
 const MIN_PAIRED = 0.9;
 
 /**
- * The samples of a measurement, without the first frame if there are others: VMAF counts motion since the frame before,
- * and rates a frame without motion lower, at the start of each sample or chunk. Frames without a partner within half a
- * frame were compared with a neighbor, and are left out. Null if these are too many, or if nothing was measured: then
- * the video cannot be compared. `fps` is the video's rate.
+ * Returns the samples of a measurement, without the first frame if there are others. VMAF counts motion since the frame
+ * before. At the start of each sample or chunk, a frame has no motion, and VMAF rates it lower. Frames without a
+ * partner within half a frame were compared with a neighbor, and are left out. Null if too many frames are left out, or
+ * if nothing was measured: the video cannot be compared. `fps` is the video's rate.
  */
 export function readSamples({ log, madeTimes, referenceTimes }: QualityFiles, fps: number): QualitySample[] | null {
   const parsed = Log.safeParse(parseJson(log));

@@ -1,4 +1,4 @@
-// The video tracks of an output whose quality is measured.
+// The measured video tracks of an output.
 import type { OutputSpec } from "../../job/output-spec.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { gridSeconds } from "../command/keyframe-grid.ts";
@@ -7,12 +7,12 @@ import { asFile, planStreamParts } from "../outputs/plan-stream-tracks.ts";
 import type { SourceTracks } from "../source/source-tracks.ts";
 import type { Rendition } from "./compare-video.ts";
 
-/** Names the video of a file. Those of a stream have the names of its renditions. */
+/** Names the video of a file. Videos of a stream have the names of its renditions. */
 const VIDEO_TRACK = "video";
 
 export type MeasuredTrack = Rendition & { readonly track: string };
 
-/** The tracks that are compared with the source; none without a quality report. */
+/** Tracks that are compared with the source; none without a quality report. */
 export function measuredTracks(
   spec: OutputSpec,
   source: SourceTracks,

@@ -1,12 +1,12 @@
-// Summarizes measured frames: how good a video is as a whole, and in each second.
+// Summarizes measured frames: the quality of a video as a whole, and in each second.
 import type { QualitySample } from "./read-samples.ts";
 
-/** Statistics of one measure over the samples. */
+/** Statistics of a measure over the samples. */
 export type Statistics = {
   readonly mean: number;
-  /** As VMAF defines it, of the values plus one, less one: low values count more than in the mean. */
+  /** VMAF's harmonic mean: of the values plus 1, less 1. Low values count more than in the mean. */
   readonly harmonicMean: number;
-  /** The value that one percent of the samples are below. */
+  /** The lowest 1 % of the samples are below this value. */
   readonly percentile1: number;
   readonly min: number;
 };
@@ -21,7 +21,7 @@ export type QualitySummary = {
   readonly series: QualitySeries;
 };
 
-/** Means over intervals of equal length; null where nothing was measured. */
+/** Means over intervals of equal length; null for an interval without samples. */
 export type QualitySeries = {
   readonly intervalSeconds: number;
   readonly vmaf: readonly (number | null)[];
@@ -30,8 +30,8 @@ export type QualitySeries = {
 };
 
 /**
- * Summarizes the samples of a video, in any order. The series has one value for each second, or for a multiple of
- * seconds if there were more than `maxPoints`. Throws without samples.
+ * Summarizes the samples of a video, in any order. The series has a value for each second, or for a multiple of seconds
+ * if more than `maxPoints` seconds were measured. Throws without samples.
  */
 export function summarizeQuality(samples: readonly QualitySample[], maxPoints = 1800): QualitySummary {
   if (samples.length === 0) throw new Error("Nothing was measured");

@@ -1,7 +1,7 @@
-// How large a player shows a video when its quality is measured.
+// The size of a video on the screen when its quality is measured.
 import type { Size } from "../source/frame-size.ts";
 
-/** A screen on which a video is shown as large as it fits, and VMAF's model for it. */
+/** A screen that shows a video as large as it fits, and VMAF's model for that screen. */
 export type Viewing = {
   /** The video's size on the screen, in pixels. Both sides are even. */
   readonly size: Size;
@@ -9,13 +9,14 @@ export type Viewing = {
 };
 
 /**
- * libvmaf's built-in models: for a television of 1920×1080 pixels at a distance of three times its height, and for one
- * of 3840×2160 at half of that (https://github.com/Netflix/vmaf/blob/master/resource/doc/models.md).
+ * libvmaf's built-in models. The first is for a television of 1920×1080 pixels at a distance of three times its height.
+ * The second is for 3840×2160 pixels at half of that distance
+ * (https://github.com/Netflix/vmaf/blob/master/resource/doc/models.md).
  */
 export const VMAF_MODELS = ["vmaf_v0.6.1", "vmaf_4k_v0.6.1"] as const;
 export type VmafModel = (typeof VMAF_MODELS)[number];
 
-/** Videos with more pixels than this are for screens of 3840×2160: those of 2560×1440 are not. */
+/** Videos with more pixels than this are for screens of 3840×2160. Videos of 2560×1440 are not. */
 const LARGEST_FOR_HD = 2560 * 1440;
 
 /** Long and short side, in pixels. */
@@ -23,8 +24,8 @@ const HD = [1920, 1080] as const;
 const UHD = [3840, 2160] as const;
 
 /**
- * VMAF's models were trained with everything shown on a whole screen, so smaller videos are scaled up to it. The screen
- * is turned for portrait videos. `activeArea` is the frame without padding.
+ * Size and model for a video. VMAF's models were trained with everything shown on a whole screen, so smaller videos are
+ * scaled up to it. The screen is rotated for portrait videos. `activeArea` is the frame without padding.
  */
 export function viewingOf(activeArea: Size): Viewing {
   const isLarge = activeArea.width * activeArea.height > LARGEST_FOR_HD;
@@ -36,8 +37,8 @@ export function viewingOf(activeArea: Size): Viewing {
 }
 
 /**
- * The size at which the source is prepared, before it is scaled to its size on the screen: its own if that is smaller.
- * Colors are converted at this size, as they are when it is encoded. `shown` is the part of the source that is shown.
+ * Size to which the source is prepared, before it is scaled to its size on the screen: its own size if that is smaller.
+ * Colors are converted at this size, as in the encode. `shown` is the shown part of the source.
  */
 export function preparedSize(shown: Size, { size }: Viewing): Size {
   const factor = Math.min(1, Math.sqrt((shown.width * shown.height) / (size.width * size.height)));
@@ -47,7 +48,7 @@ export function preparedSize(shown: Size, { size }: Viewing): Size {
 /** Frames that are hardly smaller than on the screen are scaled once. */
 const NEARLY = 0.95;
 
-/** To even sides. */
+/** Scales a size, and rounds to even sides. */
 const scaled = ({ width, height }: Size, factor: number): Size => ({
   width: Math.max(2, 2 * Math.round((width * factor) / 2)),
   height: Math.max(2, 2 * Math.round((height * factor) / 2)),

@@ -1,4 +1,4 @@
-// Builds one call of ffmpeg: devices, inputs, filter graphs, and the parts that write outputs.
+// Builds a call of ffmpeg: devices, inputs, filter graphs, and the parts that write outputs.
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
@@ -8,15 +8,14 @@ import type { SourceTracks } from "../source/source-tracks.ts";
 import type { SeekInputs } from "../thumbnails/seek-thumbnails.ts";
 import { progressGoal } from "./progress.ts";
 
-/** What the runs of a plan read. */
+/** Inputs of the runs of a plan. */
 export type RunInputs = {
-  /** The absolute path of a local file; with `loopbackOptions` a URL. */
+  /** Absolute path of a local file; with `loopbackOptions` a URL. */
   readonly source: string;
-  /** Set if the node itself serves the source: how ffmpeg opens it. */
+  /** Set if the node itself serves the source: options with which ffmpeg opens it. */
   readonly loopbackOptions?: readonly string[];
   /**
-   * The local file of each watermark, by its URL. Left out if nothing is run: each watermark then has a placeholder
-   * name.
+   * Local file of each watermark, by its URL. Left out if nothing is run: each watermark then has a placeholder name.
    */
   readonly watermarks?: ReadonlyMap<string, string>;
 };
@@ -27,11 +26,11 @@ export type RunOptions = {
   readonly parts: readonly CommandPart[];
   /** Options of the source. */
   readonly sourceOptions: readonly string[];
-  /** The hardware that the parts use. */
+  /** Hardware that the parts use. */
   readonly devices?: readonly (HardwareDevice | null | undefined)[];
 };
 
-/** One call of ffmpeg that decodes the source once for all parts. */
+/** A call of ffmpeg that decodes the source once for all parts. */
 export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: RunOptions): PlannedRun {
   const branches = parts.flatMap(({ branches }) => branches);
   const urls = overlayUrls(branches);
@@ -50,7 +49,7 @@ export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: 
   };
 }
 
-/** The inputs of runs that seek. */
+/** Inputs of runs that seek. */
 export const seekInputs = (inputs: RunInputs, tracks: SourceTracks): SeekInputs => ({
   streamIndex: tracks.video?.streamIndex ?? 0,
   network: networkOf(inputs),
@@ -58,7 +57,7 @@ export const seekInputs = (inputs: RunInputs, tracks: SourceTracks): SeekInputs 
   overlays: (urls) => overlayInputs(urls, inputs),
 });
 
-/** What a run that reads these inputs needs of the network. */
+/** Network access of a run that reads these inputs. */
 export const networkOf = ({ loopbackOptions }: RunInputs): PlannedRun["network"] =>
   loopbackOptions ? "loopback" : "none";
 
@@ -69,10 +68,11 @@ function devicesArguments(used: readonly (HardwareDevice | null | undefined)[]):
 }
 
 /**
- * By default a change of the frame size restarts the filters. ffmpeg 7.0 then loses the frames that are in them, and
- * images are counted from the start again. With `-reinit_filter 0` the filters continue, and `scale`, the first of our
- * filters that depends on the size, adapts by itself. Not if ffmpeg rotates frames before that, because its filters for
- * rotation read beyond the edge of a smaller frame, and not for audio, where no filter adapts.
+ * Options that keep the filters after a change of the frame size. By default such a change restarts the filters. ffmpeg
+ * 7.0 then loses the frames in the filters, and images are counted from the start again. With `-reinit_filter 0` the
+ * filters continue, and `scale`, our first filter that depends on the size, adapts by itself. Empty if ffmpeg rotates
+ * frames before that, because its rotation filters read beyond the edge of a smaller frame. Only for video, because no
+ * audio filter adapts.
  */
 const resizingArguments = ({ video }: SourceTracks): string[] =>
   video && video.facts.rotation !== 0 ? [] : ["-reinit_filter:v", "0"];

@@ -3,13 +3,13 @@ import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 
-/** An output that ends before this share of the longest one does not represent the whole command. */
+/** An output that ends before this share of the longest output does not represent the whole command. */
 const MIN_SHARE = 0.9;
 
 /**
- * Between two images `frame` and `out_time` do not change, for minutes in a long source, and a healthy run looks
- * stalled. If images are needed from beyond the end of every video output, this part counts decoded frames up to the
- * last image. It costs nothing: decoded frames are passed on by reference and dropped.
+ * A part that counts decoded frames up to the last image. It is needed if images come from beyond the end of every
+ * video output. Between two images `frame` and `out_time` do not change, for minutes in a long source, and a healthy
+ * run looks stalled. The part costs nothing: decoded frames are passed on by reference and dropped.
  */
 export function progressTicks(
   videos: readonly CommandPart[],
@@ -30,7 +30,9 @@ export function progressTicks(
   };
 }
 
-/** `expectedFrames` belongs to the first part with video, which ffmpeg's `frame` counts, if it lasts to the end. */
+/**
+ * `expectedFrames` belongs to the first part with video, which ffmpeg's `frame` counts, if that part lasts to the end.
+ */
 export function progressGoal(parts: readonly CommandPart[]): Pick<PlannedRun, "expectedFrames" | "durationMs"> {
   const lengths = parts.map(({ endMs, startMs = 0 }) => endMs && endMs - startMs).filter((length) => length !== null);
   const longestMs = Math.max(0, ...lengths);

@@ -25,27 +25,27 @@ const SPEAKERS = {
 /** By ffmpeg's name. */
 export type SpeakerLayout = keyof typeof SPEAKERS;
 
-/** The most likely layout of a file that has this number of channels and names no layout. */
+/** Most likely layout of a file that has this number of channels and names no layout. */
 const BY_COUNT: readonly SpeakerLayout[] = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "6.1", "7.1"];
 
-/** The number of channels of a layout. */
+/** Number of channels of a layout. */
 export const channelsOf = (layout: SpeakerLayout): number => SPEAKERS[layout].split(" ").length;
 
 /**
- * The layout that a probe names, or that the number of channels suggests; null if there is no layout for that number,
- * or if the name excludes it.
+ * The layout that a probe names, or that the number of channels suggests. Null if no layout has that number, or if the
+ * name excludes it.
  */
 export function sourceLayout(name: string | undefined, channels: number | null): SpeakerLayout | null {
   if (name !== undefined && isLayout(name)) return name;
   return isMixable(name) ? (channels && BY_COUNT[channels - 1]) || null : null;
 }
 
-/** Speakers of which ffmpeg mixes both or neither (`sane_layout` in libswresample/rematrix.c). */
+/** Speakers that ffmpeg mixes in pairs: both or neither (`sane_layout` in libswresample/rematrix.c). */
 const PAIRS = ["FL FR", "SL SR", "BL BR", "FLC FRC"].map((pair) => pair.split(" "));
 
 /**
- * True if ffmpeg mixes a layout to others: each one with a name of its own, and a list of speakers that has one in
- * front and no half of a pair. Ambisonic components are no speakers.
+ * True if ffmpeg mixes a layout to other layouts. It mixes layouts with their own name. It also mixes lists with a
+ * front speaker and without half of a pair. Ambisonic components are no speakers.
  */
 export function isMixable(name = ""): boolean {
   if (name.startsWith("ambisonic")) return false;
@@ -54,11 +54,11 @@ export function isMixable(name = ""): boolean {
   return speakers.length === 0 || (isWhole && ["FL", "FC"].some((speaker) => speakers.includes(speaker)));
 }
 
-/** The speakers that a name lists (`3 channels (FL+FR+BL)`), which is how ffprobe prints a layout without a name. */
+/** Speakers that a name lists (`3 channels (FL+FR+BL)`). ffprobe prints a layout without a name in this form. */
 export const speakersOf = (name: string): string[] =>
   /\(([A-Z\d]+(?:[+|][A-Z\d]+)*)\)$/.exec(name)?.[1]?.split(/[+|]/) ?? [];
 
-/** The smallest of an encoder's layouts that has all loudspeakers of the source, or else its largest. */
+/** Smallest layout of an encoder that has all loudspeakers of the source, or else its largest layout. */
 export function layoutFor(source: SpeakerLayout, offered: readonly SpeakerLayout[]): SpeakerLayout {
   if (offered.includes(source)) return source;
   const wanted = SPEAKERS[source].split(" ");

@@ -13,8 +13,8 @@ const GRAMMAR_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Codecs, by ffprobe's names, that a container holds besides those that this service encodes into it. Its specification
- * and common players know them, and ffmpeg's muxer writes them without `-strict`.
+ * Codecs, by ffprobe's names, that a container holds in addition to the codecs that this service encodes. The
+ * container's specification and common players know them, and ffmpeg's muxer writes them without `-strict`.
  */
 const COPIED_ONLY: Readonly<Partial<Record<TrackContainer, Readonly<Record<TrackKind, string>>>>> = {
   mp4: { video: "mpeg1video vvc", audio: "eac3 alac dts mp1" },
@@ -43,17 +43,17 @@ function holds(container: TrackContainer, kind: TrackKind, codec: string): boole
   return encoded.includes(named) || (COPIED_ONLY[container]?.[kind].split(" ").includes(codec) ?? false);
 }
 
-/** Why a source's stream of this codec cannot be copied into the container; null if it can. */
+/** Returns the reason why a source's stream of this codec cannot be copied into the container; null if it can. */
 export function copyFailure(container: TrackContainer, kind: TrackKind, codec: string | null): Failure | null {
   if (codec === null) return failure(`The codec of the input's ${kind} is unknown, so it cannot be copied.`);
   if (holds(container, kind, codec)) return null;
   return failure(`The input's ${kind} is ${codec}, which ${container} cannot hold: it cannot be copied.`);
 }
 
-/** Demuxers that find no keyframe before a time: a copy from there cannot be decoded, perhaps to its end. */
+/** Demuxers that find no keyframe before a time. A copy from there cannot be decoded, perhaps to its end. */
 const WITHOUT_INDEX: ReadonlySet<string> = new Set(["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v"]);
 
-/** Why copied video cannot begin in the middle of a source of this format; null if it can. */
+/** Returns the reason why copied video cannot start in the middle of a source of this format; null if it can. */
 export function copyTrimFailure(format: string): Failure | null {
   if (!WITHOUT_INDEX.has(format)) return null;
   return failure(
@@ -62,10 +62,12 @@ export function copyTrimFailure(format: string): Failure | null {
   );
 }
 
-/** Elementary streams, from whose order ffmpeg cannot derive the times of reordered frames. */
+/** Elementary streams. ffmpeg cannot derive the times of reordered frames from their order. */
 const WITHOUT_ANY_TIMES: ReadonlySet<string> = new Set(["h264", "hevc"]);
 
-/** Why video of this format cannot be copied although the container holds its codec; null if it can. */
+/**
+ * Returns the reason why video of this format cannot be copied although the container holds its codec; null if it can.
+ */
 export function copyTimesFailure(format: string, { reorders }: VideoTrack): Failure | null {
   if (!reorders || !WITHOUT_ANY_TIMES.has(format)) return null;
   return failure(
@@ -73,23 +75,26 @@ export function copyTimesFailure(format: string, { reorders }: VideoTrack): Fail
   );
 }
 
-/** How a source is read for a copy of its video. */
+/** Reading options of a source for a copy of its video. */
 export type CopySource = {
   /** Options of the source. */
   readonly options: readonly string[];
-  /** The file that a first run makes of the source; null: the copy reads the source itself. */
+  /** File that a first run makes of the source; null: the copy reads the source itself. */
   readonly unpacked: string | null;
 };
 
 /** Demuxers that do not give all packets a presentation time, which nearly all containers need. */
 const WITHOUT_TIMES: ReadonlySet<string> = new Set(["avi", "mpeg", "mpegts", "mpegvideo"]);
 
-/** Bitstream filter that gives each of several frames of MPEG-4 in one packet of AVI ("packed B-frames") its own. */
+/**
+ * Bitstream filter for several frames of MPEG-4 in a packet of AVI ("packed B-frames"). It gives each frame its own
+ * packet.
+ */
 export const UNPACKING = "mpeg4_unpack_bframes";
 
 /**
- * How to read a source that may lack presentation times; null if it has them. ffmpeg derives them from the order of
- * decoding (`genpts`), which is right only when each packet has one frame.
+ * Reading options of a source that may lack presentation times; null if it has them. ffmpeg derives the times from the
+ * order of decoding (`genpts`), which is right only when each packet has a single frame.
  */
 export function copySource(
   format: string,

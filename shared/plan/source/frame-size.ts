@@ -1,4 +1,4 @@
-// The largest frames of sources and outputs: a node must hold several of them in memory.
+// The largest frames of sources and outputs. A node must hold several frames in memory.
 import type { Failure } from "../../errors.ts";
 import type { VideoTrack } from "./source-tracks.ts";
 
@@ -8,7 +8,7 @@ export type Size = { readonly width: number; readonly height: number };
 const MAX_SIDE = 8192;
 const MAX_PIXELS = 36_000_000;
 
-/** Why a frame of this size cannot be made from this source; null if it can. */
+/** Returns the reason why a frame of this size cannot be made from this source; null if it can. */
 export function frameSizeFailure({ facts }: VideoTrack, frame: Size): Failure | null {
   const coded = { width: facts.codedWidth, height: facts.codedHeight };
   if (isTooLarge(coded)) return failure(`The input's video has frames of ${text(coded)} pixels`);

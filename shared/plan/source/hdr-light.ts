@@ -20,14 +20,16 @@ type ContentLight = { readonly most: number; readonly mean: number };
 export type HdrLight = {
   readonly display: MasteringDisplay | null;
   readonly content: ContentLight | null;
-  /** The brightest light, of the content if that is stated, otherwise of the display; null if neither is. */
+  /**
+   * Brightest light of the content, or of the display if the content's light is not stated. Null if neither is stated.
+   */
   readonly peakNits: number | null;
 };
 
-/** What PQ can state, in cd/m² (SMPTE ST 2084). */
+/** Largest value of PQ, in cd/m² (SMPTE ST 2084). */
 const MAX_NITS = 10_000;
 
-/** What a source states, in its header or its first frame. */
+/** Light levels that a source states in its header or its first frame. */
 export function hdrLight({ side_data_list = [] }: ProbedStream): HdrLight {
   const first = <Value>(read: (data: SideData) => Value | null): Value | null =>
     side_data_list.map(read).find((value) => value !== null) ?? null;
@@ -54,7 +56,7 @@ function contentOf(data: SideData): ContentLight | null {
   return most ? { most, mean: mean ?? 0 } : null;
 }
 
-/** A number, or a fraction as ffprobe prints it, from 0 to `most`; null if it is anything else. */
+/** A number, or a fraction as ffprobe prints it, from 0 to `most`; null for anything else. */
 function within(value: unknown, most: number): number | null {
   if (typeof value !== "number" && typeof value !== "string") return null;
   const [numerator, denominator = "1"] = String(value).split("/");
@@ -62,7 +64,7 @@ function within(value: unknown, most: number): number | null {
   return number >= 0 && number <= most ? number : null;
 }
 
-/** The names of an encoder's parameters, and its units per 1 of a coordinate and per cd/m². */
+/** Names of an encoder's parameters, and its units per 1 of a coordinate and per cd/m². */
 type LightSyntax = {
   readonly display: string;
   readonly content: string;
@@ -86,7 +88,7 @@ export const SVT_AV1: LightSyntax = {
   decimals: 5,
 };
 
-/** Parameters for an encoder. Explicit, because versions of ffmpeg differ in what they take from frames. */
+/** Parameters for an encoder. Explicit, because versions of ffmpeg differ in the values that they take from frames. */
 export function lightParams(light: HdrLight | null, syntax: LightSyntax): string[] {
   const text = (value: number): string => String(Number(value.toFixed(syntax.decimals)));
   const pair = (one: number, other: number, unit: number): string => `(${text(one * unit)},${text(other * unit)})`;

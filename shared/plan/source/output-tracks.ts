@@ -6,20 +6,20 @@ import type { AudioTrack, SourceTracks } from "./source-tracks.ts";
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
 
-/** Why a track that the output requires cannot be decoded, or copied if that is requested. */
+/** Returns the reason why a track that the output requires cannot be decoded, or copied if a copy is requested. */
 export function requiredUndecodable({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
   const [requested, track] = video ? [video, source.video] : [audio, source.audio];
   const reason = track?.undecodable ?? null;
   return requested?.codec === "copy" && reason && canBeCopied(reason) ? null : reason;
 }
 
-/** True if the output begins after the end of the track. */
+/** True if the output starts after the end of the track. */
 export const startsBeyondEnd = ({ startMs }: Trim, track: Track | null): boolean =>
   startMs > 0 && track !== null && isExact(track) && track.endMs !== null && startMs >= track.endMs;
 
 /**
- * The audio that goes into the output. Next to video, audio that cannot be decoded or is entirely outside of the trim
- * counts as missing.
+ * The audio that goes into the output. Next to video, some audio counts as missing: audio that cannot be decoded, and
+ * audio entirely outside of the trim.
  */
 export function audioTrack(
   spec: Pick<VideoOutput, "video" | "audio">,
@@ -31,14 +31,14 @@ export function audioTrack(
   return spec.audio && !((isOutside || isUndecodableAudio(spec, audio)) && spec.video) ? audio : null;
 }
 
-/** True if the requested audio cannot be decoded, or copied if that is requested. */
+/** True if the requested audio cannot be decoded, or copied if a copy is requested. */
 export const isUndecodableAudio = ({ audio }: Pick<VideoOutput, "audio">, track: AudioTrack | null): boolean =>
   !!track?.undecodable && !(audio?.codec === "copy" && canBeCopied(track.undecodable));
 
 /** A copy needs no decoder. */
 const canBeCopied = ({ code }: Undecodable): boolean => code === "input_codec_not_supported";
 
-/** The note of an output of a source whose timestamps fall back; null for others. */
+/** Note for an output of a source whose timestamps fall back; null for other sources. */
 export function fallBackNote(tracks: readonly (Track | null)[]): string | null {
   const ms = tracks.map((track) => track?.fallsBackAtMs ?? null).find((at) => at !== null);
   if (ms == null) return null;
@@ -51,8 +51,8 @@ const EARLY_END_MS = 2000;
 const EARLY_END_SHARE = 0.05;
 
 /**
- * The note of an output whose video ends long before its audio, as where a broadcast changes its codec; null for
- * others.
+ * Note for an output whose video ends long before its audio, for example because a broadcast changes its codec. Null
+ * for other outputs.
  */
 export function earlyEndNote(
   trim: Trim,
@@ -66,5 +66,5 @@ export function earlyEndNote(
   return `The input's video ends at ${seconds(videoMs)} s, its audio at ${seconds(audioMs)} s.`;
 }
 
-/** The note of an output that has no audio because the audio cannot be decoded. */
+/** Note for an output without audio because the audio cannot be decoded. */
 export const undecodableAudioNote = ({ reason }: Undecodable): string => `${reason}, so this output has no audio.`;

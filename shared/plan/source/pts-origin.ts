@@ -7,16 +7,16 @@ import { usedStreams } from "./source-tracks.ts";
 const TICKS_PER_US = 0.09;
 
 /**
- * How much later than the file (its `start_time`) the timeline of a run begins that reads the chosen video and audio,
- * in µs. Runs that read only one of them use the same timeline.
+ * Time from the file's `start_time` to the start of a run's timeline, in µs. The run reads the chosen video and audio.
+ * Runs that read only video or only audio use the same timeline.
  */
 export const ptsOriginUs = (probe: MediaProbe): number =>
   timelineStartUs(probe, usedStreams(probe)) - (microseconds(probe.format.start_time) ?? 0);
 
 /**
  * Options of the source for runs that read only some of the streams that define the timeline. By itself ffmpeg would
- * begin the timeline at the streams that it reads ("Correcting start time" in ffmpeg_demux.c), so these options set it
- * from the file's own clock. Empty for formats in which that does not happen.
+ * start the timeline at the streams that it reads ("Correcting start time" in ffmpeg_demux.c). These options set the
+ * timeline from the file's own clock. Empty for formats without this correction.
  */
 export function ptsOriginArguments(probe: MediaProbe): string[] {
   if (!mayRestart(probe)) return [];
@@ -25,8 +25,8 @@ export function ptsOriginArguments(probe: MediaProbe): string[] {
 }
 
 /**
- * One µs that does not change the tick, of about eleven µs. ffmpeg 5.1 also corrects a timeline that was set to exactly
- * the file's start, and leaves one alone that is 1 µs beside it.
+ * Offset of 1 µs that does not change the tick of about eleven µs. ffmpeg 5.1 also corrects a timeline that was set to
+ * exactly the file's start. It does not correct a timeline that is 1 µs away from the start.
  */
 const harmlessUs = (startUs: number): number =>
   Math.round((startUs + 1) * TICKS_PER_US) === Math.round(startUs * TICKS_PER_US) ? 1 : -1;

@@ -1,4 +1,4 @@
-// The color space of a source: what its tags state, and by convention what they leave out.
+// The color space of a source: its tags, completed by convention.
 import type { ProbedStream } from "../../media/media-probe.ts";
 import { COLOR_NAMES } from "../../media/probe-text.ts";
 import { type HdrLight, hdrLight } from "./hdr-light.ts";
@@ -11,13 +11,13 @@ export type SourceColor = {
   readonly tags: ColorTags;
   /** `setparams` options for tags that the source, or the frames of its decoder, leave out. */
   readonly assumed: readonly string[];
-  /** `hdr`: PQ or HLG. `wide`: the primaries of BT.2020 without either. */
+  /** `hdr`: PQ or HLG. `wide`: the primaries of BT.2020 without PQ or HLG. */
   readonly dynamics: "standard" | "wide" | "hdr";
   readonly light: HdrLight;
   readonly isRgb: boolean;
   readonly isFullRange: boolean;
   readonly hasAlpha: boolean;
-  /** More than 8 bits per sample: only then the name of the pixel format contains the byte order. */
+  /** More than 8 bits per sample. Only then does the name of the pixel format contain the byte order. */
   readonly isDeep: boolean;
 };
 
@@ -26,7 +26,7 @@ const BT601_525: ColorTags = { matrix: "smpte170m", primaries: "smpte170m", tran
 const BT601_625: ColorTags = { matrix: "bt470bg", primaries: "bt470bg", transfer: "smpte170m" };
 const BT2020: ColorTags = { matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10" };
 
-/** The filter `scale` has its own names for some matrices, and knows no others than these. */
+/** The filter `scale` has its own names for some matrices, and knows only the matrices in this table. */
 const SCALE_MATRICES: Readonly<Record<string, string>> = {
   bt709: "bt709",
   smpte170m: "smpte170m",
@@ -36,20 +36,20 @@ const SCALE_MATRICES: Readonly<Record<string, string>> = {
   bt2020nc: "bt2020",
 };
 
-/** The name of a matrix in the filter `scale`; BT.709 for a matrix that it does not know. */
+/** Name of a matrix in the filter `scale`; BT.709 for a matrix that it does not know. */
 export const scaleMatrix = (matrix: string): string => SCALE_MATRICES[matrix] ?? "bt709";
 
 const HDR_TRANSFERS = new Set(["smpte2084", "arib-std-b67"]);
 
 /** BT.709 is for HD, which has at least 720 lines. Players guess by the same limit. */
 const HD = { width: 1280, height: 720 };
-/** The lines of PAL, and of half of it (VCD). */
+/** Number of lines of PAL, and of half of it (VCD). */
 const LINES_625 = new Set([576, 288]);
 
-/** WebM keeps alpha beside the frames (`BlockAdditional`), where ffmpeg's own decoders of VP8 and VP9 do not look. */
+/** WebM keeps alpha beside the frames (`BlockAdditional`). ffmpeg's own decoders of VP8 and VP9 do not look there. */
 const ALPHA_DECODERS: Readonly<Record<string, string>> = { vp8: "libvpx", vp9: "libvpx-vp9" };
 
-/** The decoder that a stream needs for its alpha, by ffmpeg's name; null if any decoder works. */
+/** Decoder that a stream needs for its alpha, by ffmpeg's name; null if any decoder works. */
 export const alphaDecoder = ({ codec_name = "", tags = {} }: ProbedStream): string | null =>
   (tags.alpha_mode ?? tags.ALPHA_MODE) === "1" ? (ALPHA_DECODERS[codec_name] ?? null) : null;
 
@@ -88,7 +88,7 @@ export function sourceColor(stream: ProbedStream): SourceColor {
 
 type StatedTags = { readonly [Name in keyof ColorTags]: string | null };
 
-/** The most probable color space of a source, given the tags that it has. */
+/** The most probable color space of a source with these tags. */
 function convention({ width = 0, height = 0 }: ProbedStream, stated: StatedTags, isRgb: boolean): ColorTags {
   const { primaries, matrix, transfer } = stated;
   const isWide = primaries === "bt2020" || matrix === "bt2020nc" || HDR_TRANSFERS.has(transfer ?? "");
@@ -97,7 +97,9 @@ function convention({ width = 0, height = 0 }: ProbedStream, stated: StatedTags,
   return LINES_625.has(height) || matrix === "bt470bg" ? BT601_625 : BT601_525;
 }
 
-/** These names become options of filters, so any other text of a probe counts as missing. */
+/**
+ * Returns a known name, or null. These names become options of filters, so any other text of a probe counts as missing.
+ */
 const known = (names: ReadonlySet<string>, text: string | undefined): string | null =>
   text !== undefined && names.has(text) ? text : null;
 

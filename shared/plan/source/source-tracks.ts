@@ -1,4 +1,4 @@
-// The streams of a source that are encoded, with what planners need to know about them.
+// The streams of a source that are encoded, with their properties for planners.
 import { hasCaptions } from "../../media/captions.ts";
 import { chosenAudio, chosenVideo } from "../../media/choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "../../media/media-probe.ts";
@@ -9,29 +9,29 @@ import { ownLengthMs, type Track, trackOf } from "./track-length.ts";
 
 export type TrackKind = "video" | "audio";
 
-/** When the last frame begins and ends, in ms on the source's timeline. */
+/** Start and end of the last frame, in ms on the source's timeline. */
 export type LastFrame = { readonly startMs: number; readonly endMs: number };
 
 export type VideoTrack = Track & {
   readonly facts: VideoFacts;
   readonly color: SourceColor;
   /**
-   * True if the stream states the color matrix 3, which is reserved (ITU-T H.273 table 4): filters of ffmpeg 7 reject
+   * True if the stream states the color matrix 3, which is reserved (ITU-T H.273 table 4). Filters of ffmpeg 7 reject
    * such frames.
    */
   readonly hasReservedMatrix: boolean;
-  /** By ffmpeg's name; null: the one that ffmpeg chooses. */
+  /** By ffmpeg's name; null: ffmpeg chooses the decoder. */
   readonly decoder: string | null;
   /** Mean frames per second; null if unknown or not credible. */
   readonly fps: number | null;
   readonly constantRate: boolean;
   /** True if most frames are shown far longer than the shortest, as in recordings of a screen. */
   readonly isSparse: boolean;
-  /** The rate of the frames that are not shown for longer. */
+  /** Rate of the frames that are not shown for longer. */
   readonly usualFps: number;
   /** True if the stream has a single frame. */
   readonly isStill: boolean;
-  /** How long that frame is repeated, in ms; left out: it is not. */
+  /** Duration for which a still frame is repeated, in ms; left out: it is not repeated. */
   readonly heldMs?: number;
   /** True if the stream states that each frame consists of two fields. */
   readonly interlaced: boolean;
@@ -42,7 +42,7 @@ export type VideoTrack = Track & {
   /** Number of frames in the stream; null if unknown. */
   readonly frames: number | null;
   /**
-   * True if the decoder also returns frames that end where the timeline begins, because an edit list begins between
+   * True if the decoder also returns frames that end where the timeline starts, because an edit list starts between
    * keyframes. ffmpeg would show the last of them first.
    */
   readonly startsWithOldFrames: boolean;
@@ -52,7 +52,7 @@ export type VideoTrack = Track & {
 
 export type AudioTrack = Track & {
   readonly channels: number | null;
-  /** By ffmpeg's name, such as `5.1(side)`; undefined if the stream states none. */
+  /** By ffmpeg's name, such as `5.1(side)`; undefined if the stream states no layout. */
   readonly layout: string | undefined;
   readonly sampleRateHz: number | null;
 };
@@ -64,12 +64,12 @@ export type SourceTracks = {
   readonly hasPrograms: boolean;
   /** ffprobe's names of the demuxer (`mov,mp4,m4a,3gp,3g2,mj2`). */
   readonly format: string;
-  /** True if the clock of the file restarts or jumps, so that a seek lands anywhere. */
+  /** True if the clock of the file restarts or jumps, so that a seek may end anywhere. */
   readonly restarts: boolean;
 };
 
 /**
- * Rates above this are time bases rather than frame rates: ffprobe reports 1000 fps for a recording by a browser (live
+ * Rates above this are time bases rather than frame rates. ffprobe reports 1000 fps for a recording by a browser (live
  * WebM without a default duration).
  */
 const MAX_CREDIBLE_FPS = 240;
@@ -79,7 +79,7 @@ const INTERLACED: ReadonlySet<string> = new Set(["tt", "bb", "tb", "bt"]);
 
 const MATROSKA = "matroska,webm";
 
-/** The streams that `sourceFacts` describes. */
+/** Streams that `sourceFacts` describes. */
 export function chooseTracks(probe: MediaProbe): SourceTracks {
   const { video: facts } = sourceFacts(probe);
   const video = chosenVideo(probe.streams);
@@ -95,7 +95,7 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
   };
 }
 
-/** The streams that runs read, which define the timeline. */
+/** Streams that runs read. They define the timeline. */
 export const usedStreams = ({ streams }: Pick<MediaProbe, "streams">): ProbedStream[] =>
   [chosenVideo(streams), chosenAudio(streams)].flatMap((stream) => (stream && !stream.empty ? [stream] : []));
 
@@ -130,7 +130,7 @@ const audioTrack = (stream: ProbedStream, probe: MediaProbe, originUs: number): 
   sampleRateHz: fraction(stream.sample_rate),
 });
 
-/** In Matroska, only the track's length may show how long the last frame is shown, because packets need no duration. */
+/** In Matroska, only the track's length may show the duration of the last frame, because packets need no duration. */
 function lastFrameOf(
   { packets, ...stream }: ProbedStream,
   track: Track,
@@ -143,9 +143,9 @@ function lastFrameOf(
   return { startMs: packets.last * 1000 - originUs / 1000, endMs };
 }
 
-/** The mean rate is at most this share of the usual one. */
+/** Largest mean rate of a sparse video, as a share of the usual rate. */
 const SPARSE_SHARE = 1 / 4;
-/** The usual rate if the stream states only a time base. */
+/** Usual rate if the stream states only a time base. */
 const ASSUMED_FPS = 20;
 
 function rateOf(
@@ -161,14 +161,14 @@ function rateOf(
 }
 
 /**
- * True if it is a whole number of frames per second, or a rate of NTSC (n·1000/1001). Matroska's default duration may
- * be the mean of frames that vary: both rates of ffprobe are then the same, but neither is usual.
+ * True for a whole number of frames per second, or a rate of NTSC (n·1000/1001). Matroska's default duration may be the
+ * mean of frames that vary. Both rates of ffprobe are then the same, but neither is usual.
  */
 function isUsualRate(fps: number): boolean {
   return [fps, fps * 1.001].some((rate) => Math.abs(rate - Math.round(rate)) <= rate * 0.0002);
 }
 
-/** Times that differ by less than this are the same: containers round times to milliseconds. In µs. */
+/** Times that differ by less than this are the same, because containers round times to milliseconds. In µs. */
 const SAME_TIME_US = 1000;
 
 function startsWithOldFrames({ packets }: ProbedStream, originUs: number): boolean {

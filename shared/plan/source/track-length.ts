@@ -8,30 +8,33 @@ export type Track = {
   readonly streamIndex: number;
   /** By ffprobe's name; null if ffprobe does not know it. */
   readonly codec: string | null;
-  /** Why it cannot be decoded; null if it can. */
+  /** Reason why it cannot be decoded; null if it can. */
   readonly undecodable: Undecodable | null;
   readonly startMs: number;
   /** Null if neither the stream nor the file states it. */
   readonly durationMs: number | null;
   readonly endMs: number | null;
-  /** When the last packet begins; null if the packets were not read, or are not all of them. */
+  /** Start of the last packet; null if not all packets were read. */
   readonly lastStartMs: number | null;
-  /** How much earlier the track is in a run that reads no other. */
+  /** Time by which the track is earlier in a run that reads no other track. */
   readonly leadMs: number;
-  /** Where its timestamps fall back, and ffmpeg leaves out what follows with earlier ones; null: nowhere. */
+  /**
+   * Time at which the track's timestamps fall back; null: never. ffmpeg leaves out the packets with earlier timestamps
+   * that follow.
+   */
   readonly fallsBackAtMs: number | null;
   /**
-   * `packets`: the packets of the stream were read. `stream`: a header states it for this stream. `file`: a header
-   * states it for the file, and another stream may be the longest. `estimate`: it was calculated from the file's size
-   * and its first bitrate, and may be far off.
+   * `packets`: the packets of the stream were read. `stream`: a header states the length of this stream. `file`: a
+   * header states the length of the file, and another stream may be the longest. `estimate`: calculated from the file's
+   * size and its first bitrate, and may be far off.
    */
   readonly lengthFrom: "packets" | "stream" | "file" | "estimate";
 };
 
-/** Formats of one stream that have no header with its length. */
+/** Formats with a single stream and no header with its length. */
 const WITHOUT_LENGTH = new Set("mp3 aac ac3 eac3 amr h264 hevc m4v mpegvideo".split(" "));
 
-/** The times of a stream. `originUs` is where the source's timeline begins on the file's clock. */
+/** The times of a stream. `originUs`: start of the source's timeline on the file's clock. */
 export function trackOf(stream: ProbedStream, probe: MediaProbe, originUs: number): Track {
   const startMs = Math.max(0, Math.round(((microseconds(stream.start_time) ?? originUs) - originUs) / 1000));
   const { durationMs, lengthFrom } =
@@ -56,8 +59,8 @@ const onTimeline = (seconds: number | undefined, originUs: number): number | nul
 type Length = Pick<Track, "durationMs" | "lengthFrom">;
 
 /**
- * The length according to the packets. Null if the file is truncated: the stated length then counts, so that outputs
- * are too short and fail.
+ * Length according to the packets. Null if the file is truncated: the stated length then counts, so that outputs are
+ * too short and fail.
  */
 function measuredLength({ packets }: ProbedStream, originUs: number, startMs: number): Length | null {
   if (!packets || packets.cut_short) return null;
@@ -65,7 +68,7 @@ function measuredLength({ packets }: ProbedStream, originUs: number, startMs: nu
   return { durationMs: Math.max(0, endMs - startMs), lengthFrom: "packets" };
 }
 
-/** The length according to the headers. */
+/** Length according to the headers. */
 function statedLength(stream: ProbedStream, probe: MediaProbe, originUs: number, startMs: number): Length {
   const ownMs = ownLengthMs(stream);
   const fileUs = microseconds(probe.format.duration);
@@ -73,12 +76,12 @@ function statedLength(stream: ProbedStream, probe: MediaProbe, originUs: number,
   const fileMs = fileUs === null || fileUs <= 0 ? null : Math.max(0, Math.round((fileUs - lateUs) / 1000) - startMs);
   const durationMs = ownMs ?? fileMs;
   if (WITHOUT_LENGTH.has(probe.format.format_name ?? "")) return { durationMs, lengthFrom: "estimate" };
-  // If a file is truncated, no stream reaches the stated end: this stream lacks it too.
+  // If a file is truncated, no stream reaches the stated end, and this stream does not reach it either.
   const isOwn = ownMs !== null || probe.streams.length === 1 || stream.packets?.cut_short === true;
   return { durationMs, lengthFrom: isOwn ? "stream" : "file" };
 }
 
-/** The length that a header states for the stream itself, in ms; null if none does. */
+/** Length that a header states for the stream itself, in ms; null if no header states it. */
 export function ownLengthMs({ duration, start_time, tags }: ProbedStream): number | null {
   const ownUs = microseconds(duration);
   const taggedEndMs = clockMs(tags?.DURATION);

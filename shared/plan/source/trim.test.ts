@@ -7,7 +7,8 @@ import { trimOf } from "./trim.ts";
 
 const isVideo = (spec: OutputSpec): spec is VideoOutput => spec.type === "video";
 
-// A frame at time t is the first of an output with an offset up to t; the start is a millisecond before that frame.
+// A frame at time t is the first frame of an output with an offset up to t. The output starts a millisecond before that
+// frame.
 test.each<[string, string, number, number]>([
   ["on a frame, at a whole rate", "25/1", 1, 999],
   ["just after a frame", "25/1", 1.002, 1039],

@@ -7,11 +7,11 @@ import type { SourceTracks, VideoTrack } from "./source-tracks.ts";
 
 /** Times in ms on the source's timeline. */
 export type Trim = {
-  /** Where reading of the source begins; 0: at its start. */
+  /** Start of reading in the source; 0: at its start. */
   readonly seekMs: number;
-  /** Where the output begins: at a frame if the rate is constant, otherwise exactly at the offset. */
+  /** Start of the output: at a frame if the rate is constant, otherwise exactly at the offset. */
   readonly startMs: number;
-  /** Where the output ends; null: with the source. */
+  /** End of the output; null: the end of the source. */
   readonly endMs: number | null;
 };
 
@@ -19,15 +19,16 @@ export type Trim = {
 export const NO_TRIM: Trim = { seekMs: 0, startMs: 0, endMs: null };
 
 /**
- * A frame that begins this much before the offset may still be the first: containers and people round to milliseconds.
+ * A frame that starts this much before the offset may still be the first, because containers and people round to
+ * milliseconds.
  */
 const TOLERANCE_MS = 1;
 
 /**
- * How long before the output reading begins, in ms, by demuxer; null: at the start of the source. If the file has an
- * index, ffmpeg finds the keyframe before a time, and the preroll is for streams that recover over many frames. In
- * MPEG-TS it lands anywhere, and everything before the next keyframe is lost; broadcasts have a keyframe every few
- * seconds.
+ * Time from the start of reading to the output, in ms, by demuxer; null: reading starts with the source. If the file
+ * has an index, ffmpeg finds the keyframe before a time. The preroll is for streams that recover over many frames. In
+ * MPEG-TS, a seek may end anywhere, and everything before the next keyframe is lost. Broadcasts have a keyframe every
+ * few seconds.
  */
 function prerollOf({ format, restarts }: Pick<SourceTracks, "format" | "restarts">): number | null {
   if (restarts) return null;
@@ -35,15 +36,17 @@ function prerollOf({ format, restarts }: Pick<SourceTracks, "format" | "restarts
   return format === "mpegts" ? 30_000 : null;
 }
 
-/** Outputs with offsets up to this share the decode with others, which costs hardly more than a decode of their own. */
+/**
+ * Outputs with offsets up to this share the decode with other outputs. That costs hardly more than their own decode.
+ */
 const NEAR_MS = 10_000;
 
 /** Frames before the output that filters may look at (deinterlacing, frame rates); far more than they need. */
 const FILTERED_BEFORE_MS = 1000;
 
 /**
- * The part of the source that an output shows. Of the frames that the output has, its first is the first at or after
- * the offset, so that it has the same frames as an untrimmed output from there on.
+ * The part of the source that an output shows. The first frame of the output is its first frame at or after the offset.
+ * From there on, it has the same frames as an untrimmed output.
  */
 export function trimOf({ offsetMs, durationMs, video }: VideoOutput, source: SourceTracks): Trim {
   const track = source.video;
@@ -71,14 +74,14 @@ export function trimFilters({ seekMs, startMs }: Trim): string[] {
 
 type Grid = { readonly fps: number; readonly originMs: number };
 
-/** ffmpeg's `fps` counts from 0; frames that keep their own constant rate count from the first frame. */
+/** ffmpeg's `fps` counts from 0. Frames that keep their own constant rate count from the first frame. */
 function gridOf(requestedFps: string | null, track: VideoTrack): Grid | null {
   const fps = fraction(requestedFps ?? undefined);
   if (fps !== null) return { fps, originMs: 0 };
   return track.constantRate && track.fps !== null ? { fps: track.fps, originMs: track.startMs } : null;
 }
 
-/** The time of the first frame at or after the offset, less the tolerance, so that rounded times are not before it. */
+/** Time of the first frame at or after the offset, less the tolerance, so that rounded times are not before it. */
 function onGrid(offsetMs: number, { fps, originMs }: Grid): number {
   const frame = Math.ceil(((offsetMs - TOLERANCE_MS - originMs) * fps) / 1000);
   return Math.max(0, originMs + (frame * 1000) / fps - TOLERANCE_MS);

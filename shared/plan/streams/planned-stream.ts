@@ -1,20 +1,20 @@
-// The tracks, variants and thumbnails of a planned stream, which the packager reads while they are encoded.
+// The tracks, variants and thumbnails of a planned stream. The packager reads the tracks while they are encoded.
 import type { Size } from "../source/frame-size.ts";
 import type { ColorTags } from "../source/source-color.ts";
 import type { TrackKind } from "../source/source-tracks.ts";
 
 /**
- * The timestamp in the segments that corresponds to time 0 of the output, in seconds. Audio begins a little before 0
- * (the encoder's priming) and frames are decoded before they are shown, so the timeline needs room below 0: without it
- * each muxer would shift its track by a different amount. Apple's mediafilesegmenter uses ten seconds too.
+ * Timestamp in the segments at time 0 of the output, in seconds. Audio starts a little before 0 (the encoder's priming)
+ * and frames are decoded before they are shown, so the timeline needs room below 0. Without it each muxer would shift
+ * its track by a different amount. Apple's mediafilesegmenter uses ten seconds too.
  */
 export const STREAM_START_SECONDS = 10;
 
 export type StreamVideo = {
   readonly frame: Size;
-  /** The mean. */
+  /** Mean rate. */
   readonly fps: number;
-  /** The color space of PQ or HLG; null: no HDR. */
+  /** Color space of PQ or HLG; null: no HDR. */
   readonly hdr: ColorTags | null;
   /** True if the encoder gets closed captions, which it may copy. */
   readonly captions: boolean;
@@ -34,7 +34,7 @@ export type StreamTrack = {
   readonly video: StreamVideo | null;
 };
 
-/** What players choose from: names of tracks. */
+/** A choice for players: names of tracks. */
 export type StreamVariant = { readonly video: string | null; readonly audio: string | null };
 
 /** Sprite sheets for the player's seek bar. */
@@ -44,7 +44,7 @@ export type StreamThumbnails = {
   /** WebVTT with cues for `thumbnails/00001.jpg#xywh=…` and so on. */
   readonly vtt: string;
   readonly spriteSheet: { readonly columns: number; readonly rows: number; readonly cell: Size };
-  /** Distance of the thumbnails. The first one is shown from time 0 on. */
+  /** Distance of the thumbnails. The first thumbnail is shown from time 0 on. */
   readonly everyMs: number;
 };
 

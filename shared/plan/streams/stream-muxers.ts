@@ -1,4 +1,4 @@
-// Writes the tracks of a stream as fragmented MP4, as segments of MPEG-TS, or as both from one encode.
+// Writes the tracks of a stream as fragmented MP4, as segments of MPEG-TS, or as both with a single encode.
 import type { TrackKind } from "../source/source-tracks.ts";
 import { STREAM_START_SECONDS } from "./planned-stream.ts";
 
@@ -10,18 +10,21 @@ const TIMES = [
   ["avoid_negative_ts", "disabled"],
 ] as const;
 
-/** Audio has no keyframes that could begin a fragment. Half a second, in µs: segments end within half of that. */
+/**
+ * Length of a fragment of audio, because audio has no keyframes that could start a fragment. Half a second, in µs:
+ * segments end within half of that.
+ */
 const AUDIO_FRAGMENT_US = "500000";
 
 /**
- * ffmpeg's own default, in µs, which `tee` does not pass on. A packet of MPEG-TS holds half of that of audio. Without
- * it each audio frame has its own packet, and 64 kbit/s become 137.
+ * ffmpeg's own default, in µs, which `tee` does not pass on. A packet of MPEG-TS holds audio of half this length.
+ * Without it each audio frame has its own packet, and 64 kbit/s become 137.
  */
 const MAX_DELAY_US = "700000";
 
 /**
- * Fragments begin at keyframes. `frag_discont` keeps their times as they are, and without edit lists nothing else
- * shifts them: players treat edit lists differently.
+ * Fragments start at keyframes. `frag_discont` keeps their times as they are. Without edit lists nothing else shifts
+ * them: players treat edit lists differently.
  */
 const FRAGMENTED: Muxer = {
   name: "mp4",
@@ -53,13 +56,13 @@ const segmented = (segmentMs: number, name: string): Muxer => ({
 
 export type StreamFiles = { readonly fmp4: string | null; readonly ts: string | null };
 
-/** The files of a track in the working folder. `name` is unique there. */
+/** Files of a track in the working folder. `name` is unique there. */
 export const streamFiles = (name: string, wants: { readonly fmp4: boolean; readonly ts: boolean }): StreamFiles => ({
   fmp4: wants.fmp4 ? `${name}.mp4` : null,
   ts: wants.ts ? `${name}.m3u8` : null,
 });
 
-/** ffmpeg's options for the files of one track. If there are two, `tee` writes both from one encode. */
+/** ffmpeg's options for the files of a track. If there are two, `tee` writes both with a single encode. */
 export function streamArguments({ fmp4, ts }: StreamFiles, kind: TrackKind, segmentMs: number): string[] {
   const fragments: Muxer["options"] = kind === "audio" ? [["frag_duration", AUDIO_FRAGMENT_US]] : [];
   const files = [

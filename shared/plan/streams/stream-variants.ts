@@ -1,4 +1,4 @@
-// Chooses the renditions of a stream: those of the request for which the source has tracks and enough pixels.
+// Chooses the renditions of a stream: all requested renditions if the source has the tracks and enough pixels.
 import type { FrameSize, VideoFormat } from "../../format/format-spec.ts";
 import type { HttpStreamOutput } from "../../job/output-spec.ts";
 import type { EncodedAudio } from "../encoders/audio-encoders.ts";
@@ -6,10 +6,10 @@ import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 
-/** The tracks of one variant; at least one. */
+/** Tracks of a variant; at least one. */
 type Variant = { readonly video: EncodedVideo | null; readonly audio: EncodedAudio | null };
 
-/** The tracks of a stream, each once, and the variants that consist of them. */
+/** Tracks of a stream, each once, and the variants that consist of them. */
 export type StreamVariants = {
   readonly videos: readonly EncodedVideo[];
   readonly audios: readonly EncodedAudio[];
@@ -18,12 +18,10 @@ export type StreamVariants = {
 };
 
 /**
- * The variants of a stream; none if the source has no track that they need.
- *
- * No frame is padded: players do that, and a ladder with bars on some of its rungs would change its shape. So a box
- * means the size that fits into it. The default ladder is made for landscape video. A portrait source gets its portrait
- * equivalent, rungs above the source are left out, more than two channels become stereo, for which 128k is enough, and
- * mono stays mono.
+ * Variants of a stream; none if the source has no track that they need. No frame is padded: players do that, and a
+ * ladder with bars on some of its rungs would change its shape. So a box means the size that fits into it.
+ * The default ladder is made for landscape video. A portrait source gets its portrait equivalent. Rungs above the
+ * source are left out. More than two channels become stereo, because 128k is enough for stereo. Mono stays mono.
  */
 export function variantsFor(spec: HttpStreamOutput, source: SourceTracks): StreamVariants {
   const requested = spec.variants
@@ -59,7 +57,7 @@ function variantOf({ video, audio }: VideoFormat, source: SourceTracks): Variant
   };
 }
 
-/** Slower video gets repeated frames: hls.js hangs at a segment of MPEG-TS that has only one frame. */
+/** Slower video gets repeated frames, because hls.js hangs at a segment of MPEG-TS with a single frame. */
 const SLOWEST_FPS = 2;
 
 const slowestFps = ({ fps }: VideoTrack): string | null =>
@@ -117,8 +115,8 @@ function contained(size: FrameSize, source: Size): Size {
 }
 
 /**
- * Replaces equal tracks, and then equal variants, by one. Equal variants are of no use to a player: with a source
- * without audio, `720p` and `720p:x` are the same.
+ * Merges equal tracks, and then equal variants. Equal variants are of no use to a player: with a source without audio,
+ * `720p` and `720p:x` are the same.
  */
 function withIndexes(variants: readonly Variant[]): StreamVariants {
   const videos: EncodedVideo[] = [];
@@ -132,7 +130,7 @@ function withIndexes(variants: readonly Variant[]): StreamVariants {
   return { videos, audios, variants: indexed.filter((one, at) => first(one) === at) };
 }
 
-/** The index of an equal item; adds the item if there is none. */
+/** Index of an equal item. Adds the item if there is none. */
 function indexIn<Item>(items: Item[], item: Item, isSame: (a: Item, b: Item) => boolean): number {
   const at = items.findIndex((other) => isSame(other, item));
   return at === -1 ? items.push(item) - 1 : at;

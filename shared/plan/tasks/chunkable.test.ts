@@ -10,7 +10,7 @@ import { unchunkableReason } from "./chunkable.ts";
 const reasonFor = (output: OutputOptions, probe: MediaProbe = probeOf("25/1")): string | null =>
   unchunkableReason(specOf(output, 0), chooseTracks(probe), ALL_SOFTWARE);
 
-describe("an output is encoded in one piece", () => {
+describe("unchunkableReason", () => {
   const ROWS: [output: OutputOptions, reason: string | null][] = [
     [{ format: "mp4" }, null],
     [{ format: "mp4:hevc_15fps" }, null],
@@ -35,13 +35,13 @@ describe("an output is encoded in one piece", () => {
     expect(reasonFor(output)).toBe(reason);
   });
 
-  test("if its input has no index", () => {
+  test("rejects an input without an index", () => {
     expect(reasonFor({ format: "mp4" }, probeOf("25/1", { format_name: "asf" }))).toMatch(
       /cannot be read from its middle/,
     );
   });
 
-  test("if it drops the audio of an MPEG-TS input whose audio begins first", () => {
+  test("rejects an output that drops the audio of an MPEG-TS input if the audio starts first", () => {
     const probe = probeOf("25/1", { format_name: "mpegts", start_time: "1.400000" });
     const streams = probe.streams.map((stream, at) => ({ ...stream, start_time: at === 0 ? "1.421000" : "1.400000" }));
     expect(reasonFor({ format: "mp4::x" }, { ...probe, streams })).toMatch(/times depend on/);

@@ -9,7 +9,7 @@ import { isEncodedVideo } from "../outputs/plan-file.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
-/** Codecs whose chunks can be concatenated to one track of fragmented MP4. */
+/** Codecs whose chunks can be concatenated to a track of fragmented MP4. */
 const CODECS: ReadonlySet<EncodedVideo["codec"]> = new Set(["h264", "hevc", "vp9", "av1"]);
 
 /** Containers that keep the frames and their times when such a track is copied into them. */
@@ -25,13 +25,17 @@ const AUDIO_CODECS: ReadonlySet<NonNullable<VideoOutput["audio"]>["codec"]> = ne
   "flac",
   "pcm-s16le",
 ]);
-/** Containers whose interim file has the same kind. For others it is MP4, which cannot hold all of these codecs. */
+/**
+ * Containers whose interim file has the same kind. For other containers the interim file is MP4, which cannot hold all
+ * of these codecs.
+ */
 const SAME_KIND: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm"]);
 /** MP4 does not support MP3 of lower sample rates (ISO 14496-3 has only MPEG-1 and MPEG-2). */
 const MP3_FROM_HZ = 16_000;
 
 /**
- * Why an output is encoded in one piece; completes "It is not encoded in chunks because …". Null: chunks are possible.
+ * Returns the reason why an output is encoded in one piece; completes "It is not encoded in chunks because …". Null:
+ * chunks are possible.
  */
 export function unchunkableReason(
   spec: OutputSpec,
@@ -56,7 +60,7 @@ export function unchunkableReason(
   }
 }
 
-/** Outputs that are not possible at all report their failure when they are tried in one piece. */
+/** Outputs that no node can make report their failure when a node tries to encode them in one piece. */
 function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: FfmpegCapabilities): string | null {
   return planOutput(spec, source, capabilities).ok ? null : "it cannot be made of this input";
 }

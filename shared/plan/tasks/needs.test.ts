@@ -69,7 +69,7 @@ test.each(ROWS.map(([outputs, probe, ...needs]) => ({ outputs, probe, needs })))
   },
 );
 
-test("what is missing is described", () => {
+test("describes missing needs", () => {
   const capabilities = { ...ALL_SOFTWARE, encoders: ["libx264", "aac"], filters: [] };
   const missing = (options: OutputOptions, probe = probeOf("25/1")): string =>
     describeNeeds(missingNeeds(needsOf([specOf(options, 0)], probe), capabilities));
@@ -122,7 +122,7 @@ const lacksFeature = (outputs: readonly OutputSpec[], probe: MediaProbe, capabil
     ({ failure }) => failure.code === "encoder_not_available",
   );
 
-/** A node with one name of each need and nothing else, on hardware where `hardware` has the encoder. */
+/** A node with a single name of each need and nothing else, on hardware where `hardware` has the encoder. */
 function barely(needs: readonly Need[], hardware: HardwareName, pick: number): FfmpegCapabilities {
   const names = (kind: Need["kind"]): string[] =>
     needs.filter((need) => need.kind === kind).map(({ anyOf }) => anyOf[pick % anyOf.length] ?? "");
@@ -154,7 +154,7 @@ function without({ anyOf }: Need, name: HardwareName): FfmpegCapabilities {
   };
 }
 
-test("a node that meets the needs can make the outputs, and one that lacks any of them cannot", () => {
+test("only nodes that meet all needs can make the outputs", () => {
   const jobs = fc.record({
     outputs: fc.array(outputSpecs, { minLength: 1, maxLength: 3 }),
     probe: fc.constantFrom(...PROBES),
@@ -166,7 +166,7 @@ test("a node that meets the needs can make the outputs, and one that lacks any o
       const needs = needsOf(outputs, probe);
       expect(lacksFeature(outputs, probe, barely(needs, hardware, pick))).toBe(false);
       expect(missingNeeds(needs, barely(needs, hardware, pick))).toEqual([]);
-      // Outputs with a VMAF need libvmaf also where their plan does not.
+      // Outputs with a VMAF need libvmaf even if their plan does not.
       for (const need of needs.filter(({ anyOf }) => !anyOf.includes("libvmaf")))
         expect([need, lacksFeature(outputs, probe, without(need, hardware))]).toEqual([need, true]);
     }),

@@ -1,4 +1,5 @@
-// What outputs need of the ffmpeg that makes them: found by planning them for a node that has everything.
+// The needs of outputs: encoders, filters and muxers of ffmpeg. Found by planning the outputs for a node that has
+// everything.
 import type { OutputSpec } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
@@ -36,9 +37,8 @@ const USUAL_SOURCE: MediaProbe = {
 };
 
 /**
- * Everything that one node must have to make all of these outputs, sorted, each need once. An output that is not
- * possible on any node needs nothing: every node that can read it reports the same failure. `probe` is null before the
- * inspection.
+ * Needs of a node that makes all of these outputs, sorted, each need once. An output that is not possible on any node
+ * has no needs, because every node that can read it reports the same failure. `probe` is null before the inspection.
  */
 export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null): Need[] {
   const tracks = chooseTracks(probe ?? USUAL_SOURCE);
@@ -46,7 +46,7 @@ export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null
   return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
 }
 
-/** None if the planner throws: then it does so on every node, too. */
+/** Empty if the planner throws: it then throws on every node, too. */
 function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] {
   try {
     const plan = planOutput(spec, tracks, ALL_SOFTWARE);
@@ -57,8 +57,8 @@ function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] 
 }
 
 /**
- * Nodes of earlier releases cannot read tasks with a VMAF, not even where the plan has no use for it, and state no
- * libvmaf.
+ * Nodes of earlier releases state no libvmaf. They cannot read tasks with a VMAF, not even if the plan has no use for
+ * it.
  */
 function needsOfFormats(spec: OutputSpec): readonly Need[] {
   if (spec.type === "image") return [];
@@ -71,8 +71,8 @@ export const missingNeeds = (needs: readonly Need[], capabilities: FfmpegCapabil
   needs.filter((need) => !meets(capabilities, need));
 
 /**
- * What is missing, for people: `libsvtav1 or libaom-av1, and filter zscale`. Hardware encoders that would do as well
- * are left out. Empty without needs.
+ * Text about missing needs, for people: `libsvtav1 or libaom-av1, and filter zscale`. Equivalent hardware encoders are
+ * left out. Empty without needs.
  */
 export function describeNeeds(missing: readonly Need[]): string {
   const [last, ...others] = missing.map(describe).toReversed();
@@ -87,7 +87,7 @@ function describe({ kind, anyOf }: Need): string {
   return kind === "encoder" ? names : `${kind} ${names}`;
 }
 
-/** Leaves out what another need implies: who has `libaom-av1` has `libsvtav1` or `libaom-av1`. */
+/** Leaves out needs that another need implies: a node with `libaom-av1` has `libsvtav1` or `libaom-av1`. */
 const withoutImplied = (needs: readonly Need[]): Need[] =>
   needs.filter(
     (need, at) =>

@@ -29,11 +29,12 @@ export type AudioPlan = {
   readonly failures: readonly OutputFailure[];
 };
 
-/** The file with the tags of the source, in ffmpeg's own text format. */
+/** File with the tags of the source, in ffmpeg's own text format. */
 export const tagsFile = (output: number): string => `${output}-tags.txt`;
 
 /**
- * Plans the non-video parts of outputs whose video is encoded in chunks, each in one piece as in the normal command.
+ * Plans the non-video parts of outputs whose video is encoded in chunks. Each part is made in one piece, as in the
+ * normal command.
  */
 export function planAudio(request: AudioRequest): AudioPlan {
   const { probe, outputs, capabilities } = request;

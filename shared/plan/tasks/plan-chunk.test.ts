@@ -36,7 +36,7 @@ function chunkOf(outputs: OutputOptions[], probe = probeOf("30000/1001"), more: 
 
 type Plan = { readonly command: { readonly runs: readonly { readonly argv: readonly string[] }[] } | null };
 
-/** The arguments of the last run, or of another one, from an option on. */
+/** The arguments of the last run, or of another run, from an option on. */
 function argvOf({ command }: Plan, from: string, run = -1): string {
   const argv = command?.runs.at(run)?.argv ?? [];
   return withoutFitting(argv.slice(argv.indexOf(from)).join(" "));
@@ -47,7 +47,7 @@ const FRAGMENTS =
   `${PLAIN} -movflags +frag_keyframe+empty_moov+default_base_moof+frag_discont` +
   " -use_editlist 0 -write_tmcd 0 -flush_packets 1 -output_ts_offset 10 -avoid_negative_ts disabled -f mp4";
 
-test("a chunk is the normal command with a preroll, trimmed to its frames, in two passes for a mean", () => {
+test("plans a chunk as the normal command with a preroll, trimmed to its frames, in two passes for a mean", () => {
   const plan = chunkOf([SLOWER, MP4, STREAM]);
   const grid =
     "-force_key_frames expr:isnan(prev_forced_t)+gt(floor((t+30.03+0.0005)/2),floor((prev_forced_t+30.03+0.0005)/2)) -g 9999";
@@ -95,7 +95,7 @@ const track = (output: number, name: string, frames: number, firstUs: number, en
   inHardware: false,
 });
 
-test("mean bitrates are the chunk's, peaks are the video's", () => {
+test("uses mean bitrates of the chunk, and peaks of the video", () => {
   const probe = probeOf("30000/1001");
   const plan = chunkOf([MP4], probe, { chunk: { ...spanOf(probe), share: 1.4 } });
   expect(argvOf(plan, "-b:v")).toMatch(/^-b:v 700k -maxrate 750k -bufsize 1000k /);
@@ -103,7 +103,7 @@ test("mean bitrates are the chunk's, peaks are the video's", () => {
   expect(argvOf(dear, "-b:v")).toMatch(/^-b:v 750k -maxrate 750k /);
 });
 
-test("the first chunk starts with the source, and filters see neighboring frames", () => {
+test("starts the first chunk with the source, and filters see neighboring frames", () => {
   const probe = probeOf("30000/1001");
   const chunk = { ...spanOf(probe), from: null };
   const plan = chunkOf([{ format: "avi:h264", params: { deinterlace: true } }], probe, { chunk });
@@ -113,7 +113,7 @@ test("the first chunk starts with the source, and filters see neighboring frames
   expect(argvOf(plan, "-copyts")).not.toContain("vbv-init");
 });
 
-test("a source that the node serves has its own options, and a longer preroll is possible", () => {
+test("accepts options for a source that the node serves, and a longer preroll", () => {
   const more = {
     source: "http://127.0.0.1:1/a",
     loopbackOptions: ["-protocol_whitelist", "http,tcp"],
@@ -124,7 +124,7 @@ test("a source that the node serves has its own options, and a longer preroll is
   );
 });
 
-test("the timeline of an MPEG-TS is that of a run over video and audio, also for runs over one of them", () => {
+test("uses the timeline of video and audio in MPEG-TS for runs over only video or only audio", () => {
   const starts = ["1.460000", "1.440000"];
   const { streams, format } = probeOf("25/1", { format_name: "mpegts", start_time: "1.400000" });
   const probe = { format, streams: streams.map((stream, at) => ({ ...stream, start_time: starts[at] })) };
@@ -136,7 +136,7 @@ test("the timeline of an MPEG-TS is that of a run over video and audio, also for
   expect(argvOf(audio, "-copyts")).toMatch(/^-copyts -itsoffset -1\.440001 /);
 });
 
-test("audio is encoded in one piece, in a file of the output's kind, together with the source's tags", () => {
+test("encodes audio without chunks, in a file of the output's kind, together with the source's tags", () => {
   const request = { source: "/in", probe: probeOf("25/1"), capabilities: ALL_SOFTWARE };
   const plan = planAudio({ ...request, outputs: [MP4, SLOWER, STREAM].map(specOf) });
   expect(argvOf(plan, "-map")).toBe(
@@ -155,7 +155,7 @@ test("audio is encoded in one piece, in a file of the output's kind, together wi
   expect(silent.command).toBeNull();
 });
 
-test("a join copies tracks and tags into a file, and tracks of a stream into segments of MPEG-TS", () => {
+test("joins tracks and tags into a file, and tracks of a stream into segments of MPEG-TS", () => {
   const { runs, outputs } = planJoin({
     probe: probeOf("25/1"),
     capabilities: ALL_SOFTWARE,
@@ -192,7 +192,7 @@ test("a join copies tracks and tags into a file, and tracks of a stream into seg
   ]);
 });
 
-test("a join reads the videos of streams that grow from pipes, and writes the same", () => {
+test("joins the growing videos of streams from pipes with the same result", () => {
   const request = { probe: probeOf("25/1"), capabilities: ALL_SOFTWARE, outputs: [SLOWER, STREAM].map(specOf) };
   const argvs = (isGrowing: boolean) => planJoin({ ...request, isGrowing }).runs.map(({ argv }) => argv.join(" "));
   const piped = (argv: string): string => argv.replace("file:1-360p.mp4", "file:1-360p.pipe");
@@ -200,7 +200,7 @@ test("a join reads the videos of streams that grow from pipes, and writes the sa
   expect(argvs(true)[1]).toContain("file:1-360p.pipe");
 });
 
-test("a run is in hardware when one of its encoders is", () => {
+test("marks a run as hardware if any of its encoders is hardware", () => {
   const hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] } as const;
   const capabilities = { ...ALL_SOFTWARE, hardware };
   const runsOf = (options: OutputOptions) => chunkOf([options], undefined, { capabilities }).command?.runs;

@@ -1,4 +1,4 @@
-// Plans one chunk of the video for all outputs: the normal command, limited to the chunk's frames.
+// Plans a chunk of the video for all outputs: the normal command, limited to the chunk's frames.
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import type { ChunkSpan } from "../../protocol/chunks.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -25,7 +25,7 @@ export type ChunkRequest = RunInputs &
     /** The same for all chunks of a job, because they determine deinterlacer and encoder. */
     readonly capabilities: FfmpegCapabilities;
     readonly chunk: ChunkSpan;
-    /** How long before the chunk decoding begins; left out: as long as the source needs. */
+    /** Time between the start of decoding and the chunk; left out: as long as the source needs. */
     readonly prerollMs?: number;
   };
 
@@ -36,7 +36,7 @@ export type ChunkTrack = {
   readonly file: string;
   /** Null if unknown: for the last chunk of a track with another frame rate than the source. */
   readonly frames: number | null;
-  /** When its first frame is shown, in µs on the source's timeline: ten seconds less than in the file. */
+  /** Time of the first frame, in µs on the source's timeline: ten seconds less than in the file. */
   readonly firstUs: number;
   readonly encoder: string;
   readonly inHardware: boolean;
@@ -48,10 +48,10 @@ export type ChunkPlan = {
   readonly failures: readonly OutputFailure[];
 };
 
-/** The only video track of a file. Streams have their own names. */
+/** Name of a file's only video track. Streams have their own names. */
 export const VIDEO_TRACK = "video";
 
-/** Plans a chunk, with one decode, of outputs for which `unchunkableReason` returns null. */
+/** Plans a chunk of several outputs with a single decode. `unchunkableReason` must return null for each output. */
 export function planChunk(request: ChunkRequest): ChunkPlan {
   const { probe, outputs, capabilities, chunk } = request;
   const tracks = chooseTracks(probe);
@@ -64,7 +64,7 @@ export function planChunk(request: ChunkRequest): ChunkPlan {
   if (parts.length === 0) return { command: null, failures };
   const run = { inputs: request, tracks, sourceOptions: chunkSourceOptions(request, tracks) };
   const first = parts.flatMap(({ firstPass, ...part }) => (firstPass ? { ...part, argv: firstPass } : []));
-  // ffmpeg finds the log of a first pass by the position of the video track, so those with two passes come first.
+  // ffmpeg finds the log of a first pass by the position of the video track, so tracks with two passes come first.
   const ordered = [...parts.filter(({ firstPass }) => firstPass), ...parts.filter(({ firstPass }) => !firstPass)];
   const runs = [
     ...(first.length === 0 ? [] : [planRun({ ...run, parts: first })]),

@@ -26,7 +26,7 @@ const probeOf = (...streams: Omit<ProbedStream, "index">[]): MediaProbe => ({
   format: { duration: "60.000000" },
 });
 
-/** The plan of one shared decode: its run and its outputs; null if no output is possible. */
+/** Plan of a shared decode: its run and its outputs; null if no output is possible. */
 function plan(probe: MediaProbe, ...outputs: OutputOptions[]) {
   const { commands, failures } = planEncode({
     source: "/work/job 1/input",
@@ -169,7 +169,7 @@ test.each(ROWS)("$name", ({ probe, outputs, argv, frames, durationMs, isRotated 
   expect(command).toMatchObject({ expectedFrames: frames, durationMs });
 });
 
-test("outputs state their files and the least end of each track, in the order of the command", () => {
+test("states files and the least end of each track for outputs, in the order of the command", () => {
   const probe = probeOf({ ...VIDEO, duration: "50.000000" }, { ...AUDIO, duration: "60.000000" });
   const outputs = [{ format: "jpg", number: 2 }, { format: "mp4" }, { format: "mp4:x" }, { format: "mp4::x" }];
   const [video, audio] = [
@@ -191,7 +191,7 @@ test("outputs state their files and the least end of each track, in the order of
   ]);
 });
 
-test("no end is expected if it is estimated, or may be the end of another stream", () => {
+test("expects no end if the end is estimated, or may be the end of another stream", () => {
   const ends = (probe: MediaProbe, output: OutputOptions) =>
     plan(probe, output).command?.outputs[0]?.tracks.map(({ endMs }) => endMs);
   const of = (format_name: string, ...streams: Omit<ProbedStream, "index">[]): MediaProbe => {
@@ -209,7 +209,7 @@ test("no end is expected if it is estimated, or may be the end of another stream
   expect(plan(of("mpegvideo", { ...VIDEO, duration: "3.0" }), { format: "mp4" }).command?.expectedFrames).toBeNull();
 });
 
-test("audio that begins late is expected without its lead where the container has no timestamps", () => {
+test("expects late audio without its lead if the container has no timestamps", () => {
   const late = probeOf(VIDEO, { ...AUDIO, start_time: "3.000000", duration: "50.000000" });
   const outputs = ["mp4:x", "ogg", "mp3", "aac", "wav", "flac"].map((format) => ({ format }));
   const { command } = plan(late, ...outputs, { format: "mp3", durationMs: 10_000, params: { offset: 1 } });
@@ -217,7 +217,7 @@ test("audio that begins late is expected without its lead where the container ha
   expect(ends).toEqual([53_000, 53_000, 50_000, 50_000, 50_000, 50_000, 8000]);
 });
 
-test("audio that begins after the trim is left out", () => {
+test("leaves out audio that starts after the trim", () => {
   const late = { ...AUDIO, start_time: "3.000000", duration: "50.000000" };
   const kinds = (format: string) =>
     plan(probeOf(VIDEO, late), { format, durationMs: 2000 }).command?.outputs[0]?.tracks.map(({ kind }) => kind);
@@ -239,13 +239,13 @@ test.each([
   expect(command?.outputs.map(({ output }) => output)).toEqual([1]);
 });
 
-test("8K is possible", () => {
+test("accepts a source of 8K", () => {
   expect(plan(probeOf({ ...VIDEO, width: 7680, height: 4320 }), { format: "mp4" }, { format: "jpg" }).failures).toEqual(
     [],
   );
 });
 
-test("without a length images are a second apart, and no length of videos is expected", () => {
+test("takes images a second apart without a length, and expects no length of videos", () => {
   // A recording by a browser: no length, and a time base instead of a rate.
   const live = { ...probeOf({ ...VIDEO, r_frame_rate: "1000/1", avg_frame_rate: "1000/1" }), format: {} };
   const { command } = plan(live, { format: "mp4:240p" }, { format: "jpg", number: 2 });

@@ -25,7 +25,7 @@ export type EncodePlan = {
   readonly failures: readonly OutputFailure[];
 };
 
-/** Why an output is not possible. `output` is `OutputSpec.index`. */
+/** Reason why an output is not possible. `output` is `OutputSpec.index`. */
 export type OutputFailure = { readonly output: number; readonly failure: Failure };
 
 export type EncodeRequest = Pick<RunInputs, "source" | "watermarks"> & {
@@ -40,10 +40,13 @@ export type EncodeRequest = Pick<RunInputs, "source" | "watermarks"> & {
 
 type SpecifiedPlan = OutputPlan & { readonly spec: OutputSpec };
 
-/** What all commands of a plan have in common. */
+/** Common inputs of all commands of a plan. */
 type Source = { readonly inputs: RunInputs; readonly tracks: SourceTracks };
 
-/** Plans all outputs of one source: one command for all that can share a decode, others for those that cannot. */
+/**
+ * Plans all outputs of a source: a common command for all outputs that can share a decode, and separate commands for
+ * others.
+ */
 export function planEncode(request: EncodeRequest): EncodePlan {
   const { probe, outputs, capabilities, uploadsEarly = false } = request;
   const tracks = chooseTracks(probe);
@@ -58,7 +61,7 @@ export function planEncode(request: EncodeRequest): EncodePlan {
   return { commands: [...commandsOf(first, source), ...commandsOf(others, source)], failures };
 }
 
-/** Plans one output by itself. */
+/** Plans a single output. */
 export function planOutput(
   spec: OutputSpec,
   tracks: SourceTracks,
@@ -77,7 +80,7 @@ export function planOutput(
   }
 }
 
-/** One command for each way to read the source, and others for those that cannot share a decode. */
+/** A command for each way to read the source, and more commands for outputs that cannot share a decode. */
 function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCommand[] {
   const seeking = imagesBySeeking(plans, source.tracks.format);
   const inTwoPasses = plans.filter(({ firstPass }) => firstPass !== undefined);
@@ -94,8 +97,8 @@ function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCom
 }
 
 /**
- * ffmpeg's `frame` counts the frames of the first output that has any, so the best measure of the whole command comes
- * first: videos, untrimmed ones before trimmed ones, then outputs with few frames or none.
+ * Plans a common command. ffmpeg's `frame` counts the frames of the first output with frames. So the best measure of
+ * the whole command comes first: untrimmed videos, then trimmed videos, then outputs with few frames or none.
  */
 function sharedCommand(plans: readonly SpecifiedPlan[], { inputs, tracks }: Source): PlannedCommand {
   const videos = plans.filter(isVideo).toSorted((a, b) => rank(b) - rank(a));
@@ -125,7 +128,7 @@ const readingArguments = ({ seekMs = 0, copied }: OutputPlan): string[] => [
 const rank = ({ endMs }: SpecifiedPlan): number => endMs ?? Number.MAX_VALUE;
 const isVideo = ({ spec, branches }: SpecifiedPlan): boolean => spec.type !== "image" && branches.length > 0;
 
-/** Each pass reads the source from its start. The second begins when the first has measured all of it. */
+/** Each pass reads the source from its start. The second pass starts when the first has measured all of it. */
 function twoPassCommand(plan: SpecifiedPlan, { inputs, tracks }: Source): PlannedCommand {
   const passes: CommandPart[] = [...(plan.firstPass ? [plan.firstPass] : []), plan];
   const sourceOptions = readingArguments(plan);
@@ -135,7 +138,7 @@ function twoPassCommand(plan: SpecifiedPlan, { inputs, tracks }: Source): Planne
   };
 }
 
-/** The first run writes the frames of the source to packets of their own. */
+/** The first run writes each frame of the source to its own packet. */
 function unpackedCommand(plan: SpecifiedPlan, { inputs, tracks }: Source): PlannedCommand {
   const file = plan.copied?.unpacked ?? "";
   const streams = [tracks.video, tracks.audio].flatMap((track) => (track ? ["-map", `0:${track.streamIndex}`] : []));
@@ -150,7 +153,7 @@ function seekCommand(plan: OutputPlan & { images: SelectedImages }, { inputs, tr
   const label = branches[0]?.label ?? "";
   const seeked = { output: planned.output, label, images, fileCount: expectedFrames ?? 0 };
   const { neededFrame } = planned;
-  // Each input of such a run begins at a timestamp.
+  // Each input of such a run starts at a timestamp.
   const needed = neededFrame ? { neededFrame: { ...neededFrame, originMs: lastSeek(images.intervals).firstMs } } : {};
   return { runs: seekRuns(seeked, seekInputs(inputs, tracks)), outputs: [{ ...planned, ...needed }] };
 }

@@ -20,15 +20,15 @@ import { VIDEO_TRACK } from "./plan-chunk.ts";
 import { type EncodeRequest, planOutput } from "./plan-encode.ts";
 
 export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities"> & {
-  /** The folder that has each track, and each other file of `planAudio`, with its planned name; left out: the run's. */
+  /** Folder with each track and each other file of `planAudio`, under its planned name; left out: the run's folder. */
   readonly folder?: string;
-  /** The videos of streams grow: they are read from pipes (`pipeFile`). False by default. */
+  /** The videos of streams grow, and are read from pipes (`pipeFile`). False by default. */
   readonly isGrowing?: boolean;
 };
 
 /**
- * Plans the runs that make outputs of their tracks. Throws if an output cannot be planned: its chunks could not have
- * been made.
+ * Plans the runs that make outputs of their tracks. Throws if an output cannot be planned, because its chunks could not
+ * have been made.
  */
 export function planJoin({ probe, outputs, capabilities, folder, isGrowing = false }: JoinRequest): PlannedCommand {
   const source = chooseTracks(probe);
@@ -97,7 +97,7 @@ function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
   return { inputs, outputs };
 }
 
-/** Fragments do not state how long the last frame lasts. */
+/** Fragments do not state the duration of the last frame. */
 function lastFrameArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {
   if (!video || !track || !isEncodedVideo(video)) return [];
   const timing = frameTiming(video, container, track);
@@ -111,7 +111,7 @@ const tagArguments = (tagsInput: number, hasAudio: boolean): string[] => [
   ...(hasAudio ? ["-map_metadata:s:a:0", "1:s:a:0"] : []),
 ];
 
-/** The MPEG-TS segments of all tracks in one run. Fragmented MP4 exists already. */
+/** Runs for the MPEG-TS segments of all tracks, at most one. Fragmented MP4 exists already. */
 function segmentRuns(
   { index, segmentDurationMs }: HttpStreamOutput,
   tracks: readonly StreamTrack[],

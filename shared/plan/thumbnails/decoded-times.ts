@@ -3,14 +3,14 @@ import type { Branch } from "../command/filter-graph.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart } from "../command/planned-run.ts";
 
-/** The file with the times, in the folder of the run. */
+/** File with the times, in the folder of the run. */
 export const DECODED_TIMES = "decoded-times.txt";
 
 /** Distance of the times, in ms. */
 export const DECODED_STEP_MS = 100;
 
 /**
- * Writes a line for each tenth of a second up to the decoded frame that is the last one, or the first one after
+ * Writes a line for each tenth of a second. The last line is for the last decoded frame, or for the first frame after
  * `untilMs`. `fps` fills the time up to a frame when that frame comes, so a frame that is shown for long does not end
  * the list. Without `eof_action=pass` a single frame would leave no line.
  */
@@ -34,7 +34,7 @@ export const decodedTimesArguments = (label: string): string[] => [
   ...["-f", "framecrc", DECODED_TIMES],
 ];
 
-/** The last time in lines of such a file, in ms; null if there is none. */
+/** Last time in lines of such a file, in ms; null if there is none. */
 export function lastDecodedMs(lines: string): number | null {
   const times = [...lines.matchAll(/^0, +-?\d+, +(-?\d+), /gm)];
   return times.length === 0 ? null : Number(times.at(-1)?.[1]);

@@ -6,13 +6,13 @@ import { chooseTracks } from "../source/source-tracks.ts";
 import { chooseTimestamps, countTimestamps } from "./thumbnail-timestamps.ts";
 
 export type ImageFileCount = {
-  /** Frames taken from the source. An animated scene counts as one. */
+  /** Frames taken from the source. An animated scene counts as a single frame. */
   readonly frames: number;
   /** Image files, without the WebVTT file. */
   readonly files: number;
 };
 
-/** Null if the number depends on a source that is unknown, or that the output cannot be made of. */
+/** Null if the number depends on the source, and the source is unknown or unsuitable for the output. */
 export function countImageFiles(output: ImageOutput, probe: MediaProbe | null): ImageFileCount | null {
   const { selection, sprite } = output;
   const frames = frameCount(selection) ?? (probe && countFrames(output, probe));

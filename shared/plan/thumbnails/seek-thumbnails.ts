@@ -1,4 +1,4 @@
-// Takes images from a long source without decoding all of it: each timestamp has an input that starts at the keyframe
+// Takes images from a long source without decoding all of it. Each timestamp has an input that starts at the keyframe
 // before.
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { type Branch, branchGraph, overlayUrls } from "../command/filter-graph.ts";
@@ -10,7 +10,7 @@ import { EVEN_TIMESTAMPS, selectFilters } from "./select-frames.ts";
 import type { ImageFile, SelectedImages } from "./selected-images.ts";
 import { countTimestamps, type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
 
-/** How the runs open the source and overlay images. */
+/** Options with which the runs open the source and overlay images. */
 export type SeekInputs = {
   /** Index of the source's video stream. */
   readonly streamIndex: number;
@@ -23,7 +23,7 @@ export type SeekInputs = {
 export type SeekedImages = {
   /** `OutputSpec.index`. */
   readonly output: number;
-  /** The label of its filters. */
+  /** Label of its filters. */
   readonly label: string;
   readonly images: SelectedImages;
   /** Number of files. */
@@ -31,19 +31,19 @@ export type SeekedImages = {
 };
 
 /**
- * What a seek costs, in ms of video that could be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 images
- * from 180 s of 1080p: 1.7 s of CPU time by seeking, 10.0 s by decoding up to the last). Encoders' default is one every
- * 5 to 10 s.
+ * Cost of a seek, in ms of video that could be decoded instead. Measured: 2.9 s with a keyframe every 5 s (10 images
+ * from 180 s of 1080p: 1.7 s of CPU time by seeking, 10.0 s by decoding up to the last). By default, encoders make a
+ * keyframe every 5 to 10 s.
  */
 const SEEK_COST_MS = 5_000;
 /** Timestamps this close together are decoded in one go. */
 const NEAR_MS = SEEK_COST_MS / 2;
-/** Each is an input whose decoder takes memory: about 40 MB for 1080p, measured, and four times that for 4K. */
+/** Each seek is an input whose decoder takes memory: about 40 MB for 1080p, measured, and four times that for 4K. */
 const SEEKS_AT_ONCE = 8;
 /** With more seeks, starting a process for every few of them takes long as well. */
 export const MAX_SEEKS = 1_000;
 
-/** Splits intervals into those that one seek serves. */
+/** Splits intervals, so that a single seek serves each part. */
 function seeksOf(intervals: readonly SamplingInterval[]): SamplingInterval[] {
   return intervals.flatMap((interval) =>
     interval.stepMs < NEAR_MS
@@ -59,19 +59,19 @@ export function lastSeek(intervals: readonly SamplingInterval[]): SamplingInterv
   return last;
 }
 
-/** What it costs to seek to all timestamps, in ms of video that could be decoded instead. */
+/** Cost of seeking to all timestamps, in ms of video that could be decoded instead. */
 export function seekCost(intervals: readonly SamplingInterval[]): { costMs: number; seeks: number } {
   const seeks = seeksOf(intervals);
   const costMs = seeks.reduce((sum, { stepMs, count }) => sum + SEEK_COST_MS + (count - 1) * stepMs, 0);
   return { costMs, seeks: seeks.length };
 }
 
-/** The runs that make one image output by seeking, in groups of timestamps. */
+/** Runs that make an image output by seeking, in groups of timestamps. */
 export function seekRuns(seeked: SeekedImages, inputs: SeekInputs): PlannedRun[] {
   const { output, label, images, fileCount } = seeked;
   const { filters, finish, encode, file } = images;
   if (images.oneFilePerFrame) return groupRuns(seeked, { filters: [...filters, ...finish], encode, file }, inputs);
-  // Lossless files in between, of which the last run makes sprite sheets or an animation.
+  // Lossless intermediate files. The last run makes sprite sheets or an animation of them.
   const frames = `${output}-frame-%05d.png`;
   const lossless = {
     filters,
@@ -100,7 +100,7 @@ export const imageArguments = (
   { encode, file }: Pick<SelectedImages, "encode" | "file">,
 ): string[] => [...["-map", `[${label}]`, "-frames:v", String(fileCount)], ...encode, ...file.format, file.name];
 
-/** What is done with each frame: filters, encoder, and files with a counter in their names. */
+/** Processing of each frame: filters, encoder, and files with a counter in their names. */
 type FrameFiles = {
   readonly filters: Branch["filters"];
   readonly encode: readonly string[];
@@ -122,16 +122,16 @@ function groupRuns({ label, images }: SeekedImages, files: FrameFiles, inputs: S
 type SeekGroup = {
   readonly label: string;
   readonly seeks: readonly SamplingInterval[];
-  /** The number of the first file. */
+  /** Number of the first file. */
   readonly firstNumber: number;
-  /** True if it has the last timestamp. */
+  /** True if the group has the last timestamp. */
   readonly isLast: boolean;
 };
 
 /**
  * Each seek has its own input, graph and output, so that ffmpeg stops reading an input as soon as its frames are done.
- * With `-noaccurate_seek` the filters get everything from the keyframe on, with times that count from the timestamp:
- * the frame that is shown then began before it.
+ * With `-noaccurate_seek` the filters get everything from the keyframe on, with times that count from the timestamp.
+ * The frame that is shown at the timestamp may have started before it.
  */
 function groupRun({ label, seeks, firstNumber, isLast }: SeekGroup, files: FrameFiles, inputs: SeekInputs): PlannedRun {
   const { filters, encode, file } = files;

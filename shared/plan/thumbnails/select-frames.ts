@@ -3,7 +3,7 @@ import { quoted } from "../command/filter-text.ts";
 import { countTimestamps, type SamplingInterval } from "./thumbnail-timestamps.ts";
 
 /**
- * A frame that begins this shortly after a timestamp counts as shown at it: Matroska rounds times to whole
+ * A frame that starts this shortly after a timestamp counts as shown at it: Matroska rounds times to whole
  * milliseconds. The value is not round, so that no frames are exactly at the limit, where two ways of reading the
  * source could differ.
  */
@@ -13,15 +13,13 @@ const SNAP_SECONDS = 0.000437;
 const OUTPUT_STEP = 10;
 
 /**
- * Selects for each timestamp the last frame that began before it. `setpts` numbers frames by how many timestamps
- * precede them, so the frames with number k are those between timestamps k−1 and k. `fps` then outputs the last frame
- * of each number, and repeats it for timestamps before the next frame. The first frame is used for timestamps before
- * it, the last frame for those after it.
- *
+ * Selects for each timestamp the last frame that started before it. `setpts` numbers frames by the number of timestamps
+ * before them, so frames with number k are between timestamps k−1 and k. `fps` then outputs the last frame of each
+ * number, and repeats it for timestamps before the next frame. Timestamps before the first frame get the first frame.
+ * Timestamps after the last frame get the last frame.
  * Numbers are microseconds apart, and the clock of `fps` has ten times that step. So the end of the stream comes after
- * the last frame in all versions: ffmpeg 5.1 does not change its time, 7.0 sends it through `setpts`.
- *
- * `originMs` is the timestamp at which ffmpeg's own time is 0.
+ * the last frame in all versions. ffmpeg 5.1 does not change its time, 7.0 sends it through `setpts`. `originMs`: the
+ * timestamp at which ffmpeg's own time is 0.
  */
 export function selectFilters(intervals: readonly SamplingInterval[], originMs = 0): string[] {
   const count = countTimestamps(intervals);
@@ -33,10 +31,10 @@ export function selectFilters(intervals: readonly SamplingInterval[], originMs =
   ];
 }
 
-/** Gives selected frames evenly spaced times, because encoders reject two frames at one time. */
+/** Gives selected frames evenly spaced times, because encoders reject two frames at the same time. */
 export const EVEN_TIMESTAMPS: readonly string[] = ["settb=1/100", `setpts=${OUTPUT_STEP}*N`];
 
-/** An expression of ffmpeg: how many timestamps of an interval are before the frame. */
+/** An expression of ffmpeg: number of timestamps of an interval before the frame. */
 function passedTimestamps({ firstMs, stepMs, count }: SamplingInterval, originMs: number): string {
   const sinceFirst = `T-${decimal((firstMs - originMs) / 1_000 + SNAP_SECONDS)}`;
   return count === 1 ? `gt(${sinceFirst},0)` : `clip(ceil((${sinceFirst})/${decimal(stepMs / 1_000)}),0,${count})`;

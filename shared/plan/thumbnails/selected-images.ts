@@ -2,23 +2,23 @@
 import type { Filter } from "../command/filter-graph.ts";
 import type { SamplingInterval } from "./thumbnail-timestamps.ts";
 
-/** Images taken from a source, in parts, so that the frames may be selected by seeking or in one decode. */
+/** Images taken from a source, in parts, so that the frames may be selected by seeking or with a shared decode. */
 export type SelectedImages = {
-  /** The timestamps of the frames. */
+  /** Timestamps of the frames. */
   readonly intervals: readonly SamplingInterval[];
   /** RGB with or without alpha, by ffmpeg's name. */
   readonly pixelFormat: string;
   /** Filters of each frame, which leave it in that format. */
   readonly filters: readonly Filter[];
-  /** Filters from there to the format of the encoder. */
+  /** Filters from that format to the format of the encoder. */
   readonly finish: readonly Filter[];
-  /** Each frame becomes a file, as opposed to sprite sheets or an animation. */
+  /** True if each frame becomes a file; false for sprite sheets or an animation. */
   readonly oneFilePerFrame: boolean;
-  /** How the images are encoded. */
+  /** Arguments of the image encoder. */
   readonly encode: readonly string[];
-  /** Where they are written. */
+  /** Muxer and name of the image files. */
   readonly file: ImageFile;
 };
 
-/** The muxer, and the name of the file; with a counter (`%05d`) for several. */
+/** Muxer, and name of the file; with a counter (`%05d`) for several files. */
 export type ImageFile = { readonly format: readonly string[]; readonly name: string };

@@ -4,12 +4,12 @@ import type { ImageContainer } from "../../format/containers.ts";
 import type { ImageOutput } from "../../job/output-spec.ts";
 import type { Size } from "../source/frame-size.ts";
 
-/** All sheets of an output have the same size. Unused cells of the last one are black. */
+/** All sheets of an output have the same size. Unused cells of the last sheet are black. */
 export type SpriteSheetLayout = {
   readonly cell: Size;
   readonly columns: number;
   readonly rows: number;
-  /** On every sheet but the last, which may have fewer. */
+  /** Frames on every sheet except the last, which may have fewer. */
   readonly framesPerSheet: number;
   readonly sheets: number;
 };
@@ -18,7 +18,7 @@ export type SpriteSheetLayout = {
 export const DEFAULT_CELL_WIDTH = 160;
 
 /**
- * Limits of the formats: 16 bits for JPEG (ITU-T T.81 B.2.2), 14 for WebP (RFC 9649 §3). The others are our decision.
+ * Limits of the formats: 16 bits for JPEG (ITU-T T.81 B.2.2), 14 for WebP (RFC 9649 §3). Other limits are our decision.
  */
 const MAX_SIDE: Readonly<Partial<Record<ImageContainer, number>>> = { jpg: 65_535, webp: 16_383 };
 const MAX_SIDE_OTHERS = 16_383;
@@ -52,7 +52,7 @@ export function cellOf(layout: SpriteSheetLayout, at: number): { sheet: number; 
   };
 }
 
-/** Why the container cannot hold such a sheet; null if it can. */
+/** Returns the reason why the container cannot hold such a sheet; null if it can. */
 export function sheetFailure(container: ImageContainer, { cell, columns, rows }: SpriteSheetLayout): Failure | null {
   const [width, height] = [columns * cell.width, rows * cell.height];
   const side = MAX_SIDE[container] ?? MAX_SIDE_OTHERS;

@@ -74,7 +74,7 @@ test.each<[FrameSelection, TrackLength, [firstMs: number, frames: number][]]>([
   ],
   [scenes(1, 5000), track(40), [[0, 1]]],
   [scenes(1, 5000), track(null), [[0, 50]]],
-])("%j of %j begin at these times, with ten frames per second", (selection, length, expected) => {
+])("%j of %j start at these times, with ten frames per second", (selection, length, expected) => {
   const chosen = chooseTimestamps(selection, length, false);
   expect(chosen.ok && chosen.value).toEqual(expected.map(([firstMs, count]) => ({ firstMs, stepMs: 100, count })));
 });

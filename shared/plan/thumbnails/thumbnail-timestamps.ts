@@ -8,12 +8,12 @@ import type { VideoTrack } from "../source/source-tracks.ts";
 /** Evenly spaced timestamps, in ms on the source's timeline, where its earliest stream starts at 0. */
 export type SamplingInterval = { readonly firstMs: number; readonly stepMs: number; readonly count: number };
 
-/** What is known about the length of the video track. */
+/** Known facts about the length of the video track. */
 export type TrackLength = Pick<VideoTrack, "startMs" | "durationMs" | "lengthFrom">;
 
 /**
- * How many images an interval may give in separate files, and on sprite sheets. A job's state, its report and its
- * responses name every file: 5,000 need half a megabyte each. Our decision.
+ * Limits for the images that an interval may give in separate files, and on sprite sheets. A job's state, its report
+ * and its responses name every file: 5,000 need half a megabyte each. Our decision.
  */
 const MAX_FILES_BY_INTERVAL = 5_000;
 const MAX_CELLS_BY_INTERVAL = 10_000;
@@ -23,9 +23,7 @@ const ASSUMED_SLOT_MS = 1_000;
 
 const ANIMATION_STEP_MS = 1_000 / ANIMATION_FPS;
 
-/**
- * The automatic interval by the source's length (api-v2 §5): up to this many minutes, an image every this many seconds.
- */
+/** Automatic interval by the source's length (api-v2 §5): up to this many minutes, an image every this many seconds. */
 const AUTOMATIC_INTERVALS = [
   { minutes: 2, seconds: 2 },
   { minutes: 10, seconds: 5 },
@@ -34,7 +32,7 @@ const AUTOMATIC_INTERVALS = [
   { minutes: Number.POSITIVE_INFINITY, seconds: 30 },
 ] as const;
 
-/** The timestamps of a selection in this track, in time order. `onSheets`: images are not separate files. */
+/** Timestamps of a selection in this track, in time order. `onSheets`: images are not separate files. */
 export function chooseTimestamps(
   selection: FrameSelection,
   track: TrackLength,
@@ -54,7 +52,7 @@ export function chooseTimestamps(
   }
 }
 
-/** The number of timestamps. */
+/** Number of timestamps. */
 export const countTimestamps = (intervals: readonly SamplingInterval[]): number =>
   intervals.reduce((sum, { count }) => sum + count, 0);
 
@@ -62,7 +60,7 @@ export const countTimestamps = (intervals: readonly SamplingInterval[]): number 
 export const timestampsOf = (intervals: readonly SamplingInterval[]): number[] =>
   intervals.flatMap(({ firstMs, stepMs, count }) => Array.from({ length: count }, (_, at) => firstMs + at * stepMs));
 
-/** The last timestamp, in ms; 0 if there is none. */
+/** Last timestamp, in ms; 0 if there is none. */
 export const lastTimestamp = (intervals: readonly SamplingInterval[]): number =>
   Math.max(0, ...intervals.map(({ firstMs, stepMs, count }) => firstMs + (count - 1) * stepMs));
 
@@ -102,7 +100,7 @@ function everyInterval(
   return err(intervalFailure(message));
 }
 
-/** In ms. */
+/** The interval, in ms. */
 function automaticInterval(durationMs: number): number {
   const step = AUTOMATIC_INTERVALS.find(({ minutes }) => durationMs <= minutes * 60_000);
   return (step?.seconds ?? 0) * 1_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { relativeUrl, webVtt } from "./thumbnail-vtt.ts";
 
-test("cues follow the header, with times in milliseconds, and empty cues are left out", () => {
+test("writes cues after the header, with times in milliseconds, and leaves out empty cues", () => {
   const cues = [
     { startMs: 0, endMs: 1333.3, target: "1.jpg" },
     { startMs: 1333.3, endMs: 1333.4, target: "2.jpg" },

@@ -10,21 +10,21 @@ export type Cue = { readonly startMs: number; readonly endMs: number; readonly t
 export type CueOptions = {
   readonly spec: ImageOutput;
   readonly intervals: readonly SamplingInterval[];
-  /** For each frame, in time order: its position in the request, from 0. */
+  /** Position of each frame in the request, from 0. The frames are in time order. */
   readonly positions: readonly number[];
   /** Null if each frame has its own file. */
   readonly layout: SpriteSheetLayout | null;
-  /** Where the source's video ends, in ms; null if unknown. */
+  /** End of the source's video, in ms; null if unknown. */
   readonly endMs: number | null;
 };
 
-/** How long the last image is shown if the end of the source is unknown. */
+/** Duration of the last image if the end of the source is unknown. */
 const LAST_MS = 1000;
 
 /**
- * The text of the output's WebVTT file; null if it has none. The cues cover the source from 0 to its end without gaps.
- * With `number`, each image has the slot in whose middle it was taken. Otherwise an image is shown until the timestamp
- * of the next one, and the first is shown from 0 on.
+ * Text of the output's WebVTT file; null if it has none. The cues cover the source from 0 to its end without gaps. With
+ * `number`, each image was taken in the middle of a slot, and covers that slot. Otherwise an image is shown until the
+ * timestamp of the next image, and the first image is shown from 0 on.
  */
 export function thumbnailVtt({ spec, intervals, positions, layout, endMs }: CueOptions): string | null {
   const { vtt, selection, path } = spec;
@@ -42,7 +42,7 @@ export function thumbnailVtt({ spec, intervals, positions, layout, endMs }: CueO
   return webVtt(cues);
 }
 
-/** The text of a WebVTT file with these cues, which are in time order. Cues shorter than a millisecond are left out. */
+/** Text of a WebVTT file with these cues, which are in time order. Cues shorter than a millisecond are left out. */
 export function webVtt(cues: readonly Cue[]): string {
   const blocks = cues
     .filter(({ startMs, endMs }) => Math.round(endMs) > Math.round(startMs))
@@ -57,7 +57,7 @@ function timestampText(ms: number): string {
   return `${units.map((unit) => String(unit).padStart(2, "0")).join(":")}.${String(whole % 1000).padStart(3, "0")}`;
 }
 
-/** The relative URL from one object of a storage to another. */
+/** Relative URL from an object of a storage to another object. */
 export function relativeUrl(from: string, to: string): string {
   const [here, there] = [from.split("/").slice(0, -1), to.split("/")];
   const differs = there.findIndex((folder, at) => at === there.length - 1 || folder !== here[at]);

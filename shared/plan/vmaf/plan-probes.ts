@@ -1,5 +1,5 @@
-// Plans the runs of ffmpeg that try a rate factor: keep samples of the source as the encoder gets them, encode these,
-// and compare the result with them.
+// Plans the runs of ffmpeg that try a rate factor. The runs keep samples of the source as the encoder gets them, encode
+// the samples, and compare the result with the samples.
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
@@ -29,11 +29,11 @@ export type SearchedVideo = {
 export type PlannedSearch = SearchedVideo & {
   readonly encoder: RateFactorEncoder;
   readonly planned: PlannedVideoTrack;
-  /** Names its files. */
+  /** Prefix of its file names. */
   readonly name: string;
 };
 
-/** Plans a video for a search. Fails as its encode does. */
+/** Plans a video for a search. Fails if its encode fails. */
 export function planSearch(
   searched: SearchedVideo,
   name: string,
@@ -47,7 +47,7 @@ export function planSearch(
   return ok({ ...searched, encoder, planned: planned.value, name });
 }
 
-/** Samples have the middle of a video, not its end. */
+/** Samples are from the middle of a video, not from its end. */
 function planSampled(
   searched: SearchedVideo,
   { video: track }: SourceTracks,
@@ -58,13 +58,14 @@ function planSampled(
   return planVideoTrack({ ...searched, track: inside, trim: NO_TRIM, capabilities });
 }
 
-/** Name of the file with a sample of a video: the frames that its encoder gets, without loss. */
+/** File name of a video's sample: the frames that its encoder gets, without loss. */
 export const sampleFile = (name: string, sample: number): string => `${name}-sample-${sample}.mkv`;
 const probeFile = (name: string): string => `${name}-probe.mkv`;
 
 /**
- * One run for each sample: decodes it once for all videos. It begins at the keyframe before the window, if that is near
- * enough, so that no frame is decoded in vain: that costs as much as an encode of the sample where keyframes are rare.
+ * Plans the run of a sample, which decodes the sample once for all videos. The run starts at the keyframe before the
+ * window, if that is near enough, so that no frame is decoded in vain. If keyframes are rare, such frames cost as much
+ * as an encode of the sample.
  */
 export function planSample(
   searches: readonly PlannedSearch[],
@@ -91,19 +92,19 @@ export function planSample(
 export type ProbePlan = {
   readonly encode: PlannedRun;
   readonly measure: PlannedRun;
-  /** The encoded samples, in the folder of the runs. */
+  /** File with the encoded samples, in the folder of the runs. */
   readonly file: string;
-  /** How it is compared. */
+  /** Viewing conditions for the comparison. */
   readonly viewing: Viewing;
 };
 
-/** Frames that are measured of each second: VMAF costs as much as the encode if it sees all of them. */
+/** Number of measured frames per second. VMAF costs as much as the encode if it sees all frames. */
 const MEASURED_PER_SECOND = 10;
 
 /**
- * Plans one try of a rate factor. The samples are encoded one after the other as one video, by the arguments of the
- * whole video, and compared at the size of the output: no bitrate brings back what the scaler took away. Frames are
- * paired by their numbers.
+ * Plans a try of a rate factor. The samples are concatenated and encoded as a single video, by the arguments of the
+ * whole video. They are compared at the size of the output, because no bitrate restores the detail that the scaler
+ * removed. Frames are paired by their numbers.
  */
 export function planProbe(
   search: PlannedSearch,
@@ -115,9 +116,9 @@ export function planProbe(
     source,
     capabilities,
   }: {
-    /** The path of the folder with the samples. */
+    /** Path of the folder with the samples. */
     readonly folder: string;
-    /** Their numbers. */
+    /** Numbers of the samples. */
     readonly samples: readonly number[];
     readonly threads: number;
     readonly source: SourceTracks;

@@ -112,7 +112,7 @@ describe("sampleWindows", () => {
 
 const nearly = (seconds: number): unknown => expect.closeTo(seconds, 0);
 
-/** Samples are in order, within the part, and do not overlap, however much earlier they begin. */
+/** Samples are in order, within the part, and do not overlap, no matter how much earlier they start. */
 function expectApart(windows: readonly SampleWindow[], { fromMs, toMs }: { fromMs: number; toMs: number }): void {
   for (const [at, window] of windows.entries()) {
     const before = windows[at - 1];

@@ -1,33 +1,37 @@
-// Which parts of a video are encoded to find its rate factor.
+// Chooses the parts of a video that are encoded to find its rate factor.
 
 /** A part of the source, in ms from the start of the file. */
 export type SampleWindow = {
   readonly fromMs: number;
   readonly lengthMs: number;
-  /** How much earlier it may begin, at a keyframe: not before the part, nor within the sample before. */
+  /** Time by which the sample may start earlier, at a keyframe: not before the part, nor within the sample before. */
   readonly earlierMs: number;
 };
 
-/** From a keyframe to the next one: where it begins, in ms from the start of the file, and its size in the source. */
+/** From a keyframe to the next keyframe: its start, in ms from the start of the file, and its size in the source. */
 export type KeyframeGroup = { readonly fromMs: number; readonly bytes: number };
 
 /** The samples' share of the video: with three probes, encoding and measuring them costs a fifth of the encode. */
 const SHARE = 0.05;
-/** Shorter samples say little: an encoder begins each with a keyframe, and looks ahead two seconds. */
+/** Shorter samples do not represent the video: an encoder starts each with a keyframe, and looks ahead two seconds. */
 const LEAST_MS = 1500;
 const MOST_MS = 16_000;
 const ONE_MS = 1000;
-/** The score of a video depends on its worst hundredth, so of what is harder than that no sample is needed. */
+/** The score of a video depends on its worst hundredth, so no sample of harder frames is needed. */
 const HARDEST = 0.99;
-/** Samples begin this much after a keyframe, and then earlier: a seek to its rounded time may end before it. */
+/**
+ * A seek to the rounded time of a keyframe may end before it. So samples are planned this long after a keyframe, and
+ * then start earlier.
+ */
 const INSIDE_MS = 20;
 
 type Part = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * Samples of about a second of a part of the source. With its groups in the order of time, they are of all degrees of
- * complexity, by the bits that the source needs: one for each equally long part of the groups from the easiest to the
- * hardest one, at its hard end, because the worst frames decide the score. Without them they are evenly spread.
+ * Returns samples of about a second each from a part of the source. With its groups in the order of time, the samples
+ * have all degrees of complexity, by the bits that the source needs. The groups are divided, from the easiest to the
+ * hardest group, into equally long parts. Each part gives a sample at its hard end, because the worst frames decide the
+ * score. Without groups the samples are evenly spread.
  */
 export function sampleWindows(part: Part, groups: readonly KeyframeGroup[] = []): SampleWindow[] {
   const lengthMs = Math.max(0, part.toMs - part.fromMs);
@@ -50,7 +54,7 @@ function evenly({ fromMs, toMs }: Part, count: number, each: number): SampleWind
 type Stretch = Part & { readonly bytes: number };
 const lengthOf = ({ fromMs, toMs }: Part): number => toMs - fromMs;
 
-/** The groups within the part, those that are shorter than a sample together with their neighbors. */
+/** Returns the groups within the part. Groups that are shorter than a sample are merged with their neighbors. */
 function partsOf(groups: readonly KeyframeGroup[], { fromMs, toMs }: Part, leastMs: number): Stretch[] {
   const stretches: Stretch[] = [];
   for (const [at, group] of groups.entries()) {
@@ -74,7 +78,7 @@ const together = (one: Stretch, next: Stretch): Stretch => ({
   bytes: one.bytes + next.bytes,
 });
 
-/** Null where there are fewer stretches than samples, or one is too short, or most of the part has no group. */
+/** Null if there are fewer stretches than samples, a stretch is too short, or most of the part has no group. */
 function byComplexity(stretches: readonly Stretch[], count: number, each: number, part: Part): SampleWindow[] | null {
   if (stretches.length < Math.max(2, count) || stretches.some((one) => !(lengthOf(one) >= each))) return null;
   const sorted = stretches.toSorted((a, b) => a.bytes / lengthOf(a) - b.bytes / lengthOf(b));
@@ -101,7 +105,7 @@ function byComplexity(stretches: readonly Stretch[], count: number, each: number
     });
 }
 
-/** Where the samples of a stretch begin, of which the first is at its keyframe. */
+/** Start times of the samples of a stretch. The first sample is at the stretch's keyframe. */
 const samplesIn = ({ fromMs, toMs }: Stretch, samples: number, each: number): number[] =>
   Array.from({ length: samples }, (_, at) => {
     const startMs = fromMs + (at * (toMs - fromMs)) / samples;

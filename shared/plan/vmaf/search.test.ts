@@ -7,7 +7,7 @@ const bounds = rateFactorBounds("libx264");
 const start = usualRateFactor("libx264", 93);
 const growth = (lossOf(90) - lossOf(93)) / (usualRateFactor("libx264", 90) - start);
 
-/** Searches on a curve, and returns the end and what was tried. */
+/** Searches on a curve, and returns the end of the search and all tried probes. */
 function search(curve: (rateFactor: number) => number, target = 93) {
   const tried: Probe[] = [];
   for (;;) {
@@ -39,7 +39,7 @@ describe("nextProbe", () => {
     expect(chosen.rateFactor).toBeLessThanOrEqual(to);
   });
 
-  it("never chooses less than the target where more was tried, and chooses what was tried, within the bounds", () => {
+  it("chooses a tried factor within the bounds, and meets the target if any tried factor meets it", () => {
     const falling = fc.record({
       at: fc.double({ min: 60, max: 100, noNaN: true }),
       slope: fc.double({ min: 0, max: 5, noNaN: true }),

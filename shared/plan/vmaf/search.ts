@@ -1,45 +1,49 @@
-// Searches the largest rate factor that gives a score: which one to try next, and when to stop.
+// Searches the largest rate factor that gives a score: chooses the next rate factor to try, and decides when to stop.
 
 import type { RateFactorBounds } from "../encoders/rate-factors.ts";
 
 /** A rate factor that was tried on the samples. */
 export type Probe = {
   readonly rateFactor: number;
-  /** What counts (see `scoreOf`). */
+  /** Score of the samples (see `scoreOf`). */
   readonly score: number;
   /** Mean bitrate of the samples. */
   readonly kbps: number;
 };
 
 /**
- * Why a search ended. `met`: the score is within the tolerance. `best`, `worst`: the best rate factor does not reach
- * the target, or the worst one exceeds it. `no_gain`: a better rate factor does not give a better score, because of a
- * maximum bitrate or because nothing can be better. `step`: no rate factor is nearer. `limit`: enough was tried.
+ * Reasons for the end of a search. `met`: the score is within the tolerance. `best`, `worst`: the best rate factor does
+ * not reach the target, or the worst rate factor exceeds it. `no_gain`: a better rate factor does not give a better
+ * score, because of a maximum bitrate or because nothing can be better. `step`: no rate factor is nearer. `limit`:
+ * enough was tried.
  */
 export const STOP_REASONS = ["met", "best", "worst", "no_gain", "step", "limit"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
 export type NextProbe = { readonly rateFactor: number } | { readonly chosen: Probe; readonly stopped: StopReason };
 
-/** How far below the target a score may be, and how far above it is not worth another probe. */
+/**
+ * Largest accepted difference of a score from the target, below and above it. Other scores are worth another probe.
+ */
 export const BELOW = 0.5;
 export const ABOVE = 0.8;
-/** Most probes of a search; two or three are usual. */
+/** Maximum number of probes of a search; two or three are usual. */
 export const MAX_PROBES = 4;
 
-/** How much two measured probes may differ from the growth of usual video. */
+/** Bounds for the growth between two measured probes, as multiples of the growth of usual video. */
 const GROWTH = { least: 0.25, most: 3 } as const;
-/** From here on the model of scores does not hold: frames of a VMAF of 100 are as good as it can say. */
+/** Below this loss the model of scores does not hold: VMAF does not distinguish frames with a VMAF of 100. */
 const LEAST_LOSS = 0.5;
-/** Less than this for each step is no gain. */
+/** A smaller growth of the score per step is no gain. */
 const NO_GAIN = 0.08;
 const FAR = 1.5;
 
 /**
- * The next rate factor to try, or the one to use. `start` is the rate factor of usual video, `growth` the logarithm of
- * how much its loss, what lacks to a score of 100, grows with each step of one. That logarithm is nearly a line for all
- * videos, where scores themselves bend: so the rest follows from a line through the two nearest probes on either side
- * of the target, and beyond all probes through the last two.
+ * Returns the next rate factor to try, or the probe to use. `start` is the rate factor of usual video. The loss of a
+ * score is its distance from 100. `growth` is the increase of the loss's logarithm for usual video when the rate factor
+ * grows by 1.
+ * That logarithm is nearly a line for all videos, where scores themselves bend. So the next rate factor is on a line
+ * through the two nearest probes on either side of the target. Beyond all probes, it is on a line through the last two.
  */
 export function nextProbe(
   tried: readonly Probe[],
@@ -76,7 +80,7 @@ function isWithoutGain([first, second]: readonly Probe[]): boolean {
   return (first.score - second.score) / (second.rateFactor - first.rateFactor) < NO_GAIN;
 }
 
-/** The probe with the fewest bits of those whose score is as good as any. */
+/** The probe with the fewest bits among the probes whose score is as good as any. */
 function cheapest(sorted: readonly Probe[]): Probe {
   const most = Math.max(...sorted.map(({ score }) => score));
   const chosen = sorted.filter(({ score }) => score >= most - FAR * NO_GAIN * 2).at(-1);
@@ -91,7 +95,7 @@ function guess(
   enough: Probe | null,
   tooLow: Probe | null,
 ): number {
-  // A little above the target: below it counts more than above.
+  // A little above the target: a score below it counts more than a score above it.
   const aim = lossOf(target + (ABOVE - BELOW) / 2);
   if (enough && tooLow) {
     const share = (aim - lossOf(enough.score)) / (lossOf(tooLow.score) - lossOf(enough.score));
@@ -106,7 +110,7 @@ function guess(
   return from.rateFactor + (aim - lossOf(from.score)) / growth;
 }
 
-/** The logarithm of what lacks to a score of 100. */
+/** Logarithm of the difference between the score and 100. */
 export const lossOf = (score: number): number => Math.log(Math.max(LEAST_LOSS, 100 - score));
 
 const onStep = (rateFactor: number, { best, worst, step }: RateFactorBounds): number =>

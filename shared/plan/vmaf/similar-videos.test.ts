@@ -7,7 +7,7 @@ import { planStream } from "../outputs/plan-stream.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 import { type Rung, similarRungs, similarVideos } from "./similar-videos.ts";
 
-/** `720p` has 1280×720 pixels; what follows a hyphen makes the name unique. */
+/** `720p` has 1280×720 pixels. The suffix after a hyphen makes the name unique. */
 function rung(track: string, kbps: number | null, kind = "h264"): Rung {
   const height = Number.parseInt(track, 10);
   return { track, width: (height * 16) / 9, height, kbps, kind };
@@ -94,7 +94,7 @@ function planned(variants: readonly string[], drop_similar_variants = true) {
 }
 
 describe("a stream without similar variants", () => {
-  it("has neither their videos nor their own audio, and the names of the others stay", () => {
+  it("leaves out similar videos and their own audio, and keeps the names of other tracks", () => {
     const q = "quality=vmaf93";
     const variants = [
       "mp4:x:64k",
@@ -121,7 +121,7 @@ describe("a stream without similar variants", () => {
   });
 });
 
-it("notes a few of many", () => {
+it("notes only a few of many dropped videos", () => {
   const one = (track: string): DroppedVideo => ({
     track,
     width: 2,

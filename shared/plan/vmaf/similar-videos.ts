@@ -7,10 +7,10 @@ import { planStreamParts } from "../outputs/plan-stream-tracks.ts";
 import type { SourceTracks } from "../source/source-tracks.ts";
 
 /**
- * A video with more than this share of the bits of the next larger one is left out: few connections are fast enough for
- * it and too slow for the larger one. Neighbours should be a factor of 1.5 to 2 apart (Apple, Technical Note TN2224);
- * this is 1.25. With 0.75 players of narrow ladders lose ten times the quality, and a quarter more bits are saved:
- * docs/benchmarks.md.
+ * A video with more than this share of the bits of the next larger video is left out. Few connections are fast enough
+ * for it and too slow for the larger video. Neighbors should be a factor of 1.5 to 2 apart (Apple, Technical Note
+ * TN2224); this is 1.25. With 0.75, players of narrow ladders lose ten times the quality, and a quarter more bits are
+ * saved: docs/benchmarks.md.
  */
 export const SIMILAR_SHARE = 0.8;
 
@@ -25,8 +25,8 @@ export type Rung = {
 };
 
 /**
- * The videos that are left out. Of each kind the largest and the smallest stay, and what has no known bitrate. Each
- * other one is compared with the next larger one that stays.
+ * Videos that are left out. The largest and the smallest video of each kind stay, and so do videos without a known
+ * bitrate. Each other video is compared with the next larger video that stays.
  */
 export function similarRungs(rungs: readonly Rung[], share = SIMILAR_SHARE): DroppedVideo[] {
   return [...Map.groupBy(rungs, ({ kind }) => kind).values()].flatMap((ladder) => {
@@ -50,8 +50,9 @@ function dropping({ track, width, height, kbps }: Rung, above: Rung, share: numb
 }
 
 /**
- * The videos that a stream leaves out if it was asked to. `kbpsOf` knows their mean bitrates; its video has no rate
- * factor yet if the spec has none. None if the stream cannot be planned: that fails with its reason elsewhere.
+ * Videos that a stream leaves out if the job requests that. `kbpsOf` returns the mean bitrate of a video. The `video`
+ * that it gets has no rate factor if the spec has none. Empty if the stream cannot be planned: that fails with its
+ * reason elsewhere.
  */
 export function similarVideos(
   { dropped: _known, ...spec }: HttpStreamOutput,
