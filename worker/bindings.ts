@@ -5,14 +5,14 @@ import type { JobBinding } from "./rpc/job.ts";
 import type { SettingsVariables } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
-/** What the hub needs. */
+/** Bindings that the hub needs. */
 export type HubEnv = JobBinding & Pick<SettingsVariables, "MASTER_SECRET" | "SEALING_KEYS" | "LOG_LEVEL">;
 
 export type Env = {
   DB: D1Database;
-  /** Requests that one API key may make. */
+  /** Limits the requests of an API key. */
   CLIENT_RATE: RateLimit;
-  /** Unknown API keys and node tokens, and wrong admin tokens, that one network may send. */
+  /** Limits unknown API keys, unknown node tokens and wrong admin tokens per network. */
   REFUSED_RATE: RateLimit;
   ADMIN_REFUSED_RATE: RateLimit;
   SEND_RATE: RateLimit;

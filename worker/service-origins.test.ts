@@ -40,12 +40,12 @@ describe("the URLs of a task that the service has signed for its own origins", (
     ["a client's URL of the control plane", url(`${PUBLIC}/metrics`), ELSEWHERE, []],
     ["a client's URL that only looks like an output", url(`${PUBLIC}/storage/../metrics`), ELSEWHERE, []],
     ["a bucket at the control plane", bucket(PUBLIC), s3(PUBLIC), []],
-  ])("%s", (_, [input, sourceUrl], storage, own) => {
+  ])("lists the signed URLs for %s", (_, [input, sourceUrl], storage, own) => {
     expect(ownUrlsOf({ input, storage }, sourceUrl, settings)).toEqual(own);
   });
 });
 
-it("states the origins of uploads and of the scratch bucket, as far as there are any", () => {
+it("states the origins of uploads and of the scratch bucket, if there are any", () => {
   const STORAGE = {} as R2Bucket;
   const controlPlane = { origin: PUBLIC, use: "control plane" };
   const scratch = { origin: S3, use: "scratch" };

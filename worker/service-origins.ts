@@ -1,11 +1,11 @@
-// Where nodes reach the service itself, and which URLs of a task the service has signed for that.
+// Origins under which nodes reach the service, and the URLs of a task that the service has signed for these origins.
 import type { ServiceOrigin } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { JobSpec } from "./rpc/job-spec.ts";
 import type { Settings } from "./settings.ts";
 import type { StorageBinding } from "./storage/object-store.ts";
 
-/** A clip of six seconds for an account's first job; one of the assets. */
+/** Clip of six seconds for an account's first job, among the assets. */
 const SAMPLE_PATH = "/assets/sample.mp4";
 
 type OwnSettings = Pick<Settings, "publicUrl" | "scratch">;
@@ -13,7 +13,7 @@ type OwnSettings = Pick<Settings, "publicUrl" | "scratch">;
 const originOf = (url: string): string => new URL(url).origin;
 const scratchOrigin = ({ scratch }: OwnSettings): string | null => scratch && originOf(scratch.bucket.endpoint);
 
-/** `requested`: the origin under which the node has reached the service, which counts unless PUBLIC_URL is set. */
+/** `requested`: the origin under which the node has reached the service. It counts unless PUBLIC_URL is set. */
 export function serviceOrigins(
   settings: OwnSettings,
   { STORAGE }: StorageBinding,
@@ -30,8 +30,8 @@ export function serviceOrigins(
 type OwnUrls = NonNullable<Assignment["ownUrls"]>;
 
 /**
- * Which URLs of a job's tasks the service has signed for its own origins: uploads, its own storage, and a client's
- * bucket on the server of the scratch bucket, which checks the signature. `sourceUrl`: as tasks have it.
+ * URLs of a job's tasks that the service has signed for its own origins: uploads, its own storage, and a client's
+ * bucket on the server of the scratch bucket, which checks the signature. `sourceUrl`: the source's URL in the tasks.
  */
 export function ownUrlsOf(
   { input, storage }: Pick<JobSpec, "input" | "storage">,
@@ -48,8 +48,8 @@ export function ownUrlsOf(
 }
 
 /**
- * What a URL of a client leads to at the service itself; null: to another host. Sources are outputs in the service's
- * own storage, which anybody who knows their URLs may read, and the sample clip.
+ * The target of a client's URL at the service itself; null if the URL leads to another host. Sources are the sample
+ * clip and outputs in the service's own storage, which anybody who knows their URLs may read.
  */
 export function placeAtService(url: string, { publicUrl }: OwnSettings): "source" | "other" | null {
   if (publicUrl === null || originOf(url) !== originOf(publicUrl)) return null;

@@ -11,11 +11,11 @@ it.each<[Partial<SettingsVariables>, RegExp]>([
   expect(() => settingsOf({ ...env, ...variables })).toThrow(message);
 });
 
-it("has no token for metrics unless set", () => {
+it("has no metrics token unless METRICS_TOKEN is set", () => {
   expect(settingsOf(env).metricsToken).toBeNull();
 });
 
-it("needs no pepper and no sealing key beside a master secret, and puts its keys before them", () => {
+it("derives keys from a master secret, and puts them before other peppers and sealing keys", () => {
   const { KEY_PEPPER: _pepper, SEALING_KEYS: _keys, ...others } = { ...env, MASTER_SECRET: "m".repeat(32) };
   const { peppers, sealingKeys } = settingsOf(others);
   expect([peppers.length, sealingKeys.length]).toEqual([1, 1]);

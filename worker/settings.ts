@@ -7,7 +7,7 @@ import { type Peppers, parsePeppers } from "./crypto/peppers.ts";
 import { parseSealingKeys, type SealingKeys } from "./crypto/sealed-secret.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long a job's secrets, metadata and notifications are kept after its end, unless RETENTION_DAYS is set. */
+/** Retention of a job's secrets, metadata and notifications after its end, unless RETENTION_DAYS is set. */
 export const RETENTION_MS = 7 * DAY_MS;
 
 export const LogLevelSetting = z.enum(["debug", "info", "warn", "error"]).default("info");
@@ -16,7 +16,7 @@ const HttpUrl = z.url({ protocol: /^https?$/ });
 const withoutSlash = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
 const Origin = HttpUrl.transform((url) => new URL(url).origin);
 const Text = z.string().trim().min(1).optional();
-/** Empty as if it were not set: the form of a deploy sends what was left out. */
+/** Empty counts as unset: Cloudflare's deploy form sends empty strings. */
 const Key = z.string().trim().optional();
 
 /** The scratch bucket needs all of these; with none of them the service has no scratch bucket. */
@@ -33,36 +33,41 @@ const Variables = z.object({
     .string()
     .trim()
     .min(32, "ADMIN_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32"),
-  /** Only reads the state of the fleet; without it the admin token does. */
+  /** Only reads the state of the fleet. If it is not set, only the admin token reads it. */
   METRICS_TOKEN: z
     .string()
     .trim()
     .min(32, "METRICS_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32")
     .optional(),
-  /** From it follow what API keys and node tokens are digested with, and what seals clients' storage secrets. */
+  /**
+   * The service derives the peppers of API keys and node tokens from it, and the keys that seal clients' storage
+   * secrets.
+   */
   MASTER_SECRET: Key,
-  /** Peppers and sealing keys that do not follow from MASTER_SECRET, or that were used before there was one. */
+  /** Peppers and sealing keys that are not derived from MASTER_SECRET, or that are older than it. */
   KEY_PEPPER: Key,
   SEALING_KEYS: Key,
   ALLOW_PRIVATE: z.enum(["none", "loopback", "all"]).default("none"),
-  /** Origins of the operator's own storages, separated by commas, which requests may name wherever they are. */
+  /** Origins of the operator's own storages, separated by commas. Requests may name them at any address. */
   ALLOW_ORIGINS: z
     .string()
     .default("")
     .transform((text) => text.split(",").filter((origin) => origin !== ""))
     .pipe(z.array(Origin)),
-  /** How requests of the Worker leave: through Cloudflare's edge, or from the machine on which workerd runs. */
+  /** Path of the Worker's requests: through Cloudflare's edge, or from the machine that runs workerd. */
   OUTBOUND: z.enum(["edge", "direct"]).default("edge"),
-  /** Scheme and host under which clients and nodes reach this Worker; that of each request unless set. */
+  /** Scheme and host under which clients and nodes reach this Worker. Default: the origin of each request. */
   PUBLIC_URL: HttpUrl.transform(withoutSlash).optional(),
-  /** Days from a job's end for which its secrets, metadata and notifications are kept. At least as long as an
-   * Idempotency-Key may name the job: one day. */
+  /**
+   * Days that a job's secrets, metadata and notifications are kept after its end. The minimum is one day, because an
+   * Idempotency-Key may name the job for that long.
+   */
   RETENTION_DAYS: z.coerce
     .number()
     .min(1)
     .max(365)
     .default(RETENTION_MS / DAY_MS),
-  /** Days from a job's end for which it is listed; at least RETENTION_DAYS, whatever is set. */
+  /** Days that a job is listed after its end. RETENTION_DAYS counts if it is longer. */
   LIST_DAYS: z.coerce.number().min(1).max(3650).default(30),
   /** Unfinished jobs that an account may have, unless it has a limit of its own. */
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
@@ -78,7 +83,7 @@ const Variables = z.object({
   SCRATCH_BUCKET: Text,
   SCRATCH_ACCESS_KEY_ID: Text,
   SCRATCH_SECRET_ACCESS_KEY: Text,
-  /** True if nodes may read a source where it is, many at a time, instead of a copy in the scratch bucket. */
+  /** True if many nodes at a time may read a source at its origin, instead of a copy in the scratch bucket. */
   ULTRAFAST_READ_ORIGIN: z
     .enum(["true", "false"])
     .default("false")
@@ -107,13 +112,13 @@ export type Settings = {
   peppers: Peppers;
   sealingKeys: SealingKeys;
   allowPrivate: AllowPrivate;
-  /** Without a slash at the end; null: that of each request. */
+  /** Without a slash at the end; null: the origin of each request. */
   publicUrl: string | null;
   retentionMs: number;
-  /** How long the row of an ended job is kept. */
+  /** Retention of the row of an ended job. */
   listMs: number;
   maxUnfinishedJobs: number;
-  /** Of all uploads of an account together. */
+  /** Limit for all uploads of an account together. */
   maxUploadedBytes: number;
   b2ApiUrl: string;
   /** Null: AWS's own endpoints. */
@@ -122,7 +127,7 @@ export type Settings = {
   scratch: ScratchSettings | null;
 };
 
-/** Remembers what was made of each object: an isolate has one environment for all of its requests. */
+/** Caches the result for each object: an isolate has one environment for all of its requests. */
 function rememberedBy<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
   return (key) => {
@@ -132,7 +137,7 @@ function rememberedBy<Key extends object, Value>(make: (key: Key) => Value): (ke
   };
 }
 
-/** The settings. Throws an error for the operator that names the variable that is not valid. */
+/** Parses and caches the settings. Throws an error for the operator that names the invalid variable. */
 export const settingsOf = rememberedBy(parseSettings);
 
 function parseSettings(variables: SettingsVariables): Settings {
@@ -157,7 +162,7 @@ function parseSettings(variables: SettingsVariables): Settings {
   };
 }
 
-/** The keys of MASTER_SECRET come first, so that a service with keys of its own can change to one. */
+/** The keys of MASTER_SECRET come first, so that a service with keys of its own can change to MASTER_SECRET. */
 function peppersOf({ MASTER_SECRET, KEY_PEPPER }: KeyVariables): Peppers {
   const [first, ...others] = [
     ...(MASTER_SECRET ? masterKeysOf(MASTER_SECRET).peppers : []),
@@ -180,7 +185,9 @@ export const sealingKeysOf = rememberedBy(({ MASTER_SECRET, SEALING_KEYS }: KeyV
 const missingKeys = (name: KeyVariable): string =>
   `The Worker's settings are not valid: MASTER_SECRET or ${name} must be set; create one with: openssl rand -base64 32`;
 
-/** Null when no variable of the bucket is set. Throws an error for the operator that names those that are missing. */
+/**
+ * Returns null if no variable of the bucket is set. Throws an error for the operator that names the missing variables.
+ */
 function scratchSettings(data: z.infer<typeof Variables>): ScratchSettings | null {
   const missing = SCRATCH_NEEDS.filter((name) => data[name] === undefined);
   if (missing.length === SCRATCH_NEEDS.length) return null;

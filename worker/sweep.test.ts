@@ -28,7 +28,7 @@ beforeAll(async () => {
 const ask = (method: string, path: string, body?: unknown, headers = {}) =>
   send(path, { method, body, headers: { ...basic(account.key), ...headers } });
 
-/** One round, as the cron trigger begins it, after which all jobs are due to be asked after. */
+/** Runs a sweep as the cron trigger starts it, after all jobs have become due for a check. */
 async function sweep(bindings: Env = env): Promise<void> {
   await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE check_at IS NOT NULL").run();
   await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), bindings);
@@ -50,7 +50,7 @@ async function created(): Promise<{ id: string }> {
   return body;
 }
 
-/** A request that dies between the job's row and its beginning. */
+/** A request that dies between the write of the job's row and the start of the job. */
 async function half(key: string): Promise<string> {
   const JOB = new Proxy(env.JOB, {
     get: (target, name) =>
@@ -66,7 +66,7 @@ async function half(key: string): Promise<string> {
 }
 
 describe("a job whose alarm was lost", () => {
-  it("gets it back while it runs: a node that is gone loses its lease", async () => {
+  it("gets its alarm back while it runs: a node that is gone loses its lease", async () => {
     const { id } = await created();
     await claimFrom(jobOf(env, id), { nodeId: "node-a", session: "s-a", slotClass: "inspect", max: 1 });
     await loseAlarm(id, (state) => ({
@@ -79,12 +79,12 @@ describe("a job whose alarm was lost", () => {
     expect(row?.checkAt).toBeGreaterThan(Date.now() + 5 * 60_000);
   });
 
-  it("although its object believes in it", async () => {
+  it("gets its alarm back even if its object believes that it is set", async () => {
     const { id } = await created();
     await runInDurableObject(jobOf(env, id), (_, { storage }) => storage.deleteAlarm());
     await sweep();
     const alarm = () => runInDurableObject(jobOf(env, id), (_, { storage }) => storage.getAlarm());
-    // None while one rings.
+    // While the alarm rings, there is none.
     await vi.waitFor(async () => expect(await alarm()).not.toBeNull());
   });
 
@@ -99,7 +99,7 @@ describe("a job whose alarm was lost", () => {
     await vi.waitFor(async () => expect((await stateOf(id))?.outbox[0]?.lastResult).toMatch(/^No response/));
   });
 
-  it("is still forgotten when its time is over, and then never asked after again", async () => {
+  it("is forgotten when its retention is over, and never checked again", async () => {
     const { id } = await created();
     await ask("DELETE", `/v2/jobs/${id}`);
     await vi.waitFor(async () => {
@@ -114,8 +114,8 @@ describe("a job whose alarm was lost", () => {
   });
 });
 
-describe("a job whose row is behind", () => {
-  it("has it written again", async () => {
+describe("a job with an outdated row", () => {
+  it("has its row written again", async () => {
     const { id } = await created();
     await ask("DELETE", `/v2/jobs/${id}`);
     const status = async () => (await findJob(env.DB, account.id, id))?.status;
@@ -128,8 +128,8 @@ describe("a job whose row is behind", () => {
   });
 });
 
-describe("a job that was never begun", () => {
-  it("has failed, on every route", async () => {
+describe("a job that never started", () => {
+  it("is shown as failed on every route", async () => {
     const id = await half("half-1");
     await sweep();
     const failed = {
@@ -155,7 +155,7 @@ describe("a job that was never begun", () => {
     expect((await ask("GET", `/v2/jobs/${id}`)).body).toEqual(body);
   });
 
-  it("starts when its request is repeated in time, and as a new job when it is repeated later", async () => {
+  it("starts if its request is repeated in time; a later repetition creates a new job", async () => {
     const repeat = (key: string) => ask("POST", "/v2/jobs", jobBody(), { "idempotency-key": key });
     const inTime = await half("half-2");
     await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(inTime).run();
@@ -170,14 +170,14 @@ describe("a job that was never begun", () => {
   });
 });
 
-describe("a job", () => {
+describe("the check of a job", () => {
   const MINUTE_MS = 60_000;
   it.each([
     [0, 10],
     [10, 20],
     [30, 60],
     [90, 60],
-  ])("%i minutes old is checked %i minutes after its next alarm", async (age, minutes) => {
+  ])("is due, for a job that is %i minutes old, %i minutes after its next alarm", async (age, minutes) => {
     const spec = await newSpec();
     const state = checkedJob(spec);
     const now = spec.createdAt + age * MINUTE_MS;
@@ -186,8 +186,8 @@ describe("a job", () => {
   });
 });
 
-describe("a round", () => {
-  it("asks those first that wait longest, by an index, and only so many", async () => {
+describe("a sweep", () => {
+  it("first checks the jobs that have waited longest, by an index and up to a limit", async () => {
     await env.DB.prepare("DELETE FROM jobs").run();
     const ids = [(await created()).id, (await created()).id, (await created()).id];
     const set = (id: string | undefined, at: number | null) =>
@@ -205,7 +205,7 @@ describe("a round", () => {
     expect(JSON.stringify(plan.results)).toContain("USING INDEX jobs_to_check");
   });
 
-  it("goes past a job that cannot be asked", async () => {
+  it("continues after a job that cannot be checked", async () => {
     const [first, second] = [await created(), await created()];
     await loseAlarm(second.id, (state) => state);
     const JOB = new Proxy(env.JOB, {
@@ -216,7 +216,7 @@ describe("a round", () => {
           : Reflect.get(target, name),
     });
     await sweep({ ...env, JOB });
-    // While it rings, there is none.
+    // While the alarm rings, there is none.
     const alarm = () => runInDurableObject(jobOf(env, second.id), (_, { storage }) => storage.getAlarm());
     await vi.waitFor(async () => expect(await alarm()).not.toBeNull());
     expect((await findJob(env.DB, account.id, first.id))?.checkAt).toBeGreaterThan(Date.now());
@@ -233,7 +233,7 @@ describe("a round", () => {
     expect((await findJob(env.DB, account.id, id))?.checkAt).toBeGreaterThan(Date.now());
   });
 
-  it("goes on until nobody waits, and ends lost jobs whatever their rows say", async () => {
+  it("continues until no job waits, and ends lost jobs even if their rows are not readable", async () => {
     await env.DB.prepare("DELETE FROM jobs").run();
     const lost = ["{", "{}", JSON.stringify({ id: 1 })];
     const insert = (view: string, index: number) =>
@@ -266,7 +266,7 @@ describe("a round", () => {
     expect(await Promise.all(statuses)).toEqual([404, 200, 404]);
   });
 
-  it("removes keys of requests that are older than a day", async () => {
+  it("removes idempotency keys that are older than a day", async () => {
     const key = (age: number) =>
       env.DB.prepare("INSERT INTO idempotency_keys VALUES ('a', ?, '', '', ?)").bind(`${age}`, Date.now() - age);
     const searchAgain = env.DB.prepare("DELETE FROM sweep_positions");

@@ -1,5 +1,5 @@
-// Finds stuck jobs: a lost alarm, a row whose job never started, a row that is out of date. Each job's row has the time
-// of the next check of its object; the check itself repairs the job. Also deletes rows whose time is over.
+// Finds stuck jobs: a lost alarm, a row whose job never started, an outdated row. Each job's row has the time of the
+// next check of the job's object. The check itself repairs the job. A sweep also deletes expired rows.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
 import { deleteExpired } from "./db/expired-rows.ts";
@@ -13,35 +13,36 @@ import { settingsOf } from "./settings.ts";
 import { removeExpiredUploads } from "./storage/source-uploads/remove-uploads.ts";
 
 /**
- * The number of objects that one sweep checks, and its duration. An unfinished job is checked ten minutes after
- * its creation, 20 to 30 minutes later, and then about once an hour, so that with a sweep every two minutes 150,000 old
- * ones, or 25,000 new ones, are checked in time. With more jobs, or responses slower than half a second, checks are
- * less frequent, the longest due first. The paid plan allows an invocation 10,000 subrequests
- * and 1000 queries; this uses half and 200. The free plan allows 1000 and 50: there a sweep fails after about 1000
- * objects, and the next one continues (https://developers.cloudflare.com/workers/platform/limits/ and
- * /d1/platform/limits/).
+ * Maximum number of objects that a sweep checks, and its duration. An unfinished job is checked ten minutes after its
+ * creation, 20 to 30 minutes later, and then about once an hour. With a sweep every two minutes, 150,000 old jobs or
+ * 25,000 new jobs are checked in time. With more jobs, or responses slower than half a second, checks are less
+ * frequent, the longest due first. The paid plan allows an invocation 10,000 subrequests and 1000 queries; a sweep uses
+ * 5000 and 200. The free plan allows 1000 and 50: there a sweep fails after about 1000 objects, and the next sweep
+ * continues (https://developers.cloudflare.com/workers/platform/limits/ and /d1/platform/limits/).
  */
 const MAX_CHECKS = 5000;
 const SWEEP_MS = 60_000;
 const CONCURRENT = 50;
 /**
- * The first portion, which doubles: each is recorded before the next begins, so that a sweep that the platform ends for
- * its CPU time (10 ms on the Free plan) leaves less to do for the next one.
+ * Size of the first portion; the size doubles. Each portion is recorded before the next starts. A sweep that the
+ * platform ends for its CPU time (10 ms on the Free plan) leaves less to do for the next sweep.
  */
 const FIRST_PORTION = 5;
-/** The time limit for one object: an object that hangs delays those that are checked with it. */
+/** Time limit for an object: an object that hangs delays the other checks of its portion. */
 const RESPONSE_MS = 10_000;
-/** The share of a sweep for each table with expired rows. Most sweeps have nothing to delete. */
+/** Limits of a sweep for each table with expired rows. Most sweeps have nothing to delete. */
 const EXPIRY = { maxPortions: 40, maxMs: 15_000 };
 
-/** One sweep. Throws AppError(service_unavailable) while the database is unavailable; the next sweep starts again. */
+/**
+ * Runs a sweep. Throws AppError(service_unavailable) while the database is unavailable; the next sweep starts again.
+ */
 export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promise<void> {
   await checkDue(env, now, limitMs);
   await deleteOld(env, now);
   await removeExpiredUploads(env, now);
 }
 
-/** Deletes expired keys and rows of jobs. A database that is nearly full keeps only what must be kept. */
+/** Deletes expired keys and rows of jobs. In a nearly full database, rows expire after the retention time. */
 async function deleteOld(env: Env, now: number): Promise<void> {
   const { listMs, retentionMs } = settingsOf(env);
   const keys = { before: now - KEY_LIFE_MS, whenFull: now - KEY_LIFE_MS };
@@ -65,7 +66,7 @@ async function checkDue(env: Env, now: number, limitMs: number): Promise<void> {
   }
 }
 
-/** Checks one job's object. Returns when to check it again; null when the row has that already. */
+/** Checks a job's object. Returns the time of the next check; null if the row has it already. */
 async function check(
   env: Env,
   job: JobToCheck,
@@ -83,7 +84,7 @@ async function check(
     return null;
   } catch (error) {
     log.error("job check failed", { job: id, error: messageOf(error) });
-    // After the others, which it would delay.
+    // Checked after the other jobs, which it would delay.
     return { id, checkAt: now + CHECK_AFTER_MS };
   }
 }

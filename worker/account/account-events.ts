@@ -1,4 +1,4 @@
-// The newest events of an account's jobs, for those who listen: kept whether or not somebody does.
+// The newest events of an account's jobs, for listeners. They are kept even if nobody listens.
 import * as z from "zod";
 import type { Env } from "../bindings.ts";
 import { EventSockets } from "../events/event-sockets.ts";
@@ -7,12 +7,12 @@ import { settingsOf } from "../settings.ts";
 import { EventRing } from "./event-ring.ts";
 import { type Listener, newListener, nextWrite } from "./event-text.ts";
 
-/** Streams that may be open at a time. */
+/** Maximum number of open streams. */
 const MAX_LISTENERS = 20;
-/** Events of this time are removed together, with the oldest one: each time costs an alarm. */
+/** Events within this time of the oldest event are removed with it: each removal costs an alarm. */
 const TOGETHER_MS = 2 * 60 * 60_000;
 
-/** Events after this id are kept: the newest one that was removed because of its age, or the start of all. */
+/** Key of the id after which events are kept: the newest event that expired, or the start of all events. */
 const FLOOR = "events-floor";
 
 export class AccountEvents {
@@ -34,13 +34,15 @@ export class AccountEvents {
     return this.#listeners;
   }
 
-  /** Listens from the event after `lastEventId` on (null: from now on); null if too many do. */
+  /**
+   * Listens from the event after `lastEventId` on (null: from now on). Returns null if there are too many listeners.
+   */
   listen(lastEventId: string | null): Response | null {
     if (this.#listeners.size >= MAX_LISTENERS) return null;
     return this.#listeners.open(newListener(lastEventId, this.#ring()));
   }
 
-  /** Takes events, in order. */
+  /** Adds events, in order. */
   record(events: readonly AccountEvent[]): void {
     const ring = this.#ring();
     const wasEmpty = ring.oldest === null;
@@ -49,11 +51,11 @@ export class AccountEvents {
     this.#listeners.wake();
   }
 
-  /** Removes old events: they have the bodies of notifications, which are kept no longer than RETENTION_DAYS. */
+  /** Removes old events: they contain the bodies of notifications, which are kept no longer than RETENTION_DAYS. */
   async ring(): Promise<void> {
     const ring = this.#ring();
     ring.forget(Date.now() - settingsOf(this.#env).retentionMs + TOGETHER_MS);
-    // As long as there are events, the oldest one has it.
+    // While there are events, the oldest event has the floor.
     if (ring.oldest === null) this.#ctx.storage.kv.put(FLOOR, ring.floor);
     this.#forgetLater(ring);
   }

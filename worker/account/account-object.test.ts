@@ -16,7 +16,7 @@ describe("an account's jobs", () => {
   const post = (key: string, headers: Record<string, string> = {}, query = "") =>
     send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: { ...basic(key), ...headers } });
 
-  it("are rejected beyond its limit, except repeated requests, and not for other accounts", async () => {
+  it("are rejected above its limit, except repeated requests and jobs of other accounts", async () => {
     const full = await newAccount();
     expect(await admin(`/accounts/${full.id}/limits`, { max_unfinished_jobs: 1 })).toMatchObject({
       status: 200,
@@ -36,7 +36,7 @@ describe("an account's jobs", () => {
     expect((await post(full.key, { "idempotency-key": "one" })).body).toEqual(first.body);
     expect((await post(full.key, {}, "?dry_run=true")).status).toBe(200);
     expect((await post(account.key)).status).toBe(201);
-    // A retry begins a job again.
+    // A retry starts a job again.
     await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(full.key) });
     const again = await send(`/v2/jobs/${first.body.id}/retry`, { method: "POST", headers: basic(full.key) });
     expect([again.status, again.body.error_code]).toEqual([429, "too_many_jobs"]);
@@ -51,19 +51,19 @@ describe("an account's jobs", () => {
     ["were counted long ago", { counted: 3, started: 1, at }, at + 60_001, "count"],
     ["are as many as may be", { counted: 3, started: 2, at }, at + 5000, "reject"],
     ["were as many a while ago", { counted: 3, started: 2, at }, at + 5001, "count"],
-  ])("that %s", (_, count, now, verdict) => {
+  ])("are judged by their count if they %s", (_, count, now, verdict) => {
     expect(judgeJob(count, 5, now)).toBe(verdict);
   });
 
   it.each([{}, { max_unfinished_jobs: 0 }, { max_unfinished_jobs: 1.5 }, { max_unfinished_jobs: "5" }, { jobs: 5 }])(
-    "have no limit such as %j",
+    "cannot have the limit %j",
     async (body) => {
       const refused = await admin(`/accounts/${account.id}/limits`, body);
       expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
     },
   );
 
-  it("need an existing account", async () => {
+  it("cannot have a limit for an account that does not exist", async () => {
     expect(await admin("/accounts/nobody/limits", { max_unfinished_jobs: 5 })).toMatchObject({
       status: 404,
       body: { error_code: "account_not_found" },
@@ -72,7 +72,7 @@ describe("an account's jobs", () => {
 });
 
 describe("an account's receivers", () => {
-  it("get no deliveries after ten consecutive failures, separately, also after the object restarts", async () => {
+  it("get no deliveries after ten consecutive failures, each separately, also after the object restarts", async () => {
     const object = accountOf(env, "receivers");
     for (let at = 0; at < 10; at++) {
       expect((await object.admitDelivery("down.test")).go).toBe(true);

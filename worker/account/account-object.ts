@@ -1,4 +1,4 @@
-// The object of one account: what its jobs share, so that it is not read from the database for each of them.
+// The object of an account: data that its jobs share, so that it is not read from the database for each job.
 import { DurableObject } from "cloudflare:workers";
 import type { Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
@@ -33,7 +33,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   #count: JobCount | null = null;
   #counting: Promise<void> | null = null;
   #secrets: Secrets | null = null;
-  /** Until when the secrets are not read again after that failed. */
+  /** After a failure, the secrets are not read again before this time. */
   #withoutSecretsUntil = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -97,7 +97,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     this.#withoutSecretsUntil = 0;
   }
 
-  /** Concurrent calls share one count. While the database is unavailable, every job is admitted. */
+  /** Concurrent calls share a count. While the database is unavailable, every job is admitted. */
   #recount(limit: number): Promise<void> {
     const count = async (): Promise<void> => {
       const at = Date.now();
@@ -116,7 +116,7 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     return this.#counting;
   }
 
-  /** The secrets that sign deliveries; null when they cannot be read: then the job's own secret is used. */
+  /** The secrets that sign deliveries. Null if they cannot be read: then the job's own secret is used. */
   async #signWith(): Promise<string[] | null> {
     const now = Date.now();
     if ((this.#secrets?.at ?? 0) + KEEP_SECRETS_MS < now && now >= this.#withoutSecretsUntil)
@@ -146,11 +146,11 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
   }
 }
 
-// The event streams that follow an account's jobs, as far as the jobs have reported them.
+// Event streams that follow an account's jobs, as the jobs reported them.
 
-/** Streams that may follow the jobs of an account at a time: ten jobs with as many as a job may have. */
+/** Maximum number of streams that follow the jobs of an account: ten times the maximum of a job. */
 const MAX_STREAMS = 200;
-/** A stream is closed after ten minutes. A job that reports nothing for longer has none. */
+/** A stream is closed after ten minutes: a job that reports nothing for longer has no streams. */
 const LIFE_MS = 11 * 60_000;
 
 type FollowedJob = { readonly streams: number; readonly until: number };
@@ -158,7 +158,10 @@ type FollowedJob = { readonly streams: number; readonly until: number };
 class FollowedJobs {
   readonly #jobs = new Map<string, FollowedJob>();
 
-  /** Notes how many streams a job has; false, and notes nothing, if these are more and the account has too many. */
+  /**
+   * Notes the number of a job's streams. Returns false, and notes nothing, if it has grown and the account has too
+   * many.
+   */
   note(jobId: string, streams: number, now: number): boolean {
     const before = this.#jobs.get(jobId)?.streams ?? 0;
     let others = 0;
@@ -176,14 +179,14 @@ class FollowedJobs {
 // The number of an account's unfinished jobs, without reading the index each time: a count is reused, and jobs that
 // started since are added. Jobs that ended since are not subtracted, so that the number is rarely too low.
 
-/** `counted` at `at` (ms since 1970); `started` jobs since. */
+/** `counted`: unfinished jobs at the time `at` (ms since 1970). `started`: jobs since then. */
 type JobCount = { readonly counted: number; readonly at: number; readonly started: number };
 
 const KEEP_MS = 60_000;
-/** How long a count at the limit is reused: jobs may have ended since. */
+/** Lifetime of a count at the limit: jobs may have ended since. */
 const KEEP_AT_LIMIT_MS = 5000;
 
-/** True if another job is admitted; `count`: the jobs must be counted first. */
+/** Admits or rejects another job; `count`: the jobs must be counted first. */
 export function judgeJob(count: JobCount | null, limit: number, now: number): "admit" | "reject" | "count" {
   if (!count || now - count.at > KEEP_MS) return "count";
   if (count.counted + count.started < limit) return "admit";

@@ -8,14 +8,14 @@ const failed = (times: number, now: number, before: Circuit | null = null): Circ
   return circuit;
 };
 
-it("ten consecutive failures open it, one success closes it", () => {
+it("a circuit opens after ten consecutive failures, and closes after a success", () => {
   expect(admit(failed(9, 0), 0).go).toBe(true);
   expect(admit(failed(10, 0), 0)).toEqual({ go: false, at: MINUTE });
   expect(admit(failed(9, 0, afterDelivery(failed(9, 0), true, 0)), 0).go).toBe(true);
   expect(afterDelivery(failed(10, 0), true, 1)).toBeNull();
 });
 
-it("allows one trial at a time; each failed trial doubles the pause, up to an hour", () => {
+it("an open circuit allows a single trial at a time; each failed trial doubles the pause, up to an hour", () => {
   let circuit = failed(10, 0);
   let now = 0;
   const pauses: number[] = [];
@@ -34,6 +34,6 @@ it("allows one trial at a time; each failed trial doubles the pause, up to an ho
   expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-it("does not count failures of deliveries that were sent before it opened", () => {
+it("a circuit does not count failures of deliveries that were sent before it opened", () => {
   expect(failed(30, 0)).toEqual(failed(10, 0));
 });

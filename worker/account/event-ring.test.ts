@@ -23,7 +23,7 @@ function idsAfter(ring: EventRing, id: number): number[] {
 }
 
 describe("the newest events of an account", () => {
-  it("have increasing ids, each event once, also when they were read again", async () => {
+  it("have increasing ids and are added only once, also after they were read from storage", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
       ring.add([event("a"), event("b")], 2000);
@@ -37,7 +37,7 @@ describe("the newest events of an account", () => {
     });
   });
 
-  it("are 1,000: each further one takes the place of the oldest", async () => {
+  it("are limited to 1,000: each further event replaces the oldest", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
       const all = Array.from({ length: RING_SIZE + 5 }, (_, at) => event(`e${at}`));
@@ -52,7 +52,7 @@ describe("the newest events of an account", () => {
     });
   });
 
-  it("are forgotten after a time, which is a gap", async () => {
+  it("are forgotten after a time, which leaves a gap", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
       ring.add([event("a"), event("b"), event("c")], 2000);
@@ -65,7 +65,7 @@ describe("the newest events of an account", () => {
     });
   });
 
-  it("do not fail because of one that cannot be read", async () => {
+  it("can be read even if an event among them is unreadable", async () => {
     await withStorage((kv) => {
       new EventRing(kv, START).add([event("a"), event("b")], 2000);
       kv.put("event:1", { id: "?" });
@@ -98,7 +98,7 @@ describe("a listener", () => {
     });
   });
 
-  it("begins with the next event, or after the one that it names", async () => {
+  it("starts with the next event, or after the event that it names", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
       ring.add([event("a"), event("b")], 2000);
@@ -107,7 +107,7 @@ describe("a listener", () => {
     });
   });
 
-  it("that reads slowly gets large events in turn", async () => {
+  it("gets large events in several writes", async () => {
     await withStorage((kv) => {
       const ring = new EventRing(kv, START);
       const large = "x".repeat(200_000);

@@ -1,5 +1,5 @@
-// The newest events of an account, in the object's storage: each overwrites the oldest, so that an event costs one row.
-// In memory are only their ids, because a notification may have a megabyte.
+// The newest events of an account, in the object's storage. A new event overwrites the oldest, so that an event costs a
+// single row. Only the ids are in memory, because a notification may have a megabyte.
 import * as z from "zod";
 import { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 import type { AccountEvent } from "../rpc/account.ts";
@@ -10,9 +10,9 @@ export const RING_SIZE = 1000;
 const RingEvent = z.intersection(
   z.object({
     id: z.int(),
-    /** The id of the event before it. */
+    /** The id of the previous event. */
     after: z.int(),
-    /** Equal for an event that is sent again. */
+    /** The same if an event is sent again. */
     key: z.string(),
   }),
   z.discriminatedUnion("kind", [
@@ -28,10 +28,10 @@ export class EventRing {
   readonly #kv: SyncKvStorage;
   #startsAfter: number;
   readonly #keys = new Set<string>();
-  /** By increasing id. */
+  /** In the order of their ids. */
   #places: Place[] = [];
 
-  /** `startsAfter` is the id of the event before the first one. */
+  /** `startsAfter`: id of the event before the first event. */
   constructor(kv: SyncKvStorage, startsAfter: number) {
     this.#kv = kv;
     this.#startsAfter = startsAfter;
@@ -42,7 +42,7 @@ export class EventRing {
     this.#places.sort((one, other) => one.id - other.id);
   }
 
-  /** The id of the newest event that is no longer kept: all after it are. */
+  /** Id of the newest event that was removed: all later events are kept. */
   get floor(): number {
     return this.#places[0]?.after ?? this.#startsAfter;
   }
@@ -52,7 +52,7 @@ export class EventRing {
     return this.#places.at(-1)?.id ?? this.#startsAfter;
   }
 
-  /** When the oldest event that is kept was added, ms since 1970; null: there is none. */
+  /** Time at which the oldest kept event was added, ms since 1970; null if there is none. */
   get oldest(): number | null {
     return this.#places[0]?.id ?? null;
   }
@@ -63,7 +63,7 @@ export class EventRing {
     return place ? RingEvent.parse(this.#kv.get(PREFIX + place.slot)) : null;
   }
 
-  /** Adds events, except those that it has. Ids are times in ms, so that they increase even if the storage is lost. */
+  /** Adds new events. Ids are times in ms, so that they increase even if the storage is lost. */
   add(events: readonly AccountEvent[], now: number): void {
     for (const event of events) {
       if (this.#keys.has(event.key)) continue;
@@ -79,7 +79,7 @@ export class EventRing {
     }
   }
 
-  /** Removes the events of before a time (ms since 1970). */
+  /** Removes events that are older than a time (ms since 1970). */
   forget(before: number): void {
     const old = this.#places.filter(({ id }) => id < before);
     this.#startsAfter = old.at(-1)?.id ?? this.#startsAfter;

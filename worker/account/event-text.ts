@@ -2,18 +2,18 @@
 import type { EventStep } from "../events/event-sockets.ts";
 import type { EventRing, RingEvent } from "./event-ring.ts";
 
-/** Events that are written at once: up to so many, while they have fewer characters than this. */
+/** Limits of a write: number of events, and characters after which no further event is added. */
 const MAX_EVENTS = 50;
 const MAX_CHARS = 256_000;
 
-/** What a listener was sent: all events up to an id, or nothing yet, not even from where it listens. */
+/** Position of a listener: events up to `id` were sent. `isNew`: nothing was sent yet, not even the id. */
 export type Listener = { readonly id: number; readonly isNew: boolean };
 
 type Ring = Pick<EventRing, "floor" | "last" | "next">;
 
 /**
- * A listener that has all events up to `Last-Event-ID`, or that wants those from now on (null). An id that the ring has
- * never given is older than all of its events.
+ * A listener that has all events up to `lastEventId`; null: it wants only events from now on. An id that the ring has
+ * never given counts as older than all of its events.
  */
 export function newListener(lastEventId: string | null, ring: Ring): Listener {
   const asked = lastEventId === null ? ring.last : /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
@@ -34,7 +34,7 @@ export function nextWrite(listener: Listener, ring: Ring): EventStep<Listener> {
     id = event.id;
     text += eventText(event.kind, id, event.data);
   }
-  // A message without data sets the id from which its client continues, also if it never gets an event.
+  // A message without data sets the id from which the client continues, even if the client never gets an event.
   if (listener.isNew) text = `id: ${listener.id < 0 ? id : listener.id}\n\n${text}`;
   return text === "" ? null : { write: text, sent: { id, isNew: false }, hasMore: true };
 }

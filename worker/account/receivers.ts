@@ -2,17 +2,17 @@
 import { admit, afterDelivery, Circuit } from "./circuit.ts";
 
 const PREFIX = "circuit:";
-/** The number of receivers with failures that are remembered: the one with the oldest failure is forgotten first. */
+/** Maximum number of remembered receivers with failures. The receiver with the oldest failure is forgotten first. */
 const MAX_CIRCUITS = 1000;
-/** Concurrent deliveries to one receiver. */
+/** Maximum number of concurrent deliveries to a receiver. */
 const MAX_CONCURRENT = 20;
-/** After this a delivery whose end was not reported was lost with its object. */
+/** Time after which a delivery without a reported end counts as lost with its object. */
 const LOST_AFTER_MS = 20_000;
 const RETRY_MS = 1000;
 /** Postponed deliveries are requested again at this interval: 20 a second. */
 const SPACING_MS = 50;
 
-/** In memory only: it is short-lived. */
+/** Kept in memory only: it is short-lived. */
 type Traffic = { endsBy: number[]; nextRetryAt: number };
 
 export class Receivers {
@@ -28,7 +28,7 @@ export class Receivers {
     }
   }
 
-  /** True if a delivery may be sent to the receiver now; otherwise when (ms since 1970) to request it again. */
+  /** Admits a delivery to the receiver now. Otherwise returns the time (ms since 1970) to request it again. */
   admit(receiver: string, now: number): { go: true } | { go: false; at: number } {
     const traffic = this.#trafficOf(receiver, now);
     const before = this.#circuits.get(receiver) ?? null;
@@ -44,7 +44,7 @@ export class Receivers {
     return { go: true };
   }
 
-  /** An admitted delivery has ended. */
+  /** Notes the end of an admitted delivery. */
   ended(receiver: string, wasDelivered: boolean, now: number): void {
     this.#trafficOf(receiver, now).endsBy.shift();
     const before = this.#circuits.get(receiver) ?? null;
@@ -65,7 +65,7 @@ export class Receivers {
   }
 
   #save(receiver: string, circuit: Circuit | null): void {
-    // Deleted first, so that the map is in the order of the changes.
+    // Deleted first, so that the map keeps the order of the changes.
     this.#circuits.delete(receiver);
     if (circuit === null) {
       this.#kv.delete(PREFIX + receiver);

@@ -1,6 +1,6 @@
-// Tokens of leases: a secret, which is the proof, then a checksum of the lease and one of its job. By the checksums the
-// Worker rejects reports on leases that it never made without creating an object for a job that does not exist, and the
-// hub knows before it asks the job that a node was given the lease that it names.
+// Lease tokens: a secret, which is the proof, then a checksum of the lease and a checksum of its job. With the
+// checksums the Worker rejects reports on invented leases without creating an object for a job that does not exist. The
+// hub uses them to check that a node was given the lease that it names, before it asks the job.
 import { createHmac } from "node:crypto";
 import { type LeaseId, newToken, parseLeaseId, type RandomBytes } from "#shared/ids.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
@@ -15,7 +15,7 @@ function checksumOf(text: string, { bytes }: SealingKeys[number]): string {
   return createHmac("sha256", key).update(text).digest("hex").slice(0, CHECKSUM_CHARS);
 }
 
-/** The end of the tokens of a lease: of the lease, and of its job. */
+/** The end of a lease's tokens: the checksum of the lease, then the checksum of its job. */
 const endOf = (lease: string, job: string, key: SealingKeys[number]): string =>
   checksumOf(lease, key) + checksumOf(job, key);
 
@@ -27,13 +27,13 @@ export function newLeaseToken(lease: LeaseId, keys: SealingKeys, random: RandomB
   return newToken(random) + endOf(lease, job, key);
 }
 
-/** True if the token was made for a lease of this job, by its checksum. */
+/** True if the token was made for a lease of this job. Only checksums are compared. */
 export function isJobToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
   const job = parseLeaseId(lease)?.job;
   return job !== undefined && keys.some((key) => token.endsWith(checksumOf(job, key)));
 }
 
-/** True if the token was made for this lease, by its checksums. */
+/** True if the token was made for this lease. Only checksums are compared. */
 export function isLeaseToken({ lease, token }: LeaseProof, keys: SealingKeys): boolean {
   const job = parseLeaseId(lease)?.job;
   return job !== undefined && keys.some((key) => token.endsWith(endOf(lease, job, key)));

@@ -6,7 +6,7 @@ import { seal, unseal } from "./sealed-secret.ts";
 const OLD = "0123456789abcdefghijklmnopqrstuvwxyz";
 const NEW = "zyxwvutsrqponmlkjihgfedcba9876543210";
 
-it("derives the same keys from a secret at any time, and others from another", async () => {
+it("derives the same keys from the same secret, and other keys from another secret", async () => {
   const hkdf = async (secret: string, purpose: string) => {
     const encoder = new TextEncoder();
     const key = await crypto.subtle.importKey("raw", encoder.encode(secret), "HKDF", false, ["deriveBits"]);
@@ -25,7 +25,7 @@ it("derives the same keys from a secret at any time, and others from another", a
   expect(masterKeysOf(NEW).sealingKeys[0]?.id).not.toBe(sealingKey?.id);
 });
 
-it("unseals with the old secret while both are set, and seals with the new one", async () => {
+it("unseals with the old secret while both secrets are set, and seals with the new secret", async () => {
   const sealed = await seal("a key", "context", masterKeysOf(OLD).sealingKeys);
   const both = masterKeysOf(` ${NEW}, ${OLD}`).sealingKeys;
   expect(await unseal(sealed, "context", both)).toBe("a key");

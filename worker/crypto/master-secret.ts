@@ -1,4 +1,4 @@
-// The keys that follow from MASTER_SECRET, so that an operator has one secret to keep.
+// Derives all keys from MASTER_SECRET, so that the operator keeps a single secret.
 import { createHmac } from "node:crypto";
 import { hex } from "./bytes.ts";
 import type { Pepper } from "./peppers.ts";
@@ -6,15 +6,17 @@ import type { SealingKeys } from "./sealed-secret.ts";
 
 const MIN_CHARS = 32;
 
-/** Of one or several master secrets, the newest first. */
+/** Keys of all master secrets, the newest secret first. */
 export type MasterKeys = { readonly peppers: readonly Pepper[]; readonly sealingKeys: SealingKeys };
 
-/** Nearly every call has the same text: a Worker's variables do not change while it runs. */
+/**
+ * Caches the last result: nearly every call has the same text, because a Worker's variables do not change while it
+ * runs.
+ */
 let last: { readonly text: string; readonly keys: MasterKeys } | null = null;
 
 /**
- * Derives a sealing key and a pepper from each of the secrets, which are separated by commas. Throws an error for the
- * operator.
+ * Derives a sealing key and a pepper from each secret. Commas separate the secrets. Throws an error for the operator.
  */
 export function masterKeysOf(text: string): MasterKeys {
   if (last?.text !== text) last = { text, keys: deriveKeys(text) };
@@ -30,7 +32,7 @@ function deriveKeys(text: string): MasterKeys {
           "create one with: openssl rand -base64 32",
       );
     }
-    // What is sealed names its key: the name must follow from the secret, and must not reveal it.
+    // Sealed text names its key: the name must follow from the secret, and must not reveal it.
     const name = `m${hex(derive(secret, "copra key name 1")).slice(0, 8)}`;
     return {
       pepper: { name, text: `${name}:${hex(derive(secret, "copra key pepper 1"))}` },

@@ -1,4 +1,4 @@
-// Sessions of nodes: what the database has of a node's token, signed, so that the node reconnects without a query.
+// Node sessions: the stored data of a node's token, signed, so that the node reconnects without a database query.
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import type { SealingKeys } from "./sealed-secret.ts";
@@ -8,7 +8,7 @@ export const NodeSession = z.object({
   token: z.string(),
   pool: z.string(),
   labels: z.array(z.string()),
-  /** The only node that may use the session, and the start of its token's digest: the session needs the token. */
+  /** The session is valid for this node only, together with the token: it contains the start of the token's digest. */
   nodeId: z.string(),
   digest: z.string(),
   /** ms since 1970. */
@@ -24,7 +24,7 @@ export function signSession(session: NodeSession, keys: SealingKeys): string {
   return `${payload}.${signatureOf(payload, key)}`;
 }
 
-/** The session of a signed text; null if any of the keys did not sign it, or if it has expired. */
+/** The session of a signed text; null if none of the keys signed it, or if it has expired. */
 export function readSession(text: string, keys: SealingKeys, now: number): NodeSession | null {
   const [payload = "", signature = ""] = text.split(".");
   if (!keys.some((key) => isSame(signatureOf(payload, key), signature))) return null;

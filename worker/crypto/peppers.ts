@@ -1,7 +1,7 @@
-// Peppers: the operator's keys for digests of credentials. There are several while the pepper is being changed.
+// Peppers: the operator's keys for digests of credentials. There are several while the operator changes the pepper.
 import { hex } from "./bytes.ts";
 
-/** The newest first: new digests are made with it. */
+/** The newest pepper comes first: it makes the digests of new credentials. */
 export type Peppers = readonly [Pepper, ...Pepper[]];
 /** `name` is the part before the colon, for the operator's lists; the key of the digest is all of `text`. */
 export type Pepper = { readonly name: string | null; readonly text: string };
@@ -9,8 +9,7 @@ export type Pepper = { readonly name: string | null; readonly text: string };
 const MIN_CHARS = 8;
 
 /**
- * Parses a pepper, or several separated by commas, each with a name before a colon or without. Throws an error for the
- * operator.
+ * Parses peppers, separated by commas. A name and a colon may precede each pepper. Throws an error for the operator.
  */
 export function parsePeppers(list: string): Peppers {
   const [first, ...others] = list.split(",").map((entry): Pepper => {
@@ -34,7 +33,7 @@ async function digestOf(key: string, { text }: Pepper): Promise<string> {
   return hex(await crypto.subtle.sign("HMAC", secret, encoder.encode(key)));
 }
 
-/** A new credential's digest, and the pepper's name. */
+/** The digest of a new credential, and the pepper's name. */
 export const digestNew = async (
   key: string,
   [newest]: Peppers,
@@ -43,7 +42,7 @@ export const digestNew = async (
   pepper: newest.name,
 });
 
-/** A key's digest under each pepper, the newest first. */
+/** The digests of a key under each pepper, the newest pepper first. */
 export const digestsOf = async (key: string, [newest, ...others]: Peppers): Promise<[string, ...string[]]> => [
   await digestOf(key, newest),
   ...(await Promise.all(others.map((pepper) => digestOf(key, pepper)))),

@@ -1,10 +1,10 @@
 // Encrypts secrets at rest: AES-256-GCM with a key of the operator, bound to a context.
 import { AppError } from "#shared/errors.ts";
 
-/** The first key seals; all keys unseal, so that keys can be rotated. */
+/** The first key seals. All keys unseal, so that the operator can rotate keys. */
 export type SealingKeys = readonly { id: string; bytes: Uint8Array<ArrayBuffer> }[];
 
-/** Parses `<id>:<base64 of 32 bytes>`, several separated by commas. Throws an error for the operator. */
+/** Parses keys in the form `<id>:<base64 of 32 bytes>`, separated by commas. Throws an error for the operator. */
 export function parseSealingKeys(text: string): SealingKeys {
   return text.split(",").map((entry) => {
     const [id = "", encoded = ""] = entry.trim().split(":");

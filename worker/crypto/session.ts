@@ -1,35 +1,35 @@
-// Sessions of browsers, as sealed text: digests of credentials, never the credentials.
+// Browser sessions as sealed text. They contain digests of credentials, never the credentials.
 import * as z from "zod";
 import { hex } from "./bytes.ts";
 import { type SealingKeys, seal, unseal } from "./sealed-secret.ts";
 
 const Session = z.object({
-  /** Random, by which signing out ends this session alone. */
+  /** Random id, so that signing out ends only this session. */
   id: z.string(),
-  /** The digest of an API key, as the database has it. */
+  /** Digest of the API key, as the database stores it. */
   key: z.string().nullable(),
-  /** The digest of the admin token. */
+  /** Digest of the admin token. */
   admin: z.string().nullable(),
-  /** The account that the operator looks at first. */
+  /** The account that the operator sees first. */
   account: z.string().nullable(),
   /** ms since 1970. */
   expiresAt: z.number(),
 });
 export type Session = z.infer<typeof Session>;
 
-/** What a sealed session is for: the cookie of a browser, or the one-time link with this digest. */
+/** The use of a sealed session: a browser's cookie, or the one-time link with this digest. */
 export type SessionUse = "cookie" | { readonly link: string };
 
-// One must never pass as the other: who can read the database would have cookies.
+// A sealed link must never pass as a cookie: readers of the database could use it.
 const contextOf = (use: SessionUse): string => (use === "cookie" ? "browser session" : `session link ${use.link}`);
 
-/** Longer texts are not ours. */
+/** The service never makes longer texts. */
 const MAX_CHARS = 1024;
 
 export const sealSession = (session: Session, use: SessionUse, keys: SealingKeys): Promise<string> =>
   seal(JSON.stringify(session), contextOf(use), keys);
 
-/** The session of a text; null if it was sealed for another use or with none of the keys, or if it has expired. */
+/** The session of a text; null if it was sealed for another use or with another key, or if it has expired. */
 export async function unsealSession(
   text: string,
   use: SessionUse,
@@ -45,6 +45,6 @@ export async function unsealSession(
   }
 }
 
-/** SHA-256 of a text, in hex, with what it is for. */
+/** SHA-256 of a purpose and a text, in hex. */
 export const purposeDigest = async (purpose: string, text: string): Promise<string> =>
   hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${purpose}|${text}`)));

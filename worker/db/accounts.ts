@@ -9,7 +9,7 @@ import { accounts, jobs } from "./schema.ts";
 
 export type AccountSummary = Pick<Account, "id" | "name" | "createdAt" | keyof AccountLimits>;
 
-/** What the operator may change of an account. */
+/** Limits of an account that the operator can change. */
 export type AccountLimits = Pick<Account, "maxUnfinishedJobs" | "weight" | "maxRunning">;
 
 export const listAccounts = (db: D1Database): Promise<AccountSummary[]> => {
@@ -22,7 +22,7 @@ export async function findAccount(db: D1Database, id: string): Promise<Account |
   return (await runQuery(drizzle(db).select().from(accounts).where(eq(accounts.id, id))))[0] ?? null;
 }
 
-/** Accounts in the order of their ids, after a given id. */
+/** Accounts in the order of their ids, after the given id. */
 export const accountsAfter = (db: D1Database, id: string, limit: number): Promise<Account[]> =>
   runQuery(drizzle(db).select().from(accounts).where(gt(accounts.id, id)).orderBy(asc(accounts.id)).limit(limit));
 
@@ -33,8 +33,8 @@ export async function changeAccount(db: D1Database, id: string, changes: Partial
 type Secrets = Pick<Account, "sealedWebhookSecret" | "sealedPreviousSecret" | "previousUntil">;
 
 /**
- * Replaces the secrets of an account, whose row was read before. Throws AppError(account_state_conflict) when another
- * request replaced them meanwhile.
+ * Replaces the secrets of an account; `read` is its row. Throws AppError(account_state_conflict) when another request
+ * replaced them meanwhile.
  */
 export async function replaceSecrets(db: D1Database, read: Account, secrets: Partial<Secrets>): Promise<void> {
   const unchanged = and(eq(accounts.id, read.id), eq(accounts.sealedWebhookSecret, read.sealedWebhookSecret));
@@ -46,8 +46,8 @@ export async function replaceSecrets(db: D1Database, read: Account, secrets: Par
 const UNFINISHED: JobStatus = "job.starting";
 
 /**
- * The number of the account's unfinished jobs, at most `most`: only that many entries of an index are read. A job has
- * not ended exactly while it is starting.
+ * The number of the account's unfinished jobs, at most `most`. Reads at most `most` entries of an index. An unfinished
+ * job always has the status `job.starting`.
  */
 export async function countUnfinished(db: D1Database, accountId: string, most: number): Promise<number> {
   const found = await runQuery(

@@ -8,7 +8,7 @@ import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
-/** The account of an API key, and which of the key's digests is stored; or null. */
+/** The account of an API key, and the stored digest of the key; null if no account has the key. */
 export async function accountOfKey(
   db: D1Database,
   digests: readonly string[],
@@ -23,10 +23,10 @@ export async function accountOfKey(
   return rows[0] ?? null;
 }
 
-/** What a node token binds: the only pool of its nodes, and labels that all of them have. */
+/** The placement that a node token binds: the pool of its nodes, and the labels that all of them have. */
 export type TokenPlacement = { readonly pool: string; readonly labels: readonly string[] };
 
-/** The id and placement of a node token that is not revoked, and which of its digests is stored; or null. */
+/** The id and placement of a valid node token, and its stored digest; null if the token is unknown or revoked. */
 export async function nodeTokenOf(
   db: D1Database,
   digests: readonly string[],
@@ -40,7 +40,7 @@ export async function nodeTokenOf(
 const StoredLabels = z.array(z.string());
 const readLabels = (stored: string): string[] => StoredLabels.parse(JSON.parse(stored));
 
-/** Replaces a credential's digest by that of the newest pepper; its id stays the same. */
+/** Replaces a credential's digest by a digest of the newest pepper. Its id stays the same. */
 export async function updateDigest(
   db: D1Database,
   table: typeof apiKeys | typeof nodeTokens,
@@ -57,8 +57,8 @@ export async function updateDigest(
 }
 
 /**
- * How many characters of a digest identify a credential to the operator: they distinguish thousands, and reveal
- * nothing.
+ * The length of a credential's id for the operator, in characters of its digest. It distinguishes thousands of
+ * credentials, and reveals nothing.
  */
 const ID_CHARS = 12;
 export const credentialId = (digest: string): string => digest.slice(0, ID_CHARS);
@@ -69,7 +69,7 @@ const idOf = ({ id, digest }: { id: string | null; digest: string }): string => 
 /** A credential without its secret. `pepper` is the name of the pepper of its digest. */
 export type CredentialView = { id: string; createdAt: number; revokedAt: number | null; pepper: string | null };
 
-/** A new credential as it is stored. */
+/** A new credential in its stored form. */
 export type NewCredential = { digest: string; pepper: string | null };
 
 /** Stores an account together with its first API key. */
@@ -102,7 +102,7 @@ export async function listKeys(db: D1Database, accountId: string): Promise<Crede
   return rows.map(({ createdAt, revokedAt, pepper, ...row }) => ({ id: idOf(row), createdAt, revokedAt, pepper }));
 }
 
-/** Revokes an API key permanently; false when there is none of this id. */
+/** Revokes an API key permanently. Returns false when no key has this id. */
 export async function revokeKey(db: D1Database, id: string, now: number): Promise<boolean> {
   const revoked = drizzle(db)
     .update(apiKeys)
@@ -129,7 +129,7 @@ export async function listNodeTokens(db: D1Database): Promise<(CredentialView & 
   });
 }
 
-/** Revokes a node token permanently, and returns its pool; null when there is none of this id. */
+/** Revokes a node token permanently, and returns its pool; null when no token has this id. */
 export async function revokeNodeToken(db: D1Database, id: string, now: number): Promise<string | null> {
   const revoked = drizzle(db)
     .update(nodeTokens)
@@ -138,12 +138,12 @@ export async function revokeNodeToken(db: D1Database, id: string, now: number): 
   return (await runQuery(revoked.returning({ pool: nodeTokens.pool })))[0]?.pool ?? null;
 }
 
-/** A repeated revocation keeps the time of the first one. */
+/** A repeated revocation keeps the time of the first revocation. */
 const firstOf = (revokedAt: SQLiteColumn, now: number) => sql<number>`coalesce(${revokedAt}, ${now})`;
 
 /**
- * Matches credentials of one id: by the column, or by a range of the primary key. Ids are hexadecimal, so `g` follows
- * them.
+ * Matches the credential with this id: by the id column, or by a range of the primary key. Ids are hexadecimal, so `g`
+ * sorts after them.
  */
 const named = ({ id, digest }: typeof apiKeys | typeof nodeTokens, wanted: string) =>
   or(eq(id, wanted), and(isNull(id), gte(digest, wanted), lt(digest, `${wanted}g`)));

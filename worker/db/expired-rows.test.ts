@@ -11,7 +11,7 @@ const NOW = Date.now();
 const BEFORE = NOW - 30 * DAY_MS;
 const JOBS = { before: BEFORE, whenFull: NOW - 7 * DAY_MS };
 const KEYS = { before: NOW - DAY_MS, whenFull: NOW - DAY_MS };
-/** One sweep. */
+/** The limits of a single sweep. */
 const LIMITS = { now: NOW, maxPortions: 40, maxMs: 60_000 };
 
 beforeEach(async () => {
@@ -39,8 +39,8 @@ const insertKeys = (first: number, count: number, createdAt: number) =>
 const countOf = async (table: ExpiringTable) =>
   (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
 
-describe("rows of ended jobs", () => {
-  it("are deleted after their time, but not while their objects keep anything or when they have not ended", async () => {
+describe("expired jobs", () => {
+  it("deletes old rows of ended jobs, but not of unfinished jobs or jobs whose objects keep data", async () => {
     await insertJobs(0, 2500, BEFORE - 1);
     await insertJobs(2500, 10, BEFORE + 1);
     await insertJobs(2510, 10, BEFORE - 1, NOW);
@@ -48,11 +48,11 @@ describe("rows of ended jobs", () => {
     const { db, work } = measuredDatabase(env.DB);
     await deleteExpired(db, "jobs", JOBS, LIMITS);
     expect(await countOf("jobs")).toBe(30);
-    // One row for each, and six times the position, which is read first.
+    // Each deleted row, and the position six times. The position is read first.
     expect([work.rowsWritten, work.calls]).toEqual([2506, 13]);
   });
 
-  it("go on where the sweep before stopped, and start again after an hour", async () => {
+  it("continues where the previous sweep stopped, and starts again after an hour", async () => {
     await insertJobs(0, 2500, BEFORE - 1);
     const sweep = (now: number) => deleteExpired(env.DB, "jobs", JOBS, { ...LIMITS, now, maxPortions: 2 });
     const left: (number | undefined)[] = [];
@@ -68,10 +68,10 @@ describe("rows of ended jobs", () => {
     expect(left).toEqual([1500, 500, 0, 10, 10, 0]);
   });
 
-  it("are not searched again as far as a sweep came that was ended", async () => {
+  it("continues after an interrupted sweep where that sweep stopped", async () => {
     await insertJobs(0, 1000, NOW);
     await insertJobs(1000, 1500, BEFORE - 1);
-    // The position, and then a portion and its position each.
+    // First the position, then a portion and its position each time.
     const ended = faultyDatabase(env.DB, (call) => (call > 7 ? "rejects" : null));
     const all = { ...JOBS, before: NOW + 1 };
     await expect(deleteExpired(ended, "jobs", all, LIMITS)).rejects.toThrow();
@@ -81,7 +81,7 @@ describe("rows of ended jobs", () => {
     expect([await countOf("jobs"), work.calls]).toEqual([0, 7]);
   });
 
-  it("are deleted after RETENTION_DAYS while the database is nearly full", async () => {
+  it("deletes ended jobs already after RETENTION_DAYS while the database is nearly full", async () => {
     await insertJobs(0, 10, NOW - 8 * DAY_MS);
     await insertJobs(10, 10, NOW - 6 * DAY_MS);
     const sweep = (fullBytes: number, now: number) =>
@@ -90,15 +90,15 @@ describe("rows of ended jobs", () => {
     expect([await sweep(1, NOW + HOUR_MS), await countOf("jobs")]).toEqual([true, 10]);
   });
 
-  it("are 20,000 in one sweep, which 720 times a day is far more than two million", async () => {
+  it("deletes 20,000 rows in a sweep: 720 sweeps a day delete far more than two million rows", async () => {
     await insertJobs(0, 21_000, BEFORE - 1);
     await deleteExpired(env.DB, "jobs", JOBS, LIMITS);
     expect(await countOf("jobs")).toBe(1000);
   });
 });
 
-describe("idempotency keys", () => {
-  it("are deleted after a day, wherever they are in the table", async () => {
+describe("expired idempotency keys", () => {
+  it("deletes keys after a day, wherever they are in the table", async () => {
     await insertKeys(0, 5000, NOW - 2 * DAY_MS);
     await insertKeys(5000, 5000, NOW);
     for (let sweep = 0; sweep < 3; sweep++) {
@@ -109,13 +109,13 @@ describe("idempotency keys", () => {
   });
 });
 
-describe("a portion", () => {
+describe("a portion of a table", () => {
   it.each<[ExpiringTable, string | null]>([
     ["jobs", "17"],
     ["jobs", null],
     ["idempotency_keys", '["acc","key"]'],
     ["idempotency_keys", null],
-  ])("of %s after %s is found by the key of its table", async (table, position) => {
+  ])("finds a portion of %s after %s by the key of the table", async (table, position) => {
     const steps = (await Promise.all(portionQueries(table, position, 1).map(planOf))).flat();
     const reads = steps.filter((step) => /^(?:SCAN|SEARCH) (?:jobs|idempotency_keys)/.test(step));
     const key = table === "jobs" ? "INTEGER PRIMARY KEY (rowid" : "PRIMARY KEY (";
@@ -125,7 +125,7 @@ describe("a portion", () => {
   });
 });
 
-describe("LIST_DAYS", () => {
+describe("the setting LIST_DAYS", () => {
   it.each<[Record<string, string>, number]>([
     [{}, 30],
     [{ LIST_DAYS: "90" }, 90],
@@ -136,7 +136,7 @@ describe("LIST_DAYS", () => {
     expect(settingsOf({ ...env, ...set }).listMs).toBe(days * DAY_MS);
   });
 
-  it.each(["0", "3651", "a month", ""])("rejects %j, and names what is wrong", (set) => {
+  it.each(["0", "3651", "a month", ""])("rejects the setting %j, and names LIST_DAYS", (set) => {
     expect(() => settingsOf({ ...env, LIST_DAYS: set })).toThrow(/settings are not valid: .*\n.*LIST_DAYS/);
   });
 });

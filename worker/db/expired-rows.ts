@@ -1,22 +1,22 @@
-// Deletes rows whose time is over: of ended jobs, and of idempotency keys. An index by age would cost a row with each
-// insert; instead the tables are read in portions, from one end to the other, over several sweeps.
+// Deletes expired rows of ended jobs and of idempotency keys. An index by age would cost a written row with each
+// insert. Instead, sweeps read the tables in portions, from the first row to the last.
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
 import { runBatch, runQuery } from "./run-query.ts";
 import { idempotencyKeys, jobs, sweepPositions } from "./schema.ts";
 
-/** The last row of a portion: its key in JSON, and when it was created. None: the table has no more rows. */
+/** The last row of a portion: its key in JSON, and its creation time. Empty: the table has no more rows. */
 const Last = z.array(z.object({ position: z.string(), createdAt: z.int() }));
 const Begun = z.array(z.object({ position: z.string().nullable(), startedAt: z.int() })).max(1);
 type Portion = { position: string | null; before: number; rows: number };
 
-/** Statements for one portion: its last row, and the deletion of what is expired in it. */
+/** Statements for a portion: find its last row, and delete its expired rows. */
 type Expiring = {
   readonly rows: number;
-  /** The pause between two searches. */
+  /** Pause between two searches. */
   readonly pauseMs: number;
-  /** True if rows are in the order in which they were created, so that the search may end early. */
+  /** True if rows are in the order of their creation, so that the search may end early. */
   readonly isByAge: boolean;
   last(portion: Portion): SQL;
   remove(portion: Portion): SQL;
@@ -35,12 +35,12 @@ function afterKey({ position }: Portion): SQL {
 }
 
 /**
- * Two million jobs a day are 83,000 an hour, and a sweep reads up to 40 portions: five of the 30 sweeps of an hour
- * delete them. Other requests wait for a portion, about 40 ms. An expired key does no harm, so that four searches a
- * day, of up to 7 million rows, are enough (docs/benchmarks.md).
+ * Two million jobs a day are 83,000 an hour. A sweep reads up to 40 portions, so five of the 30 sweeps of an hour
+ * delete them. Other requests wait for a portion, about 40 ms. An expired key does no harm: four searches a day, of up
+ * to 7 million rows, are enough (docs/benchmarks.md).
  */
 const EXPIRING = {
-  /** Rows get increasing rowids. Only rows of purged jobs, which have no next check, are deleted. */
+  /** Rowids increase with each row. Only rows of purged jobs are deleted; those rows have no next check. */
   jobs: {
     rows: 500,
     pauseMs: 60 * MINUTE_MS,
@@ -70,7 +70,7 @@ const EXPIRING = {
 } as const satisfies Record<string, Expiring>;
 export type ExpiringTable = keyof typeof EXPIRING;
 
-/** The statements of a portion, for a look at their plans. */
+/** The statements of a portion, for tests of their query plans. */
 export function portionQueries(table: ExpiringTable, position: string | null, before: number): [SQL, SQL] {
   const { last, remove, rows } = EXPIRING[table];
   const portion = { position, before, rows };
@@ -78,8 +78,8 @@ export function portionQueries(table: ExpiringTable, position: string | null, be
 }
 
 /**
- * What is deleted: rows from before a time (ms since 1970), or from before a later one while the database is nearly
- * full.
+ * Times in ms since 1970. Rows from before `before` are deleted; while the database is nearly full, rows from before
+ * `whenFull`.
  */
 export type Expiry = { readonly before: number; readonly whenFull: number };
 export type ExpiryLimits = {
@@ -89,13 +89,13 @@ export type ExpiryLimits = {
   readonly fullBytes?: number;
 };
 
-/** Of the 10 GB that a database of D1 may have (D1 limits). At the limit every write fails. */
+/** Above this size the database is nearly full. D1 allows 10 GB (D1 limits); at that limit every write fails. */
 const FULL_BYTES = 8e9;
 
 /**
- * Continues the search through a table, and deletes the rows that expired: jobs by their end, keys by their request.
- * Within the limits: the next call continues there. After the last row the search pauses. Returns whether the database
- * is nearly full.
+ * Continues the search through a table, and deletes expired rows: jobs by their end, keys by their request. At a limit
+ * the search stops, and the next call continues there. After the last row the search pauses. Returns true if the
+ * database is nearly full.
  */
 export async function deleteExpired(
   db: D1Database,
@@ -117,7 +117,7 @@ export async function deleteExpired(
     const [found] = await runBatch(db, portionQueries(table, position, before));
     const end = Last.parse(found?.results)[0];
     position = end && !(isByAge && end.createdAt > before) ? end.position : null;
-    // Recorded each time: the platform may end a sweep at any time.
+    // Stored after each portion: the platform may end a sweep at any time.
     await runQuery(
       drizzle(db)
         .insert(sweepPositions)

@@ -9,15 +9,16 @@ import { packView } from "./stored-view.ts";
 
 export type KeyedRequest = typeof idempotencyKeys.$inferSelect;
 
-/** How long a key is remembered (api-v2 §3). */
+/** Lifetime of a key (api-v2 §3). */
 export const KEY_LIFE_MS = 24 * 60 * 60 * 1000;
 
 const Holder = z.tuple([z.object({ bodyDigest: z.string(), jobId: z.string(), createdAt: z.int() })]);
 
 /**
- * Claims a key for a request and stores the row of its job, in one step. Returns the request that holds the key: this
- * one, or an earlier one, in which case nothing is stored. A key is free when it has expired, and when its job was
- * lost: there is no row, or nothing but the row, which is otherwise so only later (RETENTION_DAYS).
+ * Claims a key for a request and stores the row of its job, in one transaction. Returns the request that holds the key:
+ * this request, or an earlier request. In the second case nothing is stored. A key is free when it has expired or its
+ * job was lost. A lost job has no row, or only the row is kept of it; other jobs reach that state only after
+ * RETENTION_DAYS.
  */
 export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRow): Promise<KeyedRequest> {
   const { accountId, key, bodyDigest, jobId, createdAt } = request;
@@ -43,7 +44,7 @@ export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRo
   return { ...request, ...Holder.parse(found?.results)[0] };
 }
 
-/** True if a key belongs to a job that a repeated request would get. */
+/** True if the key belongs to a job that a repeated request would return. */
 export async function keyHasJob(db: D1Database, accountId: string, key: string, now: number): Promise<boolean> {
   const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
   const isValid = and(gte(idempotencyKeys.createdAt, now - KEY_LIFE_MS), isNotNull(jobs.checkAt));

@@ -1,4 +1,4 @@
-// The numbers of an account's jobs by status. Only a limited number of entries is read.
+// Counts an account's jobs by status. The number of entries read is limited.
 import { sql } from "drizzle-orm";
 import * as z from "zod";
 import type { JobStatus } from "#shared/job/job-status.ts";
@@ -7,7 +7,7 @@ import { MAX_SEARCHED } from "./job-list.ts";
 import { runBatch } from "./run-query.ts";
 import { jobs } from "./schema.ts";
 
-/** Of each status at most this many jobs are counted. */
+/** Counted jobs per status, at most. */
 export const MAX_COUNTED = 10_000;
 
 const Counted = z.tuple([z.object({ read: z.int(), found: z.int() })]);
@@ -19,7 +19,8 @@ export type JobCounts = {
 };
 
 /**
- * Counts the newest jobs of each status: up to 10,000, or, with a text, those of the newest 2,000 that contain it.
+ * Counts the newest jobs of each status: up to 10,000. With a text, only the newest 2,000 jobs of each status are
+ * searched.
  */
 export async function countJobs(db: D1Database, accountId: string, filter: JobFilter): Promise<JobCounts> {
   const statuses = statusesOf(filter);

@@ -1,17 +1,17 @@
-// Which of an account's jobs a request means: the searches in the index of jobs that find them.
+// Filters of an account's jobs, as searches in the index of jobs.
 import { type SQL, sql } from "drizzle-orm";
 import { JOB_STATUSES, type JobStatus } from "#shared/job/job-status.ts";
 import { jobs } from "./schema.ts";
 
-/** A place in a list, newest first: that of a job. */
+/** The position of a job in a list, newest first. */
 export type Place = { createdAt: number; id: string };
 
 export type JobFilter = {
-  /** None: any status. */
+  /** Empty: any status. */
   readonly statuses: readonly JobStatus[];
-  /** Lower-case text that the job's search text contains; null: any. */
+  /** The job's search text must contain this lower-case text; null: any text. */
   readonly text: string | null;
-  /** Ms since 1970: created at this time or later, and before that time; null: any time. */
+  /** Ms since 1970: created at `from` or later, and before `before`; null: any time. */
   readonly from: number | null;
   readonly before: number | null;
 };
@@ -23,18 +23,18 @@ export const ANY_JOB: JobFilter = { statuses: [], text: null, from: null, before
 export const statusesOf = ({ statuses }: JobFilter): readonly JobStatus[] =>
   statuses.length === 0 ? JOB_STATUSES : statuses;
 
-/** The later of two bounds of the index; a list never starts before what it continues. */
+/** The start of the search: the filter's `before`, or the place after which the list continues, whichever is older. */
 function startOf({ before }: JobFilter, after: Place | null): SQL {
   if (after && (before === null || after.createdAt < before)) {
-    // The tuple and not `a < ? OR (a = ? AND b < ?)`: only that is a search to the place, and not through all that is
-    // newer (SQLite, "Row Values").
+    // The tuple searches to the place in the index. `a < ? OR (a = ? AND b < ?)` would read all newer entries (SQLite,
+    // "Row Values").
     return sql` AND (created_at, id) < (${after.createdAt}, ${after.id})`;
   }
   return before === null ? sql`` : sql` AND created_at < ${before}`;
 }
 
 /**
- * The ids and times of an account's jobs of one status after a place, in the order of the index, whatever the text of
+ * The ids and times of an account's jobs of one status after a place, in the order of the index. Ignores the text of
  * the filter.
  */
 export function searchOf(accountId: string, status: JobStatus, filter: JobFilter, after: Place | null): SQL {
@@ -43,7 +43,7 @@ export function searchOf(accountId: string, status: JobStatus, filter: JobFilter
   return sql`SELECT id, created_at FROM ${jobs} WHERE ${within}`;
 }
 
-/** The same for all statuses of the filter, newest first: one search for each, merged. */
+/** Merges the searches of all statuses of the filter, newest first. */
 export function searchesOf(accountId: string, filter: JobFilter, after: Place | null): SQL {
   const searches = statusesOf(filter).map((status) => searchOf(accountId, status, filter, after));
   return sql`${sql.join(searches, sql` UNION ALL `)} ORDER BY created_at DESC, id DESC`;

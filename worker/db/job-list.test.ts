@@ -27,7 +27,7 @@ async function insert(from: number, to: number, status: string, view = "{}", cre
     .run();
 }
 
-/** The ids of all pages, and of each page the number of its jobs and of the rows that D1 read. */
+/** The ids of all pages, the number of jobs per page, and the largest number of rows that D1 read for a page. */
 async function pagesOf(wanted: Omit<Wanted, "after">): Promise<{ ids: string[]; sizes: number[]; most: number }> {
   const ids: string[] = [];
   const sizes: number[] = [];
@@ -64,14 +64,14 @@ describe("a list of jobs", () => {
       4,
     ],
     ["a text", { filter: { ...ANY_JOB, text: "a" }, after: PLACE }, `${SEARCH} AND (created_at,id)<(?,?))`, 4],
-  ])("of %s searches the index, and scans nothing", async (_, wanted, search, count) => {
+  ])("a list of %s searches the index, and scans nothing", async (_, wanted, search, count) => {
     const plan = await planOf(listQuery("acc", { ...wanted, limit: 100 }));
     expect(plan.filter((step) => step === search)).toHaveLength(count);
     const others = plan.filter((step) => step !== search && /\bjobs\b/.test(step));
     expect(new Set(others)).toEqual(new Set(["SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"]));
   });
 
-  it("reads no more than its page, however many jobs the account has", async () => {
+  it("a list reads no more than its page, however many jobs the account has", async () => {
     await insert(0, 4000, "job.completed");
     await insert(4000, 4003, "job.failed");
     await insert(4003, 5000, "job.starting");
@@ -90,7 +90,7 @@ describe("a list of jobs", () => {
     expect(work.rowsRead).toBeLessThan(210);
   });
 
-  it("has smaller pages of larger jobs, and leaves none out", async () => {
+  it("has fewer jobs on a page when they are large, and leaves out no job", async () => {
     const many = Array.from({ length: 3000 }, (_, at) => `https://media.example.com/${"folder/".repeat(100)}${at}.jpg`);
     await insert(0, 7, "job.failed", JSON.stringify({ error: "x".repeat(900_000) }));
     const stored = await pagesOf({ filter: ANY_JOB, limit: 5 });
@@ -102,7 +102,7 @@ describe("a list of jobs", () => {
     expect([sizes, ids.length]).toEqual([[3, 3, 1], 7]);
   });
 
-  it("of several statuses, of a time or with a text has these jobs and no others", async () => {
+  it("a list of several statuses, of a time or with a text has exactly the matching jobs", async () => {
     await insert(0, 10, "job.completed", "{}", 5);
     await insert(10, 20, "job.failed", "{}", 6);
     await insert(20, 30, "job.starting");
@@ -120,7 +120,7 @@ describe("a list of jobs", () => {
     expect(await found({ text: "%" })).toEqual([]);
   });
 
-  it("with a text reads a limited number of jobs for each page, and leaves none out", async () => {
+  it("a list with a text reads a limited number of jobs for each page, and leaves out no job", async () => {
     await insert(0, 5000, "job.completed");
     await insert(5000, 5500, "job.failed");
     const { ids, sizes, most } = await pagesOf({ filter: { ...ANY_JOB, text: "j0000000000042" }, limit: 10 });
@@ -132,7 +132,7 @@ describe("a list of jobs", () => {
 });
 
 describe("counts of jobs", () => {
-  it("are by status, of a time and with a text", async () => {
+  it("counts jobs by status, of a time and with a text", async () => {
     await insert(0, 30, "job.completed", "{}", 5);
     await insert(30, 50, "job.failed");
     const counts = async (filter: Partial<JobFilter>) => await countJobs(env.DB, "acc", { ...ANY_JOB, ...filter });
@@ -146,7 +146,7 @@ describe("counts of jobs", () => {
     expect((await countJobs(env.DB, "other", ANY_JOB)).counts).toEqual(none);
   });
 
-  it("read a limited number of jobs, and report that there are more", async () => {
+  it("counts a limited number of jobs, and reports that there are more", async () => {
     await insert(0, MAX_COUNTED + 500, "job.completed");
     const { db, work } = measuredDatabase(env.DB);
     expect(await countJobs(db, "acc", ANY_JOB)).toMatchObject({

@@ -1,5 +1,5 @@
-// Lists of an account's jobs. A page costs searches in one index and its own rows, however many jobs the account has;
-// a page of a search for text reads the texts of a limited number of jobs, too.
+// Lists of an account's jobs. A page costs searches in one index and its own rows, however many jobs the account has. A
+// page of a text search also reads the search texts of a limited number of jobs.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { hasText, type JobFilter, type Place, searchesOf } from "./job-filter.ts";
@@ -8,24 +8,27 @@ import { runBatch } from "./run-query.ts";
 import { jobs } from "./schema.ts";
 import { unpackView } from "./stored-view.ts";
 
-/** How much of the jobs' views one page contains: as stored, and as clients get them. A page has at least one job. */
+/** Limits for the jobs' views on a page: as stored, and as clients receive them. A page has at least one job. */
 const MAX_STORED_BYTES = 2_000_000;
 const MAX_PAGE_CHARS = 8_000_000;
-/** The jobs whose texts one page reads: some 40 ms on the local D1 (docs/benchmarks.md, 2026-11-23). */
+/**
+ * A page of a text search reads the texts of this many jobs: some 40 ms on the local D1 (docs/benchmarks.md,
+ * 2026-11-23).
+ */
 export const MAX_SEARCHED = 2000;
 
 export type ListedJob = Pick<JobRow, "id" | "status" | "version" | "createdAt" | "view">;
 export type Wanted = { readonly filter: JobFilter; readonly after: Place | null; readonly limit: number };
-/** `next`: where the next page starts; null: this is the last one. */
+/** `next`: the place where the next page starts; null on the last page. */
 type Page<Job> = { readonly jobs: Job[]; readonly next: Place | null };
 
 const StoredPlace = z.object({ createdAt: z.int(), id: z.string() });
-/** `view` is null where the page is full without it. */
+/** `view` is null when the page is already full without it. */
 const Found = z.object({ ...StoredPlace.shape, status: z.string(), version: z.int(), view: z.string().nullable() });
 
 /**
- * An account's jobs after a place, newest first: at most `limit`, fewer when they are large or when few contain the
- * text of the filter.
+ * An account's jobs after a place, newest first: at most `limit`. There are fewer when they are large, or when few
+ * contain the text of the filter.
  */
 export async function listJobs(db: D1Database, accountId: string, wanted: Wanted): Promise<Page<ListedJob>> {
   const { rows, end } = await run(db, listQuery(accountId, wanted), endQuery(accountId, wanted));
@@ -57,14 +60,14 @@ async function run(db: D1Database, page: SQL, end: SQL | null): Promise<{ rows: 
   return { rows: found?.results, end: z.array(StoredPlace).parse(ended?.results ?? [])[0] ?? null };
 }
 
-/** The next page starts after this one's last job, or after the last job whose text was read. */
+/** The next page starts after the last job of this page, or after the last job whose text was read. */
 function nextOf(found: readonly Place[], page: readonly Place[], end: Place | null): Place | null {
   const last = page.at(-1);
   if (found.length > page.length && last) return { createdAt: last.createdAt, id: last.id };
   return end;
 }
 
-/** Tables for a query: `page` has the places of a page and one more. */
+/** Tables for a query. `page` has the places of a page, and the next place. */
 function pageTables(accountId: string, { filter, after, limit }: Wanted): SQL {
   const searches = searchesOf(accountId, filter, after);
   if (filter.text === null) return sql`page AS (${searches} LIMIT ${limit + 1})`;
@@ -75,7 +78,7 @@ function pageTables(accountId: string, { filter, after, limit }: Wanted): SQL {
       WHERE ${hasText(filter.text)} ORDER BY searched.created_at DESC, searched.id DESC LIMIT ${limit + 1})`;
 }
 
-/** The rows of a page and one more. */
+/** The rows of a page, and the next row. */
 export const listQuery = (accountId: string, wanted: Wanted): SQL => sql`
   WITH ${pageTables(accountId, wanted)},
   rows AS (
@@ -84,7 +87,9 @@ export const listQuery = (accountId: string, wanted: Wanted): SQL => sql`
   SELECT id, status, version, created_at AS createdAt, CASE WHEN size_before <= ${MAX_STORED_BYTES} THEN view END AS view
   FROM rows ORDER BY created_at DESC, id DESC`;
 
-/** The last job whose text a page reads, if there may be more after it; null where all are found by the index. */
+/**
+ * The last job whose text a page reads, if more jobs may follow; null without a text, because the index finds all jobs.
+ */
 function endQuery(accountId: string, { filter, after }: Wanted): SQL | null {
   if (filter.text === null) return null;
   const last = sql`LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;

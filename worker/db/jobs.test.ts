@@ -26,16 +26,16 @@ const request = (jobId: string, createdAt = 10) => ({
   createdAt,
 });
 
-/** The rows that D1 writes for a step, and its round trips. */
+/** The number of rows that D1 writes for a step, and the number of round trips. */
 async function cost(step: (db: D1Database) => Promise<unknown>): Promise<[rowsWritten: number, calls: number]> {
   const { db, work } = measuredDatabase(env.DB);
   await step(db);
   return [work.rowsWritten, work.calls];
 }
 
-it("a job costs ten rows, one for each update while it runs, and one for its key", async () => {
+it("a job costs ten written rows: a row for each update while it runs, and a row for its key", async () => {
   await env.DB.prepare("DELETE FROM jobs").run();
-  // The table, its key, the list and the next check.
+  // A row each in the table, its key, the list and the index of checks.
   expect(await cost((db) => upsertJob(db, STARTED))).toEqual([4, 1]);
   expect(await cost((db) => updateJob(db, { ...STARTED, version: 2, view: '{"a":1}' }))).toEqual([1, 1]);
   expect(await cost((db) => updateJob(db, ENDED))).toEqual([3, 1]);
@@ -44,7 +44,7 @@ it("a job costs ten rows, one for each update while it runs, and one for its key
   expect(await cost((db) => claimKey(db, request(ID), STARTED))).toEqual([5, 1]);
 });
 
-it("an update of a running job writes what has changed, and never what is older", async () => {
+it("an update of a running job writes changes, and never an older version", async () => {
   await upsertJob(env.DB, STARTED);
   const row = async () => await findJob(env.DB, "acc", ID);
   await updateJob(env.DB, { ...STARTED, version: 3, view: '{"a":3}', checkAt: 99 });
@@ -54,7 +54,7 @@ it("an update of a running job writes what has changed, and never what is older"
   await updateJob(env.DB, ENDED);
   await updateJob(env.DB, { ...STARTED, version: 8 });
   expect(await row()).toEqual(ENDED);
-  // It was restarted, and its row is not yet.
+  // The job was restarted, and its row was not updated yet.
   await updateJob(env.DB, { ...STARTED, version: 10 });
   expect(await row()).toEqual({ ...STARTED, version: 10 });
   await env.DB.prepare("DELETE FROM jobs").run();

@@ -6,18 +6,18 @@ import { jobs } from "./schema.ts";
 import { packView, unpackView } from "./stored-view.ts";
 import { addUsage, countedUsage, LOST_USAGE } from "./usage.ts";
 
-/** Only the statements that add usage up write how much was added (usage.ts). */
+/** Only the statements that add up usage write this column (usage.ts). */
 const { usageCounted: _counted, ...ROW } = getTableColumns(jobs);
 export type JobRow = Omit<typeof jobs.$inferSelect, "usageCounted">;
 
 /**
- * Writes a job's row unless the stored row has a later version. The same version has the same content, except the time
- * of the next check: a repeated request gets new time to start its job.
+ * Writes a job's row unless the stored row has a later version. The same version has the same content except the time
+ * of the next check: a repeated request gives the job new time to start.
  */
 export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
   const values = { ...row, view: packView(row.view) };
   const { id: _id, accountId: _account, createdAt: _created, ...changed } = values;
-  // That of earlier rounds, while the job has not ended again.
+  // A row without usage keeps the usage of earlier rounds, until the job ends again.
   const changing = { ...changed, usage: sql`coalesce(excluded.usage, ${jobs.usage})` };
   await runQuery(
     drizzle(db)
@@ -28,15 +28,15 @@ export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
 }
 
 /**
- * Writes what has changed in a job's row. While the status stays the same, that is one row, because no index contains
- * the version or the view; the time of the next check, which is in one, then remains as it is.
+ * Writes the changes of a job's row. While the status stays the same, the update costs one row: no index contains the
+ * version or the view. The time of the next check is indexed, so it stays as it is.
  */
 export async function updateJob(db: D1Database, row: JobRow): Promise<void> {
   if (row.completedAt === null && (await updateInPlace(db, row))) return;
   await upsertJob(db, row);
 }
 
-/** Returns false when the job has no row of an unfinished job of this version or an earlier one. */
+/** Returns false if the stored row has another status or a later version, or if its job has ended. */
 async function updateInPlace(db: D1Database, { id, status, version, view }: JobRow): Promise<boolean> {
   const isSame = and(eq(jobs.id, id), eq(jobs.status, status), isNull(jobs.completedAt), lte(jobs.version, version));
   const updated = drizzle(db)
@@ -56,7 +56,7 @@ export async function findJob(db: D1Database, accountId: string, id: string): Pr
 /** A job's row without its view. */
 export type IndexedJob = Omit<JobRow, "view">;
 
-/** Those jobs of an account that have one of these ids. */
+/** The account's jobs with these ids. */
 export function jobsOf(db: D1Database, accountId: string, ids: readonly string[]): Promise<IndexedJob[]> {
   const { view: _, ...columns } = ROW;
   const among = sql`${jobs.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
@@ -68,10 +68,10 @@ export function jobsOf(db: D1Database, accountId: string, ids: readonly string[]
   );
 }
 
-/** A job's row without its texts, which are most of it. */
+/** A job's row without its long texts. */
 export type JobToCheck = Omit<JobRow, "view" | "search" | "usage">;
 
-/** Jobs whose check is due, the longest due first. */
+/** Jobs whose check is due, the longest overdue first. */
 export function jobsToCheck(db: D1Database, now: number, limit: number): Promise<JobToCheck[]> {
   const { view: _view, search: _search, usage: _usage, ...columns } = ROW;
   return runQuery(
@@ -79,19 +79,22 @@ export function jobsToCheck(db: D1Database, now: number, limit: number): Promise
   );
 }
 
-/** Jobs in the order of their ids, after a given id. */
+/** Jobs in the order of their ids, after the given id. */
 export function jobsAfter(db: D1Database, id: string, limit: number): Promise<Pick<JobRow, "id" | "checkAt">[]> {
   const columns = { id: jobs.id, checkAt: jobs.checkAt };
   return runQuery(drizzle(db).select(columns).from(jobs).where(gt(jobs.id, id)).orderBy(jobs.id).limit(limit));
 }
 
-/** Sets when jobs are checked next (null: never, because nothing is kept of them), and adds up what they have used. */
+/**
+ * Sets the time of the next check (null: never, because only the row is kept of the job), and adds up the usage of the
+ * jobs.
+ */
 export async function scheduleChecks(
   db: D1Database,
   checks: readonly { id: string; checkAt: number | null }[],
 ): Promise<void> {
   if (checks.length === 0) return;
-  // One statement for all, because the number of statements in an invocation is limited (D1 limits).
+  // A single statement for all jobs: D1 limits the number of statements in an invocation (D1 limits).
   const list = sql`json_each(${JSON.stringify(checks)}) AS one`;
   await runBatch(db, [
     addUsage(checks.map(({ id }) => id)),
@@ -104,8 +107,8 @@ export async function scheduleChecks(
 /**
  * Ends a job in the index whose object has no state, unless any column of the row has changed meanwhile. The version
  * stays the same, so that the object can still write the row if it has a state after all. Repeating the request creates
- * a new job, because the idempotency key of a lost job is free (idempotency.ts). Usage that was added up stays as it
- * is.
+ * a new job, because the idempotency key of a lost job is free (idempotency.ts). Usage that was already added up does
+ * not change.
  */
 export async function endLostJob(
   db: D1Database,

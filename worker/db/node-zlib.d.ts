@@ -1,5 +1,5 @@
-// The functions of Node's module that the Worker uses (nodejs_compat); it is compiled without Node's types. The Web's
-// CompressionStream takes no dictionary, without which a short text hardly gets shorter.
+// The functions of Node's module that the Worker uses (nodejs_compat). The Worker is compiled without Node's types.
+// CompressionStream takes no dictionary, and without a dictionary short texts hardly shrink.
 declare module "node:zlib" {
   type Options = { dictionary: Uint8Array };
   export function deflateRawSync(

@@ -22,7 +22,7 @@ const DOWN = withFaults(() => "rejects");
 
 type Asked = { method?: string; body?: unknown; headers: Record<string, string> };
 
-/** A request to the Worker as it runs with other bindings. */
+/** Sends a request to a Worker with other bindings. */
 async function sendTo(bindings: Env, path: string, { method = "GET", body, headers }: Asked) {
   const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) };
   const request = new Request<unknown, IncomingRequestCfProperties>(`https://copra.test${path}`, init);
@@ -32,10 +32,10 @@ async function sendTo(bindings: Env, path: string, { method = "GET", body, heade
 }
 
 describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () => {
-  // The account; the key together with the job's row.
+  // Call 1 reads the account. Call 2 stores the key together with the job's row.
   const rows = [1, 2].flatMap((at) => (["rejects", "loses the response"] as const).map((fault) => [at, fault]));
   it.each(rows as [number, Fault][])(
-    "at call %i (%s) answers 503, and begins one job when repeated",
+    "responds with 503 when database call %i fails (%s), and starts a single job when repeated",
     async (at, fault) => {
       const account = await newAccount();
       const headers = { ...basic(account.key), "idempotency-key": "order" };
@@ -54,7 +54,7 @@ describe("POST /v2/jobs with an Idempotency-Key, while the database fails", () =
 });
 
 describe("while the database is down", () => {
-  it("every route responds with 503 and Retry-After, and none with 500", async () => {
+  it("every route responds with 503 and Retry-After, and no route with 500", async () => {
     const own = basic((await newAccount()).key);
     const node = bearer(await newNodeToken());
     const admin = bearer(ADMIN);
@@ -85,7 +85,7 @@ describe("while the database is down", () => {
     }
   });
 
-  it("a database that hangs is not waited for longer than clients wait", async () => {
+  it("the Worker gives up on a database that hangs before clients give up", async () => {
     const headers = basic((await newAccount()).key);
     const hanging = withFaults(() => "hangs");
     const { status } = await sendTo(hanging, "/v2/jobs", { headers });
@@ -111,7 +111,7 @@ describe("while the database is down", () => {
         expect(memory.state?.retries.index?.attempts).toBe(1);
       });
       await evictDurableObject(stub);
-      // The alarm that the failure left behind, which may ring by itself.
+      // The failure left an alarm behind. It may ring by itself.
       await vi.waitFor(async () => {
         await runDurableObjectAlarm(stub);
         expect(await findJob(env.DB, spec.accountId, spec.id)).toMatchObject({ version: 2 });
@@ -121,7 +121,7 @@ describe("while the database is down", () => {
 });
 
 describe("a query that is wrong in itself", () => {
-  it("is an internal error, reported without the query's values", async () => {
+  it("reports a query that is not valid as an internal error, without the query's values", async () => {
     const query = env.DB.prepare(
       "INSERT INTO api_keys (digest, account_id, created_at, revoked_at) VALUES (?, 'nobody', 0, NULL)",
     )

@@ -5,16 +5,16 @@ import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { log } from "../log.ts";
 
-/** D1 lets a query run for 30 s (D1 limits), and stalls of a minute were reported: callers give up sooner. */
+/** D1 lets a query run for 30 s (D1 limits), and users have reported stalls of a minute. Callers give up sooner. */
 const QUERY_LIMIT_MS = 5000;
 
-/** Errors of SQLite or D1 for statements that are wrong: a retry would not help. */
+/** Errors of SQLite or D1 for statements that are not valid: a retry would not help. */
 const STATEMENT_ERROR =
   /SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|RANGE|TOOBIG)|D1_(?:TYPE|COLUMN|DUMP|EXEC)_?(?:NOTFOUND|ERROR)/;
 
 /**
  * Runs a query. Throws AppError(service_unavailable) when the database is overloaded, cannot be reached, or does not
- * respond within five seconds; a write may have been executed all the same. Errors contain no value of the query.
+ * respond within five seconds. The write may have been executed anyway. Errors contain no value of the query.
  */
 export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value> {
   const { promise: silence, reject } = Promise.withResolvers<never>();
@@ -35,7 +35,7 @@ export async function runQuery<Value>(query: PromiseLike<Value>): Promise<Value>
 
 const dialect = new SQLiteSyncDialect();
 
-/** Several statements in one round trip and one transaction; returns their results. Throws like runQuery. */
+/** Runs statements in one round trip and one transaction, and returns their results. Throws like runQuery. */
 export function runBatch(db: D1Database, statements: readonly SQL[]): Promise<D1Result[]> {
   const prepared = statements.map((statement) => {
     const { sql, params } = dialect.sqlToQuery(statement);
@@ -44,6 +44,6 @@ export function runBatch(db: D1Database, statements: readonly SQL[]): Promise<D1
   return runQuery(db.batch(prepared));
 }
 
-/** The database's own message: Drizzle's message around it contains the query's values. */
+/** The database's own message. Drizzle's message around it contains the query's values. */
 const reasonOf = (error: unknown): string =>
   messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);

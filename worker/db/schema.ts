@@ -7,21 +7,21 @@ export const accounts = sqliteTable("accounts", {
   name: text("name").notNull(),
   /** Signs the account's notifications; sealed to `account:<id>`. */
   sealedWebhookSecret: text("sealed_webhook_secret").notNull(),
-  /** The previous secret, which also signs until `previousUntil`. */
+  /** The previous secret. It also signs, until `previousUntil`. */
   sealedPreviousSecret: text("sealed_previous_secret"),
   previousUntil: integer("previous_until"),
   /** Null: MAX_UNFINISHED_JOBS applies. */
   maxUnfinishedJobs: integer("max_unfinished_jobs"),
-  /** Share of the nodes among accounts that wait: twice the weight gets twice the encoding time. */
+  /** The account's share of the nodes among waiting accounts: twice the weight gets twice the encoding time. */
   weight: integer("weight").notNull().default(1),
-  /** How many of its tasks may run at a time; null: any number. */
+  /** Limit of tasks that run at the same time; null: no limit. */
   maxRunning: integer("max_running"),
   createdAt: integer("created_at").notNull(),
 });
 
-/** The digest of a credential changes when it is used after a change of the pepper. */
+/** A credential's digest changes when the credential is used after a change of the pepper. */
 const redigested = {
-  /** The operator's id, once it can no longer be read from the digest. */
+  /** The operator's id, stored once it cannot be read from the digest anymore. */
   id: text("id"),
   /** Name of the pepper of the digest; null if the pepper has no name. */
   pepper: text("pepper"),
@@ -44,15 +44,16 @@ export const nodeTokens = sqliteTable("node_tokens", {
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
   ...redigested,
-  /** The only pool that a node with this token is in. */
+  /** The pool of all nodes with this token. */
   pool: text("pool").notNull().default("default"),
   /** Labels of every node with this token: a JSON array of texts. */
   labels: text("labels").notNull().default("[]"),
 });
 
 /**
- * Idempotency keys of requests: a repeated request does not start a second job. WITHOUT ROWID (migration 0009), so that
- * a key is one row and not three; expired keys are found by reading the table in portions (expired-rows.ts).
+ * Idempotency keys of requests: a repeated request does not start a second job. The table is WITHOUT ROWID (migration
+ * 0009), so that a key costs one row and not three. Expired keys are found by reading the table in portions
+ * (expired-rows.ts).
  */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
@@ -67,7 +68,7 @@ export const idempotencyKeys = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.key] })],
 );
 
-/** One row per job, which is written a few times; the job's object has the authoritative state. */
+/** Jobs, one row each. A row is written a few times; the job's object has the authoritative state. */
 export const jobs = sqliteTable(
   "jobs",
   {
@@ -78,29 +79,32 @@ export const jobs = sqliteTable(
     version: integer("version").notNull(),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
-    /** The job as clients see it, in JSON: the response for an ended job. */
+    /** The job as clients see it, in JSON. It is the response for an ended job. */
     view: text("view").notNull(),
-    /** When the sweeper checks the job's object; null once only this row is kept of the job. */
+    /** The time of the sweeper's next check of the job's object; null once only this row is kept of the job. */
     checkAt: integer("check_at").default(0),
-    /** What lists search in (views/search-text.ts); null for jobs from before migration 0006. */
+    /** The text that lists search (views/search-text.ts); null for jobs from before migration 0006. */
     search: text("search"),
-    /** What the job has used, once it has ended (usage.ts), and how much of that was added to its account's days. */
+    /** The usage of an ended job (usage.ts), and the part of it that was already added to its account's days. */
     usage: text("usage"),
     usageCounted: text("usage_counted"),
   },
   (table) => [
-    // For lists of one status, for lists of all (merged), and for the number of unfinished jobs. `id` is in it so that
-    // the next page starts with a search.
+    // For lists of one status, merged lists of all statuses, and the number of unfinished jobs. It contains `id`, so
+    // that the next page starts with a search.
     index("jobs_by_status").on(table.accountId, table.status, table.createdAt, table.id),
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
   ],
 );
 
-/** What accounts have used by day, in the days of their jobs' ends (usage.ts). WITHOUT ROWID. */
+/** Usage of accounts per day, on the days when their jobs ended (usage.ts). WITHOUT ROWID. */
 export const usageDays = sqliteTable(
   "usage_days",
   {
-    /** Since 1970, in UTC. Before the account, so that what all have used since a day is one range. */
+    /**
+     * Days since 1970, in UTC. The first column of the key, so that the usage of all accounts since a day is a single
+     * range.
+     */
     day: integer("day").notNull(),
     accountId: text("account_id").notNull(),
     completed: integer("completed").notNull(),
@@ -117,35 +121,35 @@ export const usageDays = sqliteTable(
   (table) => [primaryKey({ columns: [table.day, table.accountId] })],
 );
 
-/** How far each search for expired rows has come in its table (expired-rows.ts). WITHOUT ROWID. */
+/** Progress of each search for expired rows in its table (expired-rows.ts). WITHOUT ROWID. */
 export const sweepPositions = sqliteTable("sweep_positions", {
-  /** The table. */
+  /** Name of the table. */
   name: text("name").primaryKey(),
-  /** The last row that was read, in JSON; null: the search has reached the end. */
+  /** The last row read, in JSON; null: the search has reached the end. */
   position: text("position"),
-  /** When the search began at the first row. */
+  /** Time when the search started at the first row. */
   startedAt: integer("started_at").notNull(),
 });
 
-/** Files that clients upload, to be the sources of jobs. */
+/** Files that clients upload as sources of jobs. */
 export const uploads = sqliteTable(
   "uploads",
   {
     id: text("id").primaryKey(),
     accountId: text("account_id").notNull(),
-    /** The name of the file, as the client knows it. */
+    /** The client's name of the file. */
     name: text("name").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
     partBytes: integer("part_bytes").notNull(),
     status: text("status").notNull(),
-    /** Which of the service's own storages holds it. */
+    /** The service's own storage that holds the upload. */
     store: text("store").notNull(),
-    /** The storage's id of its multipart upload. */
+    /** Id of the multipart upload in the storage. */
     multipartId: text("multipart_id").notNull(),
     createdAt: integer("created_at").notNull(),
-    /** When the sweeper removes it; later with each write, and while a job needs it. */
+    /** When the sweeper removes the upload. Each write, and each job that needs it, moves this time. */
     expiresAt: integer("expires_at").notNull(),
-    /** The newest jobs that read it: a JSON array of their ids. */
+    /** The newest jobs that read the upload: a JSON array of their ids. */
     jobs: text("jobs").notNull().default("[]"),
   },
   (table) => [
@@ -159,25 +163,25 @@ export const uploadParts = sqliteTable(
   "upload_parts",
   {
     uploadId: text("upload_id").notNull(),
-    /** From 1. */
+    /** Counted from 1. */
     number: integer("number").notNull(),
     sizeBytes: integer("size_bytes").notNull(),
-    /** As the storage returned it. */
+    /** The ETag that the storage returned. */
     etag: text("etag").notNull(),
   },
   (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 );
 
-/** One-time links to the dashboard, for a minute each. */
+/** Single-use links to the dashboard, valid for a minute. */
 export const sessionLinks = sqliteTable("session_links", {
   /** SHA-256 of the link's secret, in hex. */
   digest: text("digest").primaryKey(),
-  /** The session that it begins, sealed. */
+  /** The session that the link starts, sealed. */
   sealed: text("sealed").notNull(),
   expiresAt: integer("expires_at").notNull(),
 });
 
-/** Sessions that were signed out of, until they would have expired. */
+/** Sessions that users have ended, kept until they would have expired. */
 export const endedSessions = sqliteTable("ended_sessions", {
   id: text("id").primaryKey(),
   expiresAt: integer("expires_at").notNull(),

@@ -23,7 +23,7 @@ const ORDINARY = {
   })),
 };
 
-/** A completed job with as many and as long URLs as a request allows. */
+/** A completed job with the maximum number and length of URLs. */
 async function largestJob(): Promise<JobState> {
   const folder = `${"ä/".repeat(335)}`;
   const paths = Array.from({ length: 30 }, (_, at) => `${folder}${at}/%04d.jpg`);
@@ -39,7 +39,7 @@ async function largestJob(): Promise<JobState> {
 }
 
 describe("the stored view of a job", () => {
-  it("fits into a row of D1 for the largest job, and nothing is lost", async () => {
+  it("fits into a row of D1 for the largest job, without loss", async () => {
     const { spec, status, version, completedAt, ...state } = await largestJob();
     const view = JSON.stringify(viewJob({ ...state, spec, status, version, completedAt }));
     expect(view.length).toBeGreaterThan(3_000_000);
@@ -69,13 +69,13 @@ describe("the stored view of a job", () => {
     expect(unpackView(packView(view))).toBe(view);
   });
 
-  it("is read although an earlier version stored it as it is", () => {
+  it("can be read when an earlier version stored it uncompressed", () => {
     const view = JSON.stringify({ outputs: [{ urls: ["https://a/1.jpg", "https://a/2.jpg"] }] });
     expect(unpackView(view)).toBe(view);
   });
 
-  it("is read with the dictionary of its time", () => {
-    // Stored on 2026-11-22. If this fails, the dictionary has changed, and nobody can read what is stored.
+  it("can be read with the dictionary of 2026-11-22", () => {
+    // Stored on 2026-11-22. If this fails, the dictionary has changed, and stored views cannot be read anymore.
     const stored =
       "z1:xdVLCsIwEAbgq3gByUyaSbE7EfEULvpIUWit9LH07hKbrlQGmkT3PwMfzD/jBPsC5aFK1LEmfbp89cBGQgaYgWQ9c5Qy2P3" +
       "U49OJchrGrjX9tjXVNXcNKc1t7PPmrSTTvenyahAWLBAF1VBikRphR/vWJtGswEViCOxoX4Hie68+1T6MIMTpIn6LKN4WUY" +
@@ -83,7 +83,7 @@ describe("the stored view of a job", () => {
     expect(unpackView(stored)).toBe(JSON.stringify(ORDINARY));
   });
 
-  it("takes a fraction of the space for an ordinary job", () => {
+  it("takes less than 14 % of the space for an ordinary job", () => {
     const view = JSON.stringify(ORDINARY);
     expect(packView(view).length / view.length).toBeLessThan(0.14);
   });

@@ -1,9 +1,9 @@
-// How the index stores a job's view: compressed. A row with a view of ten outputs needs 430 bytes instead of a page of
-// 4 KiB, so that D1's 10 GB hold 23 million jobs and not 2.4 million (docs/benchmarks.md). A view of 30 outputs of 100
-// images with long paths has 3.5 MB, and D1 accepts 2 MB a row (D1 limits).
+// Compresses a job's view for the index. A row with a view of ten outputs needs 430 bytes instead of a page of 4 KiB,
+// so that D1's 10 GB hold 23 million jobs and not 2.4 million (docs/benchmarks.md). A view of 30 outputs of 100 images
+// with long paths has 3.5 MB, and D1 accepts 2 MB a row (D1 limits).
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
-/** What views contain; the most frequent at the end. It must not change: what is stored was compressed with it. */
+/** Typical texts of views, the most frequent at the end. It must not change: stored views were compressed with it. */
 const DICTIONARY = new TextEncoder().encode(
   '"error":"The service lost the state of this job; please create it again","error_code":"internal_error""video.aborted' +
     '"image.aborted""httpstream.aborted""video.skipped""image.skipped""video.queued""video.waiting""image.waiting""httpstream' +
@@ -21,13 +21,13 @@ const DICTIONARY = new TextEncoder().encode(
 );
 const START = "z1:";
 
-/** The stored form of a view in JSON. */
+/** Returns the stored form of a view in JSON. */
 export function packView(view: string): string {
   const packed = START + deflateRawSync(view, { dictionary: DICTIONARY }).toString("base64");
   return packed.length < view.length ? packed : view;
 }
 
-/** The view in JSON as it was before `packView`. Throws on text that neither was nor contains one. */
+/** Reverses `packView`. Text that is not packed is returned as it is. Throws on packed text that is damaged. */
 export function unpackView(stored: string): string {
   if (!stored.startsWith(START)) return stored;
   const packed = Uint8Array.from(atob(stored.slice(START.length)), (char) => char.charCodeAt(0));

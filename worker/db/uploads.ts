@@ -7,17 +7,17 @@ import { jobs, uploadParts, uploads } from "./schema.ts";
 export type UploadRow = typeof uploads.$inferSelect;
 export type PartRow = typeof uploadParts.$inferSelect;
 
-/** How many uploads an account has, and their sizes together. */
+/** The number of an account's uploads, and their total size. */
 export type Uploaded = { readonly count: number; readonly bytes: number };
 
-/** All that are not removed yet: their limited number is also that of the rows that are read. */
+/** All uploads that are not removed yet. Their number is limited, and so is the number of rows read. */
 const uploadedBy = (accountId: string) =>
   sql`SELECT count(*) AS count, coalesce(sum(size_bytes), 0) AS bytes FROM ${uploads} WHERE account_id = ${accountId}`;
 
 export const countUploads = (db: D1Database, accountId: string): Promise<Uploaded> =>
   runQuery(drizzle(db).get<Uploaded>(uploadedBy(accountId)));
 
-/** Stores a new upload within the limits of its account; returns false, and stores nothing, beyond them. */
+/** Stores a new upload within the limits of its account. Beyond them it stores nothing and returns false. */
 export async function insertUpload(db: D1Database, row: UploadRow, limits: Uploaded): Promise<boolean> {
   const { id, accountId, name, sizeBytes, partBytes, status, store, multipartId, createdAt, expiresAt } = row;
   const inserted = sql`
@@ -30,11 +30,11 @@ export async function insertUpload(db: D1Database, row: UploadRow, limits: Uploa
   return (await runQuery(drizzle(db).run(inserted))).meta.changes > 0;
 }
 
-/** Those of an account that have not expired, and are not being removed. */
+/** The account's uploads that have not expired and are not being removed. */
 const usable = (accountId: string, now: number) =>
   and(eq(uploads.accountId, accountId), gt(uploads.expiresAt, now), ne(uploads.status, "removing"));
 
-/** An account's upload that has not expired, or null. */
+/** The account's upload with this id, if it has not expired; else null. */
 export async function findUpload(
   db: D1Database,
   accountId: string,
@@ -45,7 +45,7 @@ export async function findUpload(
   return (await runQuery(drizzle(db).select().from(uploads).where(mine)))[0] ?? null;
 }
 
-/** An account's uploads that have not expired, newest first, after a place. */
+/** The account's uploads after a place, newest first, without expired uploads. */
 export function listUploads(
   db: D1Database,
   accountId: string,
@@ -70,12 +70,12 @@ export const partsOf = (db: D1Database, uploadId: string): Promise<PartRow[]> =>
     drizzle(db).select().from(uploadParts).where(eq(uploadParts.uploadId, uploadId)).orderBy(asc(uploadParts.number)),
   );
 
-/** A part does not move the expiry by less than this: that would write three rows more. */
+/** A part does not move the expiry by less than this: that would cost three more rows. */
 const EXPIRY_STEP_MS = 10 * 60_000;
 
 /**
- * Records a stored part, and that the upload is in use until `expiresAt`. Returns false when the upload was completed
- * or removed meanwhile: then nothing is recorded.
+ * Records a stored part, and that the upload is in use until `expiresAt`. Returns false and records nothing when the
+ * upload was completed or removed meanwhile.
  */
 export async function recordPart(db: D1Database, part: PartRow, expiresAt: number): Promise<boolean> {
   const { uploadId, number, sizeBytes, etag } = part;
@@ -97,12 +97,12 @@ export async function completeUpload(db: D1Database, id: string, expiresAt: numb
   await runQuery(drizzle(db).update(uploads).set({ status: "completed", expiresAt }).where(open));
 }
 
-/** The newest jobs that an upload remembers. */
+/** An upload keeps the ids of this many jobs, the newest. */
 const MAX_JOBS = 500;
 
 /**
- * A job reads a completed upload: it is kept until `expiresAt`, and longer while the job has not ended. Returns false
- * when the upload was removed.
+ * Records that a job reads a completed upload. The upload is kept until `expiresAt`, and longer while the job has not
+ * ended. Returns false when the upload was removed.
  */
 export async function holdUpload(
   db: D1Database,
@@ -131,7 +131,7 @@ export async function isHeld(
   return (await runQuery(drizzle(db).all(unfinished))).length > 0;
 }
 
-/** Uploads whose time is over, the longest first. */
+/** Expired uploads, the longest expired first. */
 export const expiredUploads = (db: D1Database, now: number, limit: number): Promise<UploadRow[]> =>
   runQuery(
     drizzle(db).select().from(uploads).where(lte(uploads.expiresAt, now)).orderBy(asc(uploads.expiresAt)).limit(limit),
@@ -139,14 +139,14 @@ export const expiredUploads = (db: D1Database, now: number, limit: number): Prom
 
 type Changes = { readonly expiresAt: number; readonly status?: "removing" };
 
-/** Changes an upload that is not needed, unless it was needed meanwhile; returns whether it did. */
+/** Changes an upload that nobody needs. Returns false if the upload was needed meanwhile, and changes nothing. */
 export async function changeUnused(db: D1Database, unused: UploadRow, changes: Changes): Promise<boolean> {
   const { id, expiresAt, jobs: known } = unused;
   const unchanged = and(eq(uploads.id, id), eq(uploads.expiresAt, expiresAt), eq(uploads.jobs, known));
   return (await runQuery(drizzle(db).update(uploads).set(changes).where(unchanged).run())).meta.changes > 0;
 }
 
-/** Deletes an upload's rows, once nothing else is stored of it. */
+/** Deletes an upload's rows, once the storage has nothing of it anymore. */
 export async function deleteUpload(db: D1Database, id: string): Promise<void> {
   const client = drizzle(db);
   await runQuery(

@@ -38,7 +38,7 @@ const used = (from = TODAY - 29, accountId = "acc") => usageByDay(env.DB, accoun
 const today = (...all: JobUsage[]) => [{ day: TODAY, ...sumUsage(all) }];
 
 describe("the usage of an account", () => {
-  it("has each job once: before and after the sweeper's checks, and when its row is written again", async () => {
+  it("counts each job once: before and after the sweeper's checks, and when its row is written again", async () => {
     const [one, two] = [row("A", COMPLETED), row("B", FAILED, { status: "job.failed" })];
     await stored(one, two, row("C", null), row("D", COMPLETED, { accountId: "other" }));
     const expected = today(COMPLETED, FAILED);
@@ -53,7 +53,7 @@ describe("the usage of an account", () => {
     expect(await used()).toEqual(expected);
   });
 
-  it("is in the days of the ends, and stays when rows are deleted", async () => {
+  it("counts jobs on the days of their ends, and keeps the usage when rows are deleted", async () => {
     const ago = (days: number) => ({ createdAt: NOW - days * DAY_MS - 1000, completedAt: NOW - days * DAY_MS });
     const rows = [row("A", COMPLETED, ago(3)), row("B", COMPLETED, ago(2)), row("C", FAILED, ago(2))];
     await stored(...rows);
@@ -72,7 +72,7 @@ describe("the usage of an account", () => {
     expect(await usageSince(env.DB, TODAY)).toEqual(sumUsage([]));
   });
 
-  it.each([true, false])("adds what a retried job has used since (checked before: %s)", async (isChecked) => {
+  it.each([true, false])("adds only the new usage of a retried job (checked before: %s)", async (isChecked) => {
     const first = row("A", FAILED, { status: "job.failed", completedAt: NOW - DAY_MS });
     await stored(first);
     if (isChecked) await check(2, first);
@@ -89,7 +89,7 @@ describe("the usage of an account", () => {
     expect(await used()).toEqual(expected);
   });
 
-  it("has a lost job as failed", async () => {
+  it("counts a lost job as failed", async () => {
     const lost = row("A", null);
     await stored(lost);
     await endLostJob(env.DB, lost, { status: "job.failed", completedAt: NOW, view: "{}" });
@@ -98,7 +98,7 @@ describe("the usage of an account", () => {
     expect(results).toEqual([{ day: TODAY, failed: 1 }]);
   });
 
-  it("keeps what a job has used that ended, was retried and is lost", async () => {
+  it("keeps the usage of a job that ended, was retried and was lost", async () => {
     await stored(row("A", COMPLETED));
     await check(2, row("A", COMPLETED));
     const retried = row("A", null, { version: 3 });
@@ -108,7 +108,7 @@ describe("the usage of an account", () => {
     expect(await used()).toEqual(today(COMPLETED));
   });
 
-  it("costs one row for all jobs of a day, and none once they are added", async () => {
+  it("costs a single row for all jobs of a day, and no row once they are added", async () => {
     const rows = Array.from({ length: 50 }, (_, at) => row(`A${10 + at}`, COMPLETED, { checkAt: null }));
     await stored(...rows);
     const written: number[] = [];
@@ -123,13 +123,13 @@ describe("the usage of an account", () => {
     expect(written).toEqual([51, 50]);
   });
 
-  it("reads only the account's newest jobs for what is not added yet", async () => {
+  it("reads only the account's newest jobs for usage that is not added yet", async () => {
     const rows = Array.from({ length: 20 }, (_, at) => row(`A${10 + at}`, COMPLETED, { accountId: "other" }));
     await stored(...rows, row("B", COMPLETED), row("C", COMPLETED, { createdAt: NOW - 30 * DAY_MS }));
     const { db, work } = measuredDatabase(env.DB);
     await usageByDay(db, "acc", { from: TODAY - 365, to: TODAY, now: NOW });
     expect([work.calls, work.rowsWritten]).toEqual([1, 0]);
-    // The days of the list, and one row with its entry of the index.
+    // The days of the list, and a row with its entry in the index.
     expect(work.rowsRead).toBeLessThan(366 + 10);
     const [counted, uncounted] = usageQueries("acc", { from: TODAY - 365, to: TODAY, now: NOW });
     expect(await planOf(counted)).toContain("SEARCH one USING PRIMARY KEY (day=? AND account_id=?)");

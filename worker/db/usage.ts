@@ -1,6 +1,6 @@
-// The usage of accounts by day. The row of an ended job carries what the job has used; the sweeper adds it to the day
-// of its end in the same transaction in which it schedules the job's next check, so that this costs no row of the job.
-// The row then holds what was added, so that a repeated or later write adds only what is new.
+// Usage of accounts per day. The row of an ended job carries the job's usage. The sweeper adds it to the day of the
+// job's end. It does so in the transaction that schedules the job's next check, so that no extra write to the job's row
+// is needed. The row then holds the added usage, so that a repeated or later write adds only new usage.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
@@ -8,21 +8,21 @@ import { runBatch } from "./run-query.ts";
 import { jobs, usageDays } from "./schema.ts";
 import { DAY_MS } from "./usage-day.ts";
 
-/** What jobs have used. Of a job: from its creation to its latest end, with all its rounds. */
+/** Usage of jobs. The usage of a job covers all its rounds, from its creation to its latest end. */
 const JobUsage = z.object({
-  /** How often it ended. */
+  /** Number of ends with this status. */
   completed: z.number(),
   failed: z.number(),
   aborted: z.number(),
-  /** The length of what was made. */
+  /** The length of the outputs. */
   audioMs: z.number(),
   sdMs: z.number(),
   hdMs: z.number(),
   uhdMs: z.number(),
-  /** The time of its leases. */
+  /** The time of all leases. */
   nodeMs: z.number(),
   storedBytes: z.number(),
-  /** From its creation, or its restart, to its end. */
+  /** Time from the creation or restart to the end. */
   lastedMs: z.number(),
 });
 export type JobUsage = z.infer<typeof JobUsage>;
@@ -60,22 +60,22 @@ const NO_USAGE: JobUsage = {
   lastedMs: 0,
 };
 
-/** What the row of a job holds. */
+/** Returns the text that the row of a job holds. */
 export const usageText = (usage: JobUsage): string => JSON.stringify(FIELDS.map((field) => usage[field]));
 
-/** That of a job of which only the row is left: it has failed. */
+/** The usage of a job that was lost except for its row: it has failed. */
 export const LOST_USAGE = usageText({ ...NO_USAGE, failed: 1 });
 
 const isUncounted = sql.raw("completed_at IS NOT NULL AND usage IS NOT NULL AND usage IS NOT usage_counted");
 const columnList = sql.raw(Object.values(COLUMNS).join(", "));
-/** Sums of what jobs have used and was not added up yet. */
+/** Sums of the usage that was not added yet. */
 const newSums = sql.raw(
   FIELDS.map(
     (field, at) => `sum(coalesce(usage ->> ${at}, 0) - coalesce(usage_counted ->> ${at}, 0)) AS ${COLUMNS[field]}`,
   ).join(", "),
 );
 
-/** Adds what these jobs have used to the days of their ends. Requires `countedUsage` in the same transaction. */
+/** Adds the usage of these jobs to the days of their ends. Requires `countedUsage` in the same transaction. */
 export const addUsage = (ids: readonly string[]): SQL => sql`
   INSERT INTO ${usageDays} (day, account_id, ${columnList})
   SELECT completed_at / ${sql.raw(String(DAY_MS))}, account_id, ${newSums} FROM ${jobs}
@@ -87,23 +87,23 @@ export const addUsage = (ids: readonly string[]): SQL => sql`
       .join(", "),
   )}`;
 
-/** The new value of `usage_counted` of a job whose usage was added. */
+/** The new value of `usage_counted` for a job whose usage was added. */
 export const countedUsage = sql.raw("CASE WHEN completed_at IS NULL THEN usage_counted ELSE usage END");
 
 /**
- * How long ago jobs were created that are added while the sweeper has not added them: it does so within about an hour
- * of their end.
+ * Jobs created within this time are searched for usage that the sweeper has not added yet. The sweeper adds it within
+ * about an hour of a job's end.
  */
 const UNCOUNTED_MS = 8 * DAY_MS;
-/** How many jobs of each status are read for that, the newest ones. */
+/** Limit of jobs of each status that are read for it, the newest jobs. */
 const MAX_UNCOUNTED = 5000;
 
 const asFields = sql.raw(FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(", "));
 
-/** From one day to another, both included. */
+/** From one day to another day, both included. */
 type Period = { readonly from: number; readonly to: number; readonly now: number };
 
-/** The statements for the usage that was added, and for that which was not, in one account's period. */
+/** Statements for an account's usage in a period: the usage already added to days, and the usage not added yet. */
 export function usageQueries(accountId: string, { from, to, now }: Period): [SQL, SQL] {
   const ended = JOB_STATUSES.filter(isTerminalJob).map(
     (status) => sql`
@@ -126,13 +126,13 @@ export function usageQueries(accountId: string, { from, to, now }: Period): [SQL
   ];
 }
 
-/** What an account has used; days without usage are left out. */
+/** An account's usage per day, without days that have no usage. */
 export async function usageByDay(db: D1Database, accountId: string, period: Period): Promise<DayUsage[]> {
   const [counted, uncounted] = await runBatch(db, usageQueries(accountId, period));
   return sumByDay([...DayUsages.parse(counted?.results), ...DayUsages.parse(uncounted?.results)]);
 }
 
-/** 0 to `count` − 1: one search for each day, because the table is in the order of days. */
+/** The numbers 0 to `count` − 1. The query searches each day separately, because the table is in the order of days. */
 const dayList = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, at) => at));
 
 function sumByDay(rows: readonly DayUsage[]): DayUsage[] {
@@ -146,7 +146,7 @@ export const sumUsage = (all: readonly JobUsage[]): JobUsage =>
     NO_USAGE,
   );
 
-/** What all accounts have used since a day, as far as it was added up. */
+/** The usage of all accounts since a day, without usage that was not added yet. */
 export async function usageSince(db: D1Database, day: number): Promise<JobUsage> {
   const [found] = await runBatch(db, [
     sql`

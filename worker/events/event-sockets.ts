@@ -1,12 +1,12 @@
-// The sockets of those who follow an object's events. The Worker holds the streams of its clients and copies to them
-// what these sockets carry (socket-stream.ts), so that the object hibernates between events.
+// Sockets of the followers of an object's events. The Worker holds the streams of its clients and copies the texts of
+// these sockets to them (socket-stream.ts), so that the object hibernates between events.
 
-/** Asks for the next text: the one before has been read. */
+/** Asks for the next text, because the last text was read. */
 export const READ = "read";
 
 /**
- * Text to write, and what its reader then has (null: it was the last); or how long (ms) to wait unless something
- * happens; null: there is nothing new.
+ * Text to write, and the follower's state after it (null: it was the last text). Or the time (ms) to wait unless
+ * something happens. Null: there is nothing new.
  */
 export type EventStep<Sent> =
   | { readonly write: string; readonly sent: Sent | null; readonly hasMore?: boolean }
@@ -14,11 +14,9 @@ export type EventStep<Sent> =
   | null;
 
 type Options<Sent> = {
-  /** The next step for a follower who has this; undefined: there is nothing to follow any more. */
+  /** The next step for a follower in this state; undefined: there is nothing left to follow. */
   readonly next: (sent: Sent) => EventStep<Sent> | undefined;
-  /**
-   * What a follower has whose last event had this id, which is all that a hibernating object keeps: it is up to date.
-   */
+  /** State of an up-to-date follower whose last event had this id. A hibernating object keeps only the id. */
   readonly restore: (id: number) => Sent;
 };
 
@@ -43,7 +41,7 @@ export class EventSockets<Sent extends { readonly id: number }> {
     return this.#followers.size;
   }
 
-  /** The response with the socket of a new follower who has this. */
+  /** The response with the socket of a new follower in this state. */
   open(sent: Sent): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server);
@@ -53,7 +51,7 @@ export class EventSockets<Sent extends { readonly id: number }> {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** There may be something new. */
+  /** Writes to all followers, because there may be something new. */
   wake(): void {
     for (const [socket, follower] of this.#followers) {
       follower.isBehind = true;
@@ -61,7 +59,10 @@ export class EventSockets<Sent extends { readonly id: number }> {
     }
   }
 
-  /** A follower has read what was sent. A slow one gets what is new by then, and nothing queues up. */
+  /**
+   * Writes the next text after a follower has read the last. Nothing queues up: a slow follower gets everything new in
+   * that text.
+   */
   read(socket: WebSocket): void {
     const follower = this.#followers.get(socket);
     if (!follower) return;
@@ -69,7 +70,7 @@ export class EventSockets<Sent extends { readonly id: number }> {
     this.#write(socket);
   }
 
-  /** A follower's connection has ended; false if it is known. */
+  /** Removes a follower whose connection has ended. Returns false if it was removed before. */
   left(socket: WebSocket): boolean {
     return this.#followers.delete(socket);
   }
@@ -89,7 +90,7 @@ export class EventSockets<Sent extends { readonly id: number }> {
     follower.isReading = true;
   }
 
-  /** It has a timer only while a follower is behind, because an object with a timer does not hibernate. */
+  /** The timer runs only while a follower is behind, because an object with a timer does not hibernate. */
   #wakeIn(waitMs: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;

@@ -16,7 +16,7 @@ function opened() {
   return { object, asked, closed, gone, read, cancel: () => reader.cancel() };
 }
 
-/** Lets the sockets carry what was sent: timers are the test's own. */
+/** Lets the sockets carry all texts: the test controls the timers. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await scheduler.wait(0);
 };
@@ -25,7 +25,7 @@ describe("the stream of a client", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] }));
   afterEach(() => void vi.useRealTimers());
 
-  it("has what the socket carries, and asks for more once that is read", async () => {
+  it("carries the texts of the socket, and asks for more after they are read", async () => {
     const { object, asked, read } = opened();
     expect(await read()).toBe(OPENING);
     const next = read();
@@ -40,7 +40,7 @@ describe("the stream of a client", () => {
     expect(await last).toBeNull();
   });
 
-  it("shows now and then that it lives, for which the object is asked nothing, and ends after ten minutes", async () => {
+  it("sends pings without asking the object, and ends after ten minutes", async () => {
     const { asked, closed, read } = opened();
     const texts = [];
     for (let text = await read(); text !== null; ) {
@@ -61,7 +61,7 @@ describe("the stream of a client", () => {
     ["whose connection ends", ({ gone }) => gone.abort()],
     ["who reads no more", ({ cancel }) => cancel()],
     ["who has not read for the interval of pings", () => vi.advanceTimersByTime(30_000)],
-  ])("lets go of the object for a client %s", async (_, leave) => {
+  ])("releases the object for a client %s", async (_, leave) => {
     const stream = opened();
     await stream.read();
     await leave(stream);

@@ -1,14 +1,16 @@
-// The stream of server-sent events (HTML Living Standard) of one client, which the Worker holds: it copies what an
-// object's socket carries (event-sockets.ts), and shows that the connection lives.
+// A client's stream of server-sent events (HTML Living Standard), which the Worker holds. The stream copies the texts
+// of an object's socket (event-sockets.ts), and shows that the connection lives.
 import { AppError, type Failure } from "#shared/errors.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { READ } from "./event-sockets.ts";
 
-/** The interval between signs of life: proxies close idle streams, and only a write shows that a client is gone. */
+/** Interval between pings: proxies close idle streams, and only a write shows that a client is gone. */
 const PING_MS = 15_000;
-/** A stream is closed after this long, and its client connects again with its key: a revoked key follows no longer. */
+/**
+ * Lifetime of a stream. Its client then connects again with its key, so that a revoked key cannot follow any longer.
+ */
 const LIFE_MS = 10 * 60_000;
-/** Sets how long clients wait before they connect again. The first message completes it. */
+/** Sets the time that clients wait before they connect again. The first message completes it. */
 export const OPENING = "retry: 2000\n";
 const PING = ": ping\n\n";
 const CLOSING = ": connect again\n\n";
@@ -18,10 +20,10 @@ const ENCODER = new TextEncoder();
 /** The header with the id of the last event that a client has. */
 const LAST_EVENT_ID = "last-event-id";
 
-/** The id of the last event that the request's client has; null: it names none. */
+/** Id of the last event that the request's client has; null if the request names none. */
 export const lastEventIdOf = (request: Request): string | null => request.headers.get(LAST_EVENT_ID);
 
-/** How an object refuses a follower. */
+/** Response of an object that refuses a follower. */
 export const refuse = (failure: Failure): Response => Response.json(failure, { status: 409 });
 
 /** Follows an object's events for a client's request. Throws AppError when the object refuses. */
@@ -33,7 +35,7 @@ export async function follow(object: Pick<Fetcher, "fetch">, request: Request): 
   throw AppError.from(await response.json<Failure>());
 }
 
-/** The texts of a socket, until one of its ends closes. Its client is gone when `gone` is aborted. */
+/** Streams the texts of a socket until either end closes. `gone` is aborted when the client is gone. */
 export function streamOf(socket: WebSocket, gone: AbortSignal): ReadableStream<Uint8Array> {
   let stop = (): boolean => false;
   let isUnread = false;
@@ -47,7 +49,7 @@ export function streamOf(socket: WebSocket, gone: AbortSignal): ReadableStream<U
       const end = (): void => {
         if (stop()) controller.close();
       };
-      // A client that has not read the one before is gone, or gets what it missed when it connects again.
+      // A client that has not read the last text is gone, or gets the missed events when it connects again.
       const ping = setInterval(() => (isUnread ? end() : write(PING)), PING_MS);
       const life = setTimeout(() => {
         write(CLOSING);
@@ -69,7 +71,7 @@ export function streamOf(socket: WebSocket, gone: AbortSignal): ReadableStream<U
       write(OPENING);
       socket.accept();
     },
-    // All that was written has been read.
+    // Everything that was written has been read.
     pull() {
       isUnread = false;
       if (isAwaited) socket.send(READ);

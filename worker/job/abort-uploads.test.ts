@@ -6,7 +6,7 @@ import { newSpec } from "../testing/jobs.ts";
 import { S3_STORAGE } from "../testing/s3-storage.ts";
 import { rewriteState } from "../testing/stored-state.ts";
 
-it("aborts many uploads in several invocations: Cloudflare's Free plan allows 50 requests in one", async () => {
+it("aborts many uploads in several invocations: Cloudflare's Free plan allows 50 requests in each", async () => {
   const spec = await newSpec({ storage: S3_STORAGE });
   const stub = jobOf(env, spec.id);
   await stub.create(spec);

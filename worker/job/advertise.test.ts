@@ -15,7 +15,7 @@ beforeAll(async () => {
   begun = checkedJob(await newSpec());
 });
 
-/** When encodes that may start in `waits` ms are advertised; earlier ones were at `advertisedAt`. */
+/** Time at which encodes that may start in `waits` ms are advertised, after an advertisement at `advertisedAt`. */
 const dueAt = (waits: readonly number[], advertisedAt: number | null): number | undefined => {
   const tasks = waits.map((wait, index) => ({
     ...newTask({ kind: "encode", round: 0, outputs: [0] }),

@@ -16,7 +16,7 @@ const keysOf = async (spec: JobSpec): Promise<string[]> =>
 const stateOf = (spec: JobSpec): Promise<JobState | null> =>
   runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage));
 
-/** A job that was cancelled so long ago, with these objects in the service's own storage. */
+/** A job that was cancelled this long ago, with these objects in the service's own storage. */
 async function cancelled(agoMs: number, objects: readonly string[]): Promise<JobSpec> {
   const spec = await newSpec({ storage: { service: "coconut" } });
   await stubOf(spec).create(spec);
@@ -27,8 +27,8 @@ async function cancelled(agoMs: number, objects: readonly string[]): Promise<Job
   return spec;
 }
 
-describe("what a job left in the service's own storage", () => {
-  it("stays for a day after its end", async () => {
+describe("the objects of a job in the service's own storage", () => {
+  it("stay for a day after the job's end", async () => {
     const spec = await cancelled(BUILTIN_RETENTION_MS - 60_000, ["a.mp4"]);
     await runDurableObjectAlarm(stubOf(spec));
     expect(await keysOf(spec)).toEqual([`${spec.id}/a.mp4`]);
@@ -36,7 +36,7 @@ describe("what a job left in the service's own storage", () => {
     expect(Math.abs((alarm ?? 0) - Date.now() - 60_000)).toBeLessThan(10_000);
   });
 
-  it("is then removed once, whatever the number of objects", async () => {
+  it("are then removed once, whatever their number", async () => {
     const other = await cancelled(0, ["a.mp4"]);
     const spec = await cancelled(
       BUILTIN_RETENTION_MS,
@@ -51,7 +51,7 @@ describe("what a job left in the service's own storage", () => {
     expect(await keysOf(spec)).toHaveLength(1);
   });
 
-  it("is removed permanently: the job cannot be retried", async () => {
+  it("are removed permanently: the job cannot be retried", async () => {
     const spec = await cancelled(BUILTIN_RETENTION_MS, []);
     await runDurableObjectAlarm(stubOf(spec));
     expect(await stubOf(spec).retry()).toMatchObject({ ok: false, error: { code: "job_state_conflict" } });

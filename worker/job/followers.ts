@@ -1,4 +1,4 @@
-// Who follows a job: while somebody does, its nodes report often, and hubs send their progress on at once.
+// Followers of a job: while a job has followers, its nodes report often, and hubs send their progress on at once.
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
@@ -10,11 +10,11 @@ import { FIRST_HUB, hubOf } from "../rpc/hub.ts";
 import { leaseIdOf } from "./state/job-moves.ts";
 import type { JobState } from "./state/job-state.ts";
 
-/** How long hubs send progress at once after they last heard of a stream. Each turn prolongs it. */
+/** Hubs send progress at once for this long after they last heard of a stream. Each turn prolongs it. */
 const FOLLOWED_MS = 60_000;
-/** Single requests see progress that is at most this old, if the hub has newer. */
+/** Single requests see progress that is at most this old, if the hub has newer progress. */
 const FRESH_MS = 10_000;
-/** A response does not wait longer for that. */
+/** A response waits at most this long for newer progress. */
 const REFRESH_LIMIT_MS = 1000;
 
 export class Followers {
@@ -22,13 +22,13 @@ export class Followers {
   readonly #streams: () => number;
   #refreshedAt = 0;
 
-  /** `streams` returns how many event streams follow the job. */
+  /** `streams` returns the number of event streams that follow the job. */
   constructor(env: Env, streams: () => number) {
     this.#env = env;
     this.#streams = streams;
   }
 
-  /** Reports the streams to the account; false if it has too many. While the account is not reachable it may have. */
+  /** Reports the streams to the account. Returns false if the account has too many; true while it is not reachable. */
   async count({ spec }: JobState): Promise<boolean> {
     try {
       return await withDeadline("follow", accountOf(this.#env, spec.accountId).follow(spec.id, this.#streams()));
@@ -38,12 +38,12 @@ export class Followers {
     }
   }
 
-  /** Until when somebody follows the job, ms since 1970. */
+  /** Time until which the job counts as followed, ms since 1970; 0 if nobody follows it. */
   until(): number {
     return this.#streams() > 0 ? Date.now() + FOLLOWED_MS : 0;
   }
 
-  /** The newest progress that hubs know, for somebody who looks at the job now. */
+  /** The newest progress that hubs know, for a client that looks at the job now. */
   async latest(state: JobState): Promise<ProgressItem[]> {
     const now = Date.now();
     const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease);

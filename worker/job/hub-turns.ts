@@ -1,4 +1,4 @@
-// The turns of hubs with a job: who works, who was lost, and who wants work.
+// Turns of hubs with a job: which nodes work, which were lost, and which want work.
 import type { LeaseId } from "#shared/ids.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -24,7 +24,7 @@ export class HubTurns {
   readonly #commit: (state: JobState) => void;
   readonly #watchUntil: () => number;
 
-  /** `commit` saves a state and starts its effects; `watchUntil` returns until when somebody follows the job. */
+  /** `commit` saves a state and starts its effects; `watchUntil` returns the time until which the job is followed. */
   constructor(env: Env, memory: JobMemory, commit: (state: JobState) => void, watchUntil: () => number) {
     this.#env = env;
     this.#memory = memory;
@@ -32,11 +32,11 @@ export class HubTurns {
     this.#watchUntil = watchUntil;
   }
 
-  /** `acks` are those of the turn's reports, whose changes are noted and not saved yet. */
+  /** `acks` acknowledge the turn's reports. Their changes are noted, but not saved yet. */
   async take(turn: Turn, acks: TurnAnswer["acks"] = []): Promise<TurnAnswer> {
     const settings = settingsOf(this.#env);
     const before = this.#memory.state;
-    // Without a task for any of the nodes no secret is opened.
+    // No secret is opened unless there is a task for a node.
     const opened =
       before && turn.want.some((claim) => hasTask(before, claim)) ? await openForTask(before.spec, settings) : null;
     // The job may have changed while its secrets were opened.
@@ -49,7 +49,7 @@ export class HubTurns {
     const taken = takeTurn(state, turn, leaseInput && { secrets: leaseInput, newToken }, now);
     const outdated = turn.want.filter((claim, at) => !taken.assigned[at]?.length && isOutdated(state, claim, now));
     const next = outdated.reduce((one, { slotClass }) => requestAdvertising(one, slotClass), taken.state);
-    // After a claim of what another node has taken, the hub hears what there is now.
+    // If another node has taken the claimed task, the hub hears which tasks are left.
     if (acks.includes(true) || turn.want.length > 0 || taken.isDurable || this.#memory.mustSave(next, now))
       this.#commit(next);
     else this.#memory.note(next);

@@ -37,7 +37,7 @@ async function inspected(changes: Record<string, unknown> = {}): Promise<JobSpec
   return spec;
 }
 
-/** The job's first delivery, once the alarm has tried it without a response. */
+/** The job's first delivery, after the alarm has tried it without a response. */
 const firstTry = (spec: JobSpec) =>
   vi.waitFor(async () => {
     const delivery = (await stateOf(spec))?.outbox[0];
@@ -66,7 +66,7 @@ describe("a job", () => {
     });
     const report = { token, result: { kind: "inspect" as const, probe: PROBE } };
     for (let count = 1; count < 5; count++) {
-      // `expect` would look into the RPC promise, and leave what that calls unhandled.
+      // `expect` would look into the RPC promise, and leave the errors of its calls unhandled.
       expect(
         await stubOf(spec)
           .complete(lease, report)
@@ -140,13 +140,13 @@ describe("a job", () => {
     expect(await findJob(env.DB, spec.accountId, spec.id)).toMatchObject({ status: "job.completed" });
   });
 
-  it("starts once", async () => {
+  it("starts only once", async () => {
     const spec = await inspected();
     await stubOf(spec).create(spec);
     expect((await stateOf(spec))?.input.status).toBe("input.transferred");
   });
 
-  it("accepts a repeated report, and rejects one of a superseded lease", async () => {
+  it("accepts a repeated report, and rejects a report of a superseded lease", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const first = await claim(spec, "encode");
     await rewriteState(stubOf(spec), (state) => ({
@@ -172,7 +172,7 @@ describe("a job", () => {
     expect((await stateOf(spec))?.outbox).toHaveLength(1);
   });
 
-  it("takes a lease back once from a node whose process has ended, and not from another", async () => {
+  it("takes a lease back once from a node whose process has ended, and not from another node", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const report = { token, failure: { code: "node_lost", message: "ended" }, hasCrashed: true } as const;
@@ -193,7 +193,7 @@ describe("a job", () => {
       const shown = await stubOf(spec).view();
       return shown.ok && shown.value.progress;
     };
-    // The status of the output changes, which is written.
+    // The changed status of the output is written.
     await report(0.1);
     const writes = vi.spyOn(JobStore.prototype, "save");
     await report(0.7);
@@ -256,7 +256,7 @@ describe("a source in a bucket", () => {
 });
 
 describe("uploads", () => {
-  it("are signed for single objects, without the storage's secret", async () => {
+  it("signs uploads of single objects, without the storage's secret", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
@@ -269,14 +269,14 @@ describe("uploads", () => {
     expect(JSON.stringify(answer)).not.toContain(SECRET_KEY);
   });
 
-  it("return the failure of the storage", async () => {
+  it("returns the failure of the storage", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const answer = await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 2 ** 30 }] });
     expect(answer).toMatchObject({ ok: true, value: { failure: { code: "storage_unreachable" } } });
   });
 
-  it("are rejected for a file that the task does not have, and for a superseded lease", async () => {
+  it("rejects a file that the task does not have, and a superseded lease", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     const ask = (output: number, file: number, by = token) =>
@@ -298,7 +298,7 @@ describe("multipart uploads", () => {
     return { parts, uploadId: new URL(parts[0]?.url ?? "").searchParams.get("uploadId") };
   }
 
-  it("are completed by the object once all parts are stored", async () => {
+  it("completes an upload when all of its parts are stored", async () => {
     const spec = await inspected(ON_S3);
     const encode = await claim(spec, "encode");
     const { parts } = await signedUpload(spec, encode);
@@ -322,21 +322,21 @@ describe("multipart uploads", () => {
     expect((await stateOf(spec))?.orphans).toEqual([]);
   });
 
-  it("that concurrent requests begin for one file count once, and the other is aborted", async () => {
+  it("counts a single upload if concurrent requests start two for a file, and aborts the other", async () => {
     const spec = await inspected(ON_S3);
     const encode = await claim(spec, "encode");
     const [one, two] = await Promise.all([signedUpload(spec, encode), signedUpload(spec, encode)]);
     expect(one.uploadId).toBe(two.uploadId);
     expect((await stateOf(spec))?.tasks[1]?.uploads["0/1"]?.uploadId).toBe(one.uploadId);
     await vi.waitFor(async () => {
-      // What was aborted is written with the next alarm at the latest.
+      // Aborted uploads are written with the next alarm at the latest.
       await runDurableObjectAlarm(stubOf(spec));
       expect((await stateOf(spec))?.orphans).toEqual([]);
     });
     expect((await signedUpload(spec, encode)).uploadId).toBe(one.uploadId);
   });
 
-  it("of an expired lease are aborted when another node claims the task", async () => {
+  it("aborts uploads of an expired lease when another node claims the task", async () => {
     const spec = await inspected(ON_S3);
     const { parts } = await signedUpload(spec, await claim(spec, "encode"));
     await rewriteState(stubOf(spec), (state) => ({
@@ -390,7 +390,7 @@ describe("the stored state", () => {
 });
 
 describe("secrets", () => {
-  it("are stored only sealed, and are deleted after the retention", async () => {
+  it("stores secrets only sealed, and deletes them after the retention", async () => {
     const input = { url: `https://user:${SECRET_KEY}@media.example.com/video.mp4?signature=${SECRET_KEY}` };
     const spec = await inspected({ ...VIDEO_ONLY, input });
     const { lease, token } = await claim(spec, "encode");
@@ -415,7 +415,7 @@ describe("secrets", () => {
 });
 
 describe("notifications", () => {
-  it("that cannot be signed wait instead of spinning", async () => {
+  it("waits instead of spinning if a notification cannot be signed", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });
@@ -432,7 +432,7 @@ describe("notifications", () => {
     expect(Object.values(state?.retries ?? {})[0]?.attempts).toBeLessThan(4);
   });
 
-  it("stay due, and are retried according to the schedule, when there is no response", async () => {
+  it("retries a notification without a response according to the schedule", async () => {
     const spec = await inspected(VIDEO_ONLY);
     const { lease, token } = await claim(spec, "encode");
     await stubOf(spec).uploads(lease, { token, files: [{ output: 0, file: 1, sizeBytes: 1000 }] });

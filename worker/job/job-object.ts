@@ -1,5 +1,4 @@
-// The object of one job: loads the state, applies a decision, saves it, then runs effects. Decisions are pure
-// functions.
+// The object of a job: loads the state, applies a decision, saves it, then runs effects. Decisions are pure functions.
 import { DurableObject } from "cloudflare:workers";
 import type { DeliveryView } from "#shared/api/job-responses.ts";
 import type { ProbeView } from "#shared/api/probe-responses.ts";
@@ -52,10 +51,10 @@ const TOO_MANY_STREAMS: Failure = {
 };
 const conflict = (message: string): Failure => ({ code: "job_state_conflict", message });
 
-/** How often a request that waits for a probe looks whether it has ended. */
+/** Interval at which a request that waits for a probe checks whether the probe has ended. */
 const PROBE_POLL_MS = 200;
 
-/** Returns the error of a call that a client can cause; others are thrown. */
+/** Returns an error that a client can cause; throws all other errors. */
 async function returningErrors<Value>(call: () => Promise<JobResult<Value>>): Promise<JobResult<Value>> {
   try {
     return await call();
@@ -84,7 +83,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
   }
 
   async create(spec: JobSpec): Promise<void> {
-    // Parsed as when it is read from disk: a job whose specification cannot be read must not start.
+    // Parsed in the same way as from disk: a job whose specification cannot be read must not start.
     this.#commit(this.#memory.state ?? newJob(JobSpec.parse(spec), Date.now()));
   }
 
@@ -136,7 +135,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     }
   }
 
-  /** Server-sent events that follow the job to its end. */
+  /** Streams server-sent events that follow the job to its end. */
   override async fetch(request: Request): Promise<Response> {
     const { state } = this.#memory;
     if (!state) return refuse(JOB_NOT_FOUND);
@@ -266,7 +265,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     if (progress.length > 0) await this.#leases.turn({ ...EMPTY_TURN, progress });
   }
 
-  /** A change that returns null for a job that has ended. */
+  /** Applies and saves a change. `change` returns null for a job that has ended. */
   #unlessEnded(change: (state: JobState) => JobState | null): JobResult<JobView> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);

@@ -1,4 +1,4 @@
-// The calls about leases, from the hub and from nodes, on one job. They decide on the job's state and save it.
+// Calls of the hub and of nodes about the leases of a job. They change the job's state and save it.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
@@ -36,9 +36,9 @@ import type { TaskState } from "./state/task-state.ts";
 import { signScratch } from "./uploads/sign-scratch.ts";
 import { signUploads } from "./uploads/sign-uploads.ts";
 
-/** The assumed number of encodes at the same time while the hub does not respond. */
+/** Assumed number of concurrent encodes while the hub does not respond. */
 const ASSUMED_CAPACITY = 4;
-/** How often a result may cause an internal error before its task fails. */
+/** Internal errors that a result may cause before its task fails. */
 const MAX_ERRORS_OF_RESULT = 5;
 const RESULT_NOT_PROCESSED: Failure = {
   code: "node_failed",
@@ -54,10 +54,10 @@ export class LeaseRequests implements LeaseRpc {
   readonly #memory: JobMemory;
   readonly #commit: (state: JobState) => void;
   readonly #turns: HubTurns;
-  /** How often the result of a lease caused an internal error. */
+  /** Internal errors that the result of a lease has caused. */
   readonly #errorsOf = new Map<LeaseId, number>();
 
-  /** `commit` saves a state and starts its effects; `watchUntil` returns until when somebody follows the job. */
+  /** `commit` saves a state and starts its effects; `watchUntil` returns the time until which the job is followed. */
   constructor(env: Env, memory: JobMemory, commit: (state: JobState) => void, watchUntil: () => number) {
     this.#env = env;
     this.#memory = memory;
@@ -71,7 +71,7 @@ export class LeaseRequests implements LeaseRpc {
     return this.#turns.take(turn, acks);
   }
 
-  /** Takes a report of a turn, which saves what all its reports have changed. */
+  /** Takes a report of a turn without saving it: the turn saves the changes of all its reports. */
   async #noteReport({ lease, verb, body }: LeaseReport): Promise<boolean | null> {
     const note = (state: JobState): void => this.#memory.note(state);
     try {
@@ -91,7 +91,7 @@ export class LeaseRequests implements LeaseRpc {
 
   async uploads(lease: LeaseId, { token, files }: UploadsRequest): Promise<JobResult<UploadsAnswer>> {
     const { state } = this.#memory;
-    // A stream requests uploads all the time: like progress, such a request is seldom written to disk.
+    // A stream requests uploads all the time. Like progress, such a request is seldom written to disk.
     if (!state || this.#renewAll([{ lease, token }], renewLease).length > 0) return err(LEASE_SUPERSEDED);
     try {
       const { spec } = state;
@@ -181,7 +181,7 @@ export class LeaseRequests implements LeaseRpc {
     return this.#report({ lease, token }, take, save);
   }
 
-  /** The number of encodes that all nodes can run at the same time, by which a source is split into chunks. */
+  /** Number of encodes that all nodes can run at the same time. It decides into how many chunks a source is split. */
   async #capacity(): Promise<number> {
     try {
       return Math.max(1, await capacityOf(this.#env, this.#memory.state?.spec.settings.queue ?? DEFAULT_POOL));
@@ -206,12 +206,12 @@ export class LeaseRequests implements LeaseRpc {
     this.#log().debug("lease renewed", { lease: proof.lease, verdict });
     if (verdict === "superseded") return err(LEASE_SUPERSEDED);
     if (verdict === "current" && task) save(take(state, task.id));
-    // The report may have been noted in a turn that failed: now it must become durable, because its node drops it.
+    // The report may have been noted in a turn that failed. It must become durable now, because its node drops it.
     else if (verdict === "repeat") save(before);
     return ok(null);
   }
 
-  /** The process that worked on a lease has ended. */
+  /** Ends a lease whose process has ended. */
   #endLease(proof: LeaseProof, save: (state: JobState) => void): JobResult<null> {
     const before = this.#memory.state;
     const after = before && endLease(before, proof, Date.now());

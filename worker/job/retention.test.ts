@@ -36,13 +36,13 @@ describe("RETENTION_DAYS", () => {
     expect(purgeAt(ended, retentionMs)).toBe(1000 + days * DAY_MS);
   });
 
-  it.each(["0", "0.5", "366", "a week", ""])("rejects %j, and names what is wrong", (set) => {
+  it.each(["0", "0.5", "366", "a week", ""])("rejects %j, and names the variable", (set) => {
     expect(() => settingsOf({ ...env, RETENTION_DAYS: set })).toThrow(/settings are not valid: .*\n.*RETENTION_DAYS/);
   });
 });
 
 describe("a job that has ended", () => {
-  it("is purged once its storage is cleared or a day later, and once its client is notified or in four days", async () => {
+  it("is purged after its storage is cleared (or a day) and its client is notified (or four days)", async () => {
     const spec = await newSpec({ storage: { service: "coconut" } });
     const ended: JobState = { ...checkedJob(spec), status: "job.completed", completedAt: 0 };
     expect(purgeAt(ended)).toBe(2 * DAY_MS);
@@ -63,11 +63,11 @@ describe("a job that has ended", () => {
     const owing = { ...cleared, outbox: [delivery] };
     expect([purgeAt(owing), purgeAt(owing, 30 * DAY_MS)]).toEqual([4 * DAY_MS, 30 * DAY_MS]);
     expect(purgeAt({ ...cleared, outbox: [{ ...delivery, state: "delivered" }] })).toBe(DAY_MS);
-    // Its row would say for ever what is no longer so.
+    // Otherwise its row would stay outdated forever.
     expect(purgeAt({ ...cleared, version: 2 })).toBeUndefined();
   });
 
-  it("is checked within an hour, for its usage, and then after it should have been purged", async () => {
+  it("is checked within an hour for its usage, and again after its purge is due", async () => {
     const spec = await newSpec();
     const now = 1000;
     const emitted = { status: "0 job.completed", notifications: 0, replayedAt: 0 };
@@ -88,7 +88,7 @@ describe("a job whose retention is over", () => {
   const bucket = env.STORAGE as R2Bucket;
   const input = { url: `https://user:${SECRET_KEY}@media.example.com/video.mp4?signature=${SECRET_KEY}` };
 
-  /** A job that was aborted and, so many days later, was forgotten; with what it answered just before. */
+  /** A job that was aborted and forgotten after this many days, with its last responses before that. */
   async function forgotten({ days = 7, inspected = false } = {}) {
     const notification = { type: "http", url: `http://127.0.0.1:9/?token=${SECRET_KEY}`, events: true };
     const outputs = { "mp4:240p": { path: "a.mp4" } };
@@ -112,7 +112,7 @@ describe("a job whose retention is over", () => {
     return { id, last, metadata };
   }
 
-  it("leaves its row and nothing else, without metadata", async () => {
+  it("leaves nothing but its row if it has no metadata", async () => {
     const { id } = await forgotten();
     const left = await runInDurableObject(jobOf(env, id), async (_, { storage }) => [
       [...storage.kv.list()].length,
@@ -141,7 +141,7 @@ describe("a job whose retention is over", () => {
     }
   });
 
-  it("keeps its metadata in one entry as long as its row, and no secrets", async () => {
+  it("keeps its metadata as long as its row, in a single entry and without secrets", async () => {
     const { id, metadata } = await forgotten({ inspected: true });
     expect(metadata.metadata.input.streams).toHaveLength(2);
     expect(await ask("GET", `/v2/metadata/jobs/${id}`)).toMatchObject({ status: 200, body: metadata });

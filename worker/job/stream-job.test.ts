@@ -88,7 +88,7 @@ const metadataOf = async (spec: JobSpec) => {
 };
 
 describe("uploads of a stream", () => {
-  it("are single requests of any size, with Content-Type and Cache-Control", async () => {
+  it("signs a single request of any size for each file, with Content-Type and Cache-Control", async () => {
     const { ask, folder } = await encoding();
     const rows: [string, string, string, string][] = [
       ["hls/master.m3u8", "stream/hls/master.m3u8", "application/vnd.apple.mpegurl", "public, max-age=60"],
@@ -122,7 +122,7 @@ describe("uploads of a stream", () => {
     expect(seen).toEqual(rows.map(([file, object, ...rest]) => [1, 10 ** 9, file, `/bucket/${object}`, ...rest]));
   });
 
-  it("keep the Cache-Control header that the client set for its storage", async () => {
+  it("keeps the Cache-Control header that the client set for its storage", async () => {
     const credentials = { access_key_id: "a", secret_access_key: "b" };
     const bucket = { service: "s3", bucket: "videos", region: "eu-west-1", credentials };
     const own = { ...bucket, cache_control: "private" };
@@ -163,7 +163,7 @@ describe("uploads of a stream", () => {
   ];
   const fetchAny = (url: string, init?: RequestInit) =>
     url.startsWith("https://copra.test") ? exports.default.fetch(new Request(url, init)) : fetch(url, init);
-  it.each(storages)("go to %s", async (_, storage) => {
+  it.each(storages)("stores the files of a stream in %s", async (_, storage) => {
     const job = await encoding(STREAM, { storage });
     const rows: [string, string, string][] = [
       [`dash/${job.folder}/720p/00001.m4s`, "video/iso.segment", "public, max-age=31536000, immutable"],
@@ -180,7 +180,7 @@ describe("uploads of a stream", () => {
     }
   });
 
-  it("are forms if the storage is an upload URL", async () => {
+  it("signs forms if the storage is an upload URL", async () => {
     const job = await encoding(STREAM, { storage: { url: "https://u:p@up.example.com/in?id=7" } });
     const [ticket] = ticketsOf(await job.ask([{ file: `hls/${job.folder}/720p/00001.ts`, sizeBytes: 5 }]));
     expect(ticket?.parts).toEqual([
@@ -203,7 +203,7 @@ describe("uploads of a stream", () => {
     ]);
   });
 
-  it("of thousands of files leave nothing in the job's state", async () => {
+  it("leaves nothing in the job's state for thousands of files", async () => {
     const { spec, ask, folder } = await encoding();
     await ask([{ file: `hls/${folder}/1080p/00000.ts`, sizeBytes: 1 }]);
     const before = await dump(spec);
@@ -214,11 +214,11 @@ describe("uploads of a stream", () => {
     }
     const after = await dump(spec);
     expect(after).not.toContain(".m4s");
-    // A lease that would soon run out is renewed on disk, and with it is written what the job had only in memory.
+    // A lease that would soon run out is renewed on disk. The same write includes changes that were only in memory.
     expect(Math.abs(after.length - before.length)).toBeLessThan(500);
   });
 
-  it("are rejected for names that are not the lease's, and once another node has the task", async () => {
+  it("rejects names of other leases, and all names after another node got the task", async () => {
     const { spec, ask, lease, token, folder } = await encoding();
     const refused = { ok: false, error: { code: "report_not_valid" } };
     for (const file of [1, "1", `hls/${folder}/../x.ts`, `hls/${folder}%2Fx.ts`, "hls/other.m3u8", "a.mp4"]) {
@@ -267,7 +267,7 @@ describe("a stream with growing playlists", () => {
     expect((await viewOf(spec)).outputs[0]).not.toHaveProperty("live");
   });
 
-  it("stores each version uncached and unrecorded, and its complete playlists as any other", async () => {
+  it("stores each version uncached and unrecorded, and complete playlists like other files", async () => {
     const signed = async (stream: object) => {
       const { spec, ask, folder } = await encoding(stream);
       const lists = [`hls/${folder}/720p.m3u8`, "dash/master.mpd"];
@@ -336,7 +336,7 @@ describe("a stream", () => {
     ["a playlist is missing", { ...made, files: made.status === "made" ? made.files.slice(1) : [] }],
     ["one has another size", { ...made, files: ENTRIES.map((file) => ({ ...sent(file), sizeBytes: 701 })) }],
     ["segments alone are named", { ...made, files: [sent("hls/x/1080p/00001.ts")] }],
-  ])("is not taken for stored when %s", async (_, report) => {
+  ])("does not count as stored if %s", async (_, report) => {
     const job = await encoding();
     await ended(job, [report, video]);
     const [stream] = (await viewOf(job.spec)).outputs;
@@ -367,7 +367,7 @@ describe("the keys of encrypted streams", () => {
     ["given", KEY],
     ["made", undefined],
   ])(
-    "that are %s are stored sealed, sent to the node, and shown only if the service generated them",
+    "stores a key that was %s sealed, sends it to the node, and shows it only if the service generated it",
     async (_, given) => {
       const account = await newAccount();
       const job = await encoding(encrypted(given), { notification: EAGER }, account.id);
@@ -388,7 +388,7 @@ describe("the keys of encrypted streams", () => {
     },
   );
 
-  it("that are generated stay the same over attempts, and differ between streams", async () => {
+  it("keeps a generated key over all attempts, and generates another key for each stream", async () => {
     const first = await encoding(encrypted());
     const failure = { code: "node_lost", message: "Draining" } as const;
     await stubOf(first.spec).fail(first.lease, { token: first.token, failure });

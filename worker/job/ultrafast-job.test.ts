@@ -55,7 +55,7 @@ async function claim(spec: JobSpec, nodeId = "node-a"): Promise<Assignment> {
   throw new Error("No task to do");
 }
 
-/** Signed requests to write objects in the attempt's folder, and to read others. */
+/** Signs requests to write objects in the attempt's folder, and to read other objects. */
 async function scratch(spec: JobSpec, { lease, token }: Assignment, puts: string[], gets: string[] = []) {
   const asked = { token, puts: puts.map((name) => ({ name, sizeBytes: 4 })), gets };
   const answer = await stubOf(spec).scratch(lease, asked);
@@ -70,7 +70,7 @@ async function write(spec: JobSpec, given: Assignment, name: string): Promise<vo
   }
 }
 
-/** A node does a task well, with real objects in the scratch bucket. */
+/** Does a task successfully, with real objects in the scratch bucket. */
 async function work(spec: JobSpec, given: Assignment): Promise<TaskResult> {
   const folder = folderOf(given);
   switch (given.task.kind) {
@@ -110,7 +110,7 @@ async function begun(changes: object = {}): Promise<JobSpec> {
   return spec;
 }
 
-/** Does the job's tasks up to the first one of a kind. */
+/** Does the job's tasks up to the first task of a kind. */
 async function upTo(kind: string, changes: object = {}) {
   const spec = await begun(changes);
   for (;;) {
@@ -120,7 +120,7 @@ async function upTo(kind: string, changes: object = {}) {
   }
 }
 
-/** A node of two slots is connected, and does other work. */
+/** Connects a node with two slots that does other work. */
 beforeAll(async () => {
   const headers = { ...bearer(await newNodeToken()), upgrade: "websocket" };
   const { webSocket } = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
@@ -145,7 +145,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(2));
 });
 
-/** The result of a chunk of a video and of a stream with one rendition. */
+/** The result of a chunk of a video and of a stream with a single rendition. */
 async function trackOf(spec: JobSpec, given: Assignment): Promise<TaskResult> {
   const result = await work(spec, given);
   if (result.kind !== "chunk") throw new Error("Not a chunk");
@@ -191,7 +191,7 @@ describe("a job in chunks", () => {
     }
   });
 
-  it("shows its client how it was made", async () => {
+  it("shows its client a receipt of its chunks", async () => {
     const account = await newAccount();
     const spec = { ...(await newSpec(FAST)), accountId: account.id };
     await stubOf(spec).create(spec);
@@ -301,7 +301,7 @@ describe("POST /v2/nodes/leases/:lease/scratch", () => {
 });
 
 describe("POST /v2/nodes/leases/:lease/chunks", () => {
-  it("lists the chunks that are done to a node that joins them, and refuses others", async () => {
+  it("lists the finished chunks for a node that joins them, and rejects other nodes", async () => {
     const headers = bearer(await newNodeToken());
     const ask = async ({ lease, token }: Pick<Assignment, "lease" | "token">, from: unknown = 0, own = headers) => {
       const answer = await send(`/v2/nodes/leases/${lease}/chunks`, {
@@ -336,7 +336,7 @@ describe("POST /v2/nodes/leases/:lease/chunks", () => {
   });
 });
 
-/** A storage that counts what is written to it, in bytes of JSON. */
+/** A storage that counts its writes, in bytes of JSON. */
 function counting(storage: DurableObjectStorage) {
   const count = { bytes: 0, rows: 0, largest: 0 };
   const put = (key: string, value: unknown): void => {
@@ -351,7 +351,7 @@ function counting(storage: DurableObjectStorage) {
   return { count, storage: { kv, transactionSync } as unknown as DurableObjectStorage };
 }
 
-/** Two long commands, with a few times of their own, as those of chunks. */
+/** Two long commands that differ in a few times, like the commands of chunks. */
 const commandsOf = (id: string): CommandReport[] =>
   ["720p", "360p"].map((track) => ({
     argv: ["-ss", id, ...Array.from({ length: 200 }, (_, at) => `-${track}-option-${at}`), `${id}-${track}.mp4`],
@@ -407,7 +407,7 @@ it("writes little for each chunk, however many there are", async () => {
   });
   expect(chunks).toBeGreaterThan(200);
   expect(done).toBe(chunks);
-  // One row for each of the three saves, of a few hundred kilobytes at most.
+  // A row for each of the three saves, of a few hundred kilobytes at most.
   expect(count.rows / chunks).toBeLessThan(3.6);
   expect(count.bytes / chunks).toBeLessThan(300_000);
   expect(count.largest).toBeLessThan(200_000);

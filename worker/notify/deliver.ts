@@ -1,4 +1,4 @@
-// One attempt to deliver one notification, in the way that its job requested.
+// Attempts to deliver a notification, in the way that its job requested.
 import { assertNever } from "#shared/errors.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import type { Delivery, DeliveryDeps, DeliveryResult } from "./delivery.ts";

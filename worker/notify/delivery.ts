@@ -1,4 +1,4 @@
-// One event on its way to the client, as a job stores it and as clients see it.
+// A notification on its way to the client, as a job stores it and as clients see it.
 import * as z from "zod";
 import { DELIVERY_STATES, type DeliveryView } from "#shared/api/job-responses.ts";
 import { contractDate } from "#shared/job/job-view.ts";
@@ -21,27 +21,27 @@ export const Delivery = z.object({
   /** Attempts before the schedule was restarted by a replay. */
   earlierAttempts: z.int(),
   state: z.enum(DELIVERY_STATES),
-  /** When the next attempt is due. */
+  /** Time of the next attempt. */
   nextAt: Time,
   lastResult: z.string().nullable(),
   replayedAt: Time.exactOptional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 
-/** What came of an attempt: the receiver's HTTP status and error code, or why there was no response. */
+/** Result of an attempt: the receiver's HTTP status and error code, or the reason why there was no response. */
 export type DeliveryResult = { status: number; code?: string; retryAfterMs?: number } | { error: string };
 
-/** What an attempt needs besides the delivery. */
+/** Input of an attempt besides the delivery. */
 export type DeliveryDeps = {
   readonly jobId: string;
   /** The receiver's URL, or the keys of the topic. */
   readonly receiver: NotificationSecret;
-  /** Webhook secrets: the account's newest and, while it is being rotated, the previous one. */
+  /** Webhook secrets: the account's newest secret and, during its rotation, the previous secret. */
   readonly signWith: readonly string[];
   readonly settings: Pick<Settings, "allowPrivate" | "snsEndpoint">;
   /** ms since 1970. */
   readonly now: number;
-  /** The trace that the request belongs to. */
+  /** The trace of the request. */
   readonly trace?: TraceContext | undefined;
 };
 

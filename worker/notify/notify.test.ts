@@ -7,7 +7,7 @@ import { afterAttempt, postponed, replay } from "./outbox.ts";
 import { newWebhookSecret, signatureHeaders } from "./signature.ts";
 
 describe("signatures", () => {
-  it("are those of Standard Webhooks (the specification's own example)", async () => {
+  it("match Standard Webhooks (the specification's own example)", async () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const headers = await signatureHeaders(
       [secret],
@@ -22,7 +22,7 @@ describe("signatures", () => {
     });
   });
 
-  it("are one for each secret, the newest first", async () => {
+  it("sign with each secret, the newest first", async () => {
     const [one, other] = [newWebhookSecret(new Uint8Array(32)), newWebhookSecret(new Uint8Array(32).fill(1))];
     const of = async (...secrets: string[]) => (await signatureHeaders(secrets, "m", 0, "{}"))["webhook-signature"];
     expect(await of(one, other)).toBe(`${await of(one)} ${await of(other)}`);
@@ -55,7 +55,7 @@ describe("deliveries", () => {
       { state: "due", nextAt: 1000 + 5000, lastResult: "No response: refused" },
     ],
   ];
-  it.each(rows)("after %s", (_, result, expected) => {
+  it.each(rows)("have the right state after %s", (_, result, expected) => {
     expect(afterAttempt(PENDING, result, 1000)).toEqual({
       ...PENDING,
       attempts: 1,
@@ -75,13 +75,13 @@ describe("deliveries", () => {
     expect(tried).toMatchObject({ state: "abandoned", attempts: 10 });
   });
 
-  it("that are replayed restart the schedule, and continue to count attempts", () => {
+  it("restart the schedule when they are replayed, and continue to count attempts", () => {
     const abandoned = { ...PENDING, state: "abandoned" as const, attempts: 10, lastResult: "HTTP 500" };
     const sent = replay([abandoned], PENDING.id, 500);
     const replayed = sent && "replayed" in sent ? sent.replayed : PENDING;
     expect(replay([replayed], PENDING.id, 30_500)).toEqual({ waitMs: 30_000 });
     expect(replay([replayed], PENDING.id, 60_500)).toHaveProperty("replayed");
-    // What is put off was not tried.
+    // A postponement is not an attempt.
     expect(postponed(replayed, 9000)).toEqual({ ...replayed, nextAt: 9000 });
     expect(postponed({ ...replayed, nextAt: 9000 }, 8000).nextAt).toBe(9000);
     expect(viewDelivery(replayed)).toMatchObject({ status: "due", attempts: 10, last_result: "HTTP 500" });

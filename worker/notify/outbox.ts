@@ -1,4 +1,4 @@
-// How an attempt to deliver a notification changes its delivery. Pure.
+// Changes of a delivery by attempts to deliver it. Pure.
 import { retryDelays } from "#shared/job/notification.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
@@ -13,9 +13,9 @@ const REPLAY_EVERY_MS = 60_000;
 const MAX_RETRY_AFTER_MS = 60 * 60_000;
 
 /**
- * The outbox with one delivery due again, from the start of its schedule, with the same id and body; or how long to
- * wait, when it was replayed less than a minute ago. Null when there is no delivery of this id. Without a receiver only
- * those who listen to the account's events get it.
+ * Makes a delivery due again, from the start of its schedule, with the same id and body. Returns the time to wait if it
+ * was replayed less than a minute ago. Returns null if no delivery has this id. Without a receiver, only listeners to
+ * the account's events get it.
  */
 export function replay(
   outbox: readonly Delivery[],
@@ -53,13 +53,13 @@ export function afterAttempt(delivery: Delivery, result: DeliveryResult, now: nu
 export const isDelivered = (result: DeliveryResult): boolean =>
   "status" in result && result.status >= 200 && result.status < 300;
 
-/** The delivery, due later. This is not an attempt: its schedule stays the same. */
+/** Postpones a delivery. This is not an attempt: its schedule stays the same. */
 export const postponed = (delivery: Delivery, at: number): Delivery => ({
   ...delivery,
   nextAt: Math.max(delivery.nextAt, at),
 });
 
-/** Identifies the receiver for which failures are counted: the host of its URL, or the topic. */
+/** Identifies the receiver whose failures are counted: the host of its URL, or the topic. */
 export function receiverOf(target: NotificationSpec, secret: AccessSecret): string {
   if (target.type === "sns") return target.topicArn;
   return "url" in secret && URL.canParse(secret.url) ? new URL(secret.url).host : "";

@@ -1,4 +1,4 @@
-// One signed request to a URL, outside of the schedule of any notification.
+// Sends a signed request to a URL, outside of the schedule of any notification.
 import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import type { Delivery, DeliveryDeps } from "./delivery.ts";
 import { isDelivered } from "./outbox.ts";

@@ -6,8 +6,8 @@ const PREFIX = "whsec_";
 export const newWebhookSecret = (random: Uint8Array): string => PREFIX + btoa(String.fromCharCode(...random));
 
 /**
- * The headers of one attempt: id, time in unix seconds, and for each secret `v1,<base64 HMAC-SHA256 of
- * "id.timestamp.body">`, separated by spaces: a request is valid if one of its signatures is.
+ * The headers of an attempt: id, time in unix seconds, and for each secret `v1,<base64 HMAC-SHA256 of
+ * "id.timestamp.body">`, separated by spaces. A request is valid if any of its signatures is valid.
  */
 export async function signatureHeaders(
   secrets: readonly string[],

@@ -9,7 +9,6 @@ import { endpointOf } from "./sns.ts";
 
 const { endpoint, region, accessKeyId, secretAccessKey } = inject("sns");
 
-/** Alarms ring when the machine finds the time. */
 const topic = (name: string): string => `arn:aws:sns:${region}:123456789012:${name}`;
 const notification = (name: string, changes: Record<string, unknown> = {}) => ({
   type: "sns",
@@ -22,7 +21,7 @@ const publishedTo = async (name: string): Promise<Record<string, string>[]> =>
   (await fetch(`${endpoint}?topic=${encodeURIComponent(topic(name))}`)).json();
 
 describe("a job that notifies a topic", () => {
-  it("publishes its events, signed, in order, with what subscribers filter by", async () => {
+  it("publishes its events, signed and in order, with attributes for filters of subscribers", async () => {
     const spec = await newSpec({ notification: notification("jobs.fifo", { events: true, params: { order: 7 } }) });
     const job = jobOf(env, spec.id);
     await job.create(spec);

@@ -30,7 +30,7 @@ export async function publishToTopic(
 }
 
 /**
- * The endpoint of a region (AWS General Reference, Amazon SNS endpoints); those in China have a domain of their own.
+ * The endpoint of a region (AWS General Reference, Amazon SNS endpoints). Regions in China have a domain of their own.
  */
 export const endpointOf = (region: string): string =>
   `https://sns.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}/`;
@@ -42,7 +42,7 @@ function publishParameters({ id, body }: Delivery, topicArn: string, attributes:
     Action: "Publish",
     Version: API_VERSION,
     TopicArn: topicArn,
-    // JSON allows these two characters, but SNS allows only those of XML. Escaped, they mean the same.
+    // JSON allows these two characters, but SNS allows only the characters of XML. Escaped, they mean the same.
     Message: body.replaceAll("\ufffe", "\\ufffe").replaceAll("\uffff", "\\uffff"),
     ...Object.fromEntries(Object.entries(attributes).flatMap(([name, value], at) => attribute(at + 1, name, value))),
   };

@@ -12,7 +12,7 @@ import { signatureHeaders } from "./signature.ts";
 /** Statuses with which `Retry-After` is respected (RFC 6585 §4, RFC 9110 §15.6.4). */
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
-/** Each attempt is a span of its own: its receiver's spans are children of it. */
+/** Each attempt is a span of its own: the receiver's spans are its children. */
 const SPAN_ID_BYTES = 8;
 
 /** POSTs a delivery to the client's URL; the response's body is not read. */

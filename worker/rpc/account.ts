@@ -2,35 +2,40 @@
 import type { DurableObject } from "cloudflare:workers";
 import type { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 
-/** True if a delivery may be sent now, signed with these secrets (the newest first), or when to request it again. */
+/**
+ * Permission to send a delivery now, with the secrets that sign it (the newest first); else the time to request it
+ * again.
+ */
 export type Admission =
   | { readonly go: true; readonly signWith: readonly string[] | null }
   | { readonly go: false; readonly at: number };
 
-/** An event of a job for the stream of its account; the same event has the same key. */
+/** An event of a job for the stream of its account. The same event always has the same key. */
 export type AccountEvent = { readonly key: string } & (
   | { readonly kind: "job"; readonly data: JobEvent }
   | { readonly kind: "notification"; readonly data: NotificationEventData }
 );
 
-/** Its `fetch` opens a socket with the events of the account's jobs (worker/events). */
+/** `fetch` opens a socket with the events of the account's jobs (worker/events). */
 export interface AccountRpc extends DurableObject<unknown> {
-  /** True if the account may have another job, with at most `limit` unfinished ones; if so, it is counted. */
+  /** Returns true and counts the job if the account has fewer than `limit` unfinished jobs. */
   startJob(limit: number): Promise<boolean>;
-  /** Requests permission for one delivery to a receiver. */
+  /** Requests permission for a delivery to a receiver. */
   admitDelivery(receiver: string): Promise<Admission>;
-  /** An admitted delivery has ended. */
+  /** Reports the end of a delivery that was admitted. */
   deliveryEnded(receiver: string, wasDelivered: boolean): Promise<void>;
-  /** Takes events of a job, in order. */
+  /** Stores events of a job, in order. */
   record(events: readonly AccountEvent[]): Promise<void>;
-  /** A job has so many event streams now; false: with those of the account's other jobs there are too many. */
+  /**
+   * Reports the number of a job's event streams. Returns false if the account's jobs have too many streams together.
+   */
   follow(jobId: string, streams: number): Promise<boolean>;
-  /** The account's secrets have changed. */
+  /** Drops the account's secrets from memory, because they have changed. */
   forgetSecrets(): Promise<void>;
 }
 
 export type AccountBinding = {
-  /** One object per account, for what its jobs share. */
+  /** The object of an account, shared by all its jobs. */
   ACCOUNT: DurableObjectNamespace<AccountRpc>;
 };
 

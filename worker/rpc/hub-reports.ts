@@ -1,24 +1,24 @@
-// What a hub reports of its nodes and of the work that waits. Times in ms since 1970.
+// Reports of a hub about its nodes and its waiting work. Times in ms since 1970.
 import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities, HardwareName } from "#shared/protocol/capabilities.ts";
 import { type NodeDisk, TASK_OUTCOMES } from "#shared/protocol/frames.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 
-/** The slots of a class: those that wait for work, and those with a task. */
+/** The slots of a class: free slots, and slots with a task. */
 export type SlotUse = { readonly free: number; readonly running: number };
 
 export type NodeReport = {
   readonly id: string;
-  /** The name of its hub. */
+  /** The name of the node's hub. */
   readonly hub: string;
   readonly state: NodeState;
-  /** Why it cannot work, as it states. */
+  /** Reasons why the node cannot work, as the node states them. */
   readonly notReady: readonly string[];
   readonly pool: string;
   readonly labels: readonly string[];
   readonly region: string | null;
   readonly spot: boolean;
-  /** Null for what the node has not reported, or if it is offline. */
+  /** Null if the node has not reported the value, or if it is offline. */
   readonly host: string | null;
   readonly version: string | null;
   readonly protocol: number | null;
@@ -28,10 +28,10 @@ export type NodeReport = {
   readonly disk: NodeDisk | null;
   readonly slots: Readonly<Record<SlotClass, SlotUse>>;
   readonly leases: number;
-  /** The share of its last ten jobs that failed by its fault, 0 to 1. */
+  /** Share of the node's last ten jobs that failed through its own fault, 0 to 1. */
   readonly score: number;
   readonly connectedAt: number | null;
-  /** When its connection ended, and the first of the leases that it had then; null and none while it is connected. */
+  /** End of its connection, and the first leases that it had then. Null and empty while the node is connected. */
   readonly lastSeenAt: number | null;
   readonly lostLeases: readonly string[];
 };
@@ -47,40 +47,40 @@ export type QueueReport = SlotUse & {
   readonly slotClass: SlotClass;
   /** Tasks that wait for a node. */
   readonly waiting: number;
-  /** How long the oldest of them has waited; 0 when none waits. */
+  /** Waiting time of the task that has waited longest; 0 when no task waits. */
   readonly oldestWaitMs: number;
-  /** The average time of a task. */
+  /** Average time of a task. */
   readonly meanTaskMs: number;
 };
 
-/** Where a waiting job stands. */
+/** The place of a waiting job in the queue. */
 export type Place = {
-  /** How many jobs come before it. */
+  /** Number of jobs before this job. */
   readonly ahead: number;
-  /** About when a node begins it; null: the pool has no nodes that take work. */
+  /** Estimated seconds until a node starts the job; null: the pool has no nodes that take work. */
   readonly seconds: number | null;
 };
 
 /**
- * How a task left its node: as the node states it; `released` by a node that does not; `lost` with the connection of
- * its node.
+ * The end of a task on its node. Nodes state it. `released`: the node stated nothing. `lost`: the node's connection
+ * ended.
  */
 export const ENDS_OF_TASKS = [...TASK_OUTCOMES, "released", "lost"] as const;
 export type EndOfTask = (typeof ENDS_OF_TASKS)[number];
 
-/** The tasks of a kind that have left their nodes since the hub began to count. */
+/** Tasks of a kind that have left their nodes since the hub started to count. */
 export type TaskReport = {
   readonly kind: string;
   readonly outcomes: Readonly<Record<EndOfTask, number>>;
-  /** Second and later attempts that nodes have got. */
+  /** Second and later attempts that nodes have received. */
   readonly retries: number;
-  /** Their times: the number of those within each bound of DURATION_BOUNDS_S, and of all; and the sum. */
+  /** Times of the tasks: the number within each bound of DURATION_BOUNDS_S, the number in total, and the sum. */
   readonly within: readonly number[];
   readonly timed: number;
   readonly sumSeconds: number;
 };
 
-/** The bounds of the histogram of task times: from a probe to a night. */
+/** Bounds of the histogram of task times in seconds, from a probe to a night. */
 export const DURATION_BOUNDS_S = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 43_200] as const;
 
 export type HubReport = {
@@ -99,11 +99,11 @@ export interface HubReports {
   nodes(): Promise<NodeReport[]>;
   /** Null if the hub does not know the node. */
   node(id: string): Promise<NodeDetail | null>;
-  /** The node gets no more work, or gets work again; null if the hub does not know it. */
+  /** Stops giving work to the node, or gives it work again. Null if the hub does not know the node. */
   cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null>;
-  /** Cordons the node, which ends when its tasks are done; null if it is not connected to this hub. */
+  /** Cordons the node, which ends when its tasks are done. Null if it is not connected to this hub. */
   drain(id: string): Promise<NodeDetail | null>;
-  /** Removes a node that is not connected from the list; null if it is connected, or not known. */
+  /** Removes a disconnected node from the list. Null if the node is connected or unknown. */
   forget(id: string): Promise<NodeDetail | null>;
   demand(): Promise<HubReport>;
 }

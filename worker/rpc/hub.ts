@@ -9,93 +9,97 @@ import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
 import type { HubReports, Place } from "./hub-reports.ts";
 
 /**
- * Advertises that a job has about `count` runnable tasks of a class that require the same of a node. Times in ms since
+ * Advertises that a job has about `count` runnable tasks of a class, all with the same requirements. Times in ms since
  * 1970.
  */
 export const TicketOffer = z.object({
   jobId: z.string(),
-  /** The job's account: accounts take turns. */
+  /** The job's account. Accounts take turns. */
   accountId: z.string(),
   slotClass: z.enum(SLOT_CLASSES),
   requirements: Requirements.default(NO_REQUIREMENTS),
-  /** -50 to 50: work of a higher priority is assigned first. */
+  /** -50 to 50. Work of a higher priority is assigned first. */
   priority: z.number().default(0),
-  /** The account's share beside other accounts, and how many tasks of it may run at a time; null: any number. */
+  /** The account's share beside other accounts, and its limit of running tasks (null: no limit). */
   weight: z.number().default(1),
   maxRunning: z.number().nullable().default(null),
   count: z.int(),
-  /** When the job was created: the oldest job of an account is served first, however often it advertises. */
+  /** Creation time of the job. The oldest job of an account is served first, however often it advertises. */
   since: z.number(),
-  /** The node that has the source; until `preferUntil` the work waits for it. */
+  /** The node that has the source. The work waits for it until `preferUntil`. */
   prefer: z.string().nullable(),
   preferUntil: z.number(),
-  /** Nodes that failed or lost the work; until `avoidUntil` they get it only if no other node is connected. */
+  /** Nodes that failed or lost the work. Until `avoidUntil` they get it only if no other node is connected. */
   avoid: z.array(z.string()),
   avoidUntil: z.number(),
-  /** Those of them whose own failure it was. */
+  /** Nodes of `avoid` that failed through their own fault. */
   blamed: z.array(z.string()).default([]),
-  /** True if it was lost several times: machines that may be taken away at any time get it last. */
+  /** True if the work was lost several times. Nodes that may be taken away at any time then get it last. */
   steady: z.boolean().default(false),
 });
 export type TicketOffer = z.infer<typeof TicketOffer>;
 
-/** An offer as it is sent; the hub fills in the defaults. */
+/** An offer before the hub fills in the defaults. */
 export type SentOffer = z.input<typeof TicketOffer>;
 
-/** What became of a job's offers. */
+/** The result of a job's offers. */
 export type Advertised = {
   /**
-   * What no node of the last ten minutes has, such as "a node with libsvtav1 in pool default"; null: some node does.
+   * Requirements that no node of the last ten minutes met, such as "a node with libsvtav1 in pool default"; null if
+   * some node met them.
    */
   readonly waitingFor: string | null;
-  /** Of each offer, how many tasks free nodes get at once. */
+  /** Number of tasks of each offer that free nodes get at once. */
   readonly taken: readonly number[];
-  /** True if the node that has the source is connected, and gets them as soon as it has a free slot. */
+  /** True if the node that has the source is connected. It gets the tasks as soon as it has a free slot. */
   readonly hasSource: boolean;
 };
 
-/** A lease, and the node's process that got it. */
+/** A lease, and the process of the node that received it. */
 export type LeaseHolder = { readonly lease: LeaseId; readonly nodeId: string; readonly session: string };
 
-/** What a hub knows of a lease: its node has it, is connected without it, or is not connected to this hub. */
+/** The hub's knowledge of a lease: its node has it, is connected without it, or is not connected to this hub. */
 export type LeaseHolding = "held" | "not-held" | "not-connected";
 
 export interface HubRpc extends DurableObject<unknown>, HubReports {
   /**
-   * Accepts a node's socket. The Worker has checked its token and states what it found in the header ADMITTED_HEADER.
+   * Accepts a node's socket. The Worker has checked the node's token and states the result in the header
+   * ADMITTED_HEADER.
    */
   fetch(request: Request): Promise<Response>;
-  /** A job advertises its runnable tasks, one offer for each class and requirements; a count of zero withdraws them. */
+  /**
+   * Advertises a job's runnable tasks: an offer for each class and requirements. A count of zero withdraws the offer.
+   */
   advertise(offers: SentOffer[]): Promise<Advertised>;
-  /** True if the nodes of leases have them, in the order of the leases. */
+  /** Returns for each lease, in the order of the leases, whether its node has it. */
   holders(leases: LeaseHolder[]): Promise<LeaseHolding[]>;
-  /** A job's leases have ended: their nodes, if connected, are notified to drop them. */
+  /** Notifies the connected nodes of ended leases to drop them. */
   revoke(leases: LeaseId[]): Promise<void>;
   /**
-   * Somebody follows a job until then (ms since 1970): the nodes of these leases report often, and the hub sends their
-   * progress on at once. Returns the last progress that the hub knows.
+   * Makes the nodes of these leases report often, and sends their progress on at once, because somebody follows the job
+   * until `until` (ms since 1970). Returns the last known progress.
    */
   watch(jobId: string, leases: LeaseId[], until: number): Promise<ProgressItem[]>;
-  /** A report on a lease caused an internal error. A node that causes many is disconnected. */
+  /** Counts an internal error that a report on a lease caused. A node that causes many errors is disconnected. */
   reportFailed(lease: LeaseId): Promise<void>;
-  /** A node token was revoked: its sockets are closed. */
+  /** Closes the sockets of a revoked node token. */
   revokeToken(id: string): Promise<void>;
-  /** The number of encodes that the connected nodes can run at the same time, running ones included. */
+  /** The number of encodes that the connected nodes can run at the same time, including running encodes. */
   capacity(): Promise<number>;
-  /** Where a job stands among those that wait for the same nodes; null: nothing of it waits here. */
+  /** The place of a job among the jobs that wait for the same nodes; null: no task of the job waits here. */
   place(jobId: string): Promise<Place | null>;
   stats(): Promise<{ nodes: number; tickets: number }>;
 }
 
-/** Carries what the Worker has checked of a node: JSON of `Admitted` (dispatch/node-about.ts). */
+/** Carries the Worker's result of checking a node: JSON of `Admitted` (dispatch/node-about.ts). */
 export const ADMITTED_HEADER = "copra-node-admitted";
 
 export type HubBinding = { HUB: DurableObjectNamespace<HubRpc> };
 
-/** The name of a pool's hub, which has the sockets of all its nodes: about 1500 (docs/operating.md). */
+/** The name of a pool's hub. The hub has the sockets of all nodes of the pool: about 1500 (docs/operating.md). */
 export const hubName = (pool: string): string => `hub:${pool}`;
-/** The hub of the pool of nodes and jobs that name none. */
+/** The hub of the default pool, for nodes and jobs that name no pool. */
 export const FIRST_HUB = hubName(DEFAULT_POOL);
 
-/** The hub of a name. */
+/** The stub of the hub with this name. */
 export const hubOf = (env: HubBinding, name: string = FIRST_HUB): DurableObjectStub<HubRpc> => env.HUB.getByName(name);

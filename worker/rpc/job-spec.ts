@@ -1,4 +1,4 @@
-// What a job is to do: its validated request, with its secrets sealed.
+// The specification of a job: its validated request, with sealed secrets.
 import * as z from "zod";
 import { isJobId, type JobId } from "#shared/ids.ts";
 import { OutputSpec } from "#shared/job/output-spec.ts";
@@ -18,13 +18,13 @@ export const JobSpec = z.object({
   outputs: z.array(OutputSpec),
   notification: NotificationSpec,
   settings: SettingsSpec,
-  /** The account's weight and limit of running tasks when the job was created. */
+  /** The account's weight and limit of running tasks at the creation of the job. */
   share: z.object({ weight: z.int(), maxRunning: z.int().nullable() }).default({ weight: 1, maxRunning: null }),
-  /** The trace of the request that created the job, or of the last one that restarted it. */
+  /** The trace of the request that created the job, or of the last request that restarted it. */
   trace: TraceContext.exactOptional(),
-  /** The storage's credentials, the account's webhook secret and the like, sealed to this job. */
+  /** The storage's credentials, the account's webhook secret and other secrets, sealed to this job. */
   sealedSecrets: z.string(),
-  /** The source is inspected and nothing is made of it: the job is a probe, and in no index and no list. */
+  /** True for a probe: the source is inspected, but nothing is encoded. Probes are in no index and no list. */
   isProbe: z.literal(true).exactOptional(),
 });
 export type JobSpec = z.infer<typeof JobSpec>;

@@ -1,40 +1,40 @@
-// A turn of the conversation between a hub and a job: all that the hub has for the job, in one call. While one is under
-// way, the hub collects what arrives for the next one.
+// A turn of the conversation between a hub and a job. A single call carries all messages of the hub for the job. During
+// a turn, the hub collects messages for the next turn.
 import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
 import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
 
-/** A node that requests work: up to `max` tasks of a class. */
+/** A request of a node for work: up to `max` tasks of a class. */
 export type ClaimRequest = {
   /** The hub's name; absent: the first hub. */
   readonly hub?: string;
   readonly nodeId: string;
   readonly session: string;
-  /** What the node can do that others cannot (NODE_FEATURES); absent: nothing. */
+  /** Optional features of the node (NODE_FEATURES); absent: none. */
   readonly features?: readonly string[];
   readonly slotClass: SlotClass;
-  /** Only tasks with these requirements (`signatureOf`); absent: any. */
+  /** Limits the claim to tasks with these requirements (`signatureOf`); absent: any task. */
   readonly signature?: string;
   readonly max: number;
-  /** A claim that is repeated with the same id, because its answer was lost, gets the same assignments. */
+  /** A claim repeated with the same id gets the same assignments: its answer was lost. */
   readonly requestId?: string;
 };
 
-/** The hub lost the connection of a node's session. */
+/** A session whose connection the hub lost. */
 export type LostSession = {
   readonly session: string;
-  /** True if the node's process has ended: it will not return. */
+  /** True if the node's process has ended and will not return. */
   readonly hasEnded: boolean;
 };
 
 export type Turn = {
-  /** Reports of nodes that came by their sockets. */
+  /** Reports that nodes sent over their sockets. */
   readonly done?: readonly LeaseReport[];
-  /** Leases that their nodes still work on. */
+  /** Leases whose nodes still work on them. */
   readonly alive: readonly LeaseProof[];
-  /** May be lost; also renews the leases that it names. */
+  /** May be lost. Also renews the leases that it names. */
   readonly progress: readonly ProgressItem[];
   readonly lost: readonly LostSession[];
   readonly want: readonly ClaimRequest[];
@@ -42,17 +42,19 @@ export type Turn = {
 
 export type TurnAnswer = {
   /**
-   * In the order of `done`: whether the job has stored it, or its lease is over; null: neither is known, and the node
-   * repeats it by POST.
+   * Results in the order of `done`: true if the job has stored the report; false if its lease is over; null if neither
+   * is known, and then the node repeats the report by POST.
    */
   readonly acks: readonly (boolean | null)[];
   /** The job's account; null when nothing is kept of the job. */
   readonly accountId: string | null;
-  /** In the order of `want`. */
+  /** Assignments in the order of `want`. */
   readonly assigned: readonly (readonly Assignment[])[];
   /** Leases of `alive` and `progress` that their nodes must drop. */
   readonly cancel: readonly LeaseId[];
-  /** Until when somebody follows the job, ms since 1970: until then the hub sends progress at once. */
+  /**
+   * End of the period in which somebody follows the job, in ms since 1970. Until then the hub sends progress at once.
+   */
   readonly watchUntil: number;
 };
 

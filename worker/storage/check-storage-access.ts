@@ -1,17 +1,17 @@
-// Checks whether a storage accepts files, before anything is encoded for it, with a request that stores nothing.
+// Checks that a storage accepts files, before the job encodes anything for it. The request stores nothing.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import { StorageRejection } from "#shared/network/storage-failure.ts";
 import type { FileToStore, ObjectStore } from "./object-store.ts";
 import { NoStorageResponse } from "./storage-errors.ts";
 
 export type StorageAccess =
-  /** It accepts files. The caller aborts the multipart upload that was begun for the check. */
+  /** The storage accepts files. The caller aborts the multipart upload that the check started. */
   | { kind: "accepted"; uploadId: string | null }
-  /** It rejects all files: only another `storage` helps. */
+  /** The storage rejects all files: only another `storage` helps. */
   | { kind: "rejected"; failure: Failure }
-  /** Its server does not respond, perhaps because it restarts. */
+  /** The storage's server does not respond, perhaps because it restarts. */
   | { kind: "unreachable"; failure: Failure }
-  /** A temporary failure, or a response that proves nothing: only the uploads will show. */
+  /** A temporary failure, or a response that proves nothing. Only the uploads will show more. */
   | { kind: "unclear" };
 
 /** Checks a storage with a file of the job. Never rejects because of the storage. */
@@ -28,7 +28,7 @@ export async function checkStorageAccess(store: ObjectStore, file: FileToStore):
   }
 }
 
-/** Codes that do not depend on the object: some services reject this check with other codes, but accept uploads. */
+/** Codes that do not depend on the object. Some services reject this check with other codes, but accept uploads. */
 const CERTAIN: ReadonlySet<string | null> = new Set([
   "InvalidAccessKeyId",
   "SignatureDoesNotMatch",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encodePath } from "./encode-path.ts";
 
-// The URI encoding of AWS Signature Version 4: all but A-Z a-z 0-9 - . _ ~ is encoded, and slashes stay.
+// The URI encoding of AWS Signature Version 4: encodes everything except A-Z a-z 0-9 - . _ ~ and slashes.
 test.each([
   ["a/b c.mp4", "a/b%20c.mp4"],
   ["-._~", "-._~"],

@@ -33,7 +33,7 @@ it.each([
     { authorization: "Basic dXPDqXI6cEBzcw==" },
   ],
   ["https://token@up.example.com/in", `https://up.example.com${path}`, { authorization: "Basic dG9rZW46" }],
-])("a file of any size is one form to %s", async (url, posted, headers) => {
+])("uploads a file of any size in a single form to %s", async (url, posted, headers) => {
   const parsed = parseStorage({ url }, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const { keys } = parsed.value;
@@ -47,7 +47,7 @@ it.each([
   ]);
 });
 
-it.each(["image", "httpstream"] as const)("a file of an output of type %s has no `video_id`", async (type) => {
+it.each(["image", "httpstream"] as const)("sends no `video_id` with a file of an output of type %s", async (type) => {
   const store = openStore({ id, storage: { kind: "http", url: "https://up.example.com/in" } }, null, env);
   const [part] = await store.sign({ ...video, output: { key: "mine", type } }, null);
   expect(part?.form?.fields).toEqual([

@@ -17,9 +17,9 @@ const FIELD = "encoded_video";
 type Target = {
   readonly jobId: JobId;
   readonly storage: StorageOf<"http">;
-  /** The user and password for Basic authentication, if it needs one. */
+  /** User and password for Basic authentication; null if the URL has none. */
   readonly keys: AccessKeys | null;
-  /** Where requests may go. */
+  /** Hosts to which requests may go. */
   readonly allow: AllowPrivate;
 };
 
@@ -30,13 +30,13 @@ export function httpStore(target: Target): ObjectStore {
     check: () => checkHost(target.storage.url, target.allow),
     begin: async () => null,
     sign: async (file) => [partOf(target, file)],
-    // Each POST stores a file: nothing is to be completed or aborted.
+    // Each POST stores a file: there is nothing to complete or abort.
     complete: async () => {},
     abort: async () => {},
   };
 }
 
-/** The URL to which a file is POSTed: below the storage's own path, with the storage's query at the end. */
+/** The URL of the POST for a file: below the storage's own path, with the storage's query at the end. */
 export function httpUrl({ url }: StorageOf<"http">, objectName: string): string {
   const { origin, pathname, search } = new URL(url);
   return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}/${encodePath(joinPath("", objectName))}${search}`;
@@ -56,7 +56,7 @@ function partOf({ jobId, storage, keys }: Target, file: FileToStore): UploadPart
 
 /**
  * The form fields besides the file (docs/storage.md). Only videos have `video_id`, so that receivers can distinguish
- * them from images.
+ * videos from images.
  */
 function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadForm["fields"] {
   const ofVideo = type === "video" ? { video_id: key, encoded_video_id: key } : {};
@@ -65,13 +65,13 @@ function fieldsOf(jobId: JobId, { output: { key, type } }: FileToStore): UploadF
 }
 
 /**
- * Any response is accepted: only a POST shows how the server handles a POST. Throws NoStorageResponse without a
- * response.
+ * Accepts any response: only a POST shows how the server handles a POST. Throws NoStorageResponse if no response
+ * arrives.
  */
 async function checkHost(url: string, allow: AllowPrivate): Promise<null> {
   requireAllowed(url, allow);
   const request = new Request(`${new URL(url).origin}/`, {
-    // Not HEAD: some failures of the connection on Cloudflare are known by their body.
+    // Not HEAD: on Cloudflare, only the body reveals some connection failures.
     method: "GET",
   });
   try {

@@ -12,10 +12,10 @@ import { shownUrl } from "./s3/s3-urls.ts";
 
 export type StorageEnv = StorageBinding & SettingsVariables;
 
-/** A JobSpec. */
+/** The part of a JobSpec that names its storage. */
 type Stored = { readonly id: JobId; readonly storage: StorageSpec };
 
-/** Opens a job's storage. `keys` is null where none are needed. */
+/** Opens a job's storage. `keys` is null for storages without keys. */
 export function openStore({ id, storage }: Stored, keys: AccessKeys | null, env: StorageEnv): ObjectStore {
   switch (storage.kind) {
     case "s3":

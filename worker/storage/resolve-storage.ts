@@ -1,4 +1,4 @@
-// Completes a requested storage with what only the service or its provider knows.
+// Completes a requested storage with data that only the service or its provider knows.
 import { AppError, assertNever } from "#shared/errors.ts";
 import type { AccessKeys, RequestedStorage, StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { settingsOf } from "../settings.ts";
@@ -7,7 +7,7 @@ import { resolveBackblaze } from "./s3/resolve-backblaze.ts";
 
 export type ResolveInputs = {
   readonly env: StorageEnv;
-  /** Scheme and host under which the client reached this Worker. */
+  /** Scheme and host of the client's request. */
   readonly origin: string;
   readonly keys: AccessKeys | null;
 };
@@ -32,7 +32,7 @@ export async function resolveStorage(
   }
 }
 
-/** The origin of the service's own storage as the operator set it; null: that of the request. */
+/** The origin of the service's own storage that the operator has set; null: the request's origin is used. */
 function builtinOrigin(env: StorageEnv): string | null {
   if (env.STORAGE) return settingsOf(env).publicUrl;
   throw new AppError(

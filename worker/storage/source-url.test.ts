@@ -22,7 +22,7 @@ const signed = (source: ReturnType<typeof parsed>): Promise<string> =>
   sourceUrl(inputOf(source), source.secret, settings);
 
 describe("the address that nodes fetch from", () => {
-  it("is signed for one object of the bucket, whatever its key, for ranges and for hours", async () => {
+  it("is signed for a single object of the bucket, whatever its key, and allows ranges for 12 hours", async () => {
     const source = parsed({ ...local, key: KEY });
     const client = new AwsClient({ ...s3, service: "s3", region: "us-east-1" });
     expect((await client.fetch(shownSourceUrl(inputOf(source)), { method: "PUT", body: "0123456789" })).status).toBe(
@@ -40,13 +40,13 @@ describe("the address that nodes fetch from", () => {
     expect((await fetch(await signed(parsed({ ...local, key: "missing" })))).status).toBe(404);
   });
 
-  it("is the input's own where it has one", async () => {
+  it("is the input's own URL if the input has a URL", async () => {
     const url = "https://user:password@media.example.com:8443/a.mp4?signature=1";
     expect(await signed(parsed({ url }))).toBe(url);
   });
 });
 
-it("the URL that clients see contains no secret", () => {
+it("shows clients a URL of the source that contains no secret", () => {
   expect(shownSourceUrl(inputOf(parsed({ url: "https://u:p@media.example.com/a.mp4?s=1" })))).toBe(
     "https://media.example.com/a.mp4",
   );

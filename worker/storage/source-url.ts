@@ -1,4 +1,4 @@
-// The URLs of a job's source: for nodes, and for clients.
+// URLs of a job's source: for nodes, and for clients.
 import { AppError, assertNever } from "#shared/errors.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
@@ -9,7 +9,7 @@ import { keyUrl } from "./s3/s3-urls.ts";
 import { scratchUploadUrl } from "./source-uploads/scratch-uploads.ts";
 import { signUploadGet } from "./source-uploads/upload-url.ts";
 
-/** Long enough for a source that is fetched slowly, in several attempts: each range is a new request. */
+/** Long enough to fetch a source slowly and in several attempts: each range is a new request. */
 const SIGNED_SECONDS = 12 * 60 * 60;
 
 type UrlSettings = Pick<Settings, "sealingKeys" | "scratch">;
@@ -28,8 +28,8 @@ export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, s
 type StoredUpload = Pick<Extract<InputSpec, { kind: "upload" }>, "id" | "origin" | "store">;
 
 /**
- * The URL of an upload in the storage that holds it, valid for so many seconds. Throws AppError(storage_unreachable)
- * when the service has this storage no longer.
+ * The URL of an upload in its storage, valid for `seconds`. Throws AppError(storage_unreachable) when the service has
+ * lost access to this storage.
  */
 export async function uploadUrl(
   { id, origin, store }: StoredUpload,
@@ -41,7 +41,7 @@ export async function uploadUrl(
   throw new AppError("storage_unreachable", "The storage of uploads is no longer available: its operator removed it");
 }
 
-/** The URL of a source as clients see it: without user, password and query. */
+/** The URL of a source that clients see: without user, password and query. */
 export function shownSourceUrl(input: InputSpec): string {
   switch (input.kind) {
     case "url":

@@ -1,4 +1,4 @@
-// Errors of storages, besides a storage's own responses (network/storage-failure.ts).
+// Errors of storages that are not responses of a storage (network/storage-failure.ts has those).
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { type AllowPrivate, checkReachableUrl } from "#shared/network/address-policy.ts";
@@ -7,7 +7,7 @@ import { StorageRejection } from "#shared/network/storage-failure.ts";
 import { FailedConnection } from "../http-client/fetch-within.ts";
 
 /**
- * Checks a client's storage URL when it is used: the job may be older than the operator's current setting. Throws
+ * Checks a client's storage URL before each use: the job may be older than the operator's current setting. Throws
  * AppError(storage_address_not_allowed).
  */
 export function requireAllowed(url: string, allow: AllowPrivate): void {
@@ -16,7 +16,7 @@ export function requireAllowed(url: string, allow: AllowPrivate): void {
   throw new AppError("storage_address_not_allowed", `The URL of the storage is not allowed: ${checked.error}`);
 }
 
-/** `storage_unreachable` without any response to a request of the Worker. */
+/** `storage_unreachable`: a request of the Worker got no response. */
 export class NoStorageResponse extends AppError {
   readonly reason: ConnectionFailure;
 
@@ -28,32 +28,32 @@ export class NoStorageResponse extends AppError {
 }
 
 /**
- * Outside Cloudflare workerd reveals little: `Network connection lost.` is a connection that was refused or broken;
- * `internal error` may be that too, a host name that cannot be resolved, or a certificate that is not valid.
+ * Outside Cloudflare, workerd reveals little. `Network connection lost.` means that a connection was refused or broke.
+ * `internal error` may mean the same, a host name that cannot be resolved, or a certificate that is not valid.
  */
 function reasonOf(error: unknown): ConnectionFailure {
   if (error instanceof FailedConnection) return error.reason;
   return messageOf(error).startsWith("Network connection lost") ? "refused" : "no connection";
 }
 
-/** The multipart upload does not exist, in a storage without an error code for that. */
+/** The multipart upload does not exist, in a storage without an error code for this case. */
 export class UploadGone extends AppError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("storage_unreachable", message, options);
   }
 }
 
-/** The storage does not have a part of the multipart upload, or another version of it. */
+/** The storage has lost a part of the multipart upload, or has another version of the part. */
 export class PartLost extends AppError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("storage_unreachable", message, options);
   }
 }
 
-/** The codes of S3 and Azure for an upload that does not exist. */
+/** The error codes of S3 and Azure for an upload that does not exist. */
 const GONE: ReadonlySet<string | null> = new Set(["NoSuchUpload", "InvalidBlockList"]);
 
-/** True if an upload does not exist: it was completed, aborted, or never begun. */
+/** True if an upload does not exist: it was completed, aborted, or never started. */
 export const isUploadGone = (error: unknown): boolean =>
   error instanceof UploadGone || (error instanceof StorageRejection && GONE.has(error.serviceCode));
 

@@ -65,7 +65,7 @@ describe("object addresses", () => {
     ],
   ];
   const id = "AAAAAAAAAAAAAA" as JobId;
-  it.each(rows)("row %#", async (requested, name, url) => {
+  it.each(rows)("builds the URL of an object (row %#)", async (requested, name, url) => {
     const parsed = parseStorage(requested, "loopback");
     if (!parsed.ok) throw new Error(parsed.error.message);
     const { keys } = parsed.value;
@@ -74,7 +74,7 @@ describe("object addresses", () => {
   });
 });
 
-/** Jobs may be older than the operator's present setting, so that what they were created with proves nothing. */
+/** Jobs may be older than the operator's current setting, so the setting at their creation proves nothing. */
 it.each([
   "http://127.0.0.1:9",
   "http://10.0.0.1",
@@ -98,7 +98,7 @@ it.each([
   ];
   for (const body of bodies) {
     const parsed = parseStorage(body, "all");
-    // What no setting allows, none has allowed.
+    // No setting allows this URL, so no job can have it.
     if (!parsed.ok) continue;
     const origin = "https://copra.test";
     const storage = await resolveStorage(parsed.value.storage, { env, origin, keys: parsed.value.keys });
@@ -112,8 +112,8 @@ it.each([
   fetched.mockRestore();
 });
 
-describe("parts", () => {
-  it("is one for a small file; others are equal except the last, and limited in number", () => {
+describe("parts of an upload", () => {
+  it("stores a small file in a single part, and large files in a limited number of equal parts except the last", () => {
     expect(partSizes(0)).toEqual([0]);
     expect(partSizes(16 * MIB)).toEqual([16 * MIB]);
     expect(partSizes(16 * MIB + 1)).toEqual([16 * MIB, 1]);
@@ -134,11 +134,11 @@ describe("parts", () => {
     [2 ** 30, 16],
     [16 * 2 ** 30, 33],
     [2 ** 46, 64],
-  ])("of a file of about %i bytes that is still written have %i MiB", (expectedBytes, mib) => {
+  ])("splits an incomplete file of about %i bytes into parts of %i MiB", (expectedBytes, mib) => {
     expect(earlyPartBytes(expectedBytes)).toBe(mib * MIB);
   });
 
-  it("of such a file are whole until its size is known", () => {
+  it("has only whole parts until the size of the file is known", () => {
     expect(earlyPlaces(10, 0, [0, 7])).toEqual([
       { number: 1, offset: 0, sizeBytes: 10 },
       { number: 8, offset: 70, sizeBytes: 10 },
@@ -162,7 +162,7 @@ describe("sealed secrets", () => {
     expect(await seal("secret", "job:1", parseSealingKeys(one))).not.toBe(sealed);
   });
 
-  it("need keys of 32 bytes", () => {
+  it("rejects keys that do not have 32 bytes", () => {
     for (const text of ["", "k1", "k1:YQ==", `k 1:${btoa("a".repeat(32))}`]) {
       expect(() => parseSealingKeys(text), text).toThrow(/SEALING_KEYS/);
     }

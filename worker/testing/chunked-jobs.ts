@@ -1,4 +1,4 @@
-// Jobs that are encoded in chunks, for tests of their decisions.
+// Jobs encoded in chunks, for tests of their decisions.
 import { beforeAll } from "vitest";
 import { parseLeaseId } from "#shared/ids.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
@@ -14,7 +14,7 @@ import { checkedJob, newSpec, PROBE, videoChunking, videoProbe } from "./jobs.ts
 
 export const NOW = 1_000_000;
 export const SECONDS = 240;
-/** The lengths of the chunks with two slots, in seconds: multiples of segments of 6 s. */
+/** Chunk lengths with two slots, in seconds: multiples of the segments of 6 s. */
 export const LENGTHS = Array<number>(10).fill(24);
 export const ALL = LENGTHS.map((_, index) => index);
 export const STREAM = { path: "stream", dash: { path: "dash" }, variants: ["mp4:720p", "mp4:360p"] };
@@ -36,7 +36,7 @@ export function useChunkedSpec(): void {
 
 export const CHUNKING = { readOrigin: false };
 let tokens = 0;
-/** One task for a node, or undefined. */
+/** Assigns a task to a node. `given` is undefined if no task is left. */
 export function claim(
   state: JobState,
   nodeId = "a",
@@ -79,7 +79,7 @@ export const tracksOf = ({ lease, task }: Pick<Assignment, "lease" | "task">): {
     return heights.map((track) => ({ output: spec.index, track }));
   });
 };
-/** The scratch folder of an attempt, without the slash. */
+/** The scratch folder of an attempt, without the slash at its end. */
 export const folderOf = ({ lease }: { readonly lease: string }): string => {
   const { task, attempt } = parseLeaseId(lease) ?? {};
   return `${task}-${attempt}`;
@@ -134,7 +134,7 @@ export function upload(state: JobState, id: string): JobState {
   return files.reduce((next, file) => recordUpload(next, id, file, single), state);
 }
 
-/** One node does one task correctly. */
+/** Lets a node do a single task correctly. */
 export function step(state: JobState, nodeId = "a", now = NOW, tookMs = 1000): JobState {
   const { state: claimed, given, id } = claim(state, nodeId, now);
   if (!given) throw new Error("No task to do");
@@ -147,7 +147,7 @@ export function step(state: JobState, nodeId = "a", now = NOW, tookMs = 1000): J
   );
 }
 
-/** Does tasks until none is left, or the next one is of a kind that `until` accepts. */
+/** Does tasks until no task is left, or until `until` accepts the kind of the next task. */
 export function run(state: JobState, until: (kind: string) => boolean = () => false): JobState {
   let next = state;
   for (;;) {
@@ -156,7 +156,7 @@ export function run(state: JobState, until: (kind: string) => boolean = () => fa
     next = step(next);
   }
 }
-/** Results as if all chunks except one were done. */
+/** The results of a job whose chunks are all done, except the chunk at `index`. */
 export const allBut = ({ chunkResults }: JobState, index: number): JobState["chunkResults"] => {
   const [some] = Object.values(chunkResults);
   return Object.fromEntries(ALL.flatMap((n) => (n === index || !some ? [] : [[n, some]])));

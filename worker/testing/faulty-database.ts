@@ -1,6 +1,6 @@
-// A database that fails in the ways D1 does, for tests: the real one, with faults on its calls.
+// The real database with injected faults, for tests. Calls fail as D1's calls fail.
 
-/** `rejects`: an error, nothing is executed; `loses the response`: executed, and an error; `hangs`: never responds. */
+/** `rejects`: an error, nothing is executed. `loses the response`: executed, then an error. `hangs`: never responds. */
 export type Fault = "rejects" | "loses the response" | "hangs";
 
 /** D1's messages (D1, "Debug D1": error list). */

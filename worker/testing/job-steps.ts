@@ -22,7 +22,7 @@ export function useSpec(): void {
   });
 }
 
-/** A claim of one task by one node. */
+/** A node's claim of a single task. */
 export const claim = (
   state: JobState,
   token: string,
@@ -45,7 +45,7 @@ export const claim = (
     now,
   );
 
-/** A job whose source was inspected, and whose encode task a node has claimed with token `t2`. */
+/** A job whose source was inspected. A node has claimed its encode task with the token `t2`. */
 export function encoding(of: JobSpec = spec): JobState {
   const inspecting = claim(checkedJob(of), "t1", NOW, "node-a", "inspect").state;
   return claim(completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW), "t2").state;

@@ -1,4 +1,4 @@
-// For the tests of the Worker: accounts, requests and jobs.
+// Accounts, requests and jobs for tests of the Worker.
 import { env, exports } from "cloudflare:workers";
 import { inject } from "vitest";
 import { newJobId } from "#shared/ids.ts";
@@ -49,7 +49,7 @@ export async function newNodeToken(): Promise<string> {
 
 export const SECRET_KEY = "very-secret-storage-key";
 
-/** A storage without a server: it fails new jobs. */
+/** A storage without a server: it makes new jobs fail. */
 export const NOWHERE = {
   service: "s3other",
   endpoint: "http://127.0.0.1:9",
@@ -71,7 +71,7 @@ export function checkedJob(spec: JobSpec): JobState {
   return { ...state, emitted: dueEvents(state).emitted };
 }
 
-/** A valid body of POST /v2/jobs; there are no servers at its other URLs. */
+/** A valid body of POST /v2/jobs. No servers exist at its other URLs. */
 export const jobBody = (changes: Record<string, unknown> = {}): Record<string, unknown> => ({
   input: { url: "https://media.example.com/video.mp4" },
   storage: unclearStorage(),
@@ -130,7 +130,7 @@ export const videoProbe = (seconds: number): MediaProbe => ({
 });
 const RATE_25 = { r_frame_rate: "25/1", avg_frame_rate: "25/1" };
 
-/** What a node reports about splitting such a source, whose copy is in the folder of the inspect task. */
+/** A node's report about splitting such a source. A copy of the source is in the folder of the inspect task. */
 export const videoChunking = (seconds: number, folder = "inspect-1"): Chunking & { ok: true } => ({
   ok: true,
   source: { from: "scratch", pieces: [{ name: `${folder}/source-1`, sizeBytes: 1_000_000 }] },

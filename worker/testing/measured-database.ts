@@ -1,12 +1,12 @@
-// A database that counts, for tests: round trips, and what D1 reports: rows read and written (what is paid for), and
-// the time of the statements.
+// A database that counts, for tests: round trips, and the numbers that D1 reports: rows read and written (Cloudflare
+// bills these), and the time of the statements.
 import { env } from "cloudflare:workers";
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
 
 export type Work = { calls: number; rowsRead: number; rowsWritten: number; ms: number };
 
-/** `raw` calls, which drizzle makes for typed selects, are counted without their rows: D1 does not report them. */
+/** Counts `raw` calls without their rows: drizzle makes them for typed selects, and D1 does not report their rows. */
 export function measuredDatabase(db: D1Database): { db: D1Database; work: Work } {
   const work: Work = { calls: 0, rowsRead: 0, rowsWritten: 0, ms: 0 };
   const real = new WeakMap<object, D1PreparedStatement>();

@@ -1,4 +1,4 @@
-// For the tests of the hub: nodes at the other end of real sockets, and jobs that wait for them.
+// Nodes at the other end of real sockets, and jobs that wait for them, for tests of the hub.
 import { applyD1Migrations, reset } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeEach, vi } from "vitest";
@@ -27,13 +27,13 @@ export function useNodes(): void {
 /** A node's side of the socket. */
 export type TestNode = {
   readonly socket: WebSocket;
-  /** Frames that it received and no test has read yet. */
+  /** Received frames that no test has read yet. */
   readonly frames: HubFrame[];
   /** The code of the close frame. */
   readonly closed: Promise<number>;
   /** The reason of the close frame. */
   readonly reason: Promise<string>;
-  /** The first frame of a type, when it comes. */
+  /** Waits for the first frame of a type. */
   next<Type extends HubFrame["type"]>(type: Type): Promise<Extract<HubFrame, { type: Type }>>;
   /** Sends a frame, or any text. */
   say(frame: unknown): void;
@@ -41,7 +41,7 @@ export type TestNode = {
 
 const FRAME_LIMIT_MS = 30_000;
 
-/** Opens a socket with a token, by default the file's own, and further headers. */
+/** Opens a socket with a token (by default the file's own token) and further headers. */
 export async function connect(withToken = token, more: Readonly<Record<string, string>> = {}): Promise<TestNode> {
   const headers = { ...bearer(withToken), ...more, upgrade: "websocket" };
   const response = await exports.default.fetch(new Request("https://copra.test/v2/nodes/connect", { headers }));
@@ -91,7 +91,7 @@ export async function joined(
   return node;
 }
 
-/** A job whose first task waits. */
+/** A job whose first task waits for a node. */
 export async function newJob(changes: Partial<JobSpec> = {}): Promise<JobSpec> {
   const spec = { ...(await newSpec()), ...changes };
   await jobOf(env, spec.id).create(spec);

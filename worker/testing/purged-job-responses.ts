@@ -1,6 +1,6 @@
-// The responses of routes that need more of a job than its row, after its state was purged; for tests.
+// Responses of routes that need more of a job than its row, after the job's state was purged. For tests.
 
-/** Method, path after `/v2`, status, error code, and a pattern for the message. */
+/** For each route: method, path after `/v2`, status, error code, and a pattern for the message. */
 export const purgedJobResponses = (id: string): readonly [string, string, number, string, RegExp][] => [
   ["DELETE", `/jobs/${id}`, 409, "job_state_conflict", /ended/],
   ["POST", `/jobs/${id}/retry`, 409, "job_state_conflict", /was deleted; create a new job/],
@@ -11,7 +11,7 @@ export const purgedJobResponses = (id: string): readonly [string, string, number
   ["GET", `/jobs/${id}/request`, 409, "job_state_conflict", /request .* deleted/],
 ];
 
-/** The same for the metadata, which some jobs keep longer than their state. */
+/** The same for routes of metadata. Some jobs keep their metadata longer than their state. */
 export const deletedMetadataResponses = (id: string): ReturnType<typeof purgedJobResponses> => [
   ["GET", `/metadata/jobs/${id}`, 404, "metadata_not_found", /deleted/],
   ["GET", `/metadata/jobs/${id}/input`, 404, "metadata_not_found", /deleted/],

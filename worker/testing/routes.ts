@@ -1,4 +1,4 @@
-// The service's routes for tests, read from the app, so that a new route is tested automatically.
+// The service's routes for tests, read from the app, so that new routes are tested automatically.
 import { app } from "../http/app.ts";
 
 /** The users of a route. */
@@ -6,7 +6,7 @@ export type Audience = "client" | "node" | "operator" | "anyone";
 
 export type TestRoute = { readonly method: string; readonly path: string; readonly audience: Audience };
 
-/** The audience by the start of the path. A route without an entry fails all tests. */
+/** The audience for each start of a path. A route without an entry fails all tests. */
 const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/v2\/jobs(\/|$)/, "client"],
   [/^\/v2\/metadata\//, "client"],
@@ -14,9 +14,9 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/v2\/nodes\//, "node"],
   [/^\/v2\/admin\//, "operator"],
   [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],
-  // Signed URLs and ids that cannot be guessed; they are tested with the route.
+  // Signed URLs, and ids that cannot be guessed. The tests of the route cover them.
   [/^\/storage\//, "anyone"],
-  // With any of the credentials; they are tested with the route.
+  // Any of the credentials is enough. The tests of the route cover them.
   [/^\/v2\/session(\/|$)/, "anyone"],
   [/^\/(dashboard|assets|guides)\//, "anyone"],
   [/^\/llms(-full)?\.txt$/, "anyone"],
@@ -31,7 +31,7 @@ export const ROUTES: readonly TestRoute[] = app.routes
     return { method, path, audience };
   });
 
-/** The route's path with its parameters filled in. Throws when one is missing. */
+/** The route's path with its parameters filled in. Throws when a parameter is missing. */
 export const fill = ({ path }: TestRoute, values: Readonly<Record<string, string>>): string =>
   path.replace(/:(\w+)(?:\{[^}]*\})?/g, (_, name: string) => {
     const value = values[name];

@@ -2,7 +2,7 @@ import { inject } from "vitest";
 
 const { endpoint, accessKeyId, secretAccessKey } = inject("s3");
 
-/** The `storage` of a job whose results go to the tests' S3 server. */
+/** The `storage` of a job that stores its outputs on the tests' S3 server. */
 export const S3_STORAGE = {
   service: "s3other",
   endpoint,

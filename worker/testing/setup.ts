@@ -5,13 +5,13 @@ import type { Env as WorkerEnv } from "../bindings.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where test/services/worker-answers.ts answers as asked. */
+    /** The URL of test/services/worker-answers.ts, which sends the answer that the request describes. */
     answers: string;
-    /** Of the real S3 server that test/services/worker-storage.ts runs beside the tests. */
+    /** The real S3 server that test/services/worker-storage.ts runs beside the tests. */
     s3: { endpoint: string; accessKeyId: string; secretAccessKey: string };
-    /** Of the server that speaks SNS, which test/services/worker-sns.ts runs beside the tests. */
+    /** The SNS server that test/services/worker-sns.ts runs beside the tests. */
     sns: { endpoint: string; region: string; accessKeyId: string; secretAccessKey: string };
-    /** Of the container in the Azure emulator that test/services/worker-azure.ts runs beside the tests. */
+    /** The container in the Azure emulator that test/services/worker-azure.ts runs beside the tests. */
     azure: { endpoint: string; account: string; key: string; container: string };
   }
 }
@@ -20,9 +20,9 @@ declare global {
   namespace Cloudflare {
     interface Env extends WorkerEnv {
       MIGRATIONS: D1Migration[];
-      /** Which faults worker/job/faults tries: `long`, a seed, or the name of one. */
+      /** Faults that worker/testing/faults tries: `long`, a share, a seed, or the name of a fault. */
       FAULTS: string;
-      /** Two requests a minute. */
+      /** Allows two requests a minute. */
       TIGHT_RATE: RateLimit;
     }
     interface GlobalProps {
@@ -31,6 +31,7 @@ declare global {
   }
 }
 
-// The files of this project share a workerd (vitest.config.ts): each starts without objects, rows and files of others.
+// The files of this project share a workerd (vitest.config.ts). Each file starts without objects, rows and stored files
+// of other files.
 await reset();
 await applyD1Migrations(env.DB, env.MIGRATIONS);

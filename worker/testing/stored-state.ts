@@ -7,15 +7,15 @@ import type { jobOf } from "../rpc/job.ts";
 export const loadState = (storage: DurableObjectStorage): JobState | null => new JobStore(storage).load();
 
 /**
- * Changes the state of a job on disk, if it has one, as if time had passed, and drops the object from memory. An effect
- * that is under way, or an alarm, may write over it: then it is changed again.
+ * Changes the state of a job on disk, if it has a state, as if time had passed. Drops the object from memory. A running
+ * effect or an alarm may overwrite the state; it is then changed again.
  */
 export async function rewriteState(
   job: ReturnType<typeof jobOf>,
   change: (state: JobState) => JobState,
 ): Promise<void> {
   for (let written: string | null = null; ; ) {
-    // Nothing that began before may still write. There may be nothing to evict.
+    // Evicts the object, so that earlier effects cannot write anymore. There may be nothing to evict.
     await evictDurableObject(job).catch(() => {});
     const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify(loadState(storage)));
     if (stored === written) return;

@@ -1,4 +1,4 @@
-// Turns with a job that do one thing, as a hub would do it.
+// Turns with a job for a single purpose, as a hub would send them.
 import type { LeaseId } from "#shared/ids.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
@@ -13,12 +13,12 @@ export async function claimFrom(job: Job, request: ClaimRequest): Promise<readon
   return (await job.turn({ ...EMPTY_TURN, want: [request] })).assigned[0] ?? [];
 }
 
-/** Reports progress; returns the leases that their nodes must drop. */
+/** Reports progress. Returns the leases that their nodes must drop. */
 export async function sendProgress(job: Job, progress: readonly ProgressItem[]): Promise<readonly LeaseId[]> {
   return (await job.turn({ ...EMPTY_TURN, progress })).cancel;
 }
 
-/** A node has reconnected with these leases; returns those that it must drop. */
+/** Reports the leases of a node that has reconnected. Returns the leases that the node must drop. */
 export async function renewLeases(job: Job, alive: readonly LeaseProof[]): Promise<readonly LeaseId[]> {
   return (await job.turn({ ...EMPTY_TURN, alive })).cancel;
 }

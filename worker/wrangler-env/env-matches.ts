@@ -1,20 +1,20 @@
-// Compiles only if the Worker's bindings are those of wrangler.toml: `npm run wrangler:types` writes generated.d.ts
-// from it. The types of the objects' calls are the Worker's own. That script also removes what the compiler remembers
-// of this folder, because TypeScript 7.0 does not check it again when only generated.d.ts has changed.
+// Compiles only if the Worker's bindings match wrangler.toml. `npm run wrangler:types` writes generated.d.ts from
+// wrangler.toml. The types of the objects' calls are the Worker's own. The script also removes the compiler's cache of
+// this folder, because TypeScript 7.0 does not check the folder again when only generated.d.ts has changed.
 import type { Env } from "../bindings.ts";
 import type { SettingsVariables } from "../settings.ts";
 
 type Objects = "JOB" | "HUB" | "ACCOUNT";
 
-/** What wrangler.toml binds is what the Worker expects. */
+/** wrangler.toml binds everything that the Worker expects. */
 export const expected = (env: WranglerEnv): Omit<Env, Objects> => env;
 
 type Bound = keyof WranglerEnv;
 type Known = keyof Env;
 /** A binding of the Worker that is in neither wrangler.toml nor the settings. */
 type Unbound = Exclude<Known, Bound | keyof SettingsVariables>;
-/** What wrangler.toml binds and the Worker does not know. */
+/** A binding in wrangler.toml that the Worker does not know. */
 type Unknown = Exclude<Bound, Known>;
 
-/** Has no properties; else the compiler names the one that is missing here. */
+/** Has no properties. If a property is missing here, the compiler names it. */
 export const mismatches: Record<Unbound | Unknown, never> = {};

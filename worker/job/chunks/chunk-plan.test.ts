@@ -48,7 +48,7 @@ describe("a job in chunks", () => {
     expect(kindsOf(chunk.state)).toHaveLength(ALL.length - 1);
   });
 
-  it("is joined once audio and chunks are done, and shows how it was made", () => {
+  it("is joined when audio and chunks are done, and shows a receipt", () => {
     const state = joining();
     expect(kindsOf(state)).toEqual(["join"]);
     const { given, state: claimed, id } = claim(state, "b");
@@ -130,7 +130,7 @@ describe("a job in chunks", () => {
       { chunking: { ...videoChunking(SECONDS), splitPoints: [] } },
       "too few exact split points",
     ],
-  ])("is encoded in one piece when it is %s, and shows why", async (_, changes, what, reason) => {
+  ])("is not encoded in chunks if it is %s, and shows the reason", async (_, changes, what, reason) => {
     const state = inspected(await newSpec({ ...FAST, ...changes }), what);
     expect(kindsOf(state)).toEqual(["encode"]);
     expect(viewJob(state).ultrafast).toEqual({ chunks: 0, reason: expect.stringContaining(reason) });
@@ -151,7 +151,7 @@ describe("a job in chunks", () => {
     expect(viewJob(completeTask(state, id, result, NOW, 6)).ultrafast).toEqual({ chunks });
   });
 
-  it("is encoded in one piece without a scratch bucket, and has no `ultrafast` if it was not requested", async () => {
+  it("is not encoded in chunks without a scratch bucket, and has `ultrafast` only if requested", async () => {
     const { state, given } = claim(checkedJob(spec), "a", NOW, null);
     expect(given.task).toMatchObject({ chunking: null });
     const result = { kind: "inspect" as const, probe: videoProbe(SECONDS), chunking: videoChunking(SECONDS) };

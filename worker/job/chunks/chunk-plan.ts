@@ -1,4 +1,4 @@
-// Decides, once the source was inspected, which outputs are made of chunks and where the source is split.
+// Decides, after the inspection of the source, which outputs are made of chunks and where the source is split.
 
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
@@ -24,7 +24,7 @@ export type ChunkPlan =
 export type Inspected = {
   /** The task that inspected the source. */
   readonly task: TaskState;
-  /** What its node reported about chunks; undefined when it reported nothing. */
+  /** The node's report about chunks; undefined if it reported nothing. */
   readonly chunking: Chunking | undefined;
   /** Encodes that all connected nodes can do at the same time. */
   readonly slots: number;
@@ -34,9 +34,7 @@ export type Inspected = {
 export const mayBeChunked = ({ settings, outputs }: Pick<JobSpec, "settings" | "outputs">): boolean =>
   settings.ultrafast && outputs.some(({ type }) => type !== "image");
 
-/**
- * Plans the chunks of a job whose source's probe is known, for those of the wanted outputs that can be made of them.
- */
+/** Plans the chunks of a job whose source has a probe, for the wanted outputs that can be made of chunks. */
 export function planChunks(state: JobState, wanted: readonly number[], inspected: Inspected): ChunkPlan {
   const specs = state.spec.outputs.filter(({ index }) => wanted.includes(index));
   const { outputs, why } = chunkedOutputs(specs, state);
@@ -93,7 +91,7 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
   };
 }
 
-/** By how much the duration of the frames may differ from that in the probe. */
+/** Maximum difference between the duration of the frames and the duration in the probe, as a share. */
 const LENGTH_TOLERANCE = 0.1;
 
 /** True if the frames and the probe agree. Both come from the node that inspected the source. */
@@ -116,7 +114,7 @@ function audioCostMs({ input: { probe } }: JobState): number {
   return ((durationMs ?? 0) * AUDIO_COST) / megapixels;
 }
 
-/** The outputs that can be made of chunks of the same lengths, and why the first of the others cannot. */
+/** The outputs that can be made of chunks of the same lengths, and the reason why the first other output cannot. */
 function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { outputs: OutputSpec[]; why: string } {
   const probe = input.probe ?? { streams: [], format: {} };
   const durationMs = sourceFacts(probe).durationMs ?? 0;
@@ -137,8 +135,8 @@ const needsAudioTask = (spec: OutputSpec, { input: { probe } }: JobState): boole
 
 /**
  * The chunks of an earlier round, if they still exist, are of the same outputs (nodes report the encoders that made
- * them), and the source is the same. That is nearly certain when it has the same size, all split points have the same
- * timestamps, and as many bytes of video are before each of them.
+ * them), and the source is the same. The source is nearly certainly the same if it has the same size, all split points
+ * have the same timestamps, and as many bytes of video are before each of them.
  */
 function reusableWork(
   state: JobState,
@@ -153,7 +151,7 @@ function reusableWork(
   return isSame && areSame && sizeOf(source) === sizeOf(chunks.source) ? chunks : null;
 }
 
-/** All values of a split point. */
+/** Text with all values of a split point. */
 const keyOf = (point: PossibleSplitPoint): string => packSplitPoints([point]).flat().join(" ");
 
 const sizeOf = (source: ChunkWork["source"]): number =>

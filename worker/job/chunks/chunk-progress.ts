@@ -9,7 +9,7 @@ const AUDIO_SHARE = 0.02;
 const JOIN_SHARE = 0.13;
 const CHUNKS_SHARE = 1 - AUDIO_SHARE - JOIN_SHARE;
 
-/** 0 to 1. `fractionOf` returns the progress of one task. */
+/** Progress of outputs that are made of chunks, 0 to 1. `fractionOf` returns the progress of a task. */
 export function chunkedFraction(
   { tasks, chunkResults }: JobState,
   work: ChunkWork,

@@ -33,7 +33,7 @@ import { viewJob } from "../views/job-view.ts";
 useChunkedSpec();
 
 describe("a chunk", () => {
-  /** A job with one finished chunk, and one that a node works on. */
+  /** A job with a finished chunk, and with a chunk that a node works on. */
   function chunking() {
     const first = run(inspected(), (kind) => kind === "chunk");
     return claim(step(first), "b");
@@ -66,7 +66,7 @@ describe("a chunk", () => {
       "a name in another attempt's folder",
       (given) => other(given, (track) => ({ ...track, name: "chunk-0-1/0-v.mp4" })),
     ],
-  ])("with %s goes to another node, and ends encoding in chunks when it is repeated", (_, report) => {
+  ])("goes to another node if it has %s, and ends encoding in chunks if this is repeated", (_, report) => {
     const { state, given, id } = chunking();
     const once = completeTask(state, id, report(given), NOW);
     expect(once.tasks.find((task) => task.id === id)).toMatchObject({ phase: "pending", avoid: ["b"], failures: 1 });
@@ -79,7 +79,7 @@ describe("a chunk", () => {
     expect(run(fallen).status).toBe("job.completed");
   });
 
-  it("by another encoder is not accepted and is no failure; the next node gets the required encoder", () => {
+  it("is not accepted from another encoder, without a failure; the next node gets the required encoder", () => {
     const { state, given, id } = chunking();
     expect(given.task).toMatchObject({ encoder: "libx264 7.0" });
     const rejected = completeTask(state, id, good(given, { encoder: "h264_nvenc 7.0" }), NOW);
@@ -87,7 +87,7 @@ describe("a chunk", () => {
     expect(checkLease(rejected, { lease: given.lease, token: given.token }).verdict).toBe("superseded");
     const lacking = failTask(state, id, { code: "encoder_not_available", message: "No libx264" }, NOW);
     expect(lacking.tasks.find((task) => task.id === id)).toMatchObject({ failures: 0, losses: 0 });
-    // A node gets such a chunk again only when it has failed all waiting ones; then it counts as a loss.
+    // A node gets such a chunk again only after it has failed all waiting chunks. Then it counts as a loss.
     const others = rejected.tasks.filter((task) => task.id === id);
     const back = claim({ ...rejected, tasks: others, chunkResults: allBut(rejected, 1) }, "b");
     const twice = failTask(back.state, id, { code: "encoder_not_available", message: "No libx264" }, NOW);
@@ -96,7 +96,7 @@ describe("a chunk", () => {
     expect([ended.status, ultrafastReceipt(ended)?.retries]).toEqual(["job.completed", 1]);
   });
 
-  it("that is lost is started again, until it was lost too often", () => {
+  it("is started again after a loss, until it was lost too often", () => {
     const { state, given, id } = chunking();
     const lost = expireLeases(state, NOW + LEASE_MS);
     expect(kindsOf(lost)[0]).toBe(id);
@@ -112,7 +112,7 @@ describe("a chunk", () => {
     ]);
   });
 
-  it("that fails permanently revokes the other leases, and keeps finished outputs", () => {
+  it("revokes the other leases if it fails permanently, and keeps finished outputs", () => {
     const { state, given, id } = chunking();
     const two = claim(state, "c");
     const fallen = failTask(two.state, id, { code: "watermark_failed", message: "It is not an image" }, NOW);
@@ -146,7 +146,7 @@ describe("joining", () => {
     expect([ended.status, ultrafastReceipt(ended)]).toEqual(["job.completed", null]);
   });
 
-  it("that fails for one output is retried for it, which is then encoded in one piece", () => {
+  it("is retried for a failed output, which is then encoded in one piece", () => {
     const { state, given, id } = claim(joining());
     const half = { ...good(given), outputs: [made(0), failed(2, "encoding_failed")] } as TaskResult;
     const once = completeTask(upload(state, id), id, half, NOW);
@@ -158,7 +158,7 @@ describe("joining", () => {
     expect(claim(twice).given).toMatchObject({ task: { kind: "encode", outputs: [{ index: 2 }] } });
   });
 
-  it("does not encode in one piece what a storage rejects", () => {
+  it("does not encode an output again if the storage rejects it", () => {
     const { state, given, id } = claim(joining());
     const rejected = { ...good(given), outputs: [made(0), failed(2, "storage_denied")] } as TaskResult;
     const ended = completeTask(upload(state, id), id, rejected, NOW);

@@ -1,4 +1,4 @@
-// How nodes' reports on the tasks chunk, audio and join change a job. Pure: (state, report, now) → next state.
+// Changes of a job by nodes' reports on the tasks chunk, audio and join. Pure: (state, report, now) → next state.
 import type { Failure } from "#shared/errors.ts";
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
@@ -25,7 +25,7 @@ type AudioReport = TaskResult & { kind: "audio" };
 
 const mismatch = (message: string): Failure => ({ code: "chunk_mismatch", message });
 
-/** Why a reported chunk is not accepted, or null. */
+/** Reason why a reported chunk is not accepted, or null. */
 export function chunkFailure(state: JobState, task: TaskState, report: ChunkReport): Failure | null {
   const work = activeWork(state);
   const range = work && rangesOf(work)[task.chunk ?? -1];
@@ -55,7 +55,7 @@ const has = (tracks: readonly { output: number }[], index: number): boolean =>
 const areOwn = (task: TaskState, tracks: ChunkReport["tracks"]): boolean =>
   tracks.every(({ name, output }) => name.startsWith(attemptFolder(task)) && task.outputs.includes(output));
 
-/** True if a track has as many frames as expected: exactly the source's, where the output keeps all timestamps. */
+/** True if a track has as many frames as expected: exactly the source's number if the output keeps all timestamps. */
 function fits(state: JobState, output: number, frames: number, ofSource: number): boolean {
   const spec = state.spec.outputs[output];
   const formats = spec?.type === "video" ? [spec] : spec?.type === "httpstream" ? spec.variants : [];
@@ -67,7 +67,7 @@ function fits(state: JobState, output: number, frames: number, ofSource: number)
 const KEEPS_TIMESTAMPS: ReadonlySet<string> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "3gp"]);
 
 /**
- * Accepts a chunk that has no failure. The first good one counts: a node that still works on it is notified to stop.
+ * Accepts a chunk that has no failure. The first good chunk counts: a node that still works on it is notified to stop.
  */
 export function acceptChunk(state: JobState, task: TaskState, report: ChunkReport, now: number): JobState {
   const { chunks } = state;
@@ -97,7 +97,7 @@ export function acceptChunk(state: JobState, task: TaskState, report: ChunkRepor
   return endWaiting(joinIfReady(removeTask(moveOutputs(next, task.outputs, "start"), task.id)), now);
 }
 
-/** With the last chunk an early join waits no more. */
+/** Ends the wait of an early join when the last chunk is done. */
 function endWaiting(state: JobState, now: number): JobState {
   const task = state.tasks.find(({ lease }) => lease?.waitedUntil === null);
   if (!task?.lease || joinsEarly(state, task)) return state;
@@ -109,7 +109,7 @@ function packedTrack(task: TaskState, { tracks }: ChunkReport, key: string): Chu
   return track ? [track.name.slice(attemptFolder(task).length), track.sizeBytes, track.frames ?? 0] : null;
 }
 
-/** Why reported audio is not accepted, or null. */
+/** Reason why reported audio is not accepted, or null. */
 export function audioFailure(task: TaskState, { tracks }: AudioReport): Failure | null {
   if (!areOwn(task, tracks)) return mismatch("The audio is in a scratch folder that is not the task's own");
   return task.outputs.every((index) => has(tracks, index)) ? null : mismatch("The audio of an output is missing");
@@ -120,14 +120,14 @@ export const acceptAudio = (state: JobState, { tracks }: AudioReport): JobState 
   joinIfReady(state.chunks ? { ...state, chunks: { ...state.chunks, audio: tracks } } : state);
 
 /**
- * The largest difference of a chunk's first frame from its planned timestamp that is only rounding (design: 0.1 ms).
+ * Largest difference between a chunk's first frame and its planned timestamp that is only rounding (design: 0.1 ms).
  */
 const MAX_ERROR_US = 100;
 
 /** A node cannot have joined chunks that are still encoded. */
 export const NOT_ALL_JOINED = mismatch("The chunks were joined before all of them were done");
 
-/** Why the joined chunks are not as planned, or null. */
+/** Reason why the joined chunks are not as planned, or null. */
 export function boundaryFailure({ framesPlanned, framesJoined, largestErrorUs }: ChunkBoundaryCheck): Failure | null {
   if (framesPlanned !== framesJoined) {
     return mismatch(`The joined video has ${framesJoined} frames instead of ${framesPlanned}`);
@@ -137,14 +137,14 @@ export function boundaryFailure({ framesPlanned, framesJoined, largestErrorUs }:
 }
 
 /**
- * Adds the task that joins the chunks once all of them and the audio are done; for a stream that is played while it is
- * encoded, once the first chunk and the audio are.
+ * Adds the task that joins the chunks when all chunks and the audio are done. For a stream that is played while it is
+ * encoded, the first chunk and the audio are enough.
  */
 export function joinIfReady(state: JobState): JobState {
   const work = activeWork(state);
   if (!work) return state;
   const [known] = state.tasks.filter(({ kind, phase }) => kind === "join" && phase !== "failed");
-  // The hub forgets a task that no node could take; now one may.
+  // The hub forgets a task that no node could take. Now a node may take it.
   if (known) return known.phase === "pending" ? requestAdvertising(state, slotClassOf(known)) : state;
   const variant = isWhole(state, work) ? undefined : "early";
   if (variant && !mayJoinEarly(state, work)) return state;
@@ -152,7 +152,7 @@ export function joinIfReady(state: JobState): JobState {
   return addTask(state, newTask({ kind: "join", round: state.round, outputs, ...(variant && { variant }) }));
 }
 
-/** Joins the chunks when all of them are done, and not before: the outputs do not depend on joining them early. */
+/** Joins the chunks only when all of them are done: the outputs do not depend on joining them early. */
 export const joinLate = (state: JobState, task: TaskState): JobState => {
   const { chunks } = state;
   return chunks ? joinIfReady(dropTask({ ...state, chunks: { ...chunks, mayJoinEarly: false } }, task)) : state;
@@ -178,7 +178,7 @@ export function fallBack(state: JobState, reason: string): JobState {
 export const countRetry = (state: JobState): JobState =>
   state.chunks ? { ...state, chunks: { ...state.chunks, retries: state.chunks.retries + 1 } } : state;
 
-/** Adds the tasks with which the work on chunks starts, besides the chunks themselves (see freshChunks). */
+/** Adds the first tasks of the work on chunks, besides the chunks themselves (see freshChunks). */
 export function beginWork(state: JobState, work: ChunkWork): JobState {
   const started = { ...state, chunks: work, ultrafast: { reason: null } };
   if (work.audioOutputs.length === 0 || work.audio !== null) return joinIfReady(started);

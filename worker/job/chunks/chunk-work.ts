@@ -1,4 +1,4 @@
-// The chunks of a job: where each starts and ends, which are done, and the tasks that the others need.
+// The chunks of a job: their ranges, the finished chunks, and the tasks that the other chunks need.
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { unpackSplitPoints } from "#shared/media/frame-index.ts";
@@ -23,11 +23,11 @@ export const chunkCount = ({ splitPoints }: Pick<ChunkWork, "splitPoints">): num
 export const wantedOutputs = (state: JobState, work: ChunkWork): number[] =>
   work.outputs.filter((index) => !isTerminalOutput(state.outputs[index]?.phase ?? "failed"));
 
-/** True if a task is one of those that together make outputs of chunks. */
+/** True for the tasks that together make outputs of chunks. */
 export const isChunkedTask = ({ kind }: Pick<TaskState, "kind">): boolean =>
   kind === "chunk" || kind === "audio" || kind === "join";
 
-/** Folder of the scratch bucket that one attempt of a task, and no other, may write to. */
+/** Folder of the scratch bucket that only this attempt of a task may write to. */
 export const attemptFolder = ({ id, attempt }: Pick<TaskState, "id" | "attempt">): string => scratchFolder(id, attempt);
 
 /** The tracks of a finished chunk, for these outputs. */
@@ -41,7 +41,7 @@ export function tracksOf(work: ChunkWork, result: ChunkResult, outputs: readonly
   });
 }
 
-/** The tracks of the finished chunks from this one on, up to the first that is not finished. */
+/** The tracks of the finished chunks from `from` on, up to the first unfinished chunk. */
 export function finishedChunks(
   state: JobState,
   { outputs }: Pick<TaskState, "outputs">,
@@ -67,7 +67,9 @@ export const joinsEarly = (state: JobState, { kind }: Pick<TaskState, "kind">): 
   return work !== null && !isWhole(state, work);
 };
 
-/** True if a stream can be played already: its first chunk and its audio are done, and its client wants to. */
+/**
+ * True if a stream can be played already: its first chunk and its audio are done, and its client wants to play early.
+ */
 export const mayJoinEarly = (state: JobState, work: ChunkWork): boolean =>
   work.mayJoinEarly && state.chunkResults[0] !== undefined && hasAudio(work) && isPlayedEarly(state, work);
 
@@ -77,9 +79,9 @@ const isPlayedEarly = (state: JobState, work: ChunkWork): boolean =>
     return spec?.type === "httpstream" && spec.livePlaylist;
   });
 
-/** The number of nodes that a task avoids at most: its tickets, which the hub stores, list them all. */
+/** Maximum number of nodes that a task avoids: its tickets, which the hub stores, list them all. */
 const MAX_AVOIDED = 16;
-/** The nodes for a task to avoid, each once: the last of the list. */
+/** The last nodes of the list, each once, for a task to avoid. */
 export const avoiding = (nodeIds: readonly string[]): string[] =>
   [...new Set(nodeIds.toReversed())].slice(0, MAX_AVOIDED).reverse();
 
@@ -88,8 +90,8 @@ export const otherAttempt = ({ tasks }: JobState, { id, chunk }: TaskState): Tas
   chunk === null ? undefined : tasks.find((other) => other.chunk === chunk && other.id !== id);
 
 /**
- * Tasks for the chunks that no node has started: they join the state when a node claims them. The longest first; those
- * of a stream that is played early in time order.
+ * Tasks for the chunks that no node has started. They join the state when a node claims them. The longest chunks come
+ * first; for a stream that is played early they are in time order.
  */
 export function freshChunks(state: JobState): TaskState[] {
   const work = activeWork(state);

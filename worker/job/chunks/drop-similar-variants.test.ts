@@ -14,7 +14,7 @@ const RATED = {
   ...STREAM,
   variants: ["mp4:720p::quality=vmaf90", "mp4:480p::quality=vmaf90", "mp4:360p::quality=vmaf90"],
 };
-/** Bytes that the chunks of the three tracks have together. */
+/** Bytes of all chunks of each track. */
 const BYTES = [90_000_000, 80_000_000, 20_000_000];
 const KBPS = BYTES.map((bytes) => Math.round((bytes * 8) / SECONDS / 1000));
 
@@ -59,7 +59,7 @@ it.each([
   ]);
 });
 
-it("similar variants stay where the playlists grow, however late the join begins", async () => {
+it("similar variants stay if the playlists grow, however late the join starts", async () => {
   const job = await jobOf({ ...RATED, drop_similar_variants: true, live_playlist: true });
   expect(droppedIn(joinOf(run(job, (kind) => kind === "join")))).toBeUndefined();
   // A node that cannot wait joins when all chunks are done.
@@ -70,7 +70,7 @@ it("similar variants stay where the playlists grow, however late the join begins
   expect(droppedIn(next)).toBeUndefined();
 });
 
-it("the job and its metadata name what was left out", async () => {
+it("the job and its metadata name the variants that were left out", async () => {
   const whole = run(await jobOf({ ...RATED, drop_similar_variants: true }), (kind) => kind === "join");
   const joining = joinOf(whole);
   const dropped = [...(droppedIn(joining) ?? [])];

@@ -7,8 +7,8 @@ import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState } from "../state/job-state.ts";
 
 /**
- * An output as it is joined. All of its chunks count, so each attempt decides the same. Where a stream may be played
- * while it is encoded, all variants stay: joining begins before their bitrates are known.
+ * An output as it is joined. All of its chunks count, so that each attempt decides the same. If a stream may be played
+ * while it is encoded, all variants stay: joining starts before their bitrates are known.
  */
 export function withoutSimilar(
   { spec: job, chunkResults }: Pick<JobState, "spec" | "chunkResults">,

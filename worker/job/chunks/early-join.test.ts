@@ -46,7 +46,7 @@ describe("an early join", () => {
     const task = { outputs: [0, 2] };
     expect(finishedChunks(state, task, 0)).toEqual([chunks[0]?.tracks]);
     expect(finishedChunks(state, task, 1)).toEqual([]);
-    // The third is done before the second.
+    // The third chunk is done before the second.
     const second = claim(state, "b");
     const third = step(second.state, "c");
     expect(finishedChunks(third, task, 1)).toEqual([]);
@@ -57,7 +57,7 @@ describe("an early join", () => {
     expect(kindsOf(whole)).toEqual([]);
     const ended = completeTask(upload(whole, id), id, good(given), NOW + 9000);
     expect(ended.status).toBe("job.completed");
-    // What it waited does not count; the last chunk was done 1 s after the others began.
+    // Its wait does not count. The last chunk was done 1 s after the other chunks started.
     expect(endedLeaseMs(whole.tasks, ended.tasks, NOW + 9000)).toBe(8000);
     expect(endedLeaseMs(both.tasks, [], NOW + 9000)).toBe(0);
   });
@@ -78,7 +78,7 @@ describe("an early join", () => {
     expect(kindsOf(next)).toEqual(["join-early"]);
   });
 
-  it("gets chunks in time order; other jobs begin with the longest one, here the last", async () => {
+  it("gets chunks in time order; other jobs start with the longest chunk, here the last", async () => {
     const firstOf = async (outputs: object): Promise<string | undefined> => {
       const state = inspected(await newSpec({ settings: { ultrafast: true }, outputs }), { seconds: 250 });
       return kindsOf(run(state, (kind) => kind === "chunk"))[0];
@@ -87,7 +87,7 @@ describe("an early join", () => {
     expect(await firstOf(OUTPUTS)).toMatch(/^chunk-[1-9]/);
   });
 
-  it("that is lost starts again on another node, and late when it was lost too often", async () => {
+  it("starts again on another node after a loss, and late after too many losses", async () => {
     let next = await begun();
     for (let at = 1; at <= MAX_LOSSES + 1; at++) {
       const taken = claim(next, `n${at}`, NOW + at * LEASE_MS);
@@ -99,7 +99,7 @@ describe("an early join", () => {
     expect(kindsOf(run(next, (kind) => kind === "join"))).toEqual(["join"]);
   });
 
-  it("that fails twice is done late, without a loss of the chunks", async () => {
+  it("is done late after two failures, and keeps the chunks", async () => {
     const once = claim(await begun());
     const again = claim(failTask(once.state, once.id, MISMATCH, NOW), "b", NOW + 2000);
     expect([again.id, again.given.lease]).toEqual(["join-early", expect.stringMatching(/\.2$/)]);
@@ -112,7 +112,7 @@ describe("an early join", () => {
     expect(completeTask(upload(last.state, last.id), last.id, good(last.given), NOW).status).toBe("job.completed");
   });
 
-  it("for which a node has no room goes to another one, blames none, and is done late if none has", async () => {
+  it("goes to another node without blame if a node has no room, and is done late if none has room", async () => {
     let next = await begun();
     for (let at = 1; at <= 3; at++) {
       const { state, id } = claim(next, `n${at}`, NOW + at * 60_000);
@@ -125,7 +125,7 @@ describe("an early join", () => {
       blamed: [],
       avoid: ["n1", "n2", "n3"],
     });
-    // Only when all chunks have a node, one gets it that had no room for it.
+    // A node that had no room for the join gets it again only when all chunks have a node.
     let last = claim(next, "n2", NOW + 600_000);
     while (last.id.startsWith("chunk")) last = claim(last.state, "n2", NOW + 600_000);
     expect(last.id).toBe("join-early");
@@ -134,7 +134,7 @@ describe("an early join", () => {
     expect(late.chunks?.mayJoinEarly).toBe(false);
   });
 
-  it("that waits does not keep a job alive whose chunks no node takes", async () => {
+  it("does not keep a job alive while it waits for chunks that no node takes", async () => {
     const { state, given } = claim(await begun());
     const proof = { lease: given.lease as LeaseId, token: given.token };
     const limit = limitOf(state);
@@ -151,7 +151,7 @@ describe("an early join", () => {
     expect(early.tasks.find((task) => task.id === id)).toMatchObject({ phase: "pending", failures: 1 });
   });
 
-  it("is cancelled when its job is encoded in one piece after all", async () => {
+  it("is cancelled if its job is not encoded in chunks after all", async () => {
     const { state, given } = claim(await begun());
     const chunk = claim(state, "b");
     const fallen = failTask(chunk.state, chunk.id, { code: "watermark_failed", message: "It is no image" }, NOW);

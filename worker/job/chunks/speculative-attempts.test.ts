@@ -14,7 +14,7 @@ import { speculationsDue, startSpeculations } from "./speculative-attempts.ts";
 useChunkedSpec();
 
 describe("a slow chunk", () => {
-  /** All chunks took a second each, except one that `slow` works on since NOW. */
+  /** All chunks took a second each, except a chunk that `slow` has worked on since NOW. */
   function waiting() {
     const begun = run(inspected(), (kind) => kind === "chunk");
     const held = claim(begun, "slow");
@@ -46,7 +46,7 @@ describe("a slow chunk", () => {
     expect(speculationsDue(run(claim(two, "slow").state))).toEqual([]);
   });
 
-  it.each(["slow", "quick"])("is done with the first good result, here that of %s", (first) => {
+  it.each(["slow", "quick"])("is done with the first good result, here from %s", (first) => {
     const held = waiting();
     const second = speculate(held.state);
     const [winner, loser] = first === "slow" ? [held, second] : [second, held];
@@ -59,7 +59,7 @@ describe("a slow chunk", () => {
     expect(ultrafastReceipt(ended)?.chunks[0]).toMatchObject({ node: first, attempts: 2 });
   });
 
-  it.each(["slow", "quick"])("continues on one node when %s fails or is lost", (which) => {
+  it.each(["slow", "quick"])("continues on the other node when %s fails or is lost", (which) => {
     const held = waiting();
     const second = speculate(held.state);
     const [gone, left] = which === "slow" ? [held, second] : [second, held];

@@ -5,14 +5,14 @@ import type { JobState } from "../state/job-state.ts";
 import { newTask, type TaskState } from "../state/task-state.ts";
 import { activeWork, avoiding, freshChunks, rangesOf } from "./chunk-work.ts";
 
-/** A chunk is slow when it takes this many times as long per frame as the median of the finished ones. */
+/** A chunk is slow if it takes this many times as long per frame as the median of the finished chunks. */
 const SLOW_FACTOR = 2;
-/** The number of finished chunks from which the median is used. */
+/** Minimum number of finished chunks for a median. */
 const MIN_FINISHED = 2;
 /** Shorter times vary with the network. */
 const MIN_SLOW_MS = 10_000;
 
-/** The running chunks with the time when each counts as slow; none while other chunks wait for a node. */
+/** The running chunks with the time at which each counts as slow. Empty while other chunks wait for a node. */
 export function speculationsDue(state: JobState): { task: TaskState; at: number }[] {
   const work = activeWork(state);
   const running = state.tasks.filter((task) => task.maySpeculate && task.phase === "leased");

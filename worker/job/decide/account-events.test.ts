@@ -16,7 +16,7 @@ function cancelled(state: JobState): JobState {
   if (!next) throw new Error("It was not cancelled");
   return next;
 }
-/** What is sent, and the state after that. */
+/** The names of the events to send, and the state after they were sent. */
 function sent(state: JobState): { events: string[]; after: JobState } {
   const { events, emitted } = dueEvents(state);
   const names = events.map((event) => (event.kind === "job" ? event.data.status : event.data.id.replace(/^.*_/, "")));
@@ -25,7 +25,7 @@ function sent(state: JobState): { events: string[]; after: JobState } {
 const eventsOf = (state: JobState): string[] => sent(state).events;
 
 describe("the events of a job", () => {
-  it("are its creation, then each change once", () => {
+  it("sends the creation of a job, then each change once", () => {
     const created = sent(job());
     expect(created.events).toEqual(["job.starting"]);
     expect(eventsOf(created.after)).toEqual([]);
@@ -35,11 +35,11 @@ describe("the events of a job", () => {
     expect(again && eventsOf(again)).toEqual(["job.starting"]);
   });
 
-  it("have the creation when the job ended before that could be sent", () => {
+  it("sends the creation even if the job ended before it could be sent", () => {
     expect(eventsOf(cancelled(job()))).toEqual(["job.starting", "job.aborted", "1"]);
   });
 
-  it("have a notification again, with another key, for each replay", () => {
+  it("sends a notification again for each replay, with another key", () => {
     const { after: ended } = sent(cancelled(job()));
     const after = { ...ended, outbox: ended.outbox.map((delivery) => ({ ...delivery, attempts: 1 })) };
     const keys: string[] = [];
@@ -54,7 +54,7 @@ describe("the events of a job", () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it("are sent in portions", () => {
+  it("sends many events in portions", () => {
     const ended = cancelled(job());
     const [delivery] = ended.outbox;
     if (!delivery) throw new Error("There is no delivery");

@@ -8,7 +8,7 @@ import type { Emitted } from "../state/emitted.ts";
 import { type JobState, newJob } from "../state/job-state.ts";
 import { jobPercent } from "../views/job-view.ts";
 
-/** Notifications that are sent at a time: a body may have 900,000 characters, and a call 32 MiB. */
+/** Maximum number of notifications in a call: a body may have 900,000 characters, and a call 32 MiB. */
 const MAX_NOTIFICATIONS = 15;
 
 /** True if there are events to send. */
@@ -17,7 +17,7 @@ export const areEventsDue = ({ emitted, outbox, ...state }: JobState): boolean =
   emitted.notifications < outbox.length ||
   outbox.some(({ replayedAt = 0 }) => replayedAt > emitted.replayedAt);
 
-/** The next events to send, and what was sent then. The same events have the same keys. */
+/** The next events to send, and the state after they were sent. The same events have the same keys. */
 export function dueEvents(state: JobState): { events: AccountEvent[]; emitted: Emitted } {
   const { emitted, outbox } = state;
   const status = statusOf(state);
@@ -37,7 +37,9 @@ export function dueEvents(state: JobState): { events: AccountEvent[]; emitted: E
 
 const statusOf = ({ round, status }: Pick<JobState, "round" | "status">): string => `${round} ${status}`;
 
-/** The job's status, after its creation if that was not sent: it may end before what failed is tried again. */
+/**
+ * Events of the job's status and, if it was not sent, of its creation: a job may end before a failed call is repeated.
+ */
 function jobEvents(state: JobState): AccountEvent[] {
   const isUnknown = state.emitted.status === null && state.round === 0 && isTerminalJob(state.status);
   return [...(isUnknown ? [jobEvent(newJob(state.spec))] : []), jobEvent(state)];

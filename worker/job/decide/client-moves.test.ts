@@ -62,8 +62,8 @@ describe("a cancelled job", () => {
   });
 });
 
-describe("a job that is retried", () => {
-  it("repeats only what it did not finish, with new leases", () => {
+describe("a retried job", () => {
+  it("repeats only its unfinished outputs, with new leases", () => {
     const uploads = recordUploads(encoding(), "encode", UPLOADS);
     const reports = [failed(0, "storage_denied"), madeImages];
     const ended = completeTask(uploads, "encode", { kind: "encode", outputs: reports }, NOW);
@@ -90,7 +90,7 @@ describe("a job that is retried", () => {
     expect(done.outbox.map(({ event }) => event)).toEqual(["job.failed", "job.completed"]);
   });
 
-  it("belongs to the trace of who retries it, or else to that of before", () => {
+  it("joins the trace of the retry or, without a trace, keeps its own", () => {
     const [first, second] = [1, 2].map((at) => ({ traceparent: `00-${String(at).repeat(32)}-00f067aa0ba902b7-01` }));
     if (!first || !second) throw new Error("no traces");
     const traced = checkedJob({ ...spec, trace: first });

@@ -1,4 +1,4 @@
-// Cancels and restarts a job at its client's request. Pure: (state, now) → next state.
+// Cancels, prioritizes and restarts a job at its client's request. Pure: (state, now) → next state.
 import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import { abandonTasks, bumpVersion, moveInputTo, moveOutputs, requestAdvertising } from "../state/job-moves.ts";
@@ -19,8 +19,8 @@ export function cancelJob(state: JobState, now: number): JobState | null {
 }
 
 /**
- * Gives the job's work another priority, from now on: also that which is advertised already. What a hop would change of
- * it is void. Null when the job has ended.
+ * Changes the priority of the job's work from now on, including work that is advertised already. Hops no longer change
+ * the priority. Null if the job has ended.
  */
 export function prioritizeJob(state: JobState, priority: number): JobState | null {
   if (isTerminalJob(state.status)) return null;
@@ -31,10 +31,9 @@ export function prioritizeJob(state: JobState, priority: number): JobState | nul
 }
 
 /**
- * Restarts an ended job for the outputs that it did not finish: finished and skipped outputs stay as they are, the
- * source is inspected again, and chunks that still exist are used again. Null when the job runs, has nothing left to
- * do, or its finished outputs were removed from the service's own storage. Without a trace it stays in the one that it
- * has.
+ * Restarts an ended job for its unfinished outputs. Finished and skipped outputs stay as they are, the source is
+ * inspected again, and chunks that still exist are used again. Null if the job runs, has nothing left to do, or its
+ * finished outputs were removed from the service's own storage. Without `trace` the job keeps its trace.
  */
 export function retryJob(state: JobState, now: number, trace: TraceContext | null = null): JobState | null {
   const status = moveJob(state.status, "retry");
@@ -64,7 +63,7 @@ export function retryJob(state: JobState, now: number, trace: TraceContext | nul
   return requestAdvertising(bumpVersion(restarted), "inspect");
 }
 
-/** What was used, with the end of this round. */
+/** The usage, including the end of this round. */
 function usedWithEnd(state: JobState, now: number): JobState["used"] {
   const { used, status } = state;
   const failed = used.failed + (status === "job.failed" ? 1 : 0);

@@ -62,7 +62,7 @@ describe("a source that can no longer be read while outputs are made", () => {
     ]);
   });
 
-  it("leaves finished outputs their URLs", () => {
+  it("keeps the URLs of finished outputs", () => {
     for (const state of [
       failTask(take(started(), madeImages), "encode", denied, NOW),
       complete(started(), failed(0), madeImages),

@@ -8,7 +8,10 @@ import type { JobState } from "../state/job-state.ts";
 import { madeReports } from "../state/remaining-outputs.ts";
 import { failOutput, recordEvent } from "./job-ending.ts";
 
-/** Codes of outputs that need a track which the source lacks, or which cannot be decoded: others can be made of it. */
+/**
+ * Failures of a single output: the source lacks a track that it needs, or the track cannot be decoded. Other outputs
+ * can still be made.
+ */
 const OF_ONE_OUTPUT: ReadonlySet<ErrorCode> = new Set([
   "input_has_no_video",
   "input_has_no_audio",
@@ -21,8 +24,8 @@ export const isSourceFailure = ({ code }: Failure): boolean =>
   code.startsWith("input_") && errorTraits(code).blame === "source" && !OF_ONE_OUTPUT.has(code);
 
 /**
- * Fails the input, and each output that is not finished and does not only wait for the storage. Outputs have events of
- * their own only if the source was transferred before: clients wait for these since `input.transferred`.
+ * Fails the input and each unfinished output, except outputs that only wait for the storage. Outputs have events of
+ * their own only if the source was transferred before: clients wait for these events since `input.transferred`.
  */
 export function failInput(state: JobState, failure: Failure, now: number): JobState {
   const isEarly = state.input.status === "input.starting" || state.input.status === "input.transferring";

@@ -9,7 +9,7 @@ import { placementOf, requirementsOf } from "./requirements.ts";
 
 const namesOf = (needs: readonly Need[]): string[] => needs.map(({ anyOf }) => anyOf[0] ?? "");
 
-it("a source is fetched where its outputs can be made, as far as they are certain", async () => {
+it("fetches a source where its outputs can be made, as far as they are certain", async () => {
   const outputs = {
     "mp4:av1": { path: "a.mp4" },
     "webm:vp9:x": { path: "b.webm", if: "{{ input.width }} > 4000" },

@@ -1,4 +1,4 @@
-// Decides, once the source was inspected, which outputs are made and by which tasks.
+// Decides, after the inspection of the source, which outputs are made and by which tasks.
 import { inputVariables, isConditionVariable } from "#shared/condition/condition-variables.ts";
 import { holds } from "#shared/condition/evaluate-condition.ts";
 import { parseCondition } from "#shared/condition/parse-condition.ts";
@@ -49,7 +49,7 @@ export function completeInspect(state: JobState, reported: MediaProbe, inspected
 }
 
 /**
- * Adds the tasks that make these outputs: of chunks, if that was requested and is possible; the others with one decode.
+ * Adds the tasks that make these outputs: of chunks, if requested and possible; the other outputs with a single decode.
  */
 function startOutputs(state: JobState, wanted: readonly number[], inspected: Inspected): JobState {
   const { settings } = state.spec;
@@ -60,7 +60,7 @@ function startOutputs(state: JobState, wanted: readonly number[], inspected: Ins
   const next = whole.length > 0 ? addTask(state, newTask({ kind: "encode", round, outputs: whole })) : state;
   if (!plan) return next;
   if (!plan.ok) return { ...next, ultrafast: { reason: plan.reason } };
-  // The chunks of an earlier round are gone, and what is known of the work on them is kept.
+  // The chunks of an earlier round are gone, but the log of their attempts is kept.
   const attempts = plan.results === state.chunkResults ? next.attempts : withEnded(next.attempts, chunkAttempts(state));
   return requestAdvertising(beginWork({ ...next, attempts, chunkResults: plan.results }, plan.work), "encode");
 }

@@ -16,7 +16,7 @@ const IMAGES = {
   outputs: { "jpg:100x": ["a", "b", "c"].map((name) => ({ path: `${name.repeat(880)}-%03d.jpg`, number: 100 })) },
 };
 
-/** The payload of `job.completed`, of a job whose source has this many characters of tags. */
+/** The payload of `job.completed` for a job whose source has this many characters of tags. */
 async function lastBody(notification: unknown, titleChars: number, hasImages: boolean): Promise<string> {
   const spec = await newSpec({ notification, ...(hasImages ? IMAGES : {}) });
   const probe = { ...PROBE, format: { ...PROBE.format, tags: { title: "é".repeat(titleChars) } } };

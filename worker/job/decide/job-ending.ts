@@ -43,7 +43,7 @@ const SNS_BODY_BYTES = (256 - 28) * 1024;
 /** An entry of the object's storage holds 2 MB, and characters may take two bytes in it. */
 const STORED_BODY_CHARS = 900_000;
 
-/** The payload in JSON. One that is too large has no metadata and, if that is not enough, no lists of URLs. */
+/** The payload in JSON. A payload that is too large has no metadata and, if that is not enough, no lists of URLs. */
 function bodyOf(state: JobState, event: NotificationEvent, output: number | null): string {
   const { notification } = state.spec;
   const full = JSON.stringify(payloadOf(state, event, output));
@@ -81,7 +81,7 @@ function payloadOf(state: JobState, event: NotificationEvent, output: number | n
 }
 
 /**
- * The share of the outputs, without skipped ones, that have ended: clients of the API call it the progress of an event.
+ * Share of the outputs that have ended, without skipped outputs. Clients of the API call it the progress of an event.
  */
 function endedShare({ outputs }: JobState): `${number}%` {
   const wanted = outputs.filter(({ phase }) => phase !== "skipped");
@@ -89,12 +89,12 @@ function endedShare({ outputs }: JobState): `${number}%` {
   return `${Math.floor((100 * ended.length) / Math.max(1, wanted.length))}%`;
 }
 
-/** Ends one output as failed and records the event. */
+/** Ends an output as failed and records the event. */
 export function failOutput(state: JobState, index: number, failure: Failure, now: number): JobState {
   return recordEvent(moveOutputs(state, [index], "fail", { failure }), "output.failed", index, now);
 }
 
-/** Ends the job when all its outputs have ended, or a probe when its source was read or failed; a job ends once. */
+/** Ends the job when all its outputs have ended, or a probe when its source was read or failed. A job ends once. */
 export function endIfDone(state: JobState, now: number): JobState {
   if (isTerminalJob(state.status) || !state.outputs.every(({ phase }) => isTerminalOutput(phase))) return state;
   if (state.spec.isProbe && !state.input.probe && !state.input.failure) return state;

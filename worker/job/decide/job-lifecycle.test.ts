@@ -31,7 +31,7 @@ import { failTask } from "./task-ends.ts";
 
 useSpec();
 
-describe("tables", () => {
+describe("the tables of moves", () => {
   it("allow exactly these moves of a task and a job", () => {
     const moves: TaskMove[] = ["claim", "renew", "release", "complete", "finish", "abandon"];
     const rows = TASK_PHASES.map((from) => `${from}: ${moves.map((move) => moveTask(from, move) ?? "-").join(" ")}`);
@@ -57,7 +57,7 @@ describe("tables", () => {
 });
 
 describe("a job", () => {
-  it("starts as the contract requires, with one task: inspect", () => {
+  it("starts as the contract requires, with a single task: inspect", () => {
     const view = viewJob(checkedJob(spec));
     expect(view).toEqual({
       id: spec.id,
@@ -175,7 +175,7 @@ describe("a job", () => {
     expect(viewJob(ended)).toMatchObject({ status: "job.completed", outputs: [{ status: "video.skipped" }] });
   });
 
-  it("makes the first possible one of the outputs that share a path", async () => {
+  it("makes the first possible output of several with the same path", async () => {
     const outputs = {
       "mp4:hevc": { path: "a.mp4", if: "{{ input.width }} > 2000" },
       "mp4:720p": { path: "a.mp4", if: "{{ input.channels }} = 2" },
@@ -232,7 +232,7 @@ describe("a job", () => {
 });
 
 describe("progress", () => {
-  it("never decreases below what was shown, and is 100 only at the end", () => {
+  it("never decreases below a shown percentage, and is 100 only at the end", () => {
     const item = { ...proof("encode", 1, "t2"), stage: "encoding" as const, fraction: 0.8 };
     const state = recordProgress(encoding(), item, NOW).state;
     expect(jobPercent(state)).toBeGreaterThan(70);

@@ -28,13 +28,13 @@ import { failTask } from "./task-ends.ts";
 useSpec();
 
 describe("leases", () => {
-  it("lease a task once", () => {
+  it("leases a task only once", () => {
     const first = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect");
     expect(claim(first.state, "t2", NOW, "node-b", "inspect").assignments).toEqual([]);
     expect(claim(checkedJob(spec), "t1", NOW, "node-a", "encode").assignments).toEqual([]);
   });
 
-  it("are the same for a claim that is repeated", () => {
+  it("returns the same leases for a repeated claim", () => {
     const state = completeTask(
       claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state,
       "inspect",
@@ -51,7 +51,7 @@ describe("leases", () => {
     expect([first.assignments.length, other.assignments.length]).toEqual([1, 0]);
   });
 
-  it("distinguish current, superseded and repeated reports", () => {
+  it("distinguishes current, superseded and repeated reports", () => {
     const state = encoding();
     const done = completeTask(
       recordUploads(state, "encode", UPLOADS),
@@ -72,7 +72,7 @@ describe("leases", () => {
     }
   });
 
-  it("last while they are renewed; then another node gets the task", () => {
+  it("keeps a lease while it is renewed; then another node gets the task", () => {
     const state = encoding();
     expect(nextAlarmAt({ ...state, indexedVersion: state.version }, () => 0, RETENTION_MS)).toBe(NOW + OFFER_MS);
     const renewed = renewLease(state, proof("encode", 1, "t2"), NOW + 5000).state;
@@ -84,7 +84,7 @@ describe("leases", () => {
     expect(checkLease(elsewhere, proof("encode", 2, "t3")).verdict).toBe("current");
   });
 
-  it("can be renewed after they expired while no other node has the task", () => {
+  it("renews an expired lease while no other node has the task", () => {
     const lost = expireLeases(recordUploads(encoding(), "encode", UPLOADS), NOW + LEASE_MS);
     const revived = renewLease(lost, proof("encode", 1, "t2"), NOW + LEASE_MS + 5);
     expect(revived.verdict).toBe("current");
@@ -97,7 +97,7 @@ describe("leases", () => {
     expect(ended.status).toBe("job.completed");
   });
 
-  it("fail the task when too many nodes are lost", () => {
+  it("fails the task when too many nodes are lost", () => {
     let state = encoding();
     for (let loss = 1; loss <= MAX_LOSSES; loss++) {
       state = claim(expireLeases(state, NOW + loss * LEASE_MS), `r${loss}`, NOW + loss * LEASE_MS).state;
@@ -110,7 +110,7 @@ describe("leases", () => {
     });
   });
 
-  it("that a node returns are neither failures nor losses, until the same node returns the task again", () => {
+  it("counts returned leases as neither failures nor losses, until the same node returns the task again", () => {
     const returnIt = (held: JobState): JobState =>
       failTask(held, "encode", { code: "node_lost", message: "returned" }, NOW);
     let state = returnIt(encoding());
@@ -124,7 +124,7 @@ describe("leases", () => {
     expect(state.tasks[1]).toMatchObject({ phase: "pending", losses: 1 });
   });
 
-  it("cannot be passed on forever, and only the last nodes are remembered", () => {
+  it("limits how often a task is passed on, and remembers only the last nodes", () => {
     let state = encoding();
     for (let node = 1; state.tasks[1]?.phase === "leased" && node < 100; node++) {
       state = failTask(state, "encode", { code: "node_lost", message: "returned" }, NOW);

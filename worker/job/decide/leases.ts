@@ -22,8 +22,8 @@ import { startOf } from "./storage-check.ts";
 export type Claim = ClaimRequest & TaskSecrets & { readonly newToken: (lease: LeaseId) => string };
 
 /**
- * Leases up to `max` runnable tasks of a class to a node, each with a token of its own. A repeated claim gets the
- * leases of the first.
+ * Leases up to `max` runnable tasks of a class to a node, each with its own token. A repeated claim gets the leases of
+ * the first claim.
  */
 export function claimTasks(state: JobState, claim: Claim, now: number): { state: JobState; assignments: Assignment[] } {
   if (isRepeated(state, claim)) {
@@ -80,7 +80,7 @@ const newLease = (
 const isOfRequest = ({ phase, lease }: TaskState, { requestId }: ClaimRequest): boolean =>
   requestId !== undefined && phase === "leased" && lease?.requestId === requestId;
 
-/** True if leases of the same claim exist: its answer was lost. */
+/** True if leases of the same claim exist: the answer to the claim was lost. */
 export const isRepeated = (state: JobState, claim: ClaimRequest): boolean =>
   state.tasks.some((task) => isOfRequest(task, claim));
 
@@ -103,7 +103,7 @@ function assignmentOf(state: JobState, task: TaskState, claim: Claim): Assignmen
   ];
 }
 
-/** True if a claim is for requirements that no task has any more: the job must advertise what there is now. */
+/** True if no task has the claimed requirements any more: the job must advertise its current tasks. */
 export const isOutdated = (state: JobState, claim: ClaimRequest, now: number): boolean =>
   runnableTasks(state, claim.slotClass).length > 0 && !requiredTasks(state, claim, now).length;
 
@@ -115,7 +115,7 @@ function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest, 
   return tasks.filter((task) => signatureOf(requirementsOf(state, task, placement)) === signature);
 }
 
-/** Those that a node is able to do, and of these those that it has not failed before, if there are any. */
+/** Tasks that a node is able to do, without tasks that it has failed before, unless only such tasks are left. */
 function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[] {
   const { nodeId, features = [] } = claim;
   const tasks = requiredTasks(state, claim, now).filter(
@@ -137,8 +137,8 @@ const useScratch = (state: JobState): JobState => ({
 });
 
 /**
- * Tasks that wait for a node of this class, whether or not they may start yet, in the order in which they are leased:
- * those that take longest first. Tasks for chunks that no node has started are not in the state yet.
+ * Tasks that wait for a node of this class, even if they may not start yet, in the order of leasing: the longest first.
+ * Chunks that no node has started come last: their tasks are not in the state yet.
  */
 export function runnableTasks(state: JobState, slotClass: SlotClass): TaskState[] {
   const pending = state.tasks.filter((task) => task.phase === "pending" && slotClassOf(task) === slotClass);
@@ -146,7 +146,9 @@ export function runnableTasks(state: JobState, slotClass: SlotClass): TaskState[
   return [...pending.toSorted((a, b) => RANK[a.kind] - RANK[b.kind]), ...fresh];
 }
 
-/** Audio takes long, because one core encodes it; a chunk that is encoded again already delays the others. */
+/**
+ * Audio takes long, because a single core encodes it. A chunk that is encoded again already delays the other chunks.
+ */
 const RANK: Readonly<Record<TaskState["kind"], number>> = { inspect: 0, audio: 1, encode: 2, join: 3, chunk: 4 };
 
 type Renewed = { readonly state: JobState; readonly verdict: LeaseVerdict };
@@ -162,7 +164,7 @@ export function renewLease(
   const { verdict, task } = checkLease(state, proof);
   if (verdict !== "current" || !task?.lease) return { state, verdict, task };
   const lease = { ...task.lease, expiresAt: now + LEASE_MS, confirmBy: null, isSuspected: false };
-  // Who only waits for chunks does not work on the job (time-limits.ts).
+  // A node that only waits for chunks does not work on the job (time-limits.ts).
   const workedAt = lease.waitedUntil === null ? state.workedAt : now;
   return { state: { ...moveTaskTo(state, task.id, "renew", { lease }), workedAt }, verdict, task };
 }
@@ -192,10 +194,10 @@ function rateOf({ fps, speed }: ProgressItem): TaskState["rate"] {
   return { ...(fps === undefined ? {} : { fps }), ...(speed === undefined ? {} : { speed }) };
 }
 
-/** How a report renews its lease. */
+/** Renews the lease of a report. */
 export type Renewal<Item extends LeaseProof> = (state: JobState, item: Item, now: number) => Renewed;
 
-/** Renews the leases of several reports; returns those that their node must drop. */
+/** Renews the leases of several reports. Returns the leases that their nodes must drop. */
 export function renewAll<Item extends LeaseProof>(
   state: JobState,
   items: readonly Item[],

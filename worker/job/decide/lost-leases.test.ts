@@ -8,8 +8,8 @@ import { applyHoldings, confirmationDueAt, expireLeases, leasesToConfirm, loseSe
 
 useSpec();
 
-describe("leases", () => {
-  it("of a lost connection last longer the more work would be lost, only those of its session", () => {
+describe("lost leases", () => {
+  it("keeps the leases of a lost session for longer if more work would be lost", () => {
     const state = renewLease(encoding(), proof("encode", 1, "t2"), NOW).state;
     expect(loseSession(state, { session: "another", hasEnded: false }, NOW)).toBe(state);
     const rows: [workedMs: number, graceMs: number][] = [
@@ -22,9 +22,9 @@ describe("leases", () => {
       const at = NOW + workedMs;
       const lost = loseSession(state, { session: "s-node-a", hasEnded: false }, at);
       expect(lost.tasks[1]?.lease?.expiresAt).toBe(at + graceMs);
-      // The hub may say so again.
+      // The hub may report the loss again.
       expect(loseSession(lost, { session: "s-node-a", hasEnded: false }, at + 5000)).toBe(lost);
-      // The same node continues, and may be lost again; another one gets the task after the grace.
+      // The same node continues, and its connection may be lost again. After the grace, another node gets the task.
       const renewed = renewLease(lost, proof("encode", 1, "t2"), at + 5000).state;
       expect(renewed.tasks[1]?.lease?.expiresAt).toBe(at + 5000 + LEASE_MS);
       expect(loseSession(renewed, { session: "s-node-a", hasEnded: false }, at + 5000)).not.toBe(renewed);
@@ -36,7 +36,7 @@ describe("leases", () => {
     }
   });
 
-  it("without a report are confirmed by their hub: what their node has not is over, and one on its way back has time", () => {
+  it("asks the hub about unreported leases: a missing lease is over, a missing node has time to return", () => {
     const state = encoding();
     const { lease } = proof("encode", 1, "t2");
     const at = NOW + OFFER_MS;
@@ -58,7 +58,7 @@ describe("leases", () => {
     expect(applyHoldings(renewed, new Map([[lease, "not-held"]]), at).tasks).toEqual(renewed.tasks);
   });
 
-  it("of a node that its hub does not know end after a while, or when it returns without them", () => {
+  it("ends leases of a node that its hub does not know after a while, or when it returns without them", () => {
     const { lease } = proof("encode", 1, "t2");
     const apply = (state: ReturnType<typeof encoding>, holding: LeaseHolding, at: number) =>
       applyHoldings(state, new Map([[lease, holding]]), at);

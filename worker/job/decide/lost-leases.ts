@@ -1,5 +1,5 @@
-// How leases are lost: their node's connection ended, the node never got them, or nobody has heard of them for too
-// long. Pure: (state, input, now) → next state.
+// Lost leases: the node's connection ended, the node never got the lease, or nobody has heard of it for too long. Pure:
+// (state, input, now) → next state.
 import type { LeaseId } from "#shared/ids.ts";
 import { LEASE_MS, type LeaseProof } from "#shared/protocol/leases.ts";
 import { FIRST_HUB, type LeaseHolder, type LeaseHolding } from "../../rpc/hub.ts";
@@ -12,7 +12,7 @@ import type { LeaseState } from "../state/task-state.ts";
 import { endIfDone } from "./job-ending.ts";
 import { loseTask } from "./task-ends.ts";
 
-/** How long the node of a lost connection may take to return, as a share of the time it has worked, and its limits. */
+/** Grace for the node of a lost connection to return, as a share of the time that it has worked, and the limits. */
 const GRACE_SHARE = 0.1;
 const MIN_GRACE_MS = 10_000;
 const MAX_GRACE_MS = 10 * 60_000;
@@ -21,7 +21,7 @@ const graceMs = (workedMs: number): number =>
   Math.min(MAX_GRACE_MS, Math.max(MIN_GRACE_MS, Math.round(GRACE_SHARE * workedMs)));
 
 /**
- * The connection of a node's session was lost: its leases last as long as its work is worth waiting for. Those of a
+ * Handles a lost connection of a node's session: its leases last as long as its work is worth waiting for. Leases of a
  * session that has ended are over.
  */
 export function loseSession(state: JobState, { session, hasEnded }: LostSession, now: number): JobState {
@@ -37,25 +37,25 @@ export function loseSession(state: JobState, { session, hasEnded }: LostSession,
 }
 
 /**
- * Leases that soon must be confirmed are confirmed together: a job with many chunks asks seldom. A claim whose answer
- * was lost has been repeated by then.
+ * Leases that must be confirmed soon are confirmed together, so that a job with many chunks asks seldom. A claim whose
+ * answer was lost has been repeated by then.
  */
 const TOGETHER_MS = 15_000;
 /**
- * How long a node that its hub does not know may take to be heard of, at least. After the hub has restarted, the last
- * nodes return within 30 s (dispatch/sessions.ts), and machines that restart with it take longer.
+ * Minimum time for a node that its hub does not know to be heard of. After a restart of the hub, the last nodes return
+ * within 30 s (dispatch/sessions.ts). Machines that restart with the hub take longer.
  */
 const MIN_RETURN_MS = 150_000;
-/** How often the hub is asked meanwhile: the node may return without the lease. */
+/** Interval at which the hub is asked meanwhile: the node may return without the lease. */
 const ASK_AGAIN_MS = 15_000;
 
-/** When hubs must be asked whether nodes have their leases, ms since 1970; null: never. */
+/** Time at which hubs must be asked whether nodes have their leases, ms since 1970; null: never. */
 export function confirmationDueAt(state: JobState): number | null {
   const times = state.tasks.flatMap(({ phase, lease }) => (phase === "leased" && lease ? (lease.confirmBy ?? []) : []));
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-/** The leases that hubs are asked about now, by the name of the hub. */
+/** Leases to ask hubs about now, by the name of the hub. */
 export function leasesToConfirm(state: JobState, now: number): Map<string, LeaseHolder[]> {
   const due = state.tasks.flatMap((task) => {
     const { phase, lease } = task;
@@ -66,7 +66,7 @@ export function leasesToConfirm(state: JobState, now: number): Map<string, Lease
   return new Map([...Map.groupBy(due, ({ hub }) => hub)].map(([hub, own]) => [hub, own.map(({ holder }) => holder)]));
 }
 
-/** Applies what hubs know of leases, except to those whose nodes have reported meanwhile. */
+/** Applies the answers of hubs about leases, except to leases whose nodes have reported meanwhile. */
 export function applyHoldings(state: JobState, known: ReadonlyMap<LeaseId, LeaseHolding>, now: number): JobState {
   const tasks = state.tasks.map((task) => {
     const { phase, lease } = task;
@@ -85,8 +85,7 @@ function heldAs(lease: LeaseState, holding: LeaseHolding, now: number): LeaseSta
 }
 
 /**
- * The process that worked on a lease has ended. Null when the lease is over for another reason: another node may have
- * its task.
+ * Ends a lease whose process has ended. Null if the lease is over for another reason: another node may have its task.
  */
 export function endLease(state: JobState, proof: LeaseProof, now: number): JobState | null {
   const { verdict, task } = checkLease(state, proof);
@@ -98,12 +97,13 @@ export function endLease(state: JobState, proof: LeaseProof, now: number): JobSt
 const LOST = "The node did not report again";
 
 /**
- * Ends every expired lease. The lease stays in the state, so that its node may still report until another one claims.
+ * Ends every expired lease. The lease stays in the state, so that its node may still report until another node claims
+ * the task.
  */
 export function expireLeases(state: JobState, now: number): JobState {
   let next = state;
   for (const task of state.tasks) {
-    // The last allowed loss of one task ends other tasks of a chunked job, too.
+    // The last allowed loss of a task ends other tasks of a chunked job, too.
     const isLost = task.phase === "leased" && task.lease && task.lease.expiresAt <= now && next.tasks.includes(task);
     if (isLost) next = loseTask(endAttempt(next, task, { outcome: "lost", reason: LOST }, now), task.id, now);
   }

@@ -24,7 +24,7 @@ useSpec();
 describe("multipart uploads", () => {
   const multipart = { "0/1": upload("u-1"), "1/1": upload(), "1/2": upload() };
 
-  it("are completed before their output is done", () => {
+  it("completes uploads before their output is done", () => {
     const state = recordUploads(encoding(), "encode", multipart);
     const completing = completeTask(state, "encode", { kind: "encode", outputs: [madeVideo, madeImages] }, NOW);
     expect(completing.status).toBe("job.starting");
@@ -37,7 +37,7 @@ describe("multipart uploads", () => {
     expect(settled?.orphans).toEqual([]);
   });
 
-  it("are aborted when their lease expired and another node claims the task", () => {
+  it("aborts uploads of an expired lease when another node claims the task", () => {
     const lost = expireLeases(recordUploads(encoding(), "encode", multipart), NOW + LEASE_MS);
     expect(lost.orphans).toEqual([]);
     const { state } = claim(lost, "t3", NOW + LEASE_MS, "node-b");
@@ -45,7 +45,7 @@ describe("multipart uploads", () => {
     expect(pendingEffects(state, RETENTION_MS).map(({ name }) => name)).toContain("abort-upload:u-1");
   });
 
-  it("are aborted when their output fails and another output is done", () => {
+  it("aborts uploads of a failed output when another output is done", () => {
     const state = recordUploads(encoding(), "encode", multipart);
     const reports = [failed(0, "storage_denied"), madeImages];
     const settled = completeTask(state, "encode", { kind: "encode", outputs: reports }, NOW);

@@ -10,7 +10,7 @@ import type { ChunkWork } from "../state/chunk-state.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 
-/** A task as it is assigned to a node. Throws when the state lacks what the task needs, which is a bug. */
+/** A task in the form that a node receives. Throws if the state lacks data that the task needs, which is a bug. */
 export function taskFor(state: JobState, task: TaskState, { sourceUrl, streamKeys, chunking }: TaskSecrets): Task {
   const { probe } = state.input;
   const specs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
@@ -50,7 +50,7 @@ function workOf(state: JobState): ChunkWork {
   return work;
 }
 
-/** The chunks and the audio of a task's outputs; without tracks, those that are still encoded. */
+/** The chunks and the audio of a task's outputs. Chunks that are still encoded have no tracks. */
 function tracksToJoin(state: JobState, { outputs }: TaskState) {
   const work = workOf(state);
   const chunks = rangesOf(work).map((range) => {
@@ -60,7 +60,7 @@ function tracksToJoin(state: JobState, { outputs }: TaskState) {
   return { chunks, audio: (work.audio ?? []).filter(({ output }) => outputs.includes(output)) };
 }
 
-/** A stream that is to be encrypted, with its key. Throws when there is none. */
+/** Adds its key to a stream that is to be encrypted. Throws if there is no key. */
 function withStreamKey(spec: OutputSpec, keys: TaskSecrets["streamKeys"]): OutputSpec {
   if (spec.type !== "httpstream" || !spec.encryption) return spec;
   const key = keys.get(spec.index);

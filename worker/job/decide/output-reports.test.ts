@@ -1,4 +1,4 @@
-// Outputs that are reported one by one while their task goes on.
+// Outputs that a node reports separately while their task goes on.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
@@ -48,14 +48,14 @@ const claim = (state: JobState, slotClass: "inspect" | "encode", now = NOW, node
     now,
   );
 
-/** All is being encoded; uploads of the outputs named are in parts. */
+/** All outputs are being encoded. The named outputs are uploaded in parts. */
 function encoding(...inParts: number[]): JobState {
   const inspecting = claim(checkedJob(spec), "inspect").state;
   const inspected = completeTask(inspecting, "inspect", { kind: "inspect", probe: PROBE }, NOW);
   return signed(claim(inspected, "encode").state, ...inParts);
 }
 
-/** Uploads of all outputs that are still to be made. */
+/** Signs uploads of all outputs that are still to be made. */
 const signed = (state: JobState, ...inParts: number[]): JobState =>
   remainingOutputs(state, taskOf(state, "encode")).reduce((next, output) => {
     const upload = { sizeBytes: 5, partCount: 1, uploadId: inParts.includes(output) ? `u-${output}` : null };
@@ -91,7 +91,7 @@ const toComplete = (state: JobState): string[] =>
   pendingEffects(state, RETENTION_MS).flatMap(({ name }) => (name.startsWith("complete") ? [name] : []));
 const WAITING = ["video.encoding", "video.encoding", "image.processing", "video.skipped"];
 
-it("end when they are reported, and events count them, except skipped ones", () => {
+it("ends outputs when they are reported, and counts them in events, except skipped outputs", () => {
   const { lease, token } =
     claim(
       completeTask(claim(checkedJob(spec), "inspect").state, "inspect", { kind: "inspect", probe: PROBE }, NOW),
@@ -115,7 +115,7 @@ it("end when they are reported, and events count them, except skipped ones", () 
   expect(Number.parseInt(viewJob(second).progress, 10)).toBeLessThan(99);
 });
 
-it("count once, however often they are reported", () => {
+it("counts an output once, however often it is reported", () => {
   const once = take(encoding(), made(2));
   const again = take(take(once, made(2)), failed(2, "storage_denied"));
   expect(again.outbox).toEqual(once.outbox);
@@ -124,12 +124,12 @@ it("count once, however often they are reported", () => {
   expect(done.outbox).toHaveLength(5);
 });
 
-it("complete their task with the last one, even if its report is lost", () => {
+it("completes the task with its last output, even if the final report is lost", () => {
   const done = take(take(encoding(), made(2)), made(0), made(1));
   expect([done.status, done.tasks[1]?.phase]).toEqual(["job.completed", "done"]);
 });
 
-it("are not accepted when the uploads of their files were not signed, and are encoded again", () => {
+it("encodes an output again if the uploads of its files were not signed", () => {
   const { outputs } = JSON.parse(JSON.stringify(encoding())) as JobState;
   const wrong = { ...made(2), files: [{ output: 2, file: 1, sizeBytes: 6, etags: ['"e"'] }] } as OutputReport;
   const state = take(encoding(), wrong);
@@ -138,7 +138,7 @@ it("are not accepted when the uploads of their files were not signed, and are en
 });
 
 describe("failures", () => {
-  it("that are permanent end the output at once, others at the end of the task", () => {
+  it("ends an output at once after a permanent failure, and at the end of the task after others", () => {
     const state = take(encoding(), failed(0, "storage_unreachable"), failed(1, "encoding_failed"));
     expect(viewJob(state).outputs.map(({ error_code }) => error_code)).toEqual(["storage_unreachable", ...Array(3)]);
     const rest = complete(state, made(2));
@@ -146,7 +146,7 @@ describe("failures", () => {
     expect(events(rest)).toEqual(["input.transferred", "mp4:240p output.failed 33%", "jpg:320x output.completed 66%"]);
   });
 
-  it("of a storage never cause another encode, however the task ends", () => {
+  it("never encodes again after a failure of the storage, however the task ends", () => {
     const state = complete(encoding(), failed(0, "storage_unreachable"), made(1), made(2));
     expect(viewJob(state)).toMatchObject({
       status: "job.failed",
@@ -155,7 +155,7 @@ describe("failures", () => {
   });
 });
 
-describe("a node that is lost", () => {
+describe("a lost node", () => {
   const lost = (state: JobState): JobState => expireLeases(state, NOW + LEASE_MS);
 
   it("leaves only unreported outputs to the next node", () => {
@@ -178,7 +178,7 @@ describe("a node that is lost", () => {
     expect(completed(rest, 0)).toMatchObject({ status: "job.completed", orphans: [] });
   });
 
-  it("fails only unreported outputs when it was the last attempt", () => {
+  it("fails only unreported outputs after the last attempt", () => {
     let state = take(encoding(0), made(0));
     for (let at = 0; at <= MAX_LOSSES; at++) {
       state = lost({
@@ -195,7 +195,7 @@ describe("a node that is lost", () => {
 });
 
 describe("uploads in parts", () => {
-  it("are completed per output, while the task continues", () => {
+  it("completes the uploads of each output while the task continues", () => {
     const state = take(encoding(0, 1), made(0));
     expect(toComplete(state)).toEqual(["complete-uploads:encode:0"]);
     expect(statuses(state)[0]).not.toBe("video.encoded");
@@ -209,7 +209,7 @@ describe("uploads in parts", () => {
   it.each([
     ["node_failed", "queued", { phase: "pending", outputs: [0] }],
     ["storage_denied", "failed", { phase: "done" }],
-  ] as const)("that the storage does not complete (%s) leave their output %s", (code, phase, task) => {
+  ] as const)("after the failure %s of an upload, sets its output to %s", (code, phase, task) => {
     const early = complete(completed(take(encoding(0), made(0)), 0, code), made(1), made(2));
     const late = completed(complete(encoding(0), made(0), made(1), made(2)), 0, code);
     for (const state of [early, late]) {
@@ -217,7 +217,7 @@ describe("uploads in parts", () => {
     }
   });
 
-  it("are aborted when the job is cancelled", () => {
+  it("aborts uploads when the job is cancelled", () => {
     const state = cancelJob(take(encoding(0), made(0)), NOW);
     expect(state).toMatchObject({ orphans: [{ uploadId: "u-0" }], outputs: [{ phase: "aborted" }, {}, {}, {}] });
     expect(state && toComplete(state)).toEqual([]);

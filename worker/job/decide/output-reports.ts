@@ -1,5 +1,5 @@
-// How the outputs that a node reports, during its lease or at its end, change a job. Pure: (state, report, now) → next
-// state.
+// Changes of a job by the outputs that a node reports, during its lease or at its end. Pure: (state, report, now) →
+// next state.
 import { errorTraits, type Failure } from "#shared/errors.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
@@ -17,9 +17,9 @@ import { endIfDone, failOutput, recordEvent } from "./job-ending.ts";
 import { joinFailedReason, mayRetry, retryTask } from "./task-ends.ts";
 
 /**
- * A node reports outputs of a task that it continues: each ends as soon as the storage has its files. Failures that
- * another attempt may avoid wait for the end of the task. An output is reported once; the task is complete with the
- * last one.
+ * Takes reports on outputs of a task that the node continues. Each output ends as soon as the storage has its files.
+ * Failures that another attempt may avoid wait for the end of the task. An output is reported once; the last output
+ * completes the task.
  */
 export function acceptOutputs(
   state: JobState,
@@ -34,7 +34,7 @@ export function acceptOutputs(
 }
 
 /**
- * The task is done: outputs without a report have failed. Multipart uploads are completed in the phase `completing`.
+ * Completes a task: outputs without a report have failed. Multipart uploads are completed in the phase `completing`.
  */
 export function completeOutputs(
   state: JobState,
@@ -47,7 +47,7 @@ export function completeOutputs(
   return settle(moveTaskTo(ended, taskId, "complete"), taskId, now);
 }
 
-/** An attempt of which no output is good has failed. */
+/** An attempt without any good output has failed. */
 function endingOf(state: JobState, taskId: string): { outcome: "completed" | "failed"; reason?: string } {
   const { outputs, reports } = taskOf(state, taskId);
   const failure = reports.flatMap((report) => (report.status === "failed" ? [report.failure] : []))[0];
@@ -100,7 +100,7 @@ function settle(state: JobState, taskId: string, now: number): JobState {
   const left: OutputReport[] = [];
   for (const report of task.reports) {
     if (report.status === "failed") {
-      // Whether outputs whose chunks cannot be joined are encoded in one piece is decided at the end of the task.
+      // The end of the task decides whether outputs whose chunks cannot be joined are encoded in one piece.
       if (mayRetry(task, report.failure) || task.kind === "join") left.push(report);
       else if (isSourceFailure(report.failure)) broken ??= report.failure;
       else next = failOutput(next, report.output, report.failure, now);
@@ -134,7 +134,7 @@ function endTask(state: JobState, taskId: string, now: number): JobState {
     again.length > 0
       ? retryTask(next, { taskId, outputs: again, failure: null }, now)
       : moveTaskTo(orphanUploads(next, taskId), taskId, "finish", { reports: [] });
-  // The join is tried again first: outputs that fail again are encoded in one piece together with these.
+  // The join is tried again first. Outputs that fail again are encoded in one piece together with these outputs.
   if (notJoined && again.length === 0) next = fallBack(next, joinFailedReason(notJoined));
   return endIfDone(bumpVersion(next), now);
 }

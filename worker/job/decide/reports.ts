@@ -1,4 +1,4 @@
-// How the result of a task changes a job. Pure: (state, report, now) → next state.
+// Changes of a job by the result of a task. Pure: (state, report, now) → next state.
 import { assertNever } from "#shared/errors.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import {
@@ -18,8 +18,9 @@ import { completeOutputs } from "./output-reports.ts";
 import { failTask } from "./task-ends.ts";
 
 /**
- * A node finished its task; the result must be of the task's kind. Outputs with multipart uploads wait in `completing`
- * until the storage has completed them. `slots` is the number of encodes that all nodes can run at the same time.
+ * Takes the result of a finished task, which must be of the task's kind. Outputs with multipart uploads wait in
+ * `completing` until the storage has completed them. `slots`: number of encodes that all nodes can run at the same
+ * time.
  */
 export function completeTask(state: JobState, taskId: string, result: TaskResult, now: number, slots = 1): JobState {
   const task = taskOf(state, taskId);

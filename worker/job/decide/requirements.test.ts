@@ -41,8 +41,8 @@ const claim = (state: JobState, signature?: string) =>
     ({ lease }) => parseLeaseId(lease)?.task,
   );
 
-describe("tasks that require different things", () => {
-  it("are offered and claimed apart", () => {
+describe("tasks with different requirements", () => {
+  it("are offered and claimed separately", () => {
     const [h264, vp9] = offers(job, NOW).map(({ requirements }) => requirements);
     expect(offers(job, NOW).map(({ count }) => count)).toEqual([1, 1]);
     if (!h264 || !vp9) throw new Error("There are two offers");
@@ -54,7 +54,7 @@ describe("tasks that require different things", () => {
     expect(claim(job)).toEqual(["encode-0", "encode-1"]);
   });
 
-  it("are advertised again when a claim requires what none of them does", () => {
+  it("are advertised again if a claim has requirements that no task has", () => {
     const [first] = offers(job, NOW).map(({ requirements }) => requirements);
     if (!first) throw new Error("There is an offer");
     expect(isOutdated(job, request(signatureOf(first)), NOW)).toBe(false);
@@ -63,7 +63,7 @@ describe("tasks that require different things", () => {
   });
 });
 
-describe("work that waits", () => {
+describe("waiting work", () => {
   it("changes its pool, labels and priority with each hop", () => {
     const waiting = waitsFor(job, "encode", null, NOW);
     const rows = [0, 59_999, 60_000, 120_000].map((ms) => {
@@ -84,14 +84,14 @@ describe("work that waits", () => {
     expect(nextHopAt(waitsNoLonger(waiting, "encode"), "encode", NOW)).toBeNull();
   });
 
-  it("shows what no node has until a node claims it", () => {
+  it("shows the requirement that no node meets, until a node claims the work", () => {
     const waiting = waitsFor(job, "encode", "a node with label gpu in pool own", NOW);
     expect(viewJob(waiting).waiting_for).toBe("a node with label gpu in pool own");
     expect(viewJob(waitsNoLonger(waiting, "encode")).waiting_for).toBeUndefined();
     expect(viewJob({ ...waiting, status: "job.failed" }).waiting_for).toBeUndefined();
   });
 
-  it("names the nodes whose own failure it was, and avoids machines that may go once it was lost twice", () => {
+  it("names the nodes that failed by their own fault, and avoids machines that may go after two losses", () => {
     const [task] = job.tasks;
     if (!task) throw new Error("There is a task");
     const failed = { ...task, avoid: ["a", "b"], blamed: ["b"], losses: 2 };

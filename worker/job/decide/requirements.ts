@@ -1,4 +1,4 @@
-// What a job's tasks require of a node, and how long they have waited for one. Pure.
+// Requirements of a job's tasks for a node, and the time that the tasks have waited for a node. Pure.
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { needsOf } from "#shared/plan/tasks/needs.ts";
 import type { Need } from "#shared/protocol/needs.ts";
@@ -9,24 +9,24 @@ import { activeWork, isChunkedTask } from "../chunks/chunk-work.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 
-/** Where the tasks of a class may run now, and their priority: hops count from when none of them was claimed. */
+/** Where the tasks of a class may run now, and their priority. Hops count from the start of their wait for a claim. */
 export function placementOf({ spec, waiting }: JobState, slotClass: SlotClass, now: number): Placement {
   return placementAt(spec.settings, now - (waiting[slotClass]?.since ?? now));
 }
 
-/** When the placement of a class changes next; ms since 1970, null: never. */
+/** Time of the next change of a class's placement, ms since 1970; null: never. */
 export function nextHopAt({ spec, waiting }: JobState, slotClass: SlotClass, after: number): number | null {
   const since = waiting[slotClass]?.since;
   const hopMs = since === undefined ? null : nextHopMs(spec.settings, after - since);
   return since === undefined || hopMs === null ? null : since + hopMs;
 }
 
-/** What a task requires of a node. */
+/** Requirements of a task for a node. */
 export function requirementsOf(state: JobState, task: TaskState, { queue, require }: Placement): Requirements {
   return { pool: queue, labels: require, needs: needsOfTask(state, task) };
 }
 
-/** The tasks that require the same, by the signature of what they require. */
+/** Groups the tasks by the signature of their requirements. */
 export function bySignature(
   state: JobState,
   tasks: readonly TaskState[],
@@ -62,8 +62,8 @@ function needsOfTask(state: JobState, task: TaskState): readonly Need[] {
 
 /**
  * The outputs whose needs a task has. A source is fetched where its outputs will be made, as far as they are certain;
- * chunks read it from anywhere. The needs of all outputs of chunks are those of each chunk: then all tasks of a video
- * require the same.
+ * chunks read it from anywhere. Each chunk has the needs of all outputs of chunks: then all tasks of a video require
+ * the same.
  */
 function outputsOf(state: JobState, task: TaskState): readonly number[] {
   const { outputs, settings } = state.spec;
@@ -77,14 +77,14 @@ function outputsOf(state: JobState, task: TaskState): readonly number[] {
 /** The needs of outputs, by the probe of their source or by the outputs alone: all claims of a job ask for them. */
 const KNOWN = new WeakMap<MediaProbe | JobState["spec"]["outputs"], Map<string, readonly Need[]>>();
 
-/** Tasks of a class were advertised: since when they have waited, and for what. */
+/** Notes since when the advertised tasks of a class have waited, and the requirement that no node meets. */
 export function waitsFor(state: JobState, slotClass: SlotClass, missing: string | null, now: number): JobState {
   const known = state.waiting[slotClass];
   if (known && known.for === missing) return state;
   return { ...state, waiting: { ...state.waiting, [slotClass]: { since: known?.since ?? now, for: missing } } };
 }
 
-/** Tasks of a class were claimed: a node has what they require. */
+/** Notes that tasks of a class were claimed: a node meets their requirements. */
 export function waitsNoLonger(state: JobState, slotClass: SlotClass): JobState {
   if (!state.waiting[slotClass]) return state;
   const { [slotClass]: _ended, ...waiting } = state.waiting;

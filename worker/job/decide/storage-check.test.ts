@@ -1,4 +1,4 @@
-// The trial of a job's storage, which encoding waits for.
+// The check of a job's storage, which encoding waits for.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
@@ -21,7 +21,7 @@ const AZURE = { service: "azure", endpoint: azureEndpoint, container, credential
 
 const stubOf = ({ id }: JobSpec) => jobOf(env, id);
 const stateOf = (spec: JobSpec) => runInDurableObject(stubOf(spec), (_, { storage }) => loadState(storage));
-/** A job as it is asked for now. */
+/** A job that was requested just now. */
 const freshSpec = async (storage: object, more: object = {}): Promise<JobSpec> => ({
   ...(await newSpec({ storage, ...more })),
   createdAt: Date.now(),
@@ -85,7 +85,7 @@ describe("a storage check", () => {
       /use a host name in `storage.endpoint`/,
     ],
   ];
-  it.each(rows)("of %s", async (_, storage, kind, message) => {
+  it.each(rows)("reports the right result for %s", async (_, storage, kind, message) => {
     const spec = await newSpec({ storage });
     const { storage: keys } = await openJobSecrets(spec, settingsOf(env).sealingKeys);
     const output = { key: "a", type: "video" } as const;
@@ -103,7 +103,7 @@ describe("a job", () => {
     const spec = await freshSpec(S3_STORAGE);
     await stubOf(spec).create(spec);
     await vi.waitFor(async () => {
-      // What was aborted is written with the next alarm at the latest.
+      // Aborted uploads are written with the next alarm at the latest.
       await runDurableObjectAlarm(stubOf(spec));
       expect(await stateOf(spec)).toMatchObject({ storageCheck: null, orphans: [] });
     });

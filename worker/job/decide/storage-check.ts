@@ -1,4 +1,4 @@
-// How the check of a job's storage, which runs during the inspection, changes the job. Pure: (state, …) → next state.
+// Changes of a job by the check of its storage, which runs during the inspection. Pure: (state, …) → next state.
 import type { Failure } from "#shared/errors.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { contentTypeOf, objectName } from "#shared/job/object-name.ts";
@@ -11,11 +11,11 @@ import type { JobState, MultipartUpload } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 
-/** When a task may start: encoding waits for the storage check, which ends soon in any case. */
+/** Earliest start of a task: encoding waits for the storage check, which ends soon in any case. */
 export const startOf = ({ storageCheck }: JobState, task: TaskState): number =>
   storageCheck && slotClassOf(task) === "encode" ? Math.max(task.notBefore, storageCheck.until) : task.notBefore;
 
-/** A file of the first output, with which the storage is checked; null when there is none. */
+/** A file of the first output, to check the storage with it; null if there is none. */
 export function sampleFile({ spec }: JobState): FileToStore | null {
   const [output] = spec.outputs;
   if (!output) return null;
@@ -26,13 +26,13 @@ export function sampleFile({ spec }: JobState): FileToStore | null {
   return { objectName: name, contentType, cacheControl: null, sizeBytes: 0, output: { key, type } };
 }
 
-/** The check is over: encoding may start. A multipart upload that was begun for it is aborted. */
+/** Ends the check: encoding may start. A multipart upload that the check has started is aborted. */
 export function storageChecked(state: JobState, upload: MultipartUpload | null): JobState {
   const orphans = upload ? [...state.orphans, upload] : state.orphans;
   return requestAdvertising({ ...state, storageCheck: null, orphans }, "encode");
 }
 
-/** The storage rejects uploads: all outputs that have not ended fail at once, and nothing is encoded. */
+/** Handles a storage that rejects uploads: all outputs that have not ended fail at once, and nothing is encoded. */
 export function storageRejected(state: JobState, failure: Failure, now: number): JobState {
   const checked: JobState = { ...state, storageCheck: null };
   if (isTerminalJob(state.status)) return checked;

@@ -26,7 +26,7 @@ useSpec();
 describe("a task that its node returns", () => {
   const RETURNED = { code: "node_busy", message: "m" } as const;
 
-  it("goes to another node, or waits, when there was no room for its source", () => {
+  it("goes to another node, or waits, if there was no room for its source", () => {
     const back = failTask(encoding(), "encode", RETURNED, NOW);
     expect(back.tasks.find(({ id }) => id === "encode")).toMatchObject({
       phase: "pending",
@@ -53,7 +53,7 @@ describe("a task that its node returns", () => {
 
 describe("failures", () => {
   it.each(["encoding_failed", "encoder_not_available"] as const)(
-    "retry only the failed output (%s), on another node, and fail it after the second failure",
+    "retries only the failed output (%s), on another node, and fails it after the second failure",
     (code) => {
       const state = recordUploads(encoding(), "encode", UPLOADS);
       const once = completeTask(state, "encode", { kind: "encode", outputs: [failed(0, code), madeImages] }, NOW);
@@ -103,7 +103,7 @@ describe("failures", () => {
     expect(pauses("input_host_not_found")).toEqual([]);
   });
 
-  it("goes to one further node after its work hung a node, and its lost leases count apart", () => {
+  it("gives work that hung a node to only one further node, and counts lost leases separately", () => {
     const hung = { code: "node_failed", message: "stopped responding" } as const;
     let state = claim(checkedJob(spec), "t1", NOW, "node-a", "inspect").state;
     state = loseSession(failTask(state, "inspect", hung, NOW), { session: "s-node-a", hasEnded: true }, NOW);

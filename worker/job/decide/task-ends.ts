@@ -1,5 +1,5 @@
-// How a lease ends without a result: the task failed, its node was lost or returned it. Then another node gets the
-// task, or it is given up. Pure: (state, input, now) → next state.
+// Ends of leases without a result: the task failed, or its node was lost or returned it. Then another node gets the
+// task, or the task is given up. Pure: (state, input, now) → next state.
 import { type ErrorCode, errorTraits, type Failure } from "#shared/errors.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
 import { countRetry, fallBack, joinLate } from "../chunks/chunk-reports.ts";
@@ -22,21 +22,21 @@ import { bumpIfQueueingChanged } from "../state/work-state.ts";
 import { failInput } from "./input-failure.ts";
 import { endIfDone, failOutput } from "./job-ending.ts";
 
-/** How long a task waits after a failure before it is offered again. */
+/** Pause of a task after a failure before it is offered again. */
 const FAILURE_PAUSE_MS = 1000;
 /**
- * The same after each failure of a source that may be back soon, such as a web server that restarts: about 40 s in
- * total, plus the duration of the attempts. No slot is used meanwhile.
+ * Pauses after failures of a source that may be back soon, such as a web server that restarts: about 40 s in total,
+ * plus the duration of the attempts. No slot is used meanwhile.
  */
 const SOURCE_PAUSES_MS = [5000, 10_000, 20_000];
-/** The number of leases of a task after which each one that is returned counts as a loss: it must not go on forever. */
+/** Number of leases of a task after which each returned lease counts as a loss: returns must not go on forever. */
 const FREE_LEASES = 50;
-/** The number of leases of a task that nodes may return. */
+/** Maximum number of leases of a task that nodes may return. */
 const MAX_RETURNED = 200;
-/** How long a task waits after a node had no room for it: other work must end first. */
+/** Pause of a task after a node had no room for it: other work must end first. */
 const NO_ROOM_PAUSE_MS = 15_000;
 
-/** With these a node hands back what it could still do. */
+/** Codes with which a node returns a task that it could still do. */
 const RETURNING: ReadonlySet<ErrorCode> = new Set(["node_lost", "node_busy"]);
 
 const NODE_LOST: Failure = {
@@ -44,14 +44,14 @@ const NODE_LOST: Failure = {
   message: "The encoder nodes that worked on this stopped responding, one after the other",
 };
 
-/** The whole task failed on its node, or the node returned it (`node_lost`, `node_busy`), which is no failure. */
+/** Takes the failure of a whole task, or its return by the node (`node_lost`, `node_busy`), which is no failure. */
 export function failTask(before: JobState, taskId: string, failure: Failure, now: number): JobState {
   const task = taskOf(before, taskId);
   const outcome = RETURNING.has(failure.code) ? "returned" : "failed";
   const state = endAttempt(before, task, { outcome, reason: failure.message }, now);
   const mayReturn = !isChunkedTask(task) || task.kind === "join";
   if (failure.code === "node_busy" && mayReturn && task.attempt <= MAX_RETURNED) {
-    // No other node had room for it either.
+    // No other node had room for the task either.
     const isLate = joinsEarly(state, task) && task.avoid.includes(task.lease?.nodeId ?? "");
     return isLate ? bumpVersion(abandonTask(state, taskId, failure, now)) : returnTask(state, task, now);
   }
@@ -60,7 +60,8 @@ export function failTask(before: JobState, taskId: string, failure: Failure, now
     const next = dropSpeculative(state, task, false) ?? passOn(state, task, NODE_LOST, now);
     return endIfDone(bumpVersion(voidLease(next, taskId)), now);
   }
-  // A node whose encoder differs from that of the other chunks fails each time, but that is not an error of the node.
+  // A node whose encoder differs from the encoder of the other chunks fails each time. That is not an error of the
+  // node.
   const isOtherEncoder =
     task.kind === "chunk" && failure.code === "encoder_not_available" && activeWork(state)?.encoder != null;
   const dropped = dropSpeculative(state, task, !isOtherEncoder);
@@ -73,8 +74,8 @@ export function failTask(before: JobState, taskId: string, failure: Failure, now
 }
 
 /**
- * Passes a task on to another node. It counts as a loss only when the node had the task before, within limits: a long
- * task may outlive the restart of every node of a fleet, one after the other.
+ * Passes a task on to another node. It counts as a loss if the node had the task before, or after too many leases. A
+ * long task may outlive the restart of every node of a fleet.
  */
 function passOn(state: JobState, task: TaskState, failure: Failure, now: number): JobState {
   const hadIt = task.avoid.includes(task.lease?.nodeId ?? "");
@@ -82,7 +83,7 @@ function passOn(state: JobState, task: TaskState, failure: Failure, now: number)
   return release(patchTask(state, task.id, { avoid: avoidHolder(task), notBefore: now }), task);
 }
 
-/** A task for which its node had no room goes to another node, or waits. */
+/** Offers a task again after its node had no room for it: the task goes to another node, or waits. */
 function returnTask(state: JobState, task: TaskState, now: number): JobState {
   const cleared = patchTask(orphanUploads(state, task.id), task.id, {
     avoid: avoidHolder(task),
@@ -93,20 +94,20 @@ function returnTask(state: JobState, task: TaskState, now: number): JobState {
   return bumpVersion(release(cleared, task));
 }
 
-/** Late reports of the task's node are superseded from now on. */
+/** Voids a lease: late reports of its node are superseded from now on. */
 const voidLease = (state: JobState, taskId: string): JobState => ({
   ...state,
   tasks: state.tasks.map((task) => (task.id === taskId ? { ...task, lease: null } : task)),
 });
 
-/** One of two attempts at the same chunk had no result: the other one continues. Null when there is no other. */
+/** Drops an attempt at a chunk that had no result; the other attempt continues. Null if there is no other attempt. */
 function dropSpeculative(state: JobState, task: TaskState, isFailure: boolean): JobState | null {
   const other = otherAttempt(state, task);
   if (!other) return null;
   const avoid = avoiding([...other.avoid, ...avoidHolder(task)]);
   const failures = other.failures + (isFailure ? 1 : 0);
   const next = patchTask(countRetry(dropTask(state, task)), other.id, { avoid, failures });
-  // The node of the dropped attempt may now claim the other one.
+  // The node of the dropped attempt may now claim the other attempt.
   return requestAdvertising(next, slotClassOf(other));
 }
 
@@ -117,8 +118,8 @@ const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string =>
   `Encoded in one piece, because ${kind === "audio" ? "its audio" : "a chunk"} could not be encoded: ${message}`;
 
 /**
- * True if another attempt may succeed. After an error of the storage, which outlasted the node's own retries, nothing
- * is encoded again: the next node would send the same bytes to the same place.
+ * True if another attempt may succeed. After an error of the storage, which has outlasted the node's own retries,
+ * nothing is encoded again: the next node would send the same bytes to the same place.
  */
 export function mayRetry(task: TaskState, { code }: Failure): boolean {
   const { retryable, blame } = errorTraits(code);
@@ -126,20 +127,20 @@ export function mayRetry(task: TaskState, { code }: Failure): boolean {
   return retryable && blame !== "storage" && task.failures + 1 < most;
 }
 
-/** True if the source's server was not reachable, or failed. */
+/** True if the source's server was unreachable or failed. */
 const isSourceDown = (code: ErrorCode): boolean => code === "input_unreachable" || /^input_http_5\d\d$/.test(code);
 
 const pauseAfter = ({ failures }: TaskState, failure: Failure | null): number =>
   (failure && isSourceDown(failure.code) ? SOURCE_PAUSES_MS[failures] : undefined) ?? FAILURE_PAUSE_MS;
 
-/** True if it was the node that failed, and not what it was given to do. */
+/** True if the node itself failed, and not its input. */
 const isNodesFault = (code: ErrorCode): boolean =>
   errorTraits(code).blame === "node" && code !== "encoder_not_available" && code !== "node_lost";
 
 type TaskRetry = { readonly taskId: string; readonly outputs: number[]; readonly failure: Failure | null };
 
 /**
- * Returns a failed task for the outputs that are still needed. Its lease is void: late reports of its node are
+ * Offers a failed task again for the outputs that are still needed. Its lease is void: late reports of its node are
  * superseded.
  */
 export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRetry, now: number): JobState {
@@ -157,7 +158,7 @@ export function retryTask(state: JobState, { taskId, outputs, failure }: TaskRet
   return release(cleared, task);
 }
 
-/** Moves a task back to pending, and its outputs too, unless other tasks continue to make chunks of them. */
+/** Moves a task back to pending. Its outputs move back, too, unless other tasks continue to make chunks of them. */
 function release(state: JobState, { id }: TaskState): JobState {
   const next = moveTaskTo(state, id, "release", { stage: null, fraction: 0, rate: null, live: [] });
   const task = taskOf(next, id);
@@ -165,11 +166,12 @@ function release(state: JobState, { id }: TaskState): JobState {
   return bumpIfQueueingChanged(requestAdvertising(waiting, slotClassOf(task)));
 }
 
-/** The nodes to avoid, with the node that has the task now. */
+/** The nodes to avoid, including the node that has the task now. */
 const avoidHolder = ({ avoid, lease }: TaskState): string[] => avoiding(lease ? [...avoid, lease.nodeId] : avoid);
 
 /**
- * A lease ended without a result: the task is offered again, until it was lost too often; then it fails with `last`.
+ * Handles a lease that ended without a result. The task is offered again until it was lost too often; then it fails
+ * with `last`.
  */
 export function loseTask(state: JobState, taskId: string, now: number, last: Failure = NODE_LOST): JobState {
   const task = taskOf(state, taskId);
@@ -181,7 +183,7 @@ export function loseTask(state: JobState, taskId: string, now: number, last: Fai
 }
 
 /**
- * Gives a task up: its input or its outputs fail. Outputs that were to be made of chunks are encoded in one piece, and
+ * Gives a task up: its input or its outputs fail. Outputs that were planned as chunks are encoded in one piece, and
  * chunks that could not be joined early are joined late.
  */
 export function abandonTask(state: JobState, taskId: string, failure: Failure, now: number): JobState {
@@ -191,7 +193,7 @@ export function abandonTask(state: JobState, taskId: string, failure: Failure, n
     const reason = task.kind === "join" ? joinFailedReason(failure) : chunkFailedReason(task, failure);
     return fallBack(countRetry(state), reason);
   }
-  // Outputs that are in the storage and only wait to be completed are good.
+  // Outputs that are in the storage and only wait for completion are good.
   const reports = madeReports(task);
   const move = reports.length > 0 ? "complete" : "abandon";
   let next = moveTaskTo(orphanUploads(state, taskId), taskId, move, { reports });

@@ -34,7 +34,7 @@ describe("a job that no node takes", () => {
     });
   });
 
-  it("fails later when a node has worked on it, and not while one does", () => {
+  it("fails later if a node has worked on it, and not while a node works on it", () => {
     const state = limited(encoding(), { startWithinMs: 60_000 });
     expect(limitOf(state)).toBeNull();
     const reported = renewLease(state, proof("encode", 1, "t2"), NOW + 500_000).state;
@@ -46,7 +46,7 @@ describe("a job that no node takes", () => {
     expect(endOverdue(ended, NOW + DAY_MS)).toBe(ended);
   });
 
-  it("waits as long again after an outage of the control plane", () => {
+  it("gets the same time again after an outage of the control plane", () => {
     const state = limited(checkedJob(spec), { startWithinMs: 60_000 });
     const restarted = endOverdue(state, NOW + DAY_MS);
     expect([restarted.status, limitOf(restarted)?.at]).toEqual([state.status, NOW + DAY_MS + 60_000]);
@@ -57,7 +57,7 @@ describe("a job that no node takes", () => {
   });
 });
 
-it("a job that takes longer than it may fails, and its nodes are notified", () => {
+it("fails a job that exceeds its maximum run time, and notifies its nodes", () => {
   const state = limited(encoding(), { maxRunMs: 5000 });
   expect(endOverdue(state, NOW + 4999)).toBe(state);
   const ended = endOverdue(state, NOW + 5000);

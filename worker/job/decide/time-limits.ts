@@ -1,4 +1,4 @@
-// Jobs that nobody works on, or that take too long, end: otherwise they would keep their secrets for ever. Pure.
+// Ends jobs that no node works on, or that take too long: otherwise they would keep their secrets forever. Pure.
 import type { Failure } from "#shared/errors.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
@@ -8,11 +8,11 @@ import { endIfDone, failOutput } from "./job-ending.ts";
 
 /**
  * An alarm that is later than this rings after an outage of the control plane, in which no node could take the work.
- * Those of a platform that works are late by a minute at most, or repeated for some minutes.
+ * Alarms of a working platform are late by a minute at most, or repeated for some minutes.
  */
 const OUTAGE_MS = 5 * 60_000;
 
-/** When the job ends unless its state changes, ms since 1970; and why. Null: never. */
+/** Time at which the job ends unless its state changes, ms since 1970, and the failure. Null: never. */
 export function limitOf(state: JobState): { at: number; failure: Failure } | null {
   if (isTerminalJob(state.status)) return null;
   const { startWithinMs, maxRunMs } = state.spec.settings;
@@ -28,17 +28,20 @@ export function limitOf(state: JobState): { at: number; failure: Failure } | nul
   return limits.toSorted((one, other) => one.at - other.at)[0] ?? null;
 }
 
-/** True if a node works on a task. One that waits for chunks does not: no other may take these. */
+/** True if a node works on a task. A node that waits for chunks does not: perhaps no other node takes these chunks. */
 const isWorkedOn = ({ phase, lease }: JobState["tasks"][number]): boolean =>
   phase === "completing" || (phase === "leased" && lease?.waitedUntil !== null);
 
-/** Since when no node has worked on the job: its start, its last report, the end of its last lease or of an outage. */
+/**
+ * Time since which no node has worked on the job: its start, its last report, the end of its last lease or of an
+ * outage.
+ */
 const idleSince = ({ spec, startedAt, workedAt, tasks }: JobState): number =>
   Math.max(spec.createdAt, startedAt, workedAt, ...tasks.map(({ notBefore }) => notBefore));
 
 /**
  * Ends a job whose time is over: finished outputs are kept, all others fail. Work that waited for a node during an
- * outage waits as long again: nodes return after the control plane.
+ * outage gets its time again, because nodes return after the control plane.
  */
 export function endOverdue(state: JobState, now: number): JobState {
   const limit = limitOf(state);
@@ -46,7 +49,7 @@ export function endOverdue(state: JobState, now: number): JobState {
   const { at, failure } = limit;
   if (failure.code === "job_not_started" && now > at + OUTAGE_MS) return { ...state, workedAt: now };
   let next = abandonTasks(state);
-  // Without a probe it was the input that nobody could fetch.
+  // Without a probe, no node could fetch the input.
   if (!state.input.probe) next = moveInputTo({ ...next, input: { ...next.input, failure } }, "fail");
   for (const [index, { phase }] of state.outputs.entries()) {
     if (!isTerminalOutput(phase)) next = failOutput(next, index, failure, now);

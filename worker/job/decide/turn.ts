@@ -1,4 +1,4 @@
-// How a turn of a hub changes a job. Pure: (state, turn, now) → next state.
+// Changes of a job by a turn of a hub. Pure: (state, turn, now) → next state.
 import type { LeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Turn } from "../../rpc/turn.ts";
@@ -7,7 +7,7 @@ import type { JobState } from "../state/job-state.ts";
 import { claimTasks, recordProgress, renewAll, renewLease } from "./leases.ts";
 import { expireLeases, loseSession } from "./lost-leases.ts";
 
-/** What assignments need besides the state: the secrets, and the token of a new lease. */
+/** Input of assignments besides the state: the secrets, and the tokens of new leases. */
 export type LeaseInput = { readonly secrets: TaskSecrets; readonly newToken: (lease: LeaseId) => string };
 
 export type TakenTurn = {
@@ -16,7 +16,7 @@ export type TakenTurn = {
   readonly assigned: Assignment[][];
   /** Leases that their nodes must drop. */
   readonly cancel: LeaseId[];
-  /** True if the change must be stored: more than leases were renewed. */
+  /** True if the change must be stored, because it does more than renew leases. */
   readonly isDurable: boolean;
 };
 

@@ -12,11 +12,11 @@ import type { EffectDeps, EffectOf } from "./effect.ts";
 import { advertiseTo } from "./hub-calls.ts";
 import { advertised } from "./job-effects.ts";
 
-/** How long work waits for the node that has the source before any other node may take it. */
+/** Time that work waits for the node with the source before any other node may take it. */
 const PREFERENCE_MS = 2000;
-/** How long a node that failed or lost a task gets it only if no other node is connected. */
+/** Time for which a node that failed or lost a task gets the task only if no other node is connected. */
 const AVOID_MS = 5 * 60_000;
-/** A task that was lost this often goes to machines that stay. */
+/** Number of losses after which a task goes to machines that stay. */
 const STEADY_AFTER = 2;
 
 export async function advertise({ slotClass }: EffectOf<"advertise">, deps: EffectDeps): Promise<void> {
@@ -27,8 +27,8 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   const pool = offers[0]?.requirements?.pool ?? state.spec.settings.queue;
   const { waitingFor } = await advertiseTo(deps.env, pool, offers);
   noteWaiting(slotClass, waitingFor, deps, now);
-  // Noted after the call, so that it is repeated if the object dies. Tasks that were added during it, and another
-  // priority, are not advertised yet.
+  // Noted after the call, so that the call is repeated if the object dies. Tasks that were added during the call, and a
+  // changed priority, are not advertised yet.
   const known = new Set(tasks.map(attemptName));
   deps.note((before) => {
     const isSame = before.spec.settings === state.spec.settings;
@@ -37,10 +37,12 @@ export async function advertise({ slotClass }: EffectOf<"advertise">, deps: Effe
   });
 }
 
-/** Keeps since when tasks wait, and for what. Written to disk only if a client sees it or a hop depends on it. */
+/**
+ * Notes since when tasks wait, and the missing requirement. Written to disk only if a client sees it or a hop needs it.
+ */
 function noteWaiting(slotClass: SlotClass, missing: string | null, deps: EffectDeps, now: number): void {
   const { waiting, spec, ...state } = deps.state();
-  // All of them were claimed during the call.
+  // All tasks were claimed during the call.
   if (runnableTasks({ ...state, waiting, spec }, slotClass).length === 0) return;
   const isShown = (waiting[slotClass]?.for ?? null) !== missing;
   const change = (before: JobState): JobState => waitsFor(before, slotClass, missing, now);
@@ -51,7 +53,7 @@ function noteWaiting(slotClass: SlotClass, missing: string | null, deps: EffectD
 
 const attemptName = ({ id, attempt }: TaskState): string => `${id}.${attempt}`;
 
-/** An offer for each requirements of the tasks. */
+/** An offer for each different set of requirements of the tasks. */
 export function offersOf(state: JobState, slotClass: SlotClass, tasks: readonly TaskState[], now: number): SentOffer[] {
   const placement = placementOf(state, slotClass, now);
   const { id: jobId, accountId, share } = state.spec;
@@ -70,7 +72,7 @@ function offerOf(state: JobState, tasks: readonly TaskState[], now: number) {
     // Chunks may go to any node.
     prefer: activeWork(state) ? null : state.sourceNode,
     preferUntil: now + PREFERENCE_MS,
-    // A node that only one task avoids may get the others.
+    // A node is avoided only if all tasks avoid it.
     avoid: (tasks[0]?.avoid ?? []).filter((nodeId) => tasks.every((task) => task.avoid.includes(nodeId))),
     avoidUntil: Math.max(...tasks.map((task) => task.notBefore)) + AVOID_MS,
     blamed: [...new Set(tasks.flatMap((task) => task.blamed))],

@@ -1,4 +1,4 @@
-// One attempt to deliver a notification, if the account's object admits it now.
+// Attempts to deliver a notification, if the account's object admits it now.
 import { messageOf } from "#shared/log.ts";
 import { log } from "../../log.ts";
 import { deliver } from "../../notify/deliver.ts";
@@ -44,7 +44,7 @@ const replaced = (state: JobState, after: Delivery): JobState => ({
   outbox: state.outbox.map((delivery) => (delivery.id === after.id ? after : delivery)),
 });
 
-/** The account's object protects receivers from overload; clients are notified even while it does not respond. */
+/** The account's object protects receivers from overload. Clients are notified even while it does not respond. */
 async function orDefault<Value>(call: () => Promise<Value>, otherwise: Value): Promise<Value> {
   try {
     return await call();

@@ -1,4 +1,4 @@
-// Runs a job's effects when they are due, and sets the alarm for the next ones.
+// Runs a job's effects when they are due, and sets the alarm for the next effects.
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { Env } from "../../bindings.ts";
@@ -21,7 +21,7 @@ import {
 } from "./job-effects.ts";
 import { runEffect } from "./run-effect.ts";
 
-/** If the object dies while it runs effects, its alarm starts them again after this long. */
+/** Time after which the alarm starts the effects again if the object dies while it runs them. */
 const RESTART_MS = 30_000;
 
 export class EffectRunner {
@@ -36,7 +36,7 @@ export class EffectRunner {
     this.#ctx = ctx;
     this.#env = env;
     this.#memory = memory;
-    // After an eviction the alarm is still set: to set it again would cost a row. If this fails, it is set again.
+    // After an eviction the alarm is still set, and setting it again would cost a row. If this fails, it is set again.
     void ctx.storage.getAlarm().then(
       (at) => {
         this.#armedAt ??= at;
@@ -46,8 +46,8 @@ export class EffectRunner {
   }
 
   /**
-   * Starts the due effects without waiting for them. It must be called in the same turn as a save, so that the alarm
-   * that restarts the effects if the object dies becomes durable together with the state.
+   * Starts the due effects without waiting for them. Call it in the same turn as a save: then the alarm becomes durable
+   * together with the state, and restarts the effects if the object dies.
    */
   start(): void {
     this.#arm(Date.now() + RESTART_MS);
@@ -60,7 +60,7 @@ export class EffectRunner {
     this.#arm(0);
   }
 
-  /** When the sweeper checks the job again. */
+  /** Time of the sweeper's next check of the job. */
   nextCheckAt(): number {
     const now = Date.now();
     const state = this.#memory.isUnreadable ? null : this.#memory.state;
@@ -79,7 +79,8 @@ export class EffectRunner {
       if (!state) return await this.#endMetadata(now);
       const next = endOverdue(startSpeculations(expireLeases(state, now), now), now);
       if (next !== state) this.#memory.save(next);
-      // As in `start`. An alarm that only looks at leases sets the next one below, and costs one row instead of two.
+      // As in `start`. An alarm that only looks at leases sets the next alarm below, and costs a single row instead of
+      // two.
       const due = this.#due(new Set(), () => true);
       if (!due.every(mayBeRepeated)) this.#setAlarm(now + RESTART_MS);
       await this.#runDue(() => true);
@@ -96,7 +97,7 @@ export class EffectRunner {
     this.#arm(0);
   }
 
-  /** Handles a state that cannot be read, at long intervals, until it can be or the job is ended. */
+  /** Handles an unreadable state, at long intervals, until it becomes readable or the job is ended. */
   async #handleUnreadable(): Promise<void> {
     const { waitMs, reason } = await this.#memory.tend(Date.now(), this.#retention());
     if (reason !== null) log.error("job state not readable", { job: this.#ctx.id.name, reason, waitMs });
@@ -104,7 +105,7 @@ export class EffectRunner {
     else this.#arm(0);
   }
 
-  /** Deletes the metadata of a job that was forgotten, once its time is over. */
+  /** Deletes the metadata of a forgotten job when its time is over. */
   async #endMetadata(now: number): Promise<void> {
     const until = this.#memory.keptMetadata?.until ?? null;
     if (until !== null && until > now) this.#setAlarm(until);
@@ -117,8 +118,8 @@ export class EffectRunner {
   }
 
   /**
-   * Runs due effects until there are no new ones. Effects that are due again at once wait for the alarm, and so do
-   * those that are too many for one invocation.
+   * Runs due effects until there are no new effects. Effects that are due again at once wait for the alarm, and so do
+   * effects that are too many for an invocation.
    */
   async #runDue(wanted: (pending: PendingEffect) => boolean): Promise<void> {
     const done = new Set<string>();
@@ -134,7 +135,7 @@ export class EffectRunner {
     }
   }
 
-  /** The wanted effects that are due, without those that run, and those that are `done`. */
+  /** The wanted effects that are due, except running effects and `done` effects. */
   #due(done: ReadonlySet<string>, wanted: (pending: PendingEffect) => boolean): PendingEffect[] {
     const { state } = this.#memory;
     return (state ? pendingEffects(state, this.#retention()) : []).filter(
@@ -171,8 +172,8 @@ export class EffectRunner {
   }
 
   /**
-   * Sets the alarm for the next effect: for prompt effects not before `promptAt`, and for running effects only in case
-   * they never end. An alarm that rings too early does no harm: it is set again.
+   * Sets the alarm for the next effect. Prompt effects count from `promptAt` on, and running effects only in case they
+   * never end. An alarm that rings too early does no harm: it is set again.
    */
   #arm(promptAt: number): void {
     const at = this.#dueAt(promptAt);
@@ -190,7 +191,7 @@ export class EffectRunner {
   #setAlarm(at: number): void {
     // An effect that is due at once has no due time, and the storage rejects 0.
     this.#armedAt = Math.max(at, Date.now());
-    // Not awaited: the write joins those of this turn, and a storage error resets the object anyway.
+    // Not awaited: the write joins the other writes of this turn, and a storage error resets the object anyway.
     void this.#ctx.storage.setAlarm(this.#armedAt);
   }
 
@@ -203,8 +204,8 @@ export class EffectRunner {
 /** True if an effect starts at once; notifications wait for the alarm. */
 const isPrompt = ({ effect }: PendingEffect): boolean => effect.kind !== "deliver";
 /**
- * True if an alarm that runs only such effects need not be set before: if the object dies meanwhile, the platform rings
- * it again. Deleting the state deletes the alarm, too.
+ * True if an alarm that runs only such effects need not set another alarm first: if the object dies meanwhile, the
+ * platform rings again. Deleting the state deletes the alarm, too.
  */
 const mayBeRepeated = ({ effect }: PendingEffect): boolean =>
   effect.kind === "purge" || effect.kind === "confirm-leases";

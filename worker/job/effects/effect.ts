@@ -1,4 +1,4 @@
-// The effects of a job: what it still has to do outside its object.
+// The effects of a job: its pending work outside its object.
 import type { LeaseId } from "#shared/ids.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Env } from "../../bindings.ts";
@@ -9,13 +9,13 @@ import type { MadeReport } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 
 export type Effect =
-  /** Advertise to the hub how many tasks of a class are runnable. */
+  /** Advertise the number of runnable tasks of a class to the hub. */
   | { kind: "advertise"; slotClass: SlotClass }
   /** Check whether the storage accepts files, before anything is encoded. */
   | { kind: "check-storage" }
   /** Complete the multipart uploads of an output that a node has made. */
   | { kind: "complete-uploads"; task: TaskState; report: MadeReport }
-  /** Ask the hubs of leases whether their nodes have them. */
+  /** Ask the hubs of leases whether nodes have these leases. */
   | { kind: "confirm-leases" }
   /** Notify the nodes whose leases ended while they worked. */
   | { kind: "revoke"; leases: LeaseId[] }
@@ -28,22 +28,22 @@ export type Effect =
   | { kind: "deliver"; delivery: Delivery }
   /** Remove the job's objects from the service's own storage. */
   | { kind: "clear-storage" }
-  /** Remove one of its folders in the scratch bucket. */
+  /** Remove a folder of the job in the scratch bucket. */
   | { kind: "clear-scratch"; folder: number }
   /** Delete the job's state: its retention is over. */
   | { kind: "purge" };
 
 export type EffectOf<Kind extends Effect["kind"]> = Extract<Effect, { kind: Kind }>;
 
-/** An effect with a name that is unique within the job, and when it is due (ms since 1970). */
+/** An effect with its due time (ms since 1970) and a name that is unique within the job. */
 export type PendingEffect = { readonly name: string; readonly dueAt: number; readonly effect: Effect };
 
 export interface EffectDeps {
   readonly env: Env;
   state(): JobState;
-  /** Changes the current state: it may have changed while the effect waited. */
+  /** Changes the current state, which may have changed while the effect waited. */
   apply(change: (state: JobState) => JobState): void;
-  /** The same for a change that may be lost with the object: the effect is then only repeated. */
+  /** Like `apply`, but the change may be lost with the object: then the effect is only repeated. */
   note(change: (state: JobState) => JobState): void;
   now(): number;
   /** Deletes the state, except the metadata to keep. */

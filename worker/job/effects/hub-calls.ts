@@ -1,4 +1,4 @@
-// A job's calls to hubs: those of its pool, and those of its leases.
+// A job's calls to the hub of its pool and to the hubs of its leases.
 import type { LeaseId } from "#shared/ids.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import {
@@ -18,19 +18,19 @@ import type { JobState } from "../state/job-state.ts";
 export const advertiseTo = (env: HubBinding, pool: string, offers: SentOffer[]): Promise<Advertised> =>
   withDeadline("advertise", hubOf(env, hubName(pool)).advertise(offers));
 
-/** The number of encodes that all nodes of a pool can run at the same time, running ones included. */
+/** Number of encodes that all nodes of a pool can run at the same time, including running encodes. */
 export const capacityOf = (env: HubBinding, pool: string): Promise<number> =>
   withDeadline("capacity", hubOf(env, hubName(pool)).capacity());
 
-/** Where a job stands among those that wait for the nodes of a pool; null: nothing of it waits there. */
+/** Position of a job among the jobs that wait for the nodes of a pool; null if nothing of it waits there. */
 export const placeIn = (env: HubBinding, pool: string, jobId: string): Promise<Place | null> =>
   withDeadline("place", hubOf(env, hubName(pool)).place(jobId));
 
-/** What a hub knows of leases of its nodes. */
+/** Returns for each lease whether its node has it, as far as the hub knows. */
 export const holdersOf = (env: HubBinding, hub: string, leases: LeaseHolder[]): Promise<readonly LeaseHolding[]> =>
   withDeadline("holders", hubOf(env, hub).holders(leases));
 
-/** Has the hubs of leases notify their nodes that they have ended. */
+/** Asks the hubs of leases to notify their nodes that the leases have ended. */
 export async function revokeLeases(env: HubBinding, state: JobState, leases: readonly LeaseId[]): Promise<void> {
   const byHub = Map.groupBy(leases, (lease) => state.revokedOn[lease] ?? FIRST_HUB);
   await Promise.all([...byHub].map(([hub, own]) => withDeadline("revoke", hubOf(env, hub).revoke(own))));

@@ -1,4 +1,4 @@
-// Derives a job's pending effects from its state alone, so that an effect that was lost with its object is found again.
+// Derives a job's pending effects from its state alone: an effect that was lost with its object is found again.
 
 import { backoffMs, type Random } from "#shared/backoff.ts";
 import type { LeaseId } from "#shared/ids.ts";
@@ -20,24 +20,24 @@ import type { Effect, PendingEffect } from "./effect.ts";
 import { clearName, scratchToClear } from "./scratch-effects.ts";
 
 /**
- * After how many minutes jobs advertise their tasks again, in case the hub has lost its tickets: from then on the last.
+ * Minutes after which jobs advertise their tasks again, in case the hub has lost its tickets. The last value repeats.
  */
 const READVERTISE_MINUTES = [5, 10, 20, 60];
-/** By how much that differs between jobs, so that many that wait do not advertise at the same time. */
+/** Jitter (±10 %), so that waiting jobs do not advertise all at once. */
 const READVERTISE_SPREAD = 0.1;
 const RETRY = { firstMs: 500, maxMs: 5 * 60_000 };
-/** Attempts to abort a multipart upload; after them it is left to the bucket's lifecycle rules. */
+/** Attempts to abort a multipart upload. After them the upload is left to the bucket's lifecycle rules. */
 const MAX_ABORTS = 8;
 
-/** How long a purge waits for storage that cannot be cleared; then the job's secrets are deleted anyway. */
+/** Time that a purge waits for storage that cannot be cleared. Then the job's secrets are deleted anyway. */
 const CLEARING_GRACE_MS = 24 * 60 * 60_000;
 /**
- * The minimum time that an ended job is kept while a notification is due: longer than the schedule of the last
- * notification (75.6 h, notification.ts). It is limited, because earlier notifications that fail delay the last one.
+ * Minimum time for which an ended job is kept while a notification is due. It is longer than the schedule of the last
+ * notification (75.6 h, notification.ts). It is limited, because earlier notifications that fail delay the last.
  */
 const NOTIFYING_MS = 4 * 24 * 60 * 60_000;
 
-/** How long a probe is kept after its end. */
+/** Retention of a probe after its end. */
 const KEEP_PROBE_MS = 24 * 60 * 60_000;
 
 /** All pending effects of a state with their due times. */
@@ -81,7 +81,7 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
     pending.push(pendingEffect(clearName(folder), dueAt, { kind: "clear-scratch", folder }));
   }
   if (isTerminalJob(state.status) && isIndexed) {
-    // The purge is the last effect: afterwards nothing knows what is to be removed elsewhere.
+    // The purge is the last effect: afterwards nothing knows which objects are left elsewhere.
     const isClearing = pending.some(({ effect }) => effect.kind === "clear-storage" || effect.kind === "clear-scratch");
     const keptMs = state.spec.isProbe ? KEEP_PROBE_MS : retentionMs + (isClearing ? CLEARING_GRACE_MS : 0);
     const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, delivery ? NOTIFYING_MS : 0);
@@ -98,7 +98,7 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   const startTimes = runnableTasks(state, slotClass).map((task) => startOf(state, task));
   if (startTimes.length === 0) return null;
   if (advertisedAt === null) return Math.min(...startTimes);
-  // Tasks that had to wait then were not advertised: each is when it may start.
+  // Tasks that had to wait were not advertised: each task is advertised when it may start.
   const again = Math.min(
     advertisedAt + readvertiseMs(state, slotClass),
     ...startTimes.filter((at) => at > advertisedAt),
@@ -106,24 +106,23 @@ function advertiseDueAt(state: JobState, slotClass: SlotClass): number | null {
   return Math.min(again, nextHopAt(state, slotClass, advertisedAt) ?? Infinity);
 }
 
-/** How long a job waits before it advertises a class again. */
+/** Time that a job waits before it advertises a class again. */
 function readvertiseMs({ spec, advertisements }: JobState, slotClass: SlotClass): number {
   const count = Math.max(1, advertisements[slotClass] ?? 0);
   const minutes = READVERTISE_MINUTES[Math.min(count, READVERTISE_MINUTES.length) - 1] ?? 0;
-  // Whole milliseconds, as alarms: one that rings a fraction too early would ring again at once.
+  // Whole milliseconds, as alarms: an alarm that rings a fraction too early would ring again at once.
   return Math.round(minutes * 60_000 * (1 + READVERTISE_SPREAD * (2 * hashOf(`${spec.id} ${count}`) - 1)));
 }
 
-/** A number from 0 to 1 that depends on a text alone (FNV-1a). */
+/** Hash of a text as a number from 0 to 1 (FNV-1a). */
 function hashOf(text: string): number {
   const hash = [...text].reduce((sum, char) => Math.imul(sum ^ char.charCodeAt(0), 0x01000193), 0x811c9dc5);
   return (hash >>> 0) / 2 ** 32;
 }
 
 /**
- * When the job's alarm must ring next: for the first effect (none of them before the time that `notBefore` returns),
- * the first lease to expire, the first chunk to count as slow, or the job's time limit. Null when nothing is left to
- * do.
+ * Time of the job's next alarm: the first effect (never before the time that `notBefore` returns), the first lease to
+ * expire, the first chunk to count as slow, or the job's time limit. Null if nothing is left to do.
  */
 export function nextAlarmAt(
   state: JobState,
@@ -138,12 +137,12 @@ export function nextAlarmAt(
   return times.length > 0 ? Math.min(...times) : null;
 }
 
-/** When the sweeper checks the job: some time after its alarm should have rung, so that only stuck jobs are found. */
+/** Time of the sweeper's next check: some time after the alarm should have rung, so that only stuck jobs are found. */
 export const nextCheckAt = (state: JobState, now: number, retentionMs: number): number =>
   Math.ceil(Math.max(now, nextAlarmAt(state, () => 0, retentionMs) ?? now)) + checkAfterMs(now - state.spec.createdAt);
 /**
- * The same when the job's row is written: one that has ended is checked within an hour, because the check adds up what
- * it has used (db/usage.ts).
+ * The same when the job's row is written. An ended job is checked within an hour, because the check adds up its usage
+ * (db/usage.ts).
  */
 export function rowCheckAt(state: JobState, now: number, retentionMs: number): number {
   const at = nextCheckAt(state, now, retentionMs);
@@ -153,23 +152,23 @@ export function rowCheckAt(state: JobState, now: number, retentionMs: number): n
 export const CHECK_AFTER_MS = 10 * 60_000;
 const MAX_CHECK_AFTER_MS = 60 * 60_000;
 
-/** A check costs a request and two rows: an old job, which was checked before, is checked less often. */
+/** A check costs a request and two rows: an old job was checked before, and is checked less often. */
 const checkAfterMs = (ageMs: number): number => Math.min(MAX_CHECK_AFTER_MS, Math.max(CHECK_AFTER_MS, 2 * ageMs));
 
 /**
- * Notes that the row in the index is older than the index confirmed: it was restored from a backup, or a write was
- * lost.
+ * Notes that the row in the index is older than the confirmed version: the row was restored from a backup, or a write
+ * was lost.
  */
 export const indexBehind = (state: JobState, rowVersion: number): JobState =>
   rowVersion < state.indexedVersion ? { ...state, indexedVersion: rowVersion } : state;
 
 /**
- * Requests to other services that the effects of one invocation may send. Cloudflare's Free plan ends an invocation
- * that sends more than 50.
+ * Maximum number of requests that the effects of an invocation send to other services. Cloudflare's Free plan ends an
+ * invocation that sends more than 50.
  */
 const MAX_REQUESTS = 40;
 
-/** Requests that an effect sends to other services; of a scratch folder, with pages of a hundred objects. */
+/** Requests that an effect sends to other services. A scratch folder is cleared in pages of a hundred objects. */
 export function requestsOf({ effect }: PendingEffect): number {
   if (effect.kind === "clear-scratch") return 10;
   if (effect.kind === "complete-uploads") {
@@ -179,7 +178,7 @@ export function requestsOf({ effect }: PendingEffect): number {
   return ["check-storage", "abort-upload", "deliver"].includes(effect.kind) ? 1 : 0;
 }
 
-/** The effects that may run in an invocation whose effects have sent `sent` requests. The first may send more. */
+/** Effects that may run in an invocation whose effects have sent `sent` requests. The first effect may send more. */
 export function affordable(due: readonly PendingEffect[], sent: number): PendingEffect[] {
   let sum = sent;
   return due.filter((pending) => {
@@ -190,14 +189,14 @@ export function affordable(due: readonly PendingEffect[], sent: number): Pending
   });
 }
 
-/** An effect succeeded: its failures are forgotten. */
+/** Forgets the failures of an effect that succeeded. */
 export function effectDone(state: JobState, name: string): JobState {
   if (!state.retries[name]) return state;
   const { [name]: _done, ...retries } = state.retries;
   return { ...state, retries };
 }
 
-/** An effect failed: it is tried again with increasing delay. */
+/** Schedules a failed effect again, with increasing delay. */
 export function effectFailed(state: JobState, name: string, now: number, random: Random): JobState {
   const attempts = (state.retries[name]?.attempts ?? 0) + 1;
   const at = now + RETRY.firstMs + backoffMs(attempts, RETRY, random);
@@ -210,7 +209,9 @@ export const advertised = (state: JobState, slotClass: SlotClass, now: number): 
   advertisements: { ...state.advertisements, [slotClass]: (state.advertisements[slotClass] ?? 0) + 1 },
 });
 
-/** The index has a row of the state `written`. A job that began or ceased to wait since then has changed again. */
+/**
+ * Notes that the index has a row of the state `written`. A job that started or stopped waiting since then has changed.
+ */
 export function indexed(state: JobState, written: JobState): JobState {
   const indexedVersion = Math.max(state.indexedVersion, written.version);
   const next = { ...state, indexedVersion, isIndexedQueued: isQueued(written) };
@@ -225,7 +226,7 @@ export const revoked = (state: JobState, leases: readonly LeaseId[]): JobState =
   ),
 });
 
-/** The upload is gone, or could not be aborted in all attempts. */
+/** Forgets an upload that is gone, or that could not be aborted in all attempts. */
 export function uploadAborted(state: JobState, upload: MultipartUpload): JobState {
   return { ...state, orphans: state.orphans.filter(({ uploadId }) => uploadId !== upload.uploadId) };
 }

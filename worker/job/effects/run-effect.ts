@@ -1,4 +1,4 @@
-// Runs the effects of a job: each calls one neighbor and applies the result to the state.
+// Runs the effects of a job. Each effect calls a single neighbor and applies the result to the state.
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
@@ -34,7 +34,7 @@ import { checkStorage } from "./storage-check-effect.ts";
 /** Attempts to complete the uploads of an output, over several minutes, before the output fails. */
 const MAX_COMPLETION_ATTEMPTS = 12;
 
-/** Runs one effect. Throws when it must be tried again. */
+/** Runs an effect. Throws if the effect must be tried again. */
 export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void> {
   switch (effect.kind) {
     case "advertise":
@@ -137,7 +137,7 @@ async function completeUploads({ task, report }: EffectOf<"complete-uploads">, d
     failure = isLost ? { code: "node_failed", message: error.message } : failureOf(error);
   }
   const settled = settleUploads(deps.state(), { taskId: task.id, report, failure }, deps.now());
-  // Completing them again does no harm, so while the job goes on the next save writes this, too.
+  // Completing them again does no harm. While the job goes on, the next save writes this change, too.
   const mayBeLost = !failure && settled.version === deps.state().version && settled.outbox === deps.state().outbox;
   if (mayBeLost) deps.note(() => settled);
   else deps.apply(() => settled);
@@ -145,7 +145,7 @@ async function completeUploads({ task, report }: EffectOf<"complete-uploads">, d
 
 // Asks hubs whether nodes have the leases that they have not reported on.
 
-/** Throws when a hub could not be asked, after it has applied what the others know. */
+/** Throws if a hub could not be asked, after it has applied the answers of the other hubs. */
 async function confirmLeases(deps: EffectDeps): Promise<void> {
   const byHub = leasesToConfirm(deps.state(), deps.now());
   const answers = await Promise.allSettled(
@@ -155,7 +155,7 @@ async function confirmLeases(deps: EffectDeps): Promise<void> {
     }),
   );
   const known = new Map(answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : [])));
-  // That nodes have their leases is not worth a row: the object asks once more if it is evicted.
+  // A confirmation is not worth a row: the object asks once more if it is evicted.
   const areHeld = [...known.values()].every((holding) => holding === "held");
   const change = areHeld ? deps.note : deps.apply;
   if (known.size > 0) change((state) => applyHoldings(state, known, deps.now()));
@@ -166,8 +166,8 @@ async function confirmLeases(deps: EffectDeps): Promise<void> {
 // Sends a job's events to the object of its account.
 
 /**
- * Sends all events that are due. What was sent is only noted: events that are sent again, because the object died, are
- * recognized there by their keys.
+ * Sends all due events. The sent events are only noted: if the object dies, they are sent again, and the account
+ * recognizes them by their keys.
  */
 async function emitEvents(deps: EffectDeps): Promise<void> {
   for (let state = deps.state(); areEventsDue(state); state = deps.state()) {

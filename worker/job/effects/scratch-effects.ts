@@ -1,11 +1,11 @@
-// When the job's scratch folders are removed.
+// Decides when the job's scratch folders are removed.
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobState } from "../state/job-state.ts";
 
-/** How long the finished chunks of a failed job are kept for its retry. */
+/** Retention of the finished chunks of a failed job, for its retry. */
 export const KEEP_MS = 60 * 60_000;
 
-/** The folders to remove, and when: at the job's end, or later if a retry could use their objects. */
+/** The folders to remove, and the time: at the job's end, or later if a retry could use their objects. */
 export function scratchToClear(state: JobState): { folder: number; dueAt: number }[] {
   const { folder, isUsed, leftovers } = state.scratch;
   const due = leftovers.map((leftover) => ({ folder: leftover, dueAt: 0 }));
@@ -24,7 +24,7 @@ export function closeScratch(state: JobState, folder: number): JobState {
   };
 }
 
-/** The folder is gone, or could not be removed in all attempts. */
+/** Forgets a folder that is gone, or that could not be removed in all attempts. */
 export const scratchCleared = (state: JobState, folder: number): JobState => ({
   ...state,
   scratch: { ...state.scratch, leftovers: state.scratch.leftovers.filter((leftover) => leftover !== folder) },

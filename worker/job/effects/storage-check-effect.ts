@@ -9,7 +9,7 @@ export const CHECK_NAME = "check-storage";
 /** Attempts, over two to four seconds: a storage that restarts responds by then. */
 const MAX_ATTEMPTS = 3;
 
-/** Throws when it must be tried again. */
+/** Throws if the check must be tried again. */
 export async function checkStorage(open: () => Promise<ObjectStore>, deps: EffectDeps): Promise<void> {
   const state = deps.state();
   const file = sampleFile(state);

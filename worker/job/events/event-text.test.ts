@@ -32,7 +32,7 @@ const NO_TASKS = listOf([]);
 
 const nextStep = (sent: SentEvents, view: JobView, now: number, tasks = NO_TASKS): EventStep<SentEvents> =>
   nextStepOf(sent, { job: view, tasks: () => tasks }, now);
-/** What the follower then was sent. */
+/** The state of the follower after a step. */
 function sentBy(step: EventStep<SentEvents>): SentEvents {
   if (!step || !("write" in step) || !step.sent) throw new Error("nothing was sent");
   return step.sent;
@@ -51,13 +51,13 @@ const ENDED = job({ status: "job.completed", completed_at: "2026-11-21 05:24:00 
 const MOVED = job({ progress: "20%", outputs: [{ ...job().outputs[0], progress: "15%" } as JobView["outputs"][0]] });
 const QUEUED = job({ outputs: [{ key: "mp4", type: "video", format: "mp4", status: "video.queued" }] });
 
-/** What a follower was sent who has seen `job()` at time 1000. */
+/** State of a follower that saw `job()` at time 1000. */
 const SENT = sentBy(nextStep(newFollower(0), job(), 1000));
 const event = (name: string, id: number, view: JobView): string =>
   `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(view)}\n\n`;
 
 describe("a follower of a job", () => {
-  it("is first sent the job's view, with an id after its last one", () => {
+  it("is first sent the job's view, with an id after its last event", () => {
     expect(nextStep(newFollower(0), job(), 1000)).toMatchObject({ write: event("job", 1, job()) });
     expect(nextStep(newFollower(7), job(), 1000)).toMatchObject({ write: event("job", 8, job()) });
   });
@@ -79,7 +79,7 @@ describe("a follower of a job", () => {
     expect(step).toEqual({ write: endedEvents(JSON.stringify(ENDED)).replace(OPENING, ""), sent: null });
   });
 
-  it("is sent the changes of tasks, at most twice a second, and those at the end", () => {
+  it("is sent the changes of tasks at most twice a second, and the last changes at the end", () => {
     const tasksEvent = (id: number, data: object): string =>
       `event: tasks\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
     const all = { tasks: [ENCODE], removed: [], attempts: [] };

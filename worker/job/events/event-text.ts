@@ -1,4 +1,4 @@
-// The server-sent events (HTML Living Standard) that follow a job, and when each is sent. Pure.
+// The server-sent events (HTML Living Standard) that follow a job, and the times to send them. Pure.
 import type { TaskList } from "#shared/api/task-responses.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import type { EventStep } from "../../events/event-sockets.ts";
@@ -10,7 +10,7 @@ const PROGRESS_GAP_MS = 500;
 /** The minimum interval between events with changes of tasks. */
 const TASKS_GAP_MS = 500;
 
-/** What a follower was sent. Times in ms since 1970. */
+/** State of a follower: the events that it was sent. Times in ms since 1970. */
 export type SentEvents = {
   /** The id of the last event. */
   readonly id: number;
@@ -22,7 +22,7 @@ export type SentEvents = {
   readonly tasksAt: number;
 };
 
-/** A follower who is sent everything, with ids after this one. */
+/** A follower that needs everything, with ids after this id. */
 export const newFollower = (id: number): SentEvents => ({
   id,
   view: "",
@@ -32,7 +32,7 @@ export const newFollower = (id: number): SentEvents => ({
   tasksAt: 0,
 });
 
-/** A follower who was sent the job as it is. */
+/** A follower that was sent the current job. */
 export const upToDate = (id: number, { job, tasks }: Followed): SentEvents => ({
   ...newFollower(id),
   view: JSON.stringify(job),
@@ -40,7 +40,7 @@ export const upToDate = (id: number, { job, tasks }: Followed): SentEvents => ({
   tasks: changesSince(NOTHING_SENT, tasks())?.sent ?? NOTHING_SENT,
 });
 
-/** What followers see. */
+/** Data that followers see. */
 export type Followed = {
   readonly job: JobView;
   /** Called only when an event with the tasks may be sent. */
@@ -62,13 +62,13 @@ export function nextStep(sent: SentEvents, { job, tasks }: Followed, now: number
   const viewed = hasView ? { ...sent, id: sent.id + 1, view, milestones, changedAt: now } : sent;
   const next = tasksAt <= now ? taskEvent(viewed, tasks(), now) : { text: "", sent: viewed };
   const write = (hasView ? eventText("job", viewed.id, view) : "") + next.text;
-  // What it is too early to send; tasks may have changed.
+  // Times of the changes that are too early to send. Tasks may have changed.
   const waits = [sent.view === view || hasView ? [] : [viewAt], tasksAt > now ? [tasksAt] : []].flat();
   if (write !== "") return { write, sent: next.sent, hasMore: waits.length > 0 };
   return waits.length > 0 ? { waitMs: Math.min(...waits) - now } : null;
 }
 
-/** The event with what has changed of the tasks, and what its reader then was sent; empty when nothing has changed. */
+/** The event with the changes of the tasks, and its reader's state after it; empty if nothing has changed. */
 function taskEvent(sent: SentEvents, list: TaskList, now: number): { text: string; sent: SentEvents } {
   const changed = changesSince(sent.tasks, list);
   if (!changed) return { text: "", sent };
@@ -83,6 +83,6 @@ export const endedEvents = (view: string): string => OPENING + eventText("job", 
 const eventText = (event: "job" | "tasks" | "end", id: number, data: string): string =>
   `event: ${event}\nid: ${id}\ndata: ${data}\n\n`;
 
-/** `seconds` is how much of a live stream can be played. */
+/** `seconds` is the playable part of a live stream. */
 const withoutProgress = (name: string, value: unknown): unknown =>
   name === "progress" || name === "seconds" ? undefined : value;

@@ -41,8 +41,8 @@ type Followed = {
   change(next: Partial<JobView> | null): void;
 };
 
-describe("the sockets of those who follow a job", () => {
-  it("carry what changes, and close with the job", () =>
+describe("the sockets of a job's followers", () => {
+  it("carry changes of the job, and close with it", () =>
     withFollowed(async ({ follow, change }) => {
       const follower = follow("41");
       await vi.waitFor(() => expect(follower?.texts[0]).toMatch(/^event: job\nid: 42\n.*"input\.starting"/s));
@@ -56,7 +56,7 @@ describe("the sockets of those who follow a job", () => {
       await vi.waitFor(() => expect(follower?.closed).toEqual([1000]));
     }));
 
-  it("carry only the newest event to one who reads slowly", () =>
+  it("carry only the newest event to a slow follower", () =>
     withFollowed(async ({ follow, change }) => {
       const follower = follow();
       const fail = (error: string) => change({ input: { status: "input.failed", error } });
@@ -66,7 +66,7 @@ describe("the sockets of those who follow a job", () => {
       expect(follower?.texts).toHaveLength(2);
     }));
 
-  it("are at most twenty, and make room when one leaves", () =>
+  it("are at most twenty, and make room when a follower leaves", () =>
     withFollowed(({ follow }) => {
       const all = Array.from({ length: 20 }, () => follow());
       expect(follow()).toBeNull();

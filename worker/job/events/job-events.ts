@@ -1,12 +1,12 @@
-// Those who follow a job: events are sent to them when it changes.
+// Followers of a job: events are sent to them when it changes.
 import { EventSockets } from "../../events/event-sockets.ts";
 import { type Followed, newFollower, nextStep, type SentEvents, upToDate } from "./event-text.ts";
 
-/** Streams that may follow one job at a time. */
+/** Maximum number of streams that follow a job at a time. */
 const MAX_FOLLOWERS = 20;
 
 export class JobEvents extends EventSockets<SentEvents> {
-  /** `view` returns what followers see of the job now, or null when it is no longer kept. */
+  /** `view` returns the data that followers see now, or null if the job is no longer kept. */
   constructor(ctx: DurableObjectState, view: () => Followed | null) {
     super(ctx, {
       next: (sent) => {
@@ -24,7 +24,7 @@ export class JobEvents extends EventSockets<SentEvents> {
     return this.size >= MAX_FOLLOWERS;
   }
 
-  /** Follows the job to its end, with events whose ids come after this one. */
+  /** Follows the job to its end. The ids of its events come after `lastEventId`. */
   follow(lastEventId: string | null): Response {
     return this.open(newFollower(/^\d{1,9}$/.test(lastEventId ?? "") ? Number(lastEventId) : 0));
   }

@@ -1,4 +1,4 @@
-// The state of one job in its object: in memory, and as it was last written to disk.
+// The state of a job in its object: in memory, and as it was last written to disk.
 import { AppError } from "#shared/errors.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { messageOf } from "#shared/log.ts";
@@ -13,7 +13,7 @@ import { judgeUnreadable, UnreadableState } from "./unreadable.ts";
 
 /** The entry with the time since when the state cannot be read. */
 const UNREADABLE_SINCE = "unreadable-since";
-/** The only entry of a job that was forgotten. */
+/** The only entry of a forgotten job. */
 const KEPT_METADATA = "kept-metadata";
 /** Reports that renew leases are written to disk only when a lease there expires sooner than this. */
 const SAVE_LEASE_BELOW_MS = LEASE_MS / 2;
@@ -23,7 +23,7 @@ export class JobMemory {
   readonly #store: JobStore;
   readonly #changed: () => void;
   #state: JobState | null = null;
-  /** Why the stored state cannot be read. */
+  /** Reason why the stored state cannot be read. */
   #unreadable: string | null = null;
 
   /** `changed` is called after each change of the state. */
@@ -41,12 +41,12 @@ export class JobMemory {
       this.#unreadable = null;
       if (this.#state && storage.kv.get(UNREADABLE_SINCE) !== undefined) storage.kv.delete(UNREADABLE_SINCE);
     } catch (error) {
-      // Thrown from the constructor, it would also fail the alarm, and the job would never end.
+      // An error in the constructor would also fail the alarm, and the job would never end.
       this.#unreadable = messageOf(error);
     }
   }
 
-  /** Null when there is no such job, or it is no longer kept. Throws UnreadableState. */
+  /** Null if there is no such job, or if it is no longer kept. Throws UnreadableState. */
   get state(): JobState | null {
     if (this.#unreadable !== null) throw new UnreadableState("The job's state cannot be read");
     return this.#state;
@@ -57,11 +57,11 @@ export class JobMemory {
   }
 
   /**
-   * Handles a state that could not be read: waits, ends the job, or forgets it. Returns how long to wait, null when the
-   * state can be read by now or is gone; and why it could not be read, null when it can be by now.
+   * Handles an unreadable state: waits, ends the job, or forgets it. Returns the time to wait; null if the state is
+   * readable by now, or gone. Also returns the reason why it was unreadable; null if it is readable by now.
    */
   async tend(now: number, retentionMs: number): Promise<{ waitMs: number | null; reason: string | null }> {
-    // It may have been the read that failed.
+    // Perhaps only the read has failed.
     this.#load();
     if (this.#unreadable === null) {
       this.#changed();
@@ -84,7 +84,7 @@ export class JobMemory {
     return { waitMs: null, reason };
   }
 
-  /** The state of a job that exists. Throws AppError(job_not_found). */
+  /** The state of an existing job. Throws AppError(job_not_found). */
   live(): JobState {
     const { state } = this;
     if (!state) throw new AppError("job_not_found", "There is no such job");
@@ -102,7 +102,7 @@ export class JobMemory {
     this.#set(this.#counted(state));
   }
 
-  /** The next state with the leases that it ends, and their time: here, because leases end in many ways. */
+  /** Adds the ends of the leases that a change ends, and their time. Counted here, because leases end in many ways. */
   #counted(changed: JobState): JobState {
     const now = Date.now();
     const ms = this.#state ? endedLeaseMs(this.#state.tasks, changed.tasks, now) : 0;
@@ -118,7 +118,7 @@ export class JobMemory {
     return saved?.tasks.some(({ phase, lease }) => phase === "leased" && (lease?.expiresAt ?? 0) < soon) ?? true;
   }
 
-  /** Writes what was noted, if that includes that an effect was done. */
+  /** Writes noted changes if they include the end of an effect. */
   flushEffects(): void {
     const { saved } = this.#store;
     const state = this.#state;
@@ -139,14 +139,14 @@ export class JobMemory {
     return viewJob(this.#state ?? state);
   }
 
-  /** Forgets the job, its alarm included, except its metadata. */
+  /** Forgets the job, including its alarm, except its metadata. */
   async forget(kept: KeptMetadata | null = null): Promise<void> {
     await this.#store.forget();
     if (kept) this.#storage.kv.put(KEPT_METADATA, kept);
     this.#set(null);
   }
 
-  /** The metadata of a job that was forgotten. */
+  /** The metadata of a forgotten job. */
   get keptMetadata(): KeptMetadata | null {
     return this.#storage.kv.get<KeptMetadata>(KEPT_METADATA) ?? null;
   }

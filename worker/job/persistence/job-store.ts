@@ -1,10 +1,10 @@
-// A job's state in its object's storage. Each entry that is written costs a row, so small sections share one entry; a
-// section that has become large gets entries of its own, of which a save writes only those that changed.
+// A job's state in its object's storage. Each written entry costs a row, so that small sections share an entry. A
+// section that has become large gets entries of its own. A save writes only the entries that changed.
 import { JobState } from "../state/job-state.ts";
 
-/** Sections that are one entry each when they are large. */
+/** Sections that have a single entry of their own when they are large. */
 const WHOLE = ["spec", "input", "outputs", "tasks", "chunks"] as const satisfies readonly (keyof JobState)[];
-/** Sections that have an entry for each member when they are large: members never change, and there may be hundreds. */
+/** Sections that have an entry for each member when they are large. Members never change, and there may be hundreds. */
 const SPLIT = { outbox: "outbox:", chunkResults: "chunk:" } as const satisfies Partial<Record<keyof JobState, string>>;
 type Section = (typeof WHOLE)[number] | keyof typeof SPLIT;
 const SPLIT_SECTIONS = Object.keys(SPLIT) as (keyof typeof SPLIT)[];
@@ -52,7 +52,7 @@ export class JobStore {
     return this.#saved;
   }
 
-  /** Reads the state: null when the object never held a job or has forgotten it. Throws when it cannot be read. */
+  /** Reads the state. Null if the object never held a job or has forgotten it. Throws if the state cannot be read. */
   load(): JobState | null {
     const stored = new Map(this.#storage.kv.list());
     const rest = stored.get(REST);
@@ -62,7 +62,7 @@ export class JobStore {
     return this.#saved;
   }
 
-  /** Writes what has changed: all of it or, if the storage rejects an entry, nothing. */
+  /** Writes all changes or, if the storage rejects an entry, nothing. */
   save(after: JobState): void {
     const before = this.#saved;
     const inline = new Set([...this.#inline].filter((name) => !hasOutgrown(before, after, name)));
@@ -80,7 +80,7 @@ export class JobStore {
     this.#saved = after;
   }
 
-  /** Removes all entries that a state consists of. */
+  /** Removes all entries of a state. */
   clear(): void {
     const { kv } = this.#storage;
     for (const [key] of [...kv.list()]) kv.delete(key);
@@ -88,7 +88,7 @@ export class JobStore {
     this.#inline = new Set(SECTIONS);
   }
 
-  /** Removes everything, the alarm included. */
+  /** Removes everything, including the alarm. */
   async forget(): Promise<void> {
     await this.#storage.deleteAll();
     this.#saved = null;

@@ -1,5 +1,5 @@
-// The metadata of an ended job whose state was deleted: compressed, in one entry of the job's object, until the job's
-// row is deleted (docs/decisions/0028-metadata-stays-in-the-jobs-object.md).
+// The metadata of an ended job whose state was deleted: compressed, in a single entry of the job's object, until the
+// job's row is deleted (docs/decisions/0028-metadata-stays-in-the-jobs-object.md).
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { JobState } from "../state/job-state.ts";
 import { KnownMetadata, knownMetadata } from "../views/metadata-view.ts";
@@ -15,8 +15,8 @@ export type KeptMetadata = {
 const MAX_BYTES = 1_900_000;
 
 /**
- * The metadata to keep of a job that ended `listMs` ago at most; null if there is none. It has no keys of encrypted
- * streams: these are secrets.
+ * The metadata to keep of a job that ended at most `listMs` ago; null if there is none. It has no keys of encrypted
+ * streams, because these are secrets.
  */
 export function keptMetadata(state: JobState, listMs: number, now: number): KeptMetadata | null {
   const until = (state.completedAt ?? 0) + listMs;

@@ -14,7 +14,7 @@ const HOUR_MS = 60 * 60_000;
 
 /** Changes the entries in an object's storage, as another version of the service might have written them. */
 async function rewrite(id: string, change: (kv: SyncKvStorage) => void): Promise<void> {
-  // Effects that still run would write over it.
+  // Running effects would overwrite it.
   await evictDurableObject(jobOf(env, id)).catch(() => {});
   await runInDurableObject(jobOf(env, id), (_, { storage }) => change(storage.kv));
   await evictDurableObject(jobOf(env, id));
@@ -39,7 +39,7 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
   const [encode] = await claimFrom(job, { nodeId: "node-a", session: "s-a", slotClass: "encode", max: 1 });
   if (!encode) throw new Error("No encode task");
   await rewrite(spec.id, (kv) => {
-    // Each section in an entry of its own, as those of large jobs are.
+    // Each section has an entry of its own, like the sections of large jobs.
     for (const [key, entry] of unpacked(new Map(kv.list()))) kv.put(key, entry);
     const [first, second] = kv.get("outputs") as object[];
     kv.put("outputs", [{ ...first, phase: "done", files: [{ sizeBytes: 1 }], probe: PROBE }, second]);
@@ -50,17 +50,17 @@ async function halfDone(): Promise<{ id: string; accountId: string; lease: strin
 const breakTasks = (kv: SyncKvStorage): void => kv.put("tasks", [{ id: "of an unknown version" }]);
 const longAgo = (kv: SyncKvStorage): void => kv.put("unreadable-since", Date.now() - HOUR_MS);
 
-/** A job whose outputs are being encoded, entry by entry. Make it new when the stored state changes incompatibly. */
+/** Entries of a job whose outputs are being encoded. Create them again when the stored state changes incompatibly. */
 const STORED: Record<string, unknown> = storedJob;
 
-describe("a job that was stored before", () => {
+describe("a job that was stored earlier", () => {
   it("continues to its end", async () => {
     const { id } = storedJob.spec;
     await rewrite(id, (kv) => {
       for (const [key, value] of Object.entries(STORED)) kv.put(key, value);
     });
     const job = jobOf(env, id);
-    // The lease has expired long ago: the alarm that this sets ends it.
+    // The lease expired long ago. This call sets an alarm that ends it.
     await job.check(1);
     const { lease, token } = await vi.waitFor(async () => {
       const [assignment] = await claimFrom(job, { nodeId: "node-b", session: "s-b", slotClass: "encode", max: 1 });
@@ -83,7 +83,7 @@ describe("a job that was stored before", () => {
 });
 
 describe("a job whose stored state cannot be read", () => {
-  it("is retried later, also by nodes, and continues when it can be read", async () => {
+  it("is retried later, also by nodes, and continues when its state becomes readable", async () => {
     const { id, lease, token } = await halfDone();
     const tasks = (await entriesOf(id)).get("tasks");
     await rewrite(id, breakTasks);
@@ -128,7 +128,7 @@ describe("a job whose stored state cannot be read", () => {
     expect((await jobOf(env, id).view()).ok).toBe(true);
   });
 
-  it("continues at once when only the read had failed", async () => {
+  it("continues at once if only the read had failed", async () => {
     const { id } = await halfDone();
     await runInDurableObject(jobOf(env, id), async (_, { storage }) => {
       const tasks = storage.kv.get("tasks");
@@ -171,7 +171,7 @@ describe("a job whose stored state cannot be read", () => {
     ["has no readable specification is forgotten after an hour", null, HOUR_MS, true],
     ["has ended is kept as long as others", Date.now() - 6 * 24 * HOUR_MS, 2 * HOUR_MS, false],
     ["has ended is forgotten when others are", Date.now() - 7 * 24 * HOUR_MS, 0, true],
-  ])("that %s", async (_, completedAt, sinceMs, isForgotten) => {
+  ])("an unreadable job that %s", async (_, completedAt, sinceMs, isForgotten) => {
     const { id } = await halfDone();
     await rewrite(id, (kv) => {
       kv.put("spec", { id: "?" });

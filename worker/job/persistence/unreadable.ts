@@ -1,5 +1,5 @@
-// What happens to a job whose stored state cannot be read, because of a bug in this version of the service or another
-// one. Pure: (stored entries, now) → what to do.
+// Decides about a job whose stored state cannot be read, because of a bug in this version of the service or another
+// version. Pure: (stored entries, now) → verdict.
 import * as z from "zod";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { Delivery } from "../../notify/delivery.ts";
@@ -18,7 +18,8 @@ export class UnreadableState extends Error {
 }
 
 /**
- * How long the job waits for a version of the service that can read the state: a faulty version is rolled back by then.
+ * Time that the job waits for a version of the service that can read the state: a faulty version is rolled back by
+ * then.
  */
 const GRACE_MS = 60 * 60_000;
 const CHECK_EVERY_MS = 5 * 60_000;
@@ -27,19 +28,19 @@ const CHECK_ENDED_EVERY_MS = 60 * 60_000;
 
 export type UnreadableVerdict = { do: "wait"; ms: number } | { do: "end"; state: JobState } | { do: "forget" };
 
-/** The members of the entry `rest` (job-store.ts) that are needed, each with a default of its own. */
+/** The needed members of the entry `rest` (job-store.ts), each with a default of its own. */
 const Rest = z.object({
   completedAt: z.number().nullable().catch(null),
   round: z.int().catch(0),
-  // Higher than that of any job, so that the index accepts the next version.
+  // Higher than the version of any job, so that the index accepts the next version.
   version: z.int().catch(1_000_000),
   scratch: JobState.shape.scratch.catch(NO_SCRATCH),
   orphans: z.unknown().transform((entries) => readable(MultipartUpload, entries)),
 });
 
 /**
- * What to do with entries that are not a valid state. `since` is when that was first seen. A running job fails after
- * GRACE_MS, and keeps its finished outputs; a job without a readable specification is forgotten, and the sweeper ends
+ * Judges entries that are not a valid state. `since`: time of the first failure to read them. A running job fails after
+ * GRACE_MS, and keeps its finished outputs. A job without a readable specification is forgotten, and the sweeper ends
  * its row.
  */
 export function judgeUnreadable(
@@ -75,7 +76,7 @@ function endedState(
   return endIfDone(state, now);
 }
 
-/** The entries that can be read. */
+/** The readable entries. */
 function readable<Schema extends z.ZodType>(schema: Schema, entries: unknown): z.infer<Schema>[] {
   return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
     const parsed = schema.safeParse(entry);
@@ -87,7 +88,7 @@ function readable<Schema extends z.ZodType>(schema: Schema, entries: unknown): z
 const withOrphans = (state: JobState, { id }: TaskState): JobState =>
   orphanUploads(patchTask(state, id, { reports: [] }), id);
 
-/** The deliveries. One that cannot be read is replaced, because the ids of the following ones are counted. */
+/** The deliveries. An unreadable delivery is replaced, because the ids of the following deliveries are counted. */
 function deliveriesOf(stored: ReadonlyMap<string, unknown>, now: number): Delivery[] {
   const entries = [...stored].filter(([key]) => key.startsWith("outbox:")).map(([, entry]) => entry);
   return entries.map((entry, index) =>

@@ -1,5 +1,4 @@
-// Addresses of watermarks and subtitles may hold passwords and signatures: only the node that fetches them learns
-// those.
+// URLs of watermarks and subtitles may hold passwords and signatures. Only the node that fetches them learns these.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
@@ -19,7 +18,7 @@ const OUTPUTS = {
   httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
 };
 
-it("are stored sealed, and sent to the node that encodes in one piece", async () => {
+it("stores secret URLs sealed, and sends them to the node that encodes", async () => {
   const headers = basic((await newAccount()).key);
   const { status, body } = await send("/v2/jobs", { method: "POST", body: jobBody({ outputs: OUTPUTS }), headers });
   expect([status, JSON.stringify(body)]).toEqual([201, expect.not.stringContaining(SECRET)]);

@@ -1,11 +1,13 @@
-// The URLs of watermarks and subtitles: a user, password and query in them are secret, as in the URL of the source.
+// The URLs of watermarks and subtitles. A user, password and query in them are secret, as in the URL of the source.
 // Pure.
 import * as z from "zod";
 import { publicUrl } from "#shared/job/metadata.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 
-/** Complete URLs by their place, such as `0.watermark` or `2.subtitles.1`; only those that contain a secret. */
+/**
+ * Complete URLs by their place, such as `0.watermark` or `2.subtitles.1`. Only URLs that contain a secret are listed.
+ */
 export const ExtraUrls = z.record(z.string(), z.string());
 export type ExtraUrls = z.infer<typeof ExtraUrls>;
 

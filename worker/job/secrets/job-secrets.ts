@@ -1,4 +1,4 @@
-// The secrets of one job, sealed together. They are opened only where a request is signed or a task is assigned.
+// The secrets of a job, sealed together. They are opened only where a request is signed or a task is assigned.
 import * as z from "zod";
 import type { RandomBytes } from "#shared/ids.ts";
 import type { RequestedStreamKey } from "#shared/request/outputs/stream-keys.ts";
@@ -34,7 +34,7 @@ export type JobSecrets = z.infer<typeof JobSecrets>;
 /** Bytes of an AES-128 key. */
 const STREAM_KEY_BYTES = 16;
 
-/** The keys that encrypt streams: those of the client, and generated ones for the other streams. */
+/** The keys that encrypt streams: the client's keys, and generated keys for the other streams. */
 export const settleStreamKeys = (
   requested: readonly RequestedStreamKey[],
   random: RandomBytes,

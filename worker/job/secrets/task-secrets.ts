@@ -1,5 +1,4 @@
-// Secrets of a job that leave its object: those that nodes need for their tasks, and the keys that the service
-// generated.
+// Secrets of a job that leave its object: secrets that nodes need for their tasks, and keys that the service generated.
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import type { Settings } from "../../settings.ts";
 import { sourceUrl } from "../../storage/source-url.ts";
@@ -7,17 +6,17 @@ import { mayBeChunked } from "../chunks/chunk-plan.ts";
 import type { ExtraUrls } from "./extra-urls.ts";
 import { openJobSecrets } from "./job-secrets.ts";
 
-/** What a task needs besides the job's state. */
+/** Input of a task besides the job's state. */
 export type TaskSecrets = {
   /** The URL of the source; it may contain a signature. */
   readonly sourceUrl: string;
   /** Keys of the streams that are to be encrypted, in hexadecimal, by the index of their output. */
   readonly streamKeys: ReadonlyMap<number, string>;
-  /** How to look for split points while the source is inspected; null: not at all. */
+  /** Settings of the search for split points during the inspection; null: no search. */
   readonly chunking: { readonly readOrigin: boolean } | null;
 };
 
-/** Unseals what a node needs for its task. */
+/** Unseals the secrets that a node needs for its task. */
 export async function openForTask(spec: JobSpec, settings: Settings): Promise<TaskSecrets & { urls: ExtraUrls }> {
   const { extraUrls: urls, input, streamKeys: keys } = await openJobSecrets(spec, settings.sealingKeys);
   const streamKeys = new Map(keys.map(({ output, key }) => [output, key]));

@@ -1,4 +1,4 @@
-// The attempts of a job's tasks that have ended, for its client to read. Nothing is decided by them. Pure.
+// The ended attempts of a job's tasks, for its client to read. No decision depends on them. Pure.
 import * as z from "zod";
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, MAX_ATTEMPTS } from "#shared/api/task-responses.ts";
 import { isTerminalJob, type JobStatus } from "#shared/job/job-status.ts";
@@ -19,7 +19,10 @@ const EndedAttempt = z.object({
 });
 export type EndedAttempt = z.infer<typeof EndedAttempt>;
 
-/** By their end, and how many earlier ones were dropped. Attempts that brought a chunk are in its ChunkResult. */
+/**
+ * Attempts in the order of their ends, and the number of dropped attempts. Attempts that brought a chunk are in its
+ * ChunkResult.
+ */
 export const AttemptLog = z.object({ ended: z.array(EndedAttempt), dropped: z.int() });
 export type AttemptLog = z.infer<typeof AttemptLog>;
 
@@ -28,7 +31,7 @@ export const NO_ATTEMPTS: AttemptLog = { ended: [], dropped: 0 };
 /** The log is stored with each change of the job, in at most about 100 kB. */
 const MAX_REASON_CHARS = 300;
 
-/** The state of a job, as far as it matters here. */
+/** The part of a job's state that matters here. */
 type Attempting = {
   readonly status: JobStatus;
   readonly tasks: readonly TaskState[];
@@ -38,7 +41,7 @@ type Attempting = {
 
 type Ending = { readonly outcome: AttemptOutcome; readonly reason?: string };
 
-/** Adds the end of a task's current lease; the task is as it was before. A repeated end replaces the first. */
+/** Adds the end of a task's current lease. `before`: the task with that lease. A repeated end replaces the first. */
 export function endAttempt<State extends Pick<Attempting, "attempts">>(
   state: State,
   before: TaskState,
@@ -60,7 +63,7 @@ export function withEnded(log: AttemptLog, added: readonly EndedAttempt[]): Atte
   return { ended: all.slice(surplus), dropped: log.dropped + surplus };
 }
 
-/** Adds the attempts that ended because of something else than their own task, between two states. */
+/** Adds attempts that ended between two states for another reason than the end of their own task. */
 export function endOthers<State extends Attempting>(before: Attempting | null, after: State, now: number): State {
   let next = after;
   if (before?.tasks === after.tasks) return next;
@@ -70,7 +73,7 @@ export function endOthers<State extends Attempting>(before: Attempting | null, a
   return next;
 }
 
-/** True if a running attempt neither runs in the other state, nor has its end there. */
+/** True if a running attempt no longer runs in the other state, and its end is not recorded there. */
 function hasEnded({ id, attempt }: TaskState, { tasks, attempts, chunkResults }: Attempting): boolean {
   const runs = tasks.some((task) => task.id === id && task.attempt === attempt && task.phase === "leased");
   if (runs || attempts.ended.some((one) => one.task === id && one.attempt === attempt)) return false;
@@ -82,7 +85,7 @@ function endingOf({ status }: Attempting): Ending {
   return { outcome: "cancelled", reason: status === "job.aborted" ? "The job was cancelled" : "The job has ended" };
 }
 
-/** The attempts that brought chunks. Those of states that were stored without their start are left out. */
+/** The attempts that brought chunks, except attempts in old states that were stored without their start. */
 export const chunkAttempts = ({ chunkResults }: Pick<Attempting, "chunkResults">): EndedAttempt[] =>
   Object.values(chunkResults).flatMap(({ task, attempt, nodeId, startedAt, tookMs }) =>
     startedAt === 0

@@ -1,15 +1,15 @@
-// How much of ffprobe's data a job stores: an entry of its storage holds 2 MB, and a character may take two bytes.
+// Limits ffprobe's data in the state of a job: an entry of its storage holds 2 MB, and a character may take two bytes.
 import { boundedProbe, type MediaProbe } from "#shared/media/media-probe.ts";
 import type { OutputReport, StreamProbes } from "#shared/protocol/reports.ts";
 import type { OutputState } from "./job-state.ts";
 
 /** In characters of JSON. */
 const MAX_INPUT_CHARS = 300_000;
-/** For all outputs together, which share an entry. */
+/** Limit for all outputs together, which share an entry. */
 const MAX_OUTPUTS_CHARS = 750_000;
-/** For an output that is a file; there is room for 30 of them. */
+/** Limit for an output that is a file; there is room for 30 files. */
 const MAX_FILE_CHARS = 25_000;
-/** For a stream's package: 20 renditions with an audio track each, at about 1500 characters per track. */
+/** Limit for a stream's package: 20 renditions with an audio track each, at about 1500 characters per track. */
 const MAX_PACKAGE_CHARS = 75_000;
 
 export const boundedInputProbe = (probe: MediaProbe): MediaProbe => boundedProbe(probe, MAX_INPUT_CHARS);

@@ -60,13 +60,13 @@ const target: TargetReport = {
   tried: many(20, { rateFactor: 23.25, score: 92.87, kbps: 1234 }),
 };
 
-test("searches are kept without what was tried, and no more of them than fit", () => {
+test("searches are kept without `tried`, and no more of them than fit", () => {
   expect(boundedTargets([target], 1)).toEqual([target]);
   expect(boundedTargets(many(5, target), 30)).toEqual(many(5, { ...target, tried: [] }));
   expect(JSON.stringify(boundedTargets(many(50, target), 30)).length).toBeLessThan(50_000 / 30);
 });
 
-test("a chunk keeps one search for each of its tracks, without what was tried", () => {
+test("a chunk keeps a search for each of its tracks, without `tried`", () => {
   const of = (output: number) => ({ output, target });
   const kept = { output: 1, target: { ...target, tried: [] } };
   expect(boundedChunkTargets([of(0), ...many(9, of(1))], { outputs: [1, 2], tracks: 2 })).toEqual([kept, kept]);

@@ -1,4 +1,4 @@
-// How much of the measured quality a job stores: all outputs share an entry of its storage with their probes.
+// Limits the measured quality in the state of a job: all outputs share an entry of its storage with their probes.
 import { MAX_INTERVAL_SECONDS, type QualityReport, type RenditionQuality } from "#shared/protocol/quality.ts";
 import type { ChunkTarget, TargetReport } from "#shared/protocol/target.ts";
 
@@ -8,8 +8,8 @@ const MAX_CHARS = { quality: 200_000, targets: 50_000 };
 const NOT_KEPT = "The job has too many tracks to keep the quality of all";
 
 /**
- * The part of a report that is stored, in a job with this many outputs: series with intervals as long as necessary, and
- * as many tracks as fit.
+ * The part of a report that is stored, in a job with this many outputs. Intervals get as long as necessary, and as many
+ * tracks are kept as fit.
  */
 export function boundedQuality(report: QualityReport, outputCount: number): QualityReport {
   const maxChars = Math.floor(MAX_CHARS.quality / outputCount);
@@ -24,7 +24,7 @@ export function boundedQuality(report: QualityReport, outputCount: number): Qual
   return bounded;
 }
 
-/** The longest of its series: those of a correct node have the same length. */
+/** Length of the longest series. All series of a correct node have the same length. */
 const pointsOf = ({ series: { vmaf, psnr, ssim } }: RenditionQuality): number =>
   Math.max(vmaf.length, psnr.length, ssim.length);
 
@@ -46,7 +46,7 @@ function inPairs(points: readonly (number | null)[], digits: number): (number | 
   });
 }
 
-/** The searches of an output that are stored: without what was tried if that is too long, and as many as fit. */
+/** The searches of an output that are stored: as many as fit. `tried` is left out if it is too long. */
 export function boundedTargets(targets: readonly TargetReport[], outputCount: number): TargetReport[] {
   const maxChars = Math.floor(MAX_CHARS.targets / outputCount);
   const isTooLong = (): boolean => JSON.stringify(bounded).length > maxChars;
@@ -56,7 +56,10 @@ export function boundedTargets(targets: readonly TargetReport[], outputCount: nu
   return bounded;
 }
 
-/** The searches of a chunk that are stored, of which there may be thousands: one for each of its tracks at most. */
+/**
+ * The searches of a chunk that are stored. A job may have thousands of chunks: at most one search for each track is
+ * kept.
+ */
 export const boundedChunkTargets = (
   targets: readonly ChunkTarget[],
   { outputs, tracks }: { readonly outputs: readonly number[]; readonly tracks: number },

@@ -1,4 +1,4 @@
-// Whether a lease is valid: who may still report on a task or store its files. Pure.
+// Checks whether a lease is valid: which node may still report on a task or store its files. Pure.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
@@ -11,7 +11,7 @@ import { moveTask } from "./task-table.ts";
  */
 export type LeaseVerdict = "current" | "repeat" | "superseded";
 
-/** The task of a lease, and whether the lease is valid. */
+/** The task of a lease, and the verdict on the lease. */
 export function checkLease(state: JobState, proof: LeaseProof): { verdict: LeaseVerdict; task: TaskState | null } {
   const named = parseLeaseId(proof.lease);
   const task = state.tasks.find((candidate) => candidate.id === named?.task) ?? null;
@@ -31,7 +31,7 @@ export function mayStore(state: JobState, lease: LeaseId, output: number): boole
   return isCurrent && !isTerminalOutput(state.outputs[output]?.phase ?? "failed");
 }
 
-/** True if the lease brought a chunk: its task was removed then. */
+/** True if the lease brought a chunk: its task was removed after that. */
 const hasChunkOf = (state: JobState, named: { task: string; attempt: number }, token: string): boolean =>
   Object.values(state.chunkResults).some(
     (result) => result.task === named.task && result.attempt === named.attempt && result.token === token,

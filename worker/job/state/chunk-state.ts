@@ -1,34 +1,34 @@
-// What a job stores about encoding in chunks. Chunks that no node has started are not stored: they follow from the
-// split points, the finished chunks and the tasks.
+// The state of encoding in chunks. Chunks that no node has started are not stored: they follow from the split points,
+// the finished chunks and the tasks.
 import * as z from "zod";
 import { PackedSplitPoints } from "#shared/media/frame-index.ts";
 import { ChunkBoundaryCheck, ChunkedVideo } from "#shared/protocol/chunks.ts";
 import { RangedSource, ScratchTrack } from "#shared/protocol/scratch.ts";
 import { ChunkTarget } from "#shared/protocol/target.ts";
 
-/** The plan of the chunks, and what is common to all of them. It is large and seldom changes. */
+/** The plan of the chunks, with their common properties. It is large and seldom changes. */
 export const ChunkWork = z.object({
-  /** True if outputs are being made of chunks now: not before a retried job has inspected its source again. */
+  /** True if outputs are made of chunks now. False until a retried job has inspected its source again. */
   isActive: z.boolean(),
   /** Number of the scratch folder (see Scratch) that holds all objects. */
   folder: z.int(),
   /** Indices of the outputs that are made of chunks. */
   outputs: z.array(z.int()),
-  /** Those of them for which the task `audio` makes something: audio, tags, thumbnails. */
+  /** Indices of the outputs that the task `audio` makes something for: audio, tags, thumbnails. */
   audioOutputs: z.array(z.int()),
   source: RangedSource,
   video: ChunkedVideo,
   /** The split points between the chunks. */
   splitPoints: PackedSplitPoints,
-  /** The encoder that all chunks must be made with: that of the first accepted chunk. */
+  /** The encoder of the first accepted chunk. All chunks must be made with it. */
   encoder: z.string().nullable(),
-  /** The video tracks that each chunk must have, likewise. */
+  /** The video tracks of the first accepted chunk. Each chunk must have them. */
   layout: z.array(ScratchTrack.pick({ output: true, track: true })),
   /** The audio of the whole source; null until it is encoded. */
   audio: z.array(ScratchTrack).nullable(),
   /** Attempts of the tasks chunk, audio and join that had no result. */
   retries: z.int(),
-  /** True if they may be joined while others are encoded: no attempt at it has failed. */
+  /** True if chunks may be joined while others are encoded: no attempt at it has failed. */
   mayJoinEarly: z.boolean().default(true),
   /** Set once the chunks are joined. */
   boundaries: ChunkBoundaryCheck.nullable(),
@@ -37,24 +37,24 @@ export type ChunkWork = z.infer<typeof ChunkWork>;
 
 /** A finished chunk. It never changes, and has an entry of its own in the storage. */
 export const ChunkResult = z.object({
-  /** The lease that brought it, to recognize a repeated report. */
+  /** The lease that brought the chunk, to recognize a repeated report. */
   task: z.string(),
   attempt: z.int(),
   token: z.string(),
   nodeId: z.string(),
-  /** The number of leases that it took. */
+  /** Number of leases that the chunk took. */
   tries: z.int(),
   encodeMs: z.number(),
-  /** From the start of its lease to its report. */
+  /** Time from the start of its lease to its report. */
   tookMs: z.number(),
-  /** When its lease started, ms since 1970; 0: it was stored without. */
+  /** Start of its lease, ms since 1970; 0: it was stored without. */
   startedAt: z.number().default(0),
   /**
-   * In the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of frames;
-   * null for a track that was not needed.
+   * Tracks in the order of the layout: the object's name below the attempt's folder, its size in bytes, its number of
+   * frames; null for a track that was not needed.
    */
   tracks: z.array(z.tuple([z.string(), z.int(), z.int()]).nullable()),
-  /** How the rate factors for requested VMAFs were found; absent without any. */
+  /** Searches for the rate factors of requested VMAFs; absent if none was requested. */
   targets: z.array(ChunkTarget).exactOptional(),
 });
 export type ChunkResult = z.infer<typeof ChunkResult>;
@@ -67,16 +67,15 @@ export type ChunkResults = z.infer<typeof ChunkResults>;
 export const Scratch = z.object({
   /** The number of the folder that nodes may write to. */
   folder: z.int(),
-  /** True if there may be anything in it. */
+  /** True if the folder may have objects. */
   isUsed: z.boolean(),
-  /** How long it is kept when the job has failed. */
-  /** Folders that are no longer needed, to be removed. */
+  /** Folders that are no longer needed and must be removed. */
   leftovers: z.array(z.int()),
 });
 export type Scratch = z.infer<typeof Scratch>;
 
 export const NO_SCRATCH: Scratch = { folder: 0, isUsed: false, leftovers: [] };
 
-/** Why outputs are not made of chunks although the client requested it; a null reason when they are. */
+/** Reason why outputs are not made of chunks although the client requested it; null if they are. */
 export const UltrafastOutcome = z.object({ reason: z.string().nullable() });
 export type UltrafastOutcome = z.infer<typeof UltrafastOutcome>;

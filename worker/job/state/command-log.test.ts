@@ -18,7 +18,7 @@ const ran = (argv: string[], more: Partial<CommandReport> = {}): CommandReport =
   exitCode: 0,
   ...more,
 });
-/** A command as chunks have: long, and different in a few times. */
+/** A long command, like the commands of chunks, which differ only in a few times. */
 const chunkArgv = (chunk: number): string[] => [
   ...["-ss", `${chunk * 24}.000`, "-t", "24", "-i", "source"],
   ...Array.from({ length: 120 }, (_, at) => `-option-${at}-of-an-encoder`),
@@ -37,14 +37,14 @@ describe("the commands of a job", () => {
     ["trim=start=10,scale", "trim=start=1050,scale"],
     ["abcabc", "abc"],
     ["é😀b", "é😁b"],
-  ])("are the same after packing: %j after %j", (one, other) => {
+  ])("keeps a command the same through packing: %j after %j", (one, other) => {
     const argv = (text: string): string[] => [text, ...Array.from({ length: 9 }, () => "the same")];
     const log = withCommands(NO_COMMANDS, taskOf(0), [ran(argv(one)), ran(argv(other))]);
     expect(log.bases).toHaveLength(1);
     expect(allArguments(log)).toEqual([argv(one), argv(other)]);
   });
 
-  it("are kept with their task, node and time", () => {
+  it("keeps commands with their task, node and time", () => {
     const log = withCommands(NO_COMMANDS, taskOf(3), [
       ran(["-i", "source"]),
       ran(["-x"], { exitCode: 1, stderrTail: "no" }),
@@ -58,14 +58,14 @@ describe("the commands of a job", () => {
     expect(allArguments(log)).toEqual([["-i", "source"], ["-x"]]);
   });
 
-  it("of 300 chunks are all kept, because they differ in little", () => {
+  it("keeps all commands of 300 chunks, because they differ in little", () => {
     const chunks = Array.from({ length: 300 }, (_, chunk) => chunk);
     const log = chunks.reduce((kept, chunk) => withCommands(kept, taskOf(chunk), [ran(chunkArgv(chunk))]), NO_COMMANDS);
     expect([log.attempts.length, log.bases.length, log.dropped]).toEqual([300, 1, 0]);
     expect(allArguments(log)).toEqual(chunks.map(chunkArgv));
   });
 
-  it("are limited: those that succeeded are dropped first, the oldest first", () => {
+  it("limits commands: drops successful commands first, the oldest first", () => {
     const different = (n: number): string[] => Array.from({ length: 100 }, (_, at) => `${n} ${at} ${"x".repeat(20)}`);
     const numbers = Array.from({ length: 100 }, (_, n) => n);
     const log = numbers.reduce(
@@ -80,7 +80,7 @@ describe("the commands of a job", () => {
     );
   });
 
-  it("show no secret of a URL, whatever a node reports", () => {
+  it("shows no secret of a URL, whatever a node reports", () => {
     const url = "https://me:sesame-1@media.example.com/v.mp4?X-Amz-Signature=sesame-2#sesame-3";
     const noisy = ran(["-i", url, `movie=${url}`, `"${url}"`], { exitCode: 1, stderrTail: `${url}: no\n<${url}>` });
     const text = JSON.stringify(withCommands(NO_COMMANDS, taskOf(0), [noisy]));

@@ -1,14 +1,14 @@
-// The commands that nodes ran for a job, for its client to read. Nothing is decided by them. Pure.
+// The commands that nodes ran for a job, for its client to read. No decision depends on them. Pure.
 import * as z from "zod";
 import { hideUrls } from "#shared/network/hide-urls.ts";
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { TaskState } from "./task-state.ts";
 
-/** What replaces the middle of an argument: the argument's position, the characters kept before and after, the text. */
+/** Replaces the middle of an argument: the argument's position, the characters kept before and after, the text. */
 const Difference = z.tuple([z.int(), z.int(), z.int(), z.string()]);
 type Difference = z.infer<typeof Difference>;
 
-/** How a run failed. */
+/** Failure of a run. */
 const Failure = z.object({
   exitCode: z.int().nullable(),
   signal: z.string().exactOptional(),
@@ -16,8 +16,8 @@ const Failure = z.object({
 });
 
 /**
- * The base that has its arguments, but for some differences, because the commands of chunks differ in little but times;
- * when it started, in ms after its lease; how long it ran, in ms; and its failure, or null.
+ * A run: index of the base that has its arguments, the differences from the base, its start in ms after its lease, its
+ * duration in ms, and its failure or null. The commands of chunks differ in little but times.
  */
 const LoggedRun = z.tuple([z.int(), z.array(Difference), z.number(), z.number(), Failure.nullable()]);
 export type LoggedRun = z.infer<typeof LoggedRun>;
@@ -33,7 +33,7 @@ const LoggedAttempt = z.object({
 
 export const CommandLog = z.object({
   bases: z.array(z.array(z.string())),
-  /** By their end. */
+  /** In the order of their ends. */
   attempts: z.array(LoggedAttempt),
   /** The number of runs that are not kept. */
   dropped: z.int(),
@@ -43,13 +43,14 @@ export type CommandLog = z.infer<typeof CommandLog>;
 export const NO_COMMANDS: CommandLog = { bases: [], attempts: [], dropped: 0 };
 
 /**
- * Characters of a log in JSON: about 300 chunks. Each save writes it, with most of the job (persistence/job-store.ts).
+ * Maximum number of characters of a log in JSON: about 300 chunks. Each save writes the log, with most of the job
+ * (persistence/job-store.ts).
  */
 const MAX_LOG_CHARS = 68_000;
 /** The share of the runs that is dropped at a time. */
 const DROPPED_SHARE = 0.05;
 
-/** Adds the commands that a task's node reported. The task is as it was when they were reported. */
+/** Adds the commands that a task's node reported. `task`: the task at the time of the report. */
 export function withCommands(log: CommandLog, task: TaskState, reported: readonly CommandReport[]): CommandLog {
   const { id, attempt, lease } = task;
   if (!lease || reported.length === 0) return log;
@@ -97,7 +98,7 @@ function differenceOf(old: string, text: string, at: number): Difference {
 
 const failed = ([, , , , failure]: LoggedRun): boolean => failure !== null;
 
-/** Drops what succeeded first, the oldest first. */
+/** Drops successful runs first, the oldest first. */
 function bounded(log: CommandLog): CommandLog {
   let next = log;
   while (next.attempts.length > 0 && JSON.stringify(next).length > MAX_LOG_CHARS) {

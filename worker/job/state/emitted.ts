@@ -1,10 +1,10 @@
-// Which of a job's events its account's object has.
+// The events of a job that the object of its account has.
 import * as z from "zod";
 
 export const Emitted = z.object({
   /** The last status that was sent, with its round; null: none. */
   status: z.string().nullable(),
-  /** The number of notifications that were sent, and the time of the last replay that was. */
+  /** Number of sent notifications, and time of the last replay that was sent. */
   notifications: z.int(),
   replayedAt: z.number(),
 });

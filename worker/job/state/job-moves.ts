@@ -1,4 +1,4 @@
-// Small changes of a job's state, of which its decisions are made. Every change of a phase is checked by its table.
+// Small changes of a job's state: decisions are made of them. A table checks every change of a phase.
 import { type LeaseId, leaseId } from "#shared/ids.ts";
 import { type InputMove, moveInput } from "#shared/job/job-status.ts";
 import { moveOutput, type OutputMove } from "#shared/job/output-status.ts";
@@ -10,7 +10,7 @@ import { moveTask, type TaskMove } from "./task-table.ts";
 
 export const leaseIdOf = (state: JobState, task: TaskState): LeaseId => leaseId(state.spec.id, task.id, task.attempt);
 
-/** The task of an id. Throws when there is none. */
+/** The task with this id. Throws if there is none. */
 export function taskOf(state: JobState, taskId: string): TaskState {
   const task = state.tasks.find((candidate) => candidate.id === taskId);
   if (!task) throw new Error(`The job has no task ${taskId}`);
@@ -21,7 +21,7 @@ export function patchTask(state: JobState, taskId: string, patch: Partial<TaskSt
   return { ...state, tasks: state.tasks.map((task) => (task.id === taskId ? { ...task, ...patch } : task)) };
 }
 
-/** Moves a task. Throws when its table has no such move, which is a bug. */
+/** Moves a task. Throws if its table has no such move, which is a bug. */
 export function moveTaskTo(state: JobState, taskId: string, move: TaskMove, patch: Partial<TaskState> = {}): JobState {
   const { phase: from } = taskOf(state, taskId);
   const phase = moveTask(from, move);
@@ -29,7 +29,7 @@ export function moveTaskTo(state: JobState, taskId: string, move: TaskMove, patc
   return patchTask(state, taskId, { ...patch, phase });
 }
 
-/** Moves outputs; an output whose table has no such move, because it has ended, stays as it is. */
+/** Moves outputs. An output that has ended stays as it is, because its table has no such move. */
 export function moveOutputs(
   state: JobState,
   indices: readonly number[],
@@ -42,7 +42,7 @@ export function moveOutputs(
     hasMoved ||= phase !== null;
     return phase ? { ...output, ...patch, phase } : output;
   });
-  // Only what has changed is written to disk.
+  // Only changed parts of the state are written to disk.
   return hasMoved ? { ...state, outputs } : state;
 }
 
@@ -64,7 +64,7 @@ export const requestAdvertising = (state: JobState, slotClass: SlotClass): JobSt
 export const addTask = (state: JobState, task: TaskState): JobState =>
   requestAdvertising({ ...state, tasks: [...state.tasks, task] }, slotClassOf(task));
 
-/** The node of a lease has the source: tasks are offered to it first. */
+/** Notes that the node of a lease has the source: tasks are offered to this node first. */
 export const sourceAt = (state: JobState, lease: TaskState["lease"]): JobState => ({
   ...state,
   sourceNode: lease?.nodeId ?? null,
@@ -88,8 +88,8 @@ function revokeLease(state: JobState, task: TaskState): JobState {
 }
 
 /**
- * Moves a task's multipart uploads to those that are aborted, except uploads of outputs that are done. Uploads of
- * outputs that were reported as made, which wait to be completed, stay with the task.
+ * Moves a task's multipart uploads to the orphans, which are aborted, except uploads of outputs that are done. Uploads
+ * of outputs that were reported as made stay with the task: they wait for completion.
  */
 export function orphanUploads(state: JobState, taskId: string): JobState {
   const task = taskOf(state, taskId);
@@ -109,7 +109,7 @@ export function orphanUploads(state: JobState, taskId: string): JobState {
 
 /**
  * Ends all tasks, with their uploads and leases. The work on chunks ends too: a retry of the job plans it again. With
- * `keepMade` outputs whose uploads only wait to be completed are still completed.
+ * `keepMade`, outputs whose uploads only wait for completion are still completed.
  */
 export function abandonTasks(state: JobState, { keepMade = false } = {}): JobState {
   let next = state;

@@ -1,4 +1,4 @@
-// The state of one job, as its object stores it.
+// The state of a job, as its object stores it.
 import * as z from "zod";
 import { DroppedVideo } from "#shared/job/dropped-video.ts";
 import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job/job-status.ts";
@@ -22,33 +22,31 @@ import { NOTHING_USED, Used } from "./used.ts";
 /** Points in time: ms since 1970. */
 const Time = z.number();
 
-/** Unlike a report's failure it has no maximum length: what was once stored must always be readable. */
+/** Unlike a report's failure it has no maximum length: a stored failure must always be readable. */
 const StoredFailure = z.object({ code: ErrorCodeText, message: z.string() });
 
-/** A multipart upload that was begun at the storage. */
+/** A multipart upload that was started at the storage. */
 export const MultipartUpload = z.object({ objectName: z.string(), uploadId: z.string() });
 export type MultipartUpload = z.infer<typeof MultipartUpload>;
 
 export const OutputState = z.object({
   phase: z.enum(OUTPUT_PHASES),
   failure: StoredFailure.nullable(),
-  /**
-   * In an image output, the number of frames taken from the source and of image files, once the source was inspected.
-   */
+  /** In an image output, the number of frames taken from the source and of image files. Null before the inspection. */
   images: z.object({ frames: z.int(), files: z.int() }).nullable(),
-  /** In order, from file number 1. Of a stream only its playlists, in the order of its URLs. */
+  /** In order, from file number 1. A stream has only its playlists, in the order of its URLs. */
   files: z.array(z.object({ sizeBytes: z.int() })),
   probe: MediaProbe.nullable(),
-  /** Of a stream, instead of `probe`: what is in each of its packages. */
+  /** Content of each package of a stream, instead of `probe`. */
   packages: StreamProbes.exactOptional(),
-  /** The encoder that made it, and a note about that, as the node reported them. */
+  /** The encoder of the output, and a note about the encoder, as the node reported them. */
   encoder: z.string().exactOptional(),
   note: z.string().exactOptional(),
-  /** How good its video is; for jobs with `quality_report`. */
+  /** Measured quality of its video, for jobs with `quality_report`. */
   quality: QualityReport.exactOptional(),
-  /** How the rate factors for requested VMAFs were found; for outputs that were not made of chunks. */
+  /** Searches for the rate factors of requested VMAFs, for outputs that were not made of chunks. */
   targets: TargetReports.exactOptional(),
-  /** Of a stream: the videos that were left out. */
+  /** Videos that were left out of a stream. */
   dropped: z.array(DroppedVideo).exactOptional(),
 });
 export type OutputState = z.infer<typeof OutputState>;
@@ -57,16 +55,16 @@ export const JobState = z.object({
   spec: JobSpec,
   status: z.enum(JOB_STATUSES),
   completedAt: Time.nullable(),
-  /** When it was created or restarted last; 0: at its creation. */
+  /** Time of the job's creation or last restart; 0: its creation. */
   startedAt: Time.default(0),
-  /** When a node first took a task of it since then, and when a node last reported, or could again after an outage. */
+  /** `runningSince`: first claim of a task since then. `workedAt`: last report of a node, or the end of an outage. */
   runningSince: Time.nullable().default(null),
   workedAt: Time.default(0),
   used: Used.default(NOTHING_USED),
   emitted: Emitted.default(NOTHING_EMITTED),
-  /** How often the job was restarted. The tasks of each round have ids of their own. */
+  /** Number of restarts. The tasks of each round have ids of their own. */
   round: z.int(),
-  /** Counts the changes that the index must have, and the last one that it confirmed. */
+  /** `version` counts the changes that the index must have. `indexedVersion` is the last version that it confirmed. */
   version: z.int(),
   indexedVersion: z.int(),
   /** True if the index shows the job as waiting for a node. */
@@ -75,38 +73,38 @@ export const JobState = z.object({
   shownPercent: z.int(),
   input: z.object({ status: z.enum(INPUT_STATUSES), failure: StoredFailure.nullable(), probe: MediaProbe.nullable() }),
   outputs: z.array(OutputState),
-  /** Of the tasks for chunks only those that nodes have started and not finished. */
+  /** Tasks for chunks are included only if a node has started and not finished them. */
   tasks: z.array(TaskState),
   chunks: ChunkWork.nullable(),
   chunkResults: ChunkResults,
   ultrafast: UltrafastOutcome.nullable(),
   scratch: Scratch,
-  /** When each slot class was last advertised; null when the hub does not have the current demand. */
+  /** Time of the last advertisement of each slot class; null if the hub does not have the current demand. */
   advertisedAt: z.record(z.enum(SLOT_CLASSES), Time.nullable()),
-  /** How often it was advertised since its tasks changed. */
+  /** Number of advertisements of each slot class since its tasks changed. */
   advertisements: z.record(z.enum(SLOT_CLASSES), z.int()).default({ inspect: 0, encode: 0 }),
   /**
-   * By class: since when no task was claimed, and what no node has of what they require. Absent: none was advertised
-   * since the last claim.
+   * By class: the time since which no task was claimed, and the requirement that no node meets. Absent: no task was
+   * advertised since the last claim.
    */
   waiting: z.partialRecord(z.enum(SLOT_CLASSES), z.object({ since: Time, for: z.string().nullable() })).default({}),
   /** The node that has the source: its tasks are offered to it first. */
   sourceNode: z.string().nullable(),
   /** Leases that ended while their nodes worked on them: those nodes are still to be notified. */
   revoked: z.array(LeaseIdText),
-  /** The hubs of those that are not of the first hub. */
+  /** The hubs of these leases; absent: the first hub. */
   revokedOn: z.record(z.string(), z.string()).default({}),
   /** Multipart uploads that nobody will complete, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
-  /** Until when (ms since 1970) encoding waits for the storage check; null: the check is over, or not needed. */
+  /** Time (ms since 1970) until which encoding waits for the storage check; null: the check is over, or not needed. */
   storageCheck: z.object({ until: Time }).nullable(),
   /** True if the job's objects in the service's own storage were removed. */
   storageCleared: z.boolean(),
-  /** What its client sees of attempts that have ended, and of the commands that ran. */
+  /** Logs for the client: attempts that have ended, and commands that ran. */
   attempts: AttemptLog.default(NO_ATTEMPTS),
   commands: CommandLog.default(NO_COMMANDS),
-  /** Effects that failed: how often, and when to try again. Keyed by the effect's name. */
+  /** Failed effects: number of attempts and time of the next attempt, by the effect's name. */
   retries: z.record(z.string(), z.object({ attempts: z.int(), at: Time })),
 });
 export type JobState = z.infer<typeof JobState>;
@@ -150,7 +148,7 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
   };
 }
 
-/** How long encoding waits for the storage check at most. */
+/** Maximum time that encoding waits for the storage check. */
 const STORAGE_CHECK_MS = 20_000;
 
 /** The check of a job's storage when the job starts; the service's own storage needs none. */

@@ -1,4 +1,4 @@
-// Which outputs of a task its node still has to make. Pure.
+// The outputs of a task that its node still has to make. Pure.
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { JobState } from "./job-state.ts";

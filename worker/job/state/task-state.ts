@@ -1,4 +1,4 @@
-// One task of a job, as the job's object stores it.
+// A task of a job, as the job's object stores it.
 import * as z from "zod";
 import { LiveStream, ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
 import { OutputReport } from "#shared/protocol/reports.ts";
@@ -19,8 +19,8 @@ export const SignedUpload = z.object({
   /** Id of the multipart upload; null when a single request stores the file. */
   uploadId: z.string().nullable(),
   /**
-   * Of an upload that began before its file was complete: the size of all parts but the last. Until the size of the
-   * file is known, `sizeBytes` and `partCount` are 0.
+   * Size of all parts but the last, for an upload that started before its file was complete. Until the size of the file
+   * is known, `sizeBytes` and `partCount` are 0.
    */
   partBytes: z.int().exactOptional(),
 });
@@ -39,17 +39,17 @@ const LeaseState = z.object({
   expiresAt: Time,
   since: Time,
   /**
-   * When the job asks the hub whether the node has the lease, because its assign frame may have been lost; null once
-   * the node has reported. That it has is not stored: the object asks once more if it was evicted since.
+   * Time at which the job asks the hub whether the node has the lease, because its assign frame may have been lost.
+   * Null after a report of the node. A report is not stored for this: after an eviction the object asks once more.
    */
   confirmBy: Time.nullable().default(null),
-  /** True if its connection was lost, and the node has not reported since. */
+  /** True if the node's connection was lost, and the node has not reported since. */
   isSuspected: z.boolean().default(false),
   /** The claim that created it (ClaimRequest.requestId). */
   requestId: z.string().exactOptional(),
   /** The name of the hub that claimed it; absent: the first hub. */
   hub: z.string().exactOptional(),
-  /** Until when the node waited for chunks; null: it still does; absent: it never did. */
+  /** End of the node's wait for chunks; null: the node still waits; absent: it never waited. */
   waitedUntil: Time.nullable().exactOptional(),
 });
 export type LeaseState = z.infer<typeof LeaseState>;
@@ -66,7 +66,7 @@ export const TaskState = z.object({
   lease: LeaseState.nullable(),
   stage: z.enum(TASK_STAGES).nullable(),
   fraction: z.number(),
-  /** How fast it is encoded, as its node reported last; null: not known. */
+  /** Encoding speed that the node reported last; null: not known. */
   rate: ProgressItem.pick({ fps: true, speed: true }).nullable().default(null),
   /** The streams that can be played while this attempt encodes them. */
   live: z.array(LiveStream).default([]),
@@ -75,33 +75,36 @@ export const TaskState = z.object({
   failures: z.int(),
   /** Nodes that failed or lost this task; other nodes are preferred. */
   avoid: z.array(z.string()),
-  /** Those of them whose own failure it was. */
+  /** Nodes of `avoid` that failed by their own fault. */
   blamed: z.array(z.string()).default([]),
   notBefore: Time,
   uploads: z.record(z.string(), SignedUpload),
   /**
-   * Reports that are not settled: outputs whose multipart uploads the storage still has to complete, which an earlier
-   * attempt may have made, and failures that another attempt may avoid once this one has ended.
+   * Reports that are not settled: outputs whose multipart uploads the storage still has to complete, perhaps made by an
+   * earlier attempt, and failures that another attempt may avoid after the end of this attempt.
    */
   reports: z.array(OutputReport),
   /**
-   * Index of the chunk that it encodes, and whether a speculative attempt may still start (speculative-attempts.ts).
+   * Index of the chunk that the task encodes, and whether a speculative attempt may still start
+   * (speculative-attempts.ts).
    */
   chunk: z.int().nullable(),
   maySpeculate: z.boolean(),
 });
 export type TaskState = z.infer<typeof TaskState>;
 
-/** How many leases of one task may end without a report from the node, and how many with a failure of the work. */
+/**
+ * Maximum number of leases of a task that end without a report from the node, and that end with a failure of the work.
+ */
 export const MAX_LOSSES = 5;
 export const MAX_FAILURES = 2;
 
 type NewTask = Pick<TaskState, "kind"> & {
-  /** The job's round: leases of an earlier round are not valid for tasks of this one. */
+  /** The job's round: leases of an earlier round are not valid for tasks of this round. */
   readonly round: number;
   readonly outputs: readonly number[];
   readonly chunk?: number | null;
-  /** Sets a task apart from another one of the same kind and chunk. */
+  /** Sets a task apart from another task of the same kind and chunk. */
   readonly variant?: "whole" | "speculative" | "early";
   readonly maySpeculate?: boolean;
   readonly avoid?: readonly string[];
@@ -117,7 +120,7 @@ export function newTask({
   maySpeculate = false,
   avoid = [],
 }: NewTask): TaskState {
-  // An id is only compared; the hub recognizes those of early joins (`waitsForOthers`).
+  // Ids are only compared, except that the hub recognizes the ids of early joins (`waitsForOthers`).
   const id = [kind, chunk, round === 0 ? null : `r${round}`, variant].filter((part) => part != null).join("-");
   return {
     id,

@@ -4,9 +4,9 @@ export const TASK_PHASES = ["pending", "leased", "completing", "done", "failed"]
 export type TaskPhase = (typeof TASK_PHASES)[number];
 
 /**
- * `complete`: all bytes are in the storage, and multipart uploads wait to be completed; from pending: the task is given
- * up, except for outputs that are in the storage already. `renew` from pending: a lease had expired, no other node has
- * the task, and its node has reported again.
+ * `complete`: all bytes are in the storage, and multipart uploads wait for completion. `complete` from pending: the
+ * task is given up, except for outputs that are in the storage already. `renew` from pending: a lease had expired, no
+ * other node has the task, and its node has reported again.
  */
 export type TaskMove = "claim" | "renew" | "release" | "complete" | "finish" | "abandon";
 

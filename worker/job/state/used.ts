@@ -1,11 +1,11 @@
-// What a job has used, for the usage of its account (views/job-usage.ts).
+// Usage of a job, for the usage of its account (views/job-usage.ts).
 import * as z from "zod";
 import type { TaskState } from "./task-state.ts";
 
 export const Used = z.object({
-  /** The time of all leases that have ended, without that in which their nodes only waited for chunks. */
+  /** Time of all ended leases, without the time in which their nodes only waited for chunks. */
   nodeMs: z.number(),
-  /** The ends of earlier rounds, and the time from their starts. */
+  /** The ends of earlier rounds, and the duration of these rounds. */
   failed: z.int(),
   aborted: z.int(),
   lastedMs: z.number(),
@@ -15,8 +15,8 @@ export type Used = z.infer<typeof Used>;
 export const NOTHING_USED: Used = { nodeMs: 0, failed: 0, aborted: 0, lastedMs: 0 };
 
 /**
- * The time (ms) of the leases that a change of the tasks has ended, whatever their outcome. Negative for a lease that
- * had expired and is valid again, because its node has returned: it is counted when it ends.
+ * Time (ms) of the leases that a change of the tasks has ended, whatever their outcome. Negative for an expired lease
+ * that is valid again, because its node has returned: it is counted when it ends.
  */
 export function endedLeaseMs(before: readonly TaskState[], after: readonly TaskState[], now: number): number {
   if (before === after) return 0;
@@ -34,6 +34,6 @@ const attemptOf = ({ id, attempt }: TaskState): string => `${id} ${attempt}`;
 
 type Round = { readonly spec: { readonly createdAt: number }; startedAt: number; completedAt: number | null };
 
-/** How long (ms) the job's latest round has taken, from its creation or its restart. */
+/** Duration (ms) of the job's latest round, from its creation or its restart. */
 export const roundMs = ({ spec, startedAt, completedAt }: Round, now: number): number =>
   Math.max(0, (completedAt ?? now) - Math.max(spec.createdAt, startedAt));

@@ -37,7 +37,7 @@ it("reports that a job stores its results while its nodes only upload", () => {
   expect(stateOf(recordProgress(job, item as Parameters<typeof recordProgress>[1], NOW).state)).toBe("storing");
 });
 
-it("gives the index each begin and end of waiting, and nothing else of a claim", () => {
+it("updates the index at each start and end of waiting, and for nothing else of a claim", () => {
   const waiting = indexed(inspected(), inspected());
   const { version } = waiting;
   const started = claim(waiting, "t2", NOW, "node-a", "encode").state;

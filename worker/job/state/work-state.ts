@@ -1,4 +1,4 @@
-// Whether a job waits for a node, is worked on, or stores its last results.
+// Work state of a job: it waits for a node, is worked on, or stores its last results.
 import { isTerminalJob, type WorkState } from "#shared/job/job-status.ts";
 import { bumpVersion } from "./job-moves.ts";
 import type { JobState } from "./job-state.ts";
@@ -15,8 +15,8 @@ export function workStateOf({ status, tasks }: Pick<JobState, "status" | "tasks"
 export const isQueued = (state: Pick<JobState, "status" | "tasks">): boolean => workStateOf(state) === "queued";
 
 /**
- * Marks a job that began or ceased to wait as changed for the index. A list would say for hours that it is `queued`
- * while a node encodes. Waiting between two chunks is too short to count.
+ * Marks a job that has started or stopped waiting as changed for the index. Otherwise a list would show it as `queued`
+ * for hours while a node encodes. Waiting between two chunks is too short to count.
  */
 export const bumpIfQueueingChanged = (state: JobState): JobState =>
   isQueued(state) === state.isIndexedQueued ? state : bumpVersion(state);

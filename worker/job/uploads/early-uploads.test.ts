@@ -1,4 +1,4 @@
-// Uploads that begin before their file is complete, on the S3 server that runs beside the tests.
+// Uploads that start before their file is complete, on the S3 server that runs beside the tests.
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
@@ -59,7 +59,7 @@ const complete = (spec: JobSpec, { lease, token }: Lease, sizeBytes: number, eta
 const put = async ({ parts: [part] }: UploadTicket, fill: number) =>
   fetch(part?.url ?? "", { method: "PUT", body: new Uint8Array(part?.sizeBytes ?? 0).fill(fill) });
 
-it("stores parts while the size is unknown, and is completed with the size that is stated last", async () => {
+it("an early upload stores parts while the size is unknown, and is completed with the last stated size", async () => {
   const { spec, lease } = await encoding();
   const first = await ticketOf(ask(spec, lease, { parts: [1, 2] }));
   expect(first.partBytes).toBe(5 * MIB);
@@ -81,7 +81,7 @@ it("stores parts while the size is unknown, and is completed with the size that 
   expect([stored.length, stored[5 * MIB - 1], stored[5 * MIB], stored[10 * MIB]]).toEqual([end, 0, 1, 2]);
 });
 
-it("is aborted when the node gives it up for a whole file, and with an output that has failed", async () => {
+it("an early upload is aborted if the node gives it up for a whole file, and if its output fails", async () => {
   const { spec, lease } = await encoding();
   const early = await ticketOf(ask(spec, lease, { parts: [1] }));
   const whole = { token: lease.token, files: [{ output: 0, file: 1, sizeBytes: 20 * MIB }] };
@@ -98,7 +98,7 @@ it("is aborted when the node gives it up for a whole file, and with an output th
   expect([(await put(early, 1)).status, (await put(again, 1)).status]).toEqual([404, 404]);
 });
 
-it("begins again for another size than the one that was stated, by which parts were signed", async () => {
+it("an early upload starts again for a size other than the stated size", async () => {
   const { spec, lease } = await encoding();
   const first = await ticketOf(ask(spec, lease, { sizeBytes: 6 * MIB, parts: [1] }));
   expect(idOf(await ticketOf(ask(spec, lease, { sizeBytes: 6 * MIB, parts: [0] })))).toBe(idOf(first));
@@ -107,7 +107,7 @@ it("begins again for another size than the one that was stated, by which parts w
   expect(idOf(await ticketOf(ask(spec, lease, { parts: [1] })))).not.toBe(idOf(second));
 });
 
-it("cannot end an output before its size is stated", async () => {
+it("an early upload cannot end an output before its size is stated", async () => {
   const { spec, lease } = await encoding();
   await ticketOf(ask(spec, lease, { parts: [0] }));
   await complete(spec, lease, 0, ['"e"']);
@@ -118,13 +118,13 @@ it.each<[string, Early]>([
   ["an image", { output: 1, parts: [0] }],
   ["a part after the end", { sizeBytes: 5 * MIB, parts: [1] }],
   ["more parts than storages allow", { sizeBytes: 5 * MIB * 10_001, parts: [0] }],
-])("is refused for %s", async (_, asked) => {
+])("an early upload is rejected for %s", async (_, asked) => {
   const { spec, lease } = await encoding();
   const answer = await ask(spec, lease, asked);
   expect(answer).toMatchObject({ ok: false, error: { code: "report_not_valid" } });
 });
 
-it("has no parts where each file is one request", async () => {
+it("an early upload has no parts if each file is a single request", async () => {
   const { spec, lease } = await encoding({ url: "http://127.0.0.1:9/" });
   expect(await ticketOf(ask(spec, lease, { parts: [1] }))).not.toHaveProperty("partBytes");
 });

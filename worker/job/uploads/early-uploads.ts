@@ -1,4 +1,4 @@
-// Multipart uploads that begin before their file is complete. Its size is recorded when a request first states it.
+// Multipart uploads that start before their file is complete. The size is recorded when a request first states it.
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { LeaseProof } from "#shared/protocol/leases.ts";
@@ -15,15 +15,15 @@ type RequestedFile = UploadsRequest["files"][number];
 export const mayBeginEarly = ({ type }: OutputSpec): boolean => type === "video";
 
 /**
- * The recorded upload that a request continues. One for a file of another size, or by other parts, begins again: a node
- * that gives up an upload that it began early requests one for the whole file.
+ * The recorded upload that a request continues. An upload for a file of another size, or by other parts, starts again:
+ * a node that gives up an early upload requests an upload of the whole file.
  */
 export function recordedUpload(state: JobState, proof: LeaseProof, file: RequestedFile): SignedUpload | null {
   const upload = checkLease(state, proof).task?.uploads[uploadKey(file)];
   if (!upload) return null;
   const isInParts = upload.partBytes !== undefined;
   if (isInParts && !file.early) return null;
-  // A stated size is final: parts were signed by it.
+  // A stated size is final: it determined the signed parts.
   const isOpen = isInParts && upload.sizeBytes === 0;
   return isOpen || upload.sizeBytes === file.sizeBytes ? upload : null;
 }

@@ -18,7 +18,7 @@ const claim = {
   chunking: null,
 } as const;
 
-/** The job whose input was transferred and probed. */
+/** A job whose input was transferred and probed. */
 function inspected(spec: Awaited<ReturnType<typeof newSpec>>): JobState {
   const { state } = claimTasks(checkedJob(spec), claim, NOW);
   return completeTask(state, "inspect", { kind: "inspect", probe: PROBE }, NOW);
@@ -64,7 +64,7 @@ describe("the files of an output", () => {
         ["s.vtt", "text/vtt"],
       ],
     ],
-    // Of ten seconds: by the source.
+    // Three images, because the source has ten seconds.
     [
       "jpg",
       { path: "%d.jpg", interval: 4, vtt: { filename: "map.vtt" } },
@@ -75,7 +75,7 @@ describe("the files of an output", () => {
         ["map.vtt", "text/vtt"],
       ],
     ],
-  ])("of %s with %j", async (format, params, files) => {
+  ])("have the right names and types for %s with %j", async (format, params, files) => {
     const state = inspected(await newSpec({ outputs: { [format]: params } }));
     const [output] = state.spec.outputs;
     const names = output ? requiredFiles(output, state.outputs[0]) : [];

@@ -1,4 +1,4 @@
-// The files of a job's outputs: their names within a lease, and the objects that they become.
+// The files of a job's outputs: their names within a lease, and their objects.
 import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { contentTypeOf, objectName } from "#shared/job/object-name.ts";
@@ -10,7 +10,7 @@ import type { JobState, OutputState } from "../state/job-state.ts";
 import type { NamedFile } from "../state/task-state.ts";
 import { isEntryFile, mayWrite, streamObject } from "./stream-names.ts";
 
-/** The number of images, which is known once the source was inspected. */
+/** The number of images, which is known after the inspection of the source. */
 type ImageCount = Pick<OutputState, "images"> | undefined;
 
 /** The object of a file, below the storage's own path. The last file of an image output may be its WebVTT file. */
@@ -36,7 +36,7 @@ function specOf(state: JobState, output: number): OutputSpec {
   return spec;
 }
 
-/** True if a lease may store a file of this name as one of an output's. */
+/** True if a lease may store a file of this name for the output. */
 export function isFileOf(state: JobState, { output, file }: NamedFile, lease: LeaseId): boolean {
   const spec = specOf(state, output);
   switch (spec.type) {
@@ -52,14 +52,14 @@ export function isFileOf(state: JobState, { output, file }: NamedFile, lease: Le
 }
 
 /**
- * True if the upload of a file is recorded, to be compared with the node's report and, if it is a multipart upload, to
- * be completed. A stream has thousands of files; its playlists, which are stored last, name them. So only the files of
- * a stream that have fixed names are recorded.
+ * True if the upload of a file is recorded, to compare it with the node's report and to complete a multipart upload. A
+ * stream has thousands of files; its playlists, which are stored last, name them. Only the files of a stream with fixed
+ * names are recorded.
  */
 export const isRecorded = (spec: OutputSpec, file: FileName): boolean =>
   spec.type !== "httpstream" || isEntryFile(spec, String(file));
 
-/** The files without which an output is not done, in the order in which clients see them. */
+/** The files that an output needs to be done, in the order in which clients see them. */
 export function requiredFiles(spec: OutputSpec, output: ImageCount): FileName[] {
   switch (spec.type) {
     case "video":
@@ -73,13 +73,13 @@ export function requiredFiles(spec: OutputSpec, output: ImageCount): FileName[] 
   }
 }
 
-/** The number of files of an image output, its WebVTT file included. Throws when no task can make the output. */
+/** Number of files of an image output, including its WebVTT file. Throws if no task can make the output. */
 function imageFileCount({ key, vtt }: ImageOutput, output: ImageCount): number {
   if (!output?.images) throw new Error(`The number of images of the output ${key} is not known`);
   return output.images.files + (vtt ? 1 : 0);
 }
 
-/** What the storage must know of a file. */
+/** A file in the form that the storage needs. */
 export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: number; growing?: boolean }): FileToStore {
   const spec = specOf(state, file.output);
   const object = objectOf(state, file);
@@ -95,7 +95,7 @@ export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: numb
 /** Caches ask for a new version each time (RFC 9111 §5.2.2.4). */
 const GROWING = { cacheControl: "no-cache", isGrowing: true } as const;
 
-/** True if a file is a version of a playlist that others follow. */
+/** True if a file is a version of a playlist that later versions replace. */
 export const isGrowing = (spec: OutputSpec, { growing = false }: { growing?: boolean }): boolean =>
   growing && spec.type === "httpstream" && spec.livePlaylist;
 

@@ -1,4 +1,4 @@
-// Signs the scratch objects of a task with its assignment: without a request for each chunk.
+// Signs the scratch objects of a task with its assignment, so that a chunk needs no further request.
 import { parseLeaseId } from "#shared/ids.ts";
 import type { SignedScratch } from "#shared/protocol/scratch.ts";
 import type { Assignment, Task } from "#shared/protocol/tasks.ts";
@@ -8,10 +8,10 @@ import { attemptFolder } from "../chunks/chunk-work.ts";
 import { taskOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 
-/** Signatures cost time: a source or an output with more objects than this requests them. */
+/** Signatures cost time. If a source or an output has more objects than this, the node requests them. */
 const MAX_SIGNED = 32;
 
-/** The assignment with signed URLs, if its task is one of those that need few. */
+/** The assignment with signed URLs, if its task needs few of them. */
 export async function withSigned(state: JobState, given: Assignment, settings: Settings): Promise<Assignment> {
   const { task, lease } = given;
   if (!settings.scratch || task.kind !== "chunk") return given;

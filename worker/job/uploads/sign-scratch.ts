@@ -1,4 +1,4 @@
-// Which objects of the job's scratch folder a lease may write and read.
+// Objects of the job's scratch folder that a lease may write and read.
 import { AppError } from "#shared/errors.ts";
 import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import { MAX_SCRATCH_BYTES, type ScratchStore } from "../../storage/s3/scratch.ts";

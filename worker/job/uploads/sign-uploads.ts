@@ -21,22 +21,21 @@ export interface UploadDeps {
 
 type RequestedFile = UploadsRequest["files"][number];
 type SignedTarget = Pick<SignedUpload, "uploadId" | "partBytes"> & { readonly target: Target };
-/** A file and the object that it becomes. */
+/** A file and its object. */
 type Target = {
   readonly file: RequestedFile;
   readonly stored: FileToStore;
   /**
-   * `multipart`: recorded when all uploads of the request have begun, and from then on completed or aborted whatever
-   * happens; if its id is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`:
-   * recorded; one request stores it. `unrecorded`: one request stores it.
+   * `multipart`: recorded after all uploads of the request have started, and then always completed or aborted. If its
+   * id is lost before that, the bucket's lifecycle rules remove the upload (docs/storage.md). `single`: recorded; a
+   * single request stores it. `unrecorded`: a single request stores it.
    */
   readonly kind: "multipart" | "single" | "unrecorded";
 };
 
 /**
- * Signs the uploads of the requested files, or returns null when the lease is no longer valid. If two concurrent
- * requests begin an upload of the same file, the first one that is recorded counts. Throws AppError(report_not_valid |
- * storage_*).
+ * Signs the uploads of the requested files. Null if the lease is no longer valid. If two concurrent requests start an
+ * upload of the same file, the first recorded upload counts. Throws AppError(report_not_valid | storage_*).
  */
 export async function signUploads(
   proof: LeaseProof,
@@ -82,8 +81,8 @@ function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Targ
 }
 
 /**
- * Records the uploads that are not recorded yet, with one save: each save costs a row, and a request names up to 200
- * files. Uploads that were begun before an error are recorded, too. Returns false when the lease is no longer valid.
+ * Records the new uploads with a single save: each save costs a row, and a request names up to 200 files. Uploads that
+ * were started before an error are recorded, too. Returns false if the lease is no longer valid.
  */
 async function recordUploads(proof: LeaseProof, targets: readonly Target[], deps: UploadDeps): Promise<boolean> {
   const { store } = deps;
@@ -118,12 +117,12 @@ type NewUpload = Pick<SignedUpload, "sizeBytes" | "partCount" | "uploadId" | "pa
 
 function begunUpload({ sizeBytes, early }: RequestedFile, uploadId: string | null, store: ObjectStore): NewUpload {
   if (uploadId === null) return { sizeBytes, partCount: 1, uploadId };
-  // `withSize` adds the size of an upload that begins early with a file of known size.
+  // `withSize` adds the size of an upload that starts early with a file of known size.
   if (early) return { sizeBytes: 0, partCount: 0, uploadId, partBytes: earlyPartBytes(early.expectedBytes) };
   return { sizeBytes, partCount: store.partSizes(sizeBytes).length, uploadId };
 }
 
-/** Records an upload before the node receives it. An upload of another size that it replaces is aborted. */
+/** Records an upload before the node receives it. A replaced upload of another size is aborted. */
 export function recordUpload(state: JobState, taskId: string, file: NamedFile, upload: NewUpload): JobState {
   const { uploads } = taskOf(state, taskId);
   const signed: SignedUpload = { ...upload, output: file.output, objectName: objectOf(state, file) };

@@ -38,7 +38,7 @@ describe("the files of a stream", () => {
     [BOTH, `hls/${F}/master.m3u8`, `stream/h/${F}/master.m3u8`, false],
     [BOTH, `dash/${F}/audio-128k/init.mp4`, `stream/d/${F}/audio-128k/init.mp4`, false],
     [BOTH, `dash/${streamFolder(lease, 3)}/a/b/c.m4s`, `stream/d/${streamFolder(lease, 3)}/a/b/c.m4s`, false],
-  ])("row %#: are fixed names, and names in a folder of the lease", (stream, name, object, isEntry) => {
+  ])("row %#: allows a fixed name or a name in a folder of the lease", (stream, name, object, isEntry) => {
     expect(mayWrite(stream, name, lease)).toBe(true);
     expect(streamObject(stream, name)).toBe(object);
     expect(isEntryFile(stream, name)).toBe(isEntry);
@@ -87,11 +87,11 @@ describe("the files of a stream", () => {
     [ONLY_HLS, `dash/${F}/1080p/00001.m4s`],
     [ONE_FOLDER, "dash/master.m3u8"],
   ];
-  it.each(refused)("row %#: is not allowed", (stream, name) => {
+  it.each(refused)("row %#: rejects a name that the lease may not write", (stream, name) => {
     expect(mayWrite(stream, name, lease), name).toBe(false);
   });
 
-  it("have names no longer than the request validation assumed", () => {
+  it("limits names to the length that the validation of requests assumes", () => {
     const longest = `hls/${F}/${"x".repeat(MAX_STREAM_FILE_CHARS - F.length - 1)}`;
     expect(mayWrite(BOTH, longest, lease)).toBe(true);
     expect(longest.length).toBeLessThan(MAX_NAME_BYTES);

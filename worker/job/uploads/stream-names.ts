@@ -1,11 +1,11 @@
-// How a node names the files of a stream within its lease (protocol/uploads.ts), and the objects that they become.
+// Names of a stream's files within a lease (protocol/uploads.ts), and their objects.
 import type { LeaseId } from "#shared/ids.ts";
 import { joinPath } from "#shared/job/object-name.ts";
 import { entryFilesOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { isStreamFolder, MAX_STREAM_FILE_CHARS } from "#shared/job/stream-files.ts";
 
-/** True if a file has a fixed name; all other files are in folders that only one lease may write to. */
+/** True if a file has a fixed name. All other files are in folders that only a single lease may write to. */
 export const isEntryFile = (stream: HttpStreamOutput, name: string): boolean =>
   entryFilesOf(stream).some(({ file }) => file === name);
 

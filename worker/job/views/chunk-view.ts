@@ -1,4 +1,4 @@
-// How clients see encoding in chunks.
+// Encoding in chunks, as clients see it.
 import type { UltrafastView } from "#shared/job/job-view.ts";
 import type { UltrafastReceipt } from "#shared/job/metadata.ts";
 import { chunkCount, rangesOf } from "../chunks/chunk-work.ts";
@@ -11,7 +11,7 @@ export function viewUltrafast({ ultrafast, chunks }: JobState): UltrafastView | 
   return { chunks: chunks ? chunkCount(chunks) : 0 };
 }
 
-/** How the outputs were made of chunks; null before the chunks are joined, and when there are none. */
+/** Receipt of outputs that were made of chunks; null before the chunks are joined, and if there are none. */
 export function ultrafastReceipt({ chunks, chunkResults, ultrafast }: JobState): UltrafastReceipt | null {
   if (!chunks?.boundaries || ultrafast?.reason !== null) return null;
   const { boundaries, video } = chunks;

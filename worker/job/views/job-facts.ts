@@ -20,7 +20,7 @@ type FactDeps = {
 
 /**
  * The body of a response (TaskList, CommandList, RequestView or QueueView). Throws AppError(sealing_key_missing), and
- * what the hub throws.
+ * errors of the hub.
  */
 export async function viewFact(state: JobState, fact: JobFact, { settings, place }: FactDeps): Promise<object> {
   switch (fact) {
@@ -43,7 +43,7 @@ const viewQueue = ({ spec }: JobState, place: Place | null): QueueView => ({
   starts_in_seconds: place?.seconds ?? null,
 });
 
-/** The commands that ran for a job as its clients see them. */
+/** The commands that ran for a job, as its clients see them. */
 function viewCommands({ spec, commands }: JobState): CommandList {
   return {
     job_id: spec.id,

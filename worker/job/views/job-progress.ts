@@ -13,11 +13,11 @@ import type { JobState, OutputState } from "../state/job-state.ts";
 import { madeReports } from "../state/remaining-outputs.ts";
 import type { TaskState } from "../state/task-state.ts";
 
-/** Shares of the whole: fetching and probing the source; and, of one output's work, encoding before uploading. */
+/** Share of fetching and probing the source in the whole, and share of encoding in the work of an output. */
 const INPUT_SHARE = 0.05;
 const ENCODING_SHARE = 0.95;
 
-/** 0 to 1: the work that is done, outputs weighted by their pixels. */
+/** Finished share of the work, 0 to 1. Outputs are weighted by their pixels. */
 export function jobFraction(state: JobState): number {
   // After a late failure of the input, outputs may wait for their uploads to be completed.
   if (state.input.status !== "input.transferred" && state.input.status !== "input.failed") {
@@ -34,7 +34,7 @@ export function jobFraction(state: JobState): number {
   return INPUT_SHARE + (1 - INPUT_SHARE) * (total > 0 ? done / total : 1);
 }
 
-/** The progress of one output, 0 to 1; 1 when it has ended, whether or not it failed. */
+/** Progress of an output, 0 to 1; 1 if it has ended, even if it failed. */
 export function outputFraction(state: JobState, index: number): number {
   const output = state.outputs[index];
   if (!output || isTerminalOutput(output.phase)) return 1;

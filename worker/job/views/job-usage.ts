@@ -1,4 +1,4 @@
-// What a job has used, which its row in the index carries to the usage of its account (db/usage.ts).
+// Usage of a job. Its row in the index carries the usage to its account (db/usage.ts).
 import { isMotionVideo } from "#shared/media/choose-streams.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { JobUsage } from "../../db/usage.ts";
@@ -30,7 +30,7 @@ export function usageOf(state: JobState, now: number): JobUsage {
 type Tier = "audio" | "sd" | "hd" | "uhd";
 type Length = { readonly tier: Tier; readonly ms: number };
 
-/** The length of an output's video, or of its audio if it has none; of a stream, that of each rendition. */
+/** Length of an output's video, or of its audio if it has no video; for a stream, the length of each rendition. */
 function lengthsOf({ probe, packages }: OutputState): Length[] {
   // DASH lists each track once, and has all of them; HLS lists audio with each variant.
   const listed = packages?.dash ?? packages?.hls ?? probe;
@@ -40,7 +40,7 @@ function lengthsOf({ probe, packages }: OutputState): Length[] {
   return tracks.map((track) => ({ tier: tierOf(track), ms: lengthMs(track, listed) }));
 }
 
-/** By the sides of the frame, whichever way it is turned; 1920×1080 is the largest of `hd`. */
+/** Tier by the sides of the frame, whichever way it is turned; 1920×1080 is the largest frame of `hd`. */
 function tierOf(track: ProbedStream): Tier {
   if (!isMotionVideo(track)) return "audio";
   const { width = 0, height = 0 } = track;
@@ -54,7 +54,7 @@ function lengthMs({ duration }: ProbedStream, { format }: MediaProbe): number {
   return Math.round(1000 * (seconds ?? 0));
 }
 
-/** The size of an output's files. Of a stream they are its playlists; its packages have the size of their segments. */
+/** Size of an output's files. The files of a stream are its playlists; its packages have the size of their segments. */
 function storedBytes({ files, packages }: OutputState): number {
   const segments = [packages?.hls, packages?.dash].map((one) => Number(one?.format.size ?? 0));
   return [...files.map(({ sizeBytes }) => sizeBytes), ...segments].reduce((sum, bytes) => sum + (bytes || 0), 0);

@@ -44,13 +44,13 @@ function workMembers(state: JobState): Pick<JobView, "state" | "started_at"> {
   };
 }
 
-/** What the job requires of a node that no node has. */
+/** The requirement of the job that no node meets. */
 export function waitingMembers({ status, waiting }: JobState): Pick<JobView, "waiting_for"> {
   const missing = waiting.encode?.for ?? waiting.inspect?.for ?? null;
   return missing === null || isTerminalJob(status) ? {} : { waiting_for: missing };
 }
 
-/** The progress of a job in whole percent: never lower than one that was shown, and 100 only at the end. */
+/** Progress of a job in whole percent: never lower than a shown percentage, and 100 only at the end. */
 export function jobPercent(state: JobState): number {
   if (isTerminalJob(state.status)) return 100;
   return Math.min(99, Math.max(state.shownPercent, Math.floor(jobFraction(state) * 100)));
@@ -79,7 +79,7 @@ const encoderMembers = ({ encoder, note }: OutputState): { encoder?: string; not
   ...(note === undefined ? {} : { note }),
 });
 
-/** Where a stream can be played that its node still encodes. */
+/** URLs of a stream that can be played while its node still encodes it. */
 function liveMembers(state: JobState, index: number): Pick<OutputView, "live"> {
   const [spec, output] = [state.spec.outputs[index], state.outputs[index]];
   if (spec?.type !== "httpstream" || !output || isTerminalOutput(output.phase)) return {};

@@ -1,10 +1,10 @@
-// The view of a job that never ended and of which only the row in the index is left.
+// The view of a job that never ended and has only its row in the index left.
 import type { Failure } from "#shared/errors.ts";
 import { contractDate, JobView, type OutputView } from "#shared/job/job-view.ts";
 import { OUTPUT_STATUS } from "#shared/job/output-status.ts";
 import type { JobRow } from "../../db/jobs.ts";
 
-/** Why a job fails whose stored state is lost. */
+/** Failure of a job whose stored state is lost. */
 export const LOST_JOB: Failure = {
   code: "internal_error",
   message: "The service lost the state of this job; please create it again",
@@ -12,8 +12,8 @@ export const LOST_JOB: Failure = {
 const FAILED = { error: LOST_JOB.message, error_code: LOST_JOB.code };
 
 /**
- * The final view of a lost job: its last view, with all unfinished outputs failed. If that view cannot be read, it is
- * made of the other columns, without outputs.
+ * The final view of a lost job: its last view, with all unfinished outputs failed. If that view cannot be read, the
+ * view is made of the other columns, without outputs.
  */
 export function lostView(
   row: Pick<JobRow, "id" | "createdAt" | "view">,

@@ -31,7 +31,7 @@ const REPORT: QualityReport = {
   failure: "The frames cannot be paired",
 };
 
-it("shows the measured quality of an output, in notifications without its series", () => {
+it("shows the measured quality of an output, but without its series in notifications", () => {
   const result = { kind: "encode", outputs: [{ ...madeVideo, quality: REPORT }, madeImages] };
   const uploaded = recordUploads(encoding(), "encode", UPLOADS);
   const state = JobState.parse(completeTask(uploaded, "encode", TaskResult.parse(result), NOW));

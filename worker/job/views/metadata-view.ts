@@ -38,7 +38,7 @@ export function outputMetadata(state: JobState, index: number): OutputMetadata |
   return { ...metadata, quality: { ...measured, ...searched } };
 }
 
-/** The metadata of each probed package; its file name is the URL of the first of its playlists. */
+/** The metadata of each probed package. Its file name is the URL of the package's first playlist. */
 function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: StreamProbes): HttpStreamMetadata | null {
   const of = (name: "hls" | "dash"): MediaProbe | null => {
     const [probe, playlist] = [packages[name], playlistsOf(stream).find(({ file }) => file.startsWith(`${name}/`))];
@@ -52,12 +52,12 @@ function streamMetadata(job: JobSpec, stream: HttpStreamOutput, packages: Stream
 export const KnownMetadata = z.object({
   input: z.looseObject({}).nullable(),
   outputs: z.array(z.object({ key: z.string(), alias: z.string().exactOptional(), metadata: z.looseObject({}) })),
-  /** How outputs were made of chunks. */
+  /** Receipt of outputs that were made of chunks. */
   ultrafast: z.looseObject({}).exactOptional(),
 });
 export type KnownMetadata = z.infer<typeof KnownMetadata>;
 
-/** `generatedKeys`: by output, the keys that the service created for encrypted streams. Key servers need them. */
+/** `generatedKeys`: keys that the service created for encrypted streams, by output. Key servers need them. */
 export function knownMetadata(state: JobState, generatedKeys: ReadonlyMap<number, string> = new Map()): KnownMetadata {
   const outputs = state.spec.outputs.flatMap((spec, index) => {
     const { key, alias } = spec;
@@ -69,7 +69,7 @@ export function knownMetadata(state: JobState, generatedKeys: ReadonlyMap<number
   return { input: inputMetadata(state), outputs, ...(ultrafast ? { ultrafast } : {}) };
 }
 
-/** The body of the metadata response, in JSON: without a key all that is known, else the input or one output. */
+/** Body of the metadata response, in JSON. Without a key: all known metadata. With a key: the input or an output. */
 export function metadataBody(id: string, known: KnownMetadata, key: string | null): Result<string> {
   const bodyOf = (metadata: object): Result<string> => ok(JSON.stringify({ job_id: id, metadata }));
   if (key === null) {
@@ -93,14 +93,14 @@ function withKey(metadata: OutputMetadata, spec: OutputSpec, key: string | undef
   return { ...metadata, hls: { ...metadata.hls, encryption } };
 }
 
-/** The metadata of an output that payloads carry: none of images, and without long lists. */
+/** The metadata of an output in payloads: without long lists, and null for images. */
 export function payloadOutputMetadata(state: JobState, index: number): OutputMetadata | null {
   if (state.spec.outputs[index]?.type === "image") return null;
   const metadata = outputMetadata(state, index);
   return metadata?.quality ? { ...metadata, quality: withoutSeries(metadata.quality) } : metadata;
 }
 
-/** The metadata that payloads carry if the client requested it. */
+/** The metadata in payloads, if the client requested it. */
 export function payloadMetadata(state: JobState): PayloadMetadata {
   if (!state.spec.notification.metadata) return null;
   return {

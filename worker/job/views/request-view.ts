@@ -1,4 +1,4 @@
-// The request of a job as it was understood, for its client to edit and send again.
+// The request of a job as the service understood it, for its client to edit and send again.
 import type { RequestView } from "#shared/api/command-responses.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
 import { outputNames, printRequest } from "#shared/request/print-request.ts";
@@ -9,7 +9,7 @@ export function viewRequest(spec: JobSpec, secrets: JobSecrets): RequestView {
   return { job_id: spec.id, request: printRequest(spec), left_out: leftOut(spec, secrets) };
 }
 
-/** The fields that the request needs besides, or whose URLs are not complete, as error messages name them. */
+/** Fields that the request still needs, or whose URLs are not complete, by their names in error messages. */
 function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: JobSecrets): string[] {
   const names = outputNames(outputs);
   const extras = Object.keys(secrets.extraUrls).map((place) => {
@@ -29,7 +29,7 @@ function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: Jo
   ];
 }
 
-/** The field of a URL that has secret parts. */
+/** The field of a URL if it has secret parts. */
 const partsOf = (field: string, secret: object): string[] =>
   "url" in secret && typeof secret.url === "string" && publicUrl(secret.url) === secret.url ? [] : [field];
 

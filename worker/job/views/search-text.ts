@@ -1,4 +1,4 @@
-// The text in which lists of jobs search: it is stored in the job's row.
+// The text that searches in lists of jobs look at. It is stored in the job's row.
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import { shownSourceUrl } from "../../storage/source-url.ts";
@@ -8,7 +8,7 @@ const MAX_BYTES = 1024;
 
 /**
  * Lower-case lines: the id, the host and path of the input, the paths of the storage and of the outputs. At most 1024
- * bytes: what is beyond that is not found.
+ * bytes: searches do not find the rest.
  */
 export function searchText(spec: Pick<JobSpec, "id" | "input" | "storage" | "outputs">): string {
   const { id, input, storage, outputs } = spec;

@@ -37,7 +37,7 @@ const SHOWN = {
   },
 };
 
-it("shows how the rate factor of an output was found", () => {
+it("shows the search for the rate factor of an output", () => {
   const result = { kind: "encode", outputs: [{ ...madeVideo, targets: [REPORT] }, madeImages] };
   const uploaded = recordUploads(encoding(), "encode", UPLOADS);
   const state = JobState.parse(completeTask(uploaded, "encode", TaskResult.parse(result), NOW));
@@ -47,7 +47,7 @@ it("shows how the rate factor of an output was found", () => {
   expect(OutputMetadata.parse(metadata)).toEqual(metadata);
 });
 
-it("shows those of chunks, but not in notifications", () => {
+it("shows the searches of chunks, but not in notifications", () => {
   let state = run(inspected(), (kind) => kind === "chunk");
   const { state: claimed, given, id } = claim(state);
   const result = { ...good(given), targets: [{ output: 0, target: { ...REPORT, tried: [] } }] };

@@ -1,9 +1,9 @@
-// How the rate factors for requested VMAFs were found, as clients see it.
+// Searches for the rate factors of requested VMAFs, as clients see them.
 import type { TargetMetadata } from "#shared/job/quality-target.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import type { JobState } from "../state/job-state.ts";
 
-/** Of each video of an output, or of each of its chunks; empty if no VMAF was requested. */
+/** Searches for each video of an output, or for each of its chunks; empty if no VMAF was requested. */
 export function targetsOf({ outputs, chunks, chunkResults, ultrafast }: JobState, index: number): TargetMetadata[] {
   const whole = outputs[index]?.targets;
   if (whole) return whole.map((target) => targetMetadata(target, null));
@@ -13,7 +13,7 @@ export function targetsOf({ outputs, chunks, chunkResults, ultrafast }: JobState
   );
 }
 
-/** A report as clients see it. `chunk` is null for a video that was encoded in one piece. */
+/** A report as clients see it. `chunk` is null for a video that was not encoded in chunks. */
 function targetMetadata(
   { vmaf, size, rateFactor, stopped, measured, samples, sampledMs, tried }: TargetReport,
   chunk: number | null,

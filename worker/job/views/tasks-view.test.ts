@@ -17,14 +17,14 @@ const at = (ms: number): string => new Date(NOW + ms).toISOString();
 const taskOf = (state: JobState, id: string) => viewTasks(state).tasks.find((task) => task.id === id);
 const proofOf = ({ given }: ReturnType<typeof claim>) => ({ lease: given.lease, token: given.token });
 
-/** A job with a chunk that a node has claimed: the first one, after the audio and the images. */
+/** A job with a chunk that a node has claimed: the first chunk, after the audio and the images. */
 function withChunk(state = inspected()) {
   const others = run(state, (kind) => kind === "chunk");
   return claim(others, "b", NOW + 1000);
 }
 
 describe("the tasks of a job", () => {
-  it("are listed with all chunks, in the order of the work", () => {
+  it("lists all chunks, in the order of the work", () => {
     const list = viewTasks(inspected());
     expect(TaskList.parse(list)).toEqual(list);
     expect(list.tasks.map(({ id }) => id)).toEqual(["inspect", "encode", "audio", ...ALL.map((n) => `chunk-${n}`)]);
@@ -41,7 +41,7 @@ describe("the tasks of a job", () => {
     });
   });
 
-  it("show what their nodes do and how fast", () => {
+  it("shows the stage, progress and speed of each task", () => {
     const claimed = withChunk();
     const item = { ...proofOf(claimed), stage: "encoding", fraction: 0.25, fps: 120.5, speed: 4.82 } as const;
     const { state } = recordProgress(claimed.state, item, NOW + 2000);
@@ -60,7 +60,7 @@ describe("the tasks of a job", () => {
     expect(taskOf(uploading.state, claimed.id)).not.toHaveProperty("fps");
   });
 
-  it("show finished chunks with their average speed", () => {
+  it("shows finished chunks with their average speed", () => {
     const state = joining();
     expect(taskOf(state, "chunk-0")).toMatchObject({
       status: "completed",
@@ -77,7 +77,7 @@ describe("the tasks of a job", () => {
     expect(viewTasks(run(state)).tasks.every(({ status }) => status === "completed")).toBe(true);
   });
 
-  it("have failed when the job has ended before", () => {
+  it("shows unfinished tasks as failed after the end of the job", () => {
     const { state } = withChunk();
     const cancelled = cancelJob(state, NOW + 5000);
     expect(cancelled && new Set(viewTasks(cancelled).tasks.map(({ status }) => status))).toEqual(
@@ -85,7 +85,7 @@ describe("the tasks of a job", () => {
     );
   });
 
-  it("start again with a retry, and keep the attempts before", () => {
+  it("starts the tasks again with a retry, and keeps earlier attempts", () => {
     const cancelled = cancelJob(joining(), NOW + 5000);
     const retried = cancelled && retryJob(cancelled, NOW + 6000);
     const list = retried && viewTasks(retried);
@@ -129,12 +129,12 @@ describe("the attempts of a job", () => {
       ({ state }) => endOthers(state, cancelJob(state, NOW + 1500) ?? state, NOW + 1500),
       { reason: "The job was cancelled" },
     ],
-  ])("have ended: %s", (outcome, end, more) => {
+  ])("lists an ended attempt with its outcome: %s", (outcome, end, more) => {
     const attempt = { task: "chunk-0", attempt: 1, node: "b", started_at: at(1000), ended_at: at(1500) };
     expect(lastOf(end(withChunk()))).toEqual({ ...attempt, outcome, ...more });
   });
 
-  it("are superseded when another one brings the result", () => {
+  it("supersedes an attempt when another attempt brings the result", () => {
     const { state } = withChunk();
     const other = { ...state.tasks.find(({ id }) => id === "chunk-0"), id: "chunk-0-speculative" };
     const both = { ...state, tasks: [...state.tasks, other] } as JobState;
@@ -159,7 +159,7 @@ describe("the attempts of a job", () => {
     return { kind: "chunk", tracks, encoder: "libx264 7.0", encodeMs: 5000 } as const;
   }
 
-  it("are no longer lost when their node reports after all", () => {
+  it("does not list an attempt as lost if its node reports after all", () => {
     const claimed = withChunk();
     const lost = expireLeases(claimed.state, NOW + 1000 + LEASE_MS);
     const item = { ...proofOf(claimed), stage: "encoding", fraction: 0.25 } as const;
@@ -170,7 +170,7 @@ describe("the attempts of a job", () => {
     expect(viewTasks(done).attempts.filter(({ task }) => task === "chunk-0")).toMatchObject([{ outcome: "completed" }]);
   });
 
-  it("are limited in number and length, and the earliest are dropped", () => {
+  it("limits attempts in number and length, and drops the earliest", () => {
     let state = inspected();
     for (let n = 0; n < MAX_ATTEMPTS + 20; n++) {
       const { state: claimed, id } = claim(state, "b", NOW + 10_000 * n);
@@ -189,7 +189,7 @@ describe("the attempts of a job", () => {
 });
 
 describe("the changes for a follower", () => {
-  it("are the tasks that changed, those that are gone, and new attempts", () => {
+  it("contain changed tasks, removed tasks and new attempts", () => {
     const claimed = withChunk();
     const first = changesSince(NOTHING_SENT, viewTasks(claimed.state));
     expect(first?.changes.tasks).toHaveLength(13);

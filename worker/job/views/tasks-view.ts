@@ -24,7 +24,7 @@ const STATUS: Readonly<Record<TaskPhase, TaskView["status"]>> = {
   done: "completed",
   failed: "failed",
 };
-/** The order in which the kinds are listed: that of the work. */
+/** The order in which the kinds are listed: the order of the work. */
 const RANK: Readonly<Record<TaskState["kind"], number>> = { inspect: 0, encode: 1, audio: 2, chunk: 3, join: 4 };
 
 export function viewTasks(state: JobState): TaskList {
@@ -39,7 +39,7 @@ export function viewTasks(state: JobState): TaskList {
 const inOrder = (a: TaskView, b: TaskView): number =>
   RANK[a.kind] - RANK[b.kind] || (a.chunk?.number ?? 0) - (b.chunk?.number ?? 0);
 
-/** The chunks of the video that the job is made of, by their index; none when it is encoded in one piece. */
+/** The chunks of the job's video, by their index; none if it is not encoded in chunks. */
 type ViewedChunks = { readonly work: ChunkWork | null; readonly spans: ReadonlyMap<number, ChunkSpan> };
 
 function viewedChunks({ chunks, ultrafast }: JobState): ViewedChunks {
@@ -47,7 +47,7 @@ function viewedChunks({ chunks, ultrafast }: JobState): ViewedChunks {
   return { work, spans: new Map((work ? rangesOf(work) : []).map((span) => [span.index, span])) };
 }
 
-/** A chunk that no task is for: it is done, or no node has taken it. */
+/** A chunk without a task: it is done, or no node has taken it. */
 function viewUntaken(state: JobState, { work }: ViewedChunks, index: number, span: ChunkSpan): TaskView[] {
   const result = state.chunkResults[index];
   if (!work || (!result && state.tasks.some(({ chunk }) => chunk === index))) return [];
@@ -115,7 +115,7 @@ function viewRate({ fps, speed }: NonNullable<TaskState["rate"]>): Pick<TaskView
 const keysOf = ({ spec }: JobState, outputs: readonly number[]): string[] =>
   outputs.flatMap((index) => spec.outputs[index]?.key ?? []);
 
-/** Attempts that run again, because their node reported after all, have not ended. */
+/** Lists ended attempts. An attempt that runs again, because its node reported after all, has not ended. */
 function viewAttempts(state: JobState): Pick<TaskList, "attempts" | "attempts_dropped"> {
   const running = new Set(state.tasks.flatMap((task) => (task.phase === "leased" ? [attemptKey(task.id, task)] : [])));
   const completed = chunkAttempts(state);
@@ -151,7 +151,7 @@ export type SentTasks = {
 
 export const NOTHING_SENT: SentTasks = { tasks: new Map(), attempts: new Set() };
 
-/** What has changed since then; null when nothing has. */
+/** Changes since the last sent list; null if nothing has changed. */
 export function changesSince(sent: SentTasks, list: TaskList): { changes: TaskChanges; sent: SentTasks } | null {
   const texts = new Map(list.tasks.map((task) => [task.id, JSON.stringify(task)]));
   const tasks = list.tasks.filter(({ id }) => sent.tasks.get(id) !== texts.get(id));

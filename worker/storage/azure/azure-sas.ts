@@ -1,20 +1,20 @@
 // Shared access signatures of Azure Blob Storage ("Create a service SAS", REST API reference).
 import type { StorageOf } from "#shared/request/storage/storage-spec.ts";
 
-/** The API version: it defines the fields below and their order, and the responses to requests. */
+/** The API version. It defines the fields below, their order, and the responses to requests. */
 const VERSION = "2020-12-06";
 
-/** A blob that may be written, and until when. */
+/** A blob that a client may write until a given time. */
 export type BlobPermission = {
-  /** Its name in the container, not percent-encoded. */
+  /** Name of the blob in the container, not percent-encoded. */
   readonly blob: string;
   /** Ms since 1970; Azure counts in seconds. */
   readonly expiresAt: number;
 };
 
 /**
- * The query that allows writing one blob: Put Blob, Put Block, Put Block List. `accountKey` is in Base64; throws when
- * it is not.
+ * The query that permits writing one blob: Put Blob, Put Block, Put Block List. `accountKey` is in Base64. Throws if it
+ * is not valid Base64.
  */
 export async function writeSas(
   storage: StorageOf<"azure">,

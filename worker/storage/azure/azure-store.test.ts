@@ -25,7 +25,7 @@ const file = (objectName: string, sizeBytes: number, cacheControl: string | null
 });
 const get = (objectName: string) => fetch(publicUrlOf({ id, storage: STORAGE }, objectName));
 
-/** What a node does with a part. */
+/** Uploads a part as a node does. */
 const put = ({ url, headers, sizeBytes }: UploadPart, fill = 1) =>
   fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes).fill(fill) });
 
@@ -44,7 +44,7 @@ describe("a container of Azure", () => {
     expect(new Uint8Array(await stored.arrayBuffer())).toEqual(new Uint8Array(1000).fill(1));
   });
 
-  it("stores a large file in blocks, which can be committed repeatedly", async () => {
+  it("stores a large file in blocks, and can commit the blocks repeatedly", async () => {
     const store = open({ cacheControl: "max-age=60" });
     const large = file("large.mp4", 20 * MIB);
     const uploadId = await store.begin(large);
@@ -61,7 +61,7 @@ describe("a container of Azure", () => {
     expect([bytes.length, bytes[16 * MIB - 1], bytes[16 * MIB]]).toEqual([20 * MIB, 0, 1]);
   });
 
-  it("stores parts of a file that is still written", async () => {
+  it("stores parts of a file before the file is complete", async () => {
     const store = open();
     const uploadId = await store.begin(file("early.mp4", 0), true);
     for (const [number, size, sizeBytes] of [
@@ -81,7 +81,7 @@ describe("a container of Azure", () => {
   it.each([
     [null, "public, max-age=60"],
     ["no-cache", "no-cache"],
-  ])("takes a file of any size at once, with what caches may do: %s", async (cacheControl, caching) => {
+  ])("stores a file of any size with a single PUT, with the right Cache-Control: %s", async (cacheControl, caching) => {
     const [part, ...others] = await open({ cacheControl }).sign(
       file("00001.m4s", 40 * MIB, "public, max-age=60"),
       null,

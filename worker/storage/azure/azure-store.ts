@@ -1,4 +1,4 @@
-// A container of Azure Blob Storage: nodes put blobs or blocks with signed URLs, the Worker commits the lists of
+// A container of Azure Blob Storage. Nodes put blobs or blocks with signed URLs; the Worker commits the lists of
 // blocks.
 
 import { AppError } from "#shared/errors.ts";
@@ -25,7 +25,7 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys, allow:
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
     check: (file) => checkContainer(container, file),
-    // Azure has no request for this: the id only distinguishes the blocks of different uploads.
+    // Azure has no request that starts an upload. The id only distinguishes the blocks of different uploads.
     begin: async ({ sizeBytes }, isEarly = false) =>
       !isEarly && partSizes(sizeBytes).length === 1 ? null : newToken(randomBytes),
     sign: (file, uploadId, _holder, places) => signParts(container, file, uploadId, places),
@@ -39,7 +39,7 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys, allow:
 export const azureUrl = ({ endpoint, container, path }: StorageOf<"azure">, objectName: string): string =>
   `${endpoint}/${encodePath(container)}/${encodePath(joinPath(path, objectName))}`;
 
-/** A list of hundreds of blocks may take long. */
+/** Azure may take long to commit a list of hundreds of blocks. */
 const COMMIT_LIMIT_MS = 5 * 60_000;
 /** The client chooses the host, so the size of a response is limited. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -96,12 +96,12 @@ async function commitBlocks(container: Container, file: FileToStore, uploadId: s
   await send(container, new Request(url, { method: "PUT", headers, body }));
 }
 
-/** No blob has this ETag: Azure checks everything but the content of a Put Blob, and then rejects it. */
+/** No blob has this ETag. Azure checks everything except the content of a Put Blob, and then rejects it. */
 const NO_ETAG = '"0x0"';
 
 /**
- * Throws if Azure rejects the signature or the container. It checks the condition after those, so that its failure is a
- * success.
+ * Throws if Azure rejects the signature or the container. Azure checks the condition after them: a failed condition
+ * means success.
  */
 async function checkContainer(container: Container, file: FileToStore): Promise<null> {
   const url = await signedUrl(container, file.objectName);

@@ -33,7 +33,7 @@ const rows: [Record<string, string | undefined>, object][] = [
   [{ "if-unmodified-since": BEFORE }, { status: 412 }],
   [{ "if-unmodified-since": SAME, "if-none-match": '"e1"' }, { status: 304 }],
 ];
-it.each(rows)("%j is answered %j", (headers, answer) => {
+it.each(rows)("responds to the headers %j with %j", (headers, answer) => {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );

@@ -3,14 +3,14 @@ import { type ByteRange, parseRange } from "#shared/network/http-headers.ts";
 
 export type StoredObject = {
   readonly sizeBytes: number;
-  /** Strong, with its quotes. */
+  /** A strong ETag, with its quotes. */
   readonly etag: string;
   readonly uploadedAt: Date;
 };
 
 export type ObjectResponse =
   | { readonly status: 200 | 304 | 412 | 416 }
-  /** One range of the object. */
+  /** A range of the object. */
   | { readonly status: 206; readonly range: ByteRange };
 
 /** Evaluates the request's headers in the order of RFC 9110, section 13.2.2. */
@@ -24,7 +24,7 @@ export function responseTo(headers: Headers, object: StoredObject): ObjectRespon
   return range ? { status: 206, range } : { status: 200 };
 }
 
-/** True if a list of entity tags contains this one, or is `*`. */
+/** True if a list of entity tags contains this tag, or is `*`. */
 const names = (list: string, etag: string): boolean =>
   list.split(",").some((entry) => entry.trim() === "*" || entry.trim().replace(/^W\//, "") === etag);
 
@@ -35,7 +35,7 @@ function isUnchanged(headers: Headers, object: StoredObject): boolean {
   return since !== null && seconds(object) <= since;
 }
 
-/** True if an If-Range, if there is one, matches the current object. */
+/** True if there is no If-Range, or it matches the current object. */
 const isCurrent = (ifRange: string | null, object: StoredObject): boolean =>
   ifRange === null || ifRange === object.etag || secondsOf(ifRange) === seconds(object);
 

@@ -1,5 +1,5 @@
-// Signed URLs for uploads to the service's own storage, and for what nodes read from it. The signature covers the
-// method, the path and the rest of the query, so the URL itself states what is permitted.
+// Signed URLs for uploads to the service's own storage, and for downloads of nodes from it. The signature covers the
+// method, the path and the rest of the query, so the URL itself states the permission.
 import * as z from "zod";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
 import { hex } from "../../crypto/bytes.ts";
@@ -7,17 +7,17 @@ import type { SealingKeys } from "../../crypto/sealed-secret.ts";
 import type { UploadHolder } from "../object-store.ts";
 import { type BuiltinObject, objectAt, pathnameOf } from "./builtin-objects.ts";
 
-/** One permitted PUT: of a whole object, or of one part of a multipart upload. */
+/** Permission for one PUT: of a whole object, or of a part of a multipart upload. */
 export type SignedPut = {
   readonly object: BuiltinObject;
   readonly sizeBytes: number;
   readonly contentType: string;
-  /** The Cache-Control header with which the object is served; null: none. */
+  /** The Cache-Control header of the served object; null: none. */
   readonly cacheControl: string | null;
   readonly part: { readonly uploadId: string; readonly number: number } | null;
   /** Ms since 1970. */
   readonly expiresAt: number;
-  /** The lease with which the permission ends, and the index of the output. */
+  /** The lease that ends the permission, and the index of the output. */
   readonly holder: UploadHolder;
 };
 
@@ -46,7 +46,7 @@ export async function signTarget(method: Method, target: string, keys: SealingKe
   return target + SIGNATURE + hex(signature);
 }
 
-/** The query of a URL that the service signed for this method, or null. */
+/** The query of a URL that the service signed for this method; else null. */
 export async function verifyTarget(
   method: Method,
   { pathname, search }: URL,
@@ -67,7 +67,7 @@ const Query = z.object({
   output: z.coerce.number(),
 });
 
-/** The PUT that a URL permits; null when the service did not sign it, it was changed, or it has expired. */
+/** The PUT that a URL permits; null if the service did not sign the URL, if it was changed, or if it has expired. */
 export async function verifyPut(url: URL, keys: SealingKeys, now: number): Promise<SignedPut | null> {
   const object = objectAt(url.pathname);
   const query = object && (await verifyTarget("PUT", url, keys));
@@ -80,12 +80,12 @@ export async function verifyPut(url: URL, keys: SealingKeys, now: number): Promi
   return { object, sizeBytes, contentType, cacheControl, part, expiresAt, holder: { lease, output } };
 }
 
-/** True if any of the keys signed this. The first key signs; signatures of older keys are valid, too. */
+/** True if any of the keys signed the target. The first key signs new URLs; signatures of older keys stay valid. */
 async function isSigned(target: Uint8Array, signature: string, keys: SealingKeys): Promise<boolean> {
   const pairs = /^[0-9a-f]{64}$/.test(signature) ? (signature.match(/../g) ?? []) : [];
   const bytes = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
   for (const key of keys) {
-    // In constant time.
+    // Compares in constant time.
     if (await crypto.subtle.verify("HMAC", await signingKey(key.bytes), bytes, target)) return true;
   }
   return false;

@@ -12,7 +12,7 @@ import { type PartPlace, partSizes, placesOf, SIGNED_MS } from "../upload-limits
 import { type BuiltinObject, hasRoomFor, keyOf, pathnameOf, prefixOf } from "./builtin-objects.ts";
 import { type SignedPut, signPut } from "./builtin-signature.ts";
 
-/** The folder of one job in the bucket, and the keys that sign uploads to it. */
+/** A job's folder in the bucket, and the keys that sign uploads to it. */
 export type BuiltinFolder = {
   readonly bucket: R2Bucket;
   readonly jobId: JobId;
@@ -35,7 +35,7 @@ export function builtinStore(folder: BuiltinFolder): ObjectStore {
 
 /** The body of a request to a Worker is limited to 100 MB (Workers limits, free and pro plans). */
 const MAX_PART_BYTES = 90 * 2 ** 20;
-/** The number of parts of one upload (R2 limits). */
+/** The maximum number of parts of an upload (R2 limits). */
 const MAX_PARTS = 10_000;
 
 const sizesOf = (sizeBytes: number): number[] => partSizes(sizeBytes, MAX_PART_BYTES);
@@ -71,11 +71,11 @@ const metadataOf = ({ contentType, cacheControl }: Pick<SignedPut, "contentType"
 type SignedParts = {
   readonly uploadId: string | null;
   readonly holder: UploadHolder | undefined;
-  /** Left out: all. */
+  /** Absent: all parts. */
   readonly places: readonly PartPlace[] | undefined;
 };
 
-/** Signed PUTs for all parts, to the Worker itself (worker/http/routes/storage.ts). */
+/** Signed PUTs for all parts. They go to the Worker itself (worker/http/routes/storage.ts). */
 async function signParts(
   folder: BuiltinFolder,
   file: FileToStore,
@@ -144,7 +144,7 @@ export async function storeUpload(
 /** Removes all objects of a job. Throws AppError(storage_unreachable) when some may be left. */
 export async function removeObjects(bucket: R2Bucket, jobId: JobId): Promise<void> {
   for (;;) {
-    // The listed objects are deleted before the next list, so each list starts from the beginning.
+    // The listed objects are deleted before the next list, so each list starts at the first object.
     const { objects } = await callBucket(() => bucket.list({ prefix: prefixOf(jobId) }));
     if (objects.length === 0) return;
     await callBucket(() => bucket.delete(objects.map(({ key }) => key)));
@@ -153,10 +153,10 @@ export async function removeObjects(bucket: R2Bucket, jobId: JobId): Promise<voi
 
 /** R2's error number for an upload that does not exist (R2 error codes: NoSuchUpload). */
 const NO_SUCH_UPLOAD = "(10024)";
-/** That for a part that does not exist, or has another ETag (R2 error codes: InvalidPart). */
+/** R2's error number for a part that does not exist or has another ETag (R2 error codes: InvalidPart). */
 const INVALID_PART = "(10025)";
 
-/** Calls the bucket. Its errors have R2's error number in their message. */
+/** Calls the bucket. The messages of its errors contain R2's error number. */
 export async function callBucket<Value>(call: () => Promise<Value>): Promise<Value> {
   try {
     return await call();

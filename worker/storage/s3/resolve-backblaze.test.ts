@@ -16,14 +16,14 @@ const keys = { accessKeyId: "0023ede9c9c84120000000001", secretAccessKey: "K002/
 /** `<key id>:<key>` in UTF-8. */
 const BASIC = "Basic MDAyM2VkZTljOWM4NDEyMDAwMDAwMDAwMTpLMDAyL3NlY3JldCvDvA==";
 
-/** Where a server answers just this, to whatever is asked there. */
+/** A URL whose server sends this answer to every request. */
 const at = (answer: object): string =>
   `${inject("answers")}/${btoa(JSON.stringify(answer)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 const json = (status: number, body: unknown) => ({ status, body: JSON.stringify(body) });
 const problem = (status: number, code: string) => json(status, { status, code, message: "" });
 
 type Changes = { buckets?: object[] | null; listed?: object; accountId?: string; s3ApiUrl?: string };
-/** What b2_authorize_account answers to a key; `listed` is what b2_list_buckets then does. */
+/** The answer of b2_authorize_account; `listed` is the answer of b2_list_buckets. */
 const account = ({ buckets = null, listed = problem(500, "x"), accountId = "3ede9c9c8412", s3ApiUrl }: Changes = {}) =>
   json(200, {
     accountId,
@@ -90,13 +90,13 @@ describe("a bucket of Backblaze", () => {
     [json(200, { accountId: "v2" }), "service_unavailable", "is not valid"],
     [{ status: 200, body: "<html>" }, "service_unavailable", "is not valid"],
     [account({ buckets: [mine], s3ApiUrl: "https://backblaze.example.com" }), "service_unavailable", "has no region"],
-  ])("row %#: or fails with the reason", async (answer, code, reason) => {
+  ])("fails to look up a bucket with a clear reason (row %#)", async (answer, code, reason) => {
     const refused = resolve(at(answer));
     await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });
     await expect(refused).rejects.not.toMatchObject({ message: expect.stringMatching(/secret|4_token/) });
   });
 
-  it("cannot be looked up while Backblaze is unreachable", async () => {
+  it("fails to look up a bucket while Backblaze is unreachable", async () => {
     await expect(resolve("http://127.0.0.1:9")).rejects.toMatchObject({
       code: "service_unavailable",
       message: expect.stringContaining("it cannot be reached"),

@@ -1,4 +1,4 @@
-// Looks up at Backblaze a bucket that a request names by its id: its name, and its S3 endpoint.
+// Looks up a bucket at Backblaze by the id in the request: finds its name and its S3 endpoint.
 import * as z from "zod";
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import { isTransientStatus } from "#shared/network/storage-failure.ts";
@@ -7,9 +7,9 @@ import { basicHeader } from "../../http-client/basic-header.ts";
 import { fetchWithin } from "../../http-client/fetch-within.ts";
 import { readLimited } from "../../http-client/read-limited.ts";
 
-/** A client waits for the response to its POST meanwhile. */
+/** The client waits for the response to its POST meanwhile. */
 const REQUEST_LIMIT_MS = 10_000;
-/** Far more than one bucket with all its settings. */
+/** Far more than a bucket with all its settings needs. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** The response of b2_authorize_account (v4). `buckets` is null for keys that are valid for all buckets. */
@@ -30,8 +30,8 @@ type Account = z.infer<typeof Account>;
 const BucketList = z.object({ buckets: z.array(z.object({ bucketId: z.string(), bucketName: z.string() })) });
 
 /**
- * The bucket in terms of S3. Throws AppError: `storage_credentials_not_valid` and `storage_not_valid` when Backblaze
- * rejects the request, `service_unavailable` when it cannot be reached.
+ * The bucket as an S3 bucket. Throws AppError: `storage_credentials_not_valid` and `storage_not_valid` when Backblaze
+ * rejects the request, `service_unavailable` when Backblaze cannot be reached.
  */
 export async function resolveBackblaze(
   { bucketId, path, options, secure }: BackblazeBucket,
@@ -55,7 +55,7 @@ async function authorize(keys: AccessKeys, apiUrl: string): Promise<Account> {
   const account = await sendRequest(request, Account, (status) =>
     status === 400 || status === 401 ? ["storage_credentials_not_valid", wrong] : null,
   );
-  // Its S3 endpoint does not accept this key (Introduction to the S3-Compatible API).
+  // Backblaze's S3 endpoint does not accept the master key (Introduction to the S3-Compatible API).
   if (account.accountId === keys.accessKeyId) {
     const master =
       "`storage.credentials` is the account's master key, which S3 does not accept; create an application key for the bucket";
@@ -87,9 +87,7 @@ async function bucketName({ accountId, authorizationToken, apiInfo }: Account, b
   return bucket.bucketName;
 }
 
-/**
- * Sends one request. `rejection` returns the error for a status that the client causes; other errors are Backblaze's.
- */
+/** Sends a request. `rejection` returns the error for a status that the client causes; other errors are Backblaze's. */
 async function sendRequest<Body>(
   request: Request,
   schema: z.ZodType<Body>,

@@ -8,17 +8,17 @@ import { fetchWithin } from "../../http-client/fetch-within.ts";
 import { readLimited } from "../../http-client/read-limited.ts";
 import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
 
-/** What a request is signed with; s3-urls.ts makes the URLs. */
+/** The region and keys that sign a request; s3-urls.ts makes the URLs. */
 export type Signer = {
   readonly region: S3Bucket["region"];
   readonly keys: AccessKeys;
-  /** Caches the keys that are derived for a day. */
+  /** Caches the derived keys of a day. */
   readonly derivedKeys?: Map<string, ArrayBuffer>;
 };
 
-/** What a request of the Worker is signed and checked with. */
+/** Signs the Worker's own requests, and limits their hosts. */
 export type S3Client = Signer & {
-  /** Which hosts are allowed; null: any, because the operator chose the host. */
+  /** The hosts that are allowed; null: all hosts, because the operator chose the host. */
   readonly allow: AllowPrivate | null;
 };
 
@@ -26,13 +26,13 @@ const REQUEST_LIMIT_MS = 30_000;
 /** The client chooses the host, so the size of a response is limited. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** `limitMs` limits the whole exchange. */
+/** `limitMs` limits the whole request, including the body of the response. */
 type TimedInit = RequestInit & { readonly limitMs?: number };
 
 const awsClientOf = ({ region, keys, derivedKeys = new Map() }: Signer): AwsClient =>
   new AwsClient({ ...keys, service: "s3", region, cache: derivedKeys, retries: 0 });
 
-/** The URL with a signature in its query, valid for `seconds`; `headers` are signed and must be sent. */
+/** The URL with a signature in its query, valid for `seconds`. The sender must send `headers`, which are signed. */
 export async function presign(
   signer: Signer,
   unsigned: string,
@@ -49,8 +49,8 @@ export async function presign(
 }
 
 /**
- * The URL for a PUT of this many bytes. The length is signed with `headers`, so that no other size can be stored. HTTP
- * clients send `Content-Length` anyway.
+ * The URL for a PUT of exactly this many bytes. The length is signed with `headers`, so that no other size can be
+ * stored. HTTP clients send `Content-Length` anyway.
  */
 export const presignPut = (
   signer: Signer,
@@ -60,7 +60,8 @@ export const presignPut = (
   presign(signer, unsigned, { method: "PUT", seconds, headers: { ...headers, "content-length": String(sizeBytes) } });
 
 /**
- * Sends a request and returns the response's body. Throws StorageRejection, and NoStorageResponse without a response.
+ * Sends a request and returns the body of the response. Throws StorageRejection; throws NoStorageResponse if no
+ * response arrives.
  */
 export async function sendS3(client: S3Client, url: string, init: TimedInit): Promise<string> {
   return await send(client, { url, init }, async (response) => {
@@ -73,11 +74,11 @@ export async function sendS3(client: S3Client, url: string, init: TimedInit): Pr
 }
 
 /**
- * Size in bytes of an object, or null when it cannot be read. Not by HEAD: Cloudflare's edge sends a GET instead for
- * many file name extensions, to which the signature does not apply.
+ * Size in bytes of an object, or null when it cannot be read. Not by HEAD: for many file name extensions, Cloudflare's
+ * edge sends a GET instead, and the signature does not match it.
  */
 export async function storedSize(client: S3Client, url: string): Promise<number | null> {
-  // The signature does not include it. Of an empty object there is no byte: 416.
+  // The signature does not include this header. An empty object has no byte to send: 416.
   const init = { method: "GET", headers: { range: "bytes=0-0" } };
   const size = async ({ status, headers, body }: Response): Promise<number | null> => {
     await body?.cancel();

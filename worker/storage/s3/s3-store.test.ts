@@ -9,7 +9,7 @@ import { isUploadLost } from "../storage-errors.ts";
 const MIB = 2 ** 20;
 const s3 = inject("s3");
 
-/** A storage as a request has it, on the real S3 server that runs beside the tests. */
+/** The `storage` of a request, for the real S3 server that runs beside the tests. */
 const local = (changes: object = {}) => ({
   service: "s3other",
   endpoint: s3.endpoint,
@@ -50,8 +50,8 @@ const SIGNED = {
   "x-amz-storage-class": "STANDARD",
 };
 
-describe("a bucket", () => {
-  it("stores a file with one PUT, with all headers signed", async () => {
+describe("a bucket of S3", () => {
+  it("stores a small file with a single PUT, with all headers signed", async () => {
     const { store, urlOf } = await opened(local(OPTIONS));
     const wanted = file("store/a b+(1)ü.mp4", 1000);
     expect(await store.begin(wanted)).toBeNull();
@@ -68,7 +68,7 @@ describe("a bucket", () => {
     expect((await got.arrayBuffer()).byteLength).toBe(1000);
   });
 
-  it("stores a large file in parts, with the headers from the start, and completes it twice", async () => {
+  it("stores a large file in parts, with the headers from the start, and can complete it twice", async () => {
     const { store, urlOf } = await opened(local(OPTIONS));
     const wanted = file("store/large.mp4", 17 * MIB);
     const uploadId = await store.begin(wanted);
@@ -106,7 +106,7 @@ describe("a bucket", () => {
     expect((await fetch(urlOf(wanted.objectName))).headers.get("cache-control")).toBe(caching);
   });
 
-  it("has caches ask again for a playlist that grows, whatever the client sets", async () => {
+  it("makes caches ask again for a playlist that grows, even if the client sets other headers", async () => {
     const { store } = await opened(local({ cache_control: "max-age=60", expires: "2030-01-01" }));
     const [part] = await store.sign({ ...file("store/live.m3u8", 3, "no-cache"), isGrowing: true }, null);
     expect(part?.headers).toMatchObject({ "cache-control": "no-cache" });
@@ -130,7 +130,7 @@ describe("a bucket", () => {
     await store.abort(large.objectName, uploadId ?? "");
   });
 
-  it("stores a file of any size with one PUT when it has no parts", async () => {
+  it("stores a file of any size with a single PUT when it has no parts", async () => {
     const { store, urlOf } = await opened(local());
     const [part, ...others] = await store.sign(file("store/00001.m4s", 40 * MIB), null);
     expect([part?.offset, part?.sizeBytes, others]).toEqual([0, 40 * MIB, []]);
@@ -142,7 +142,7 @@ describe("a bucket", () => {
   it.each<[object, string]>([
     [{ secure: false }, "http://videos.s3.eu-west-1.amazonaws.com/v/a.mp4"],
     [{ secure: true }, "https://videos.s3.eu-west-1.amazonaws.com/v/a.mp4"],
-  ])("is shown with the scheme that was asked for, and asked by https: %j", async (changes, shown) => {
+  ])("shows URLs with the requested scheme, and sends requests by https: %j", async (changes, shown) => {
     const { credentials } = local();
     const { store, urlOf } = await opened({
       service: "s3",
@@ -157,7 +157,7 @@ describe("a bucket", () => {
   });
 });
 
-describe("a rejection", () => {
+describe("a rejection by S3", () => {
   const LARGE = file("store/never.mp4", 20 * MIB);
   const begin = async (storage: object) => (await opened(storage)).store.begin(LARGE);
 
@@ -178,7 +178,7 @@ describe("a rejection", () => {
       "storage_unreachable",
       "The storage at http://127.0.0.1:9 refuses connections",
     ],
-  ])("by a real server has a reason: %j", async (changes, code, reason) => {
+  ])("reports the reason of a rejection by a real server: %j", async (changes, code, reason) => {
     const rejected = begin(local(changes));
     await expect(rejected).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });
     await expect(rejected).rejects.not.toMatchObject({ message: expect.stringMatching(/Signature=|wrong"|AWS4/) });
@@ -204,7 +204,7 @@ describe("a rejection", () => {
     [503, "<Error><Code>SlowDown</Code></Error>", {}, "storage_unreachable", "SlowDown"],
     [400, "<Error><Code>AccessControlListNotSupported</Code></Error>", {}, "storage_denied", "remove `storage.acl`"],
     [200, "<html>not S3 at all</html>", {}, "storage_unreachable", "did not begin a multipart upload"],
-  ])("row %# is reported when an upload begins", async (status, body, headers, code, reason) => {
+  ])("reports the reason when an upload cannot be started (row %#)", async (status, body, headers, code, reason) => {
     const rejected = begin(responding(status, body, headers));
     await expect(rejected).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });
   });
@@ -220,7 +220,7 @@ describe("a rejection", () => {
     ],
     ["for good: a part is lost", 400, failed("InvalidPart"), { serviceCode: "InvalidPart" }, true],
     ["for good: the upload is gone", 404, failed("NoSuchUpload"), { serviceCode: "NoSuchUpload" }, true],
-  ])("may come when an upload is completed: %s", async (_, status, body, expected, isLost) => {
+  ])("reports that an upload cannot be completed: %s", async (_, status, body, expected, isLost) => {
     const { store } = await opened(responding(status, body));
     const error: unknown = await store.complete(LARGE, "id", ['"e"']).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "storage_unreachable", ...expected });

@@ -1,4 +1,4 @@
-// An S3-compatible bucket: signs PUTs for nodes; begins, completes and aborts multipart uploads.
+// An S3-compatible bucket: signs PUTs for nodes; starts, completes and aborts multipart uploads.
 
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
@@ -18,7 +18,7 @@ export function s3Store(storage: StorageOf<"s3">, keys: AccessKeys, allow: Allow
   const bucket: Bucket = { storage, keys, allow, region: storage.region, derivedKeys: new Map() };
   return {
     partSizes: (sizeBytes) => partSizes(sizeBytes),
-    // It needs the same permission as a PUT, and has the same options.
+    // The check needs the same permission as a PUT, and sends the same options.
     check: (file) => beginMultipart(bucket, file, CHECK_LIMIT_MS),
     begin: async (file, isEarly = false) =>
       !isEarly && partSizes(file.sizeBytes).length === 1 ? null : await beginMultipart(bucket, file),
@@ -35,7 +35,7 @@ const MAX_UPLOAD_ID_CHARS = 1024;
 
 const urlOf = ({ storage }: Bucket, objectName: string): string => objectUrl(storage, storage.path, objectName);
 
-/** The headers that create an object: of its PUT, or of the request that begins its multipart upload. */
+/** The headers that create an object: sent with its PUT, or with the request that starts its multipart upload. */
 function objectHeaders(
   { storage: { options } }: Bucket,
   { contentType, cacheControl, isGrowing = false }: FileToStore,
@@ -51,7 +51,7 @@ function objectHeaders(
   return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-/** Signed PUTs for all parts of an object: one for a single PUT, numbered ones for a multipart upload. */
+/** Signed PUTs for all parts of an object: a single PUT, or numbered PUTs of a multipart upload. */
 async function signParts(
   bucket: Bucket,
   file: FileToStore,
@@ -72,7 +72,7 @@ async function signParts(
   return parts;
 }
 
-/** Begins a multipart upload and returns its id. Throws AppError(storage_*). */
+/** Starts a multipart upload and returns its id. Throws AppError(storage_*). */
 export async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?: number): Promise<string> {
   const url = `${urlOf(bucket, file.objectName)}?uploads=`;
   const init = { method: "POST", headers: objectHeaders(bucket, file) };
@@ -103,7 +103,7 @@ export async function completeMultipart(
     const headers = { "content-type": "application/xml" };
     const init = { method: "POST", headers, body, limitMs: COMPLETE_LIMIT_MS };
     const xml = await sendS3(bucket, `${base}?uploadId=${encodeURIComponent(uploadId)}`, init);
-    // S3 sends 200 and then blanks to keep the connection open: a response may end before its result.
+    // S3 sends 200 and then blanks to keep the connection open, so a response may end before its result.
     if (xml.includes("<CompleteMultipartUploadResult") || (await storedSize(bucket, base)) === sizeBytes) return;
     throw new AppError("storage_unreachable", "The storage did not confirm that it completed the upload");
   } catch (error) {
@@ -111,7 +111,7 @@ export async function completeMultipart(
   }
 }
 
-/** Aborts a multipart upload; does nothing if it no longer exists. */
+/** Aborts a multipart upload. Does nothing if it no longer exists. */
 export async function abortMultipart(bucket: Bucket, objectName: string, uploadId: string): Promise<void> {
   try {
     await sendS3(bucket, `${urlOf(bucket, objectName)}?uploadId=${encodeURIComponent(uploadId)}`, { method: "DELETE" });

@@ -25,7 +25,7 @@ const read = async (from: ReturnType<typeof store>, name: string): Promise<[numb
 };
 
 describe("a job's scratch folder", () => {
-  it("is written and read only with signed requests", async () => {
+  it("can be written and read only with signed requests", async () => {
     const folder = store(0);
     expect(await write(folder, "chunk-1-1/0-720p.mp4")).toBe(200);
     expect(await read(folder, "chunk-1-1/0-720p.mp4")).toEqual([206, "bc"]);
@@ -36,7 +36,7 @@ describe("a job's scratch folder", () => {
     expect((await fetch(origin + pathname + search, { method: "PUT", body: "x" })).status).toBe(403);
   });
 
-  it("is removed with all its objects, and nothing else", async () => {
+  it("is removed with all its objects, and without objects of other folders", async () => {
     const [full, other] = [store(2), store(20)];
     const names = Array.from({ length: 230 }, (_, n) => `chunk-${n}-1/0-720p.mp4`);
     expect(new Set(await Promise.all(names.map((name) => write(full, name))))).toEqual(new Set([200]));
@@ -48,7 +48,7 @@ describe("a job's scratch folder", () => {
     expect((await read(other, "chunk-0-1/0-720p.mp4"))[0]).toBe(206);
   });
 
-  it("fails with the reason when it cannot be removed", async () => {
+  it("reports the reason when it cannot be removed", async () => {
     const wrong = store(3, { keys: { accessKeyId, secretAccessKey: "wrong" } });
     await expect(wrong.clear()).rejects.toMatchObject({ code: "storage_denied" });
   });
@@ -66,7 +66,7 @@ describe("the settings of the scratch bucket", () => {
   };
   const settings = (changes: object) => settingsOf({ ...NONE, ...changes } as never).scratch;
 
-  it("are complete or absent", () => {
+  it("accepts complete settings or none", () => {
     expect(settings({})).toBeNull();
     expect(settings(ALL)).toEqual({
       bucket: { endpoint: "https://s3.example.com", region: "auto", bucket: "b", addressing: "path" },
@@ -80,7 +80,7 @@ describe("the settings of the scratch bucket", () => {
     [{ SCRATCH_BUCKET: undefined }, /also needs SCRATCH_BUCKET/],
     [{ SCRATCH_ENDPOINT: "s3.example.com" }, /SCRATCH_ENDPOINT/],
     [{ ULTRAFAST_READ_ORIGIN: "yes" }, /ULTRAFAST_READ_ORIGIN/],
-  ])("name what is wrong: %j", (changes, words) => {
+  ])("names the setting that is not valid: %j", (changes, words) => {
     expect(() => settings({ ...ALL, ...changes })).toThrow(words);
   });
 });

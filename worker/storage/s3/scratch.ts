@@ -10,9 +10,9 @@ import { presign, presignPut, type S3Client, sendS3 } from "./s3-requests.ts";
 import { keyUrl } from "./s3-urls.ts";
 
 export interface ScratchStore {
-  /** One signed PUT for the whole object. */
+  /** A signed PUT for the whole object. */
   put(name: ScratchName, sizeBytes: number): Promise<UploadPart>;
-  /** A signed URL to PUT the object with any size: only its name is known. */
+  /** A signed URL for a PUT of any size: only the name of the object is known. */
   putAny(name: ScratchName): Promise<string>;
   /** A signed URL to GET the object. */
   get(name: ScratchName): Promise<string>;
@@ -20,14 +20,14 @@ export interface ScratchStore {
   clear(): Promise<void>;
 }
 
-/** The folder of all scratch objects. Nothing else may be in it, because jobs delete what is there. */
+/** The folder of all scratch objects. It must contain nothing else, because jobs delete its objects. */
 export const SCRATCH_FOLDER = "copra-scratch";
-/** S3's limit for one PUT (PutObject, API reference). */
+/** S3's limit for a single PUT (PutObject, API reference). */
 export const MAX_SCRATCH_BYTES = 5 * 2 ** 30;
-/** A page of keys must fit into the maximum size of a response, at about 400 bytes of XML each. */
+/** A page of keys must fit into the maximum size of a response. Each key takes about 400 bytes of XML. */
 const PAGE_KEYS = 100;
 
-/** Folders are numbered within a job: a folder that is being removed is never written to again. */
+/** A job numbers its folders: it never writes again to a folder that is being removed. */
 export function openScratch({ bucket, keys }: ScratchSettings, job: JobId, folder: number): ScratchStore {
   const signer: S3Client = { region: bucket.region, keys, allow: null, derivedKeys: new Map() };
   const root = `${SCRATCH_FOLDER}/${job}/${folder}/`;
@@ -43,7 +43,7 @@ export function openScratch({ bucket, keys }: ScratchSettings, job: JobId, folde
     clear: async () => {
       const bucketUrl = keyUrl(bucket, "").slice(0, -1);
       for (;;) {
-        // The listed objects are deleted before the next list, so each list starts from the beginning.
+        // The listed objects are deleted before the next list, so each list starts at the first object.
         const found = await listKeys(signer, bucketUrl, root);
         if (found.length === 0) return;
         await deleteKeys(signer, bucketUrl, found);
@@ -57,14 +57,16 @@ async function listKeys(signer: S3Client, bucketUrl: string, prefix: string): Pr
   const query = new URLSearchParams({ "max-keys": String(PAGE_KEYS), prefix });
   const xml = await sendS3(signer, `${bucketUrl}?${query}`, { method: "GET" });
   const keys = [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
-  // Names need no escapes in XML (ScratchName), so a key with another prefix is not one of the job's.
+  // Names need no escapes in XML (ScratchName), so a key with another prefix belongs to another job.
   if (keys.some((key) => !key.startsWith(prefix))) {
     throw new AppError("storage_unreachable", "The scratch bucket lists objects outside the requested folder");
   }
   return keys;
 }
 
-/** DeleteObjects. It requires the MD5 of its body. A quiet response contains only errors, which `sendS3` throws. */
+/**
+ * Sends DeleteObjects, which requires the MD5 of its body. A quiet response contains only errors; `sendS3` throws them.
+ */
 async function deleteKeys(signer: S3Client, bucketUrl: string, keys: readonly string[]): Promise<void> {
   const objects = keys.map((key) => `<Object><Key>${key}</Key></Object>`).join("");
   const body = `<?xml version="1.0" encoding="UTF-8"?><Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${objects}</Delete>`;

@@ -3,7 +3,7 @@ import { callBucket } from "../builtin/builtin-store.ts";
 import { UploadGone } from "../storage-errors.ts";
 import type { OpenUpload, UploadStore } from "./upload-store.ts";
 
-/** The key of an upload's object. No job has objects there: ids of jobs have 14 characters. */
+/** The key of an upload's object. Jobs have no objects there, because ids of jobs have 14 characters. */
 export const uploadKey = (id: string): string => `uploads/${id}`;
 
 const resumed = (bucket: R2Bucket, { id, multipartId }: OpenUpload): R2MultipartUpload =>

@@ -1,7 +1,7 @@
-// The body of a part on its way to the storage: exactly as long as it must be, and what its digest states.
+// Passes the body of a part to the storage, and checks its length and its digest.
 import { AppError } from "#shared/errors.ts";
 
-/** What a body must be, by a header of its request. */
+/** The expected digest of a body; `by` is the header that states it. */
 export type ExpectedDigest = { readonly algorithm: "MD5" | "SHA-256"; readonly bytes: Uint8Array; readonly by: string };
 
 const NOT_VALID: Readonly<Record<string, string>> = {
@@ -9,7 +9,7 @@ const NOT_VALID: Readonly<Record<string, string>> = {
   "content-digest": "must be `sha-256=:` and the SHA-256 of the part in Base64 and `:` (RFC 9530)",
 };
 
-/** The digest that a request states for its body; null if none. Throws AppError(upload_part_not_valid). */
+/** The digest that a request states for its body; null if it states none. Throws AppError(upload_part_not_valid). */
 export function expectedDigest(headers: Headers): ExpectedDigest | null {
   const sha256 = headers.get("content-digest");
   if (sha256 !== null) {
@@ -25,20 +25,20 @@ function decoded(base64: string, length: number, header: string): Uint8Array {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
     if (bytes.length === length) return bytes;
   } catch {
-    // Not Base64.
+    // The text is not Base64.
   }
   throw new AppError("upload_part_not_valid", `The header \`${header}\` ${NOT_VALID[header]}`);
 }
 
 export type CheckedBody = {
   readonly stream: ReadableStream;
-  /** Why the body ended early: the client went away, it has another length, or another digest; null: it did not. */
+  /** Reason why the body ended early: the client went away, or the length or the digest differs; null: no failure. */
   readonly failure: () => unknown;
 };
 
 /**
- * A stream of exactly `sizeBytes`, which fails if the body has another length or digest: then nothing is stored,
- * because the last chunk waits for the digest. Only one chunk is in memory.
+ * A stream of exactly `sizeBytes`. It fails if the body has another length or digest. Nothing is stored then, because
+ * the last chunk waits for the digest. Only one chunk is in memory.
  */
 export function checkedBody(body: ReadableStream, sizeBytes: number, digest: ExpectedDigest | null): CheckedBody {
   const { readable, writable } = new FixedLengthStream(sizeBytes);
@@ -66,7 +66,7 @@ async function sendChecked(body: ReadableStream, writable: WritableStream, expec
     if (last !== null) await writer.write(last);
     await writer.close();
   } catch (error) {
-    // Whoever reads the stream gets the error.
+    // The reader of the stream gets the error.
     void writer.abort(error).catch(() => undefined);
     throw error;
   }

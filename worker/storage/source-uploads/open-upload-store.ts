@@ -1,4 +1,4 @@
-// Where clients' source files are stored: in the Worker's own bucket, or in the scratch bucket without one.
+// Opens the storage of clients' source files: the Worker's own bucket, or the scratch bucket if the Worker has none.
 import { AppError } from "#shared/errors.ts";
 import { settingsOf } from "../../settings.ts";
 import type { StorageEnv } from "../open-store.ts";
@@ -6,7 +6,7 @@ import { bucketUploads } from "./bucket-uploads.ts";
 import { scratchUploads } from "./scratch-uploads.ts";
 import type { UploadStore } from "./upload-store.ts";
 
-/** Which storage holds an upload. */
+/** The storages that can hold an upload. */
 export const UPLOAD_STORES = ["bucket", "scratch"] as const;
 export type UploadStoreName = (typeof UPLOAD_STORES)[number];
 

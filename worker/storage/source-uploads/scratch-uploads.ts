@@ -11,17 +11,17 @@ import { NoStorageResponse } from "../storage-errors.ts";
 import { SIGNED_MS } from "../upload-limits.ts";
 import type { UploadStore } from "./upload-store.ts";
 
-/** As long as a slow client needs for a part: at 20 kB/s. */
+/** Time limit for a part: enough for a slow client that sends 20 kB/s. */
 const PART_LIMIT_MS = 60 * 60_000;
 
 function bucketOf({ bucket, keys }: ScratchSettings): Bucket {
   const options = { acl: null, storageClass: null, cacheControl: null, expires: null };
-  // No job has objects there: ids of jobs have 14 characters.
+  // Jobs have no objects there, because ids of jobs have 14 characters.
   const storage: StorageOf<"s3"> = { kind: "s3", ...bucket, path: `${SCRATCH_FOLDER}/uploads`, options, secure: true };
   return { storage, keys, allow: null, region: bucket.region, derivedKeys: new Map() };
 }
 
-/** The object of an upload, as a file to store; only its name and size matter. */
+/** The object of an upload as a FileToStore; only its name and size matter. */
 const fileOf = (id: string, sizeBytes: number) =>
   ({
     objectName: id,

@@ -9,7 +9,7 @@ const ROOT = "/storage/uploads/";
 export const signUploadGet = (id: string, expiresAt: number, keys: SealingKeys): Promise<string> =>
   signTarget("GET", `${ROOT}${id}?expires=${expiresAt}`, keys);
 
-/** The id of the upload that a URL permits to read; null when the service did not sign it, or it has expired. */
+/** The id of the upload that a URL permits to read; null if the service did not sign the URL, or if it has expired. */
 export async function verifyUploadGet(url: URL, keys: SealingKeys, now: number): Promise<string | null> {
   const query = await verifyTarget("GET", url, keys);
   if (query === null || Number(query.get("expires")) <= now) return null;

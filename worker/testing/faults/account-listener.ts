@@ -1,4 +1,4 @@
-// Somebody who listens to the events of an account during a run.
+// Listens to the events of an account during a run.
 import { env } from "cloudflare:workers";
 import { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
 import { follow } from "../../events/socket-stream.ts";
@@ -16,12 +16,12 @@ export class AccountListener {
     this.#account = direct.stub(env.ACCOUNT, name);
   }
 
-  /** Connects, and leaves: events are kept for a day. */
+  /** Connects, remembers the last event, and disconnects. Events are kept for a day. */
   async listen(): Promise<void> {
     this.#lastId = /^id: (\d+)$/m.exec(await this.#read())?.[1] ?? null;
   }
 
-  /** All events since then, of a run with at most fifty. */
+  /** All events since `listen`, for a run of at most fifty events. */
   async heard(): Promise<Heard> {
     const events = (await this.#read()).matchAll(/^event: (\w+)\nid: \d+\ndata: (.*)$/gm);
     const all = [...events].map(([, event, data = ""]) => ({ event, data: JSON.parse(data) as unknown }));
@@ -33,7 +33,7 @@ export class AccountListener {
     };
   }
 
-  /** The first text of a stream after its opening. */
+  /** The first text of a stream after its opening text. */
   async #read(): Promise<string> {
     const headers = this.#lastId === null ? {} : { "last-event-id": this.#lastId };
     const stream = await follow(this.#account, new Request("https://copra.test/v2/events", { headers }));

@@ -1,4 +1,4 @@
-// The part of Node's module that tests use of workerd's (nodejs_compat): the Worker itself is compiled without Node's
+// The part of Node's module that tests use in workerd (nodejs_compat). The Worker itself is compiled without Node's
 // types.
 declare module "node:async_hooks" {
   export class AsyncLocalStorage<Store> {

@@ -1,7 +1,7 @@
-// The time of all objects in a test. It changes only when the test sets it.
+// The time of all objects in a test. Only the test changes it.
 import { vi } from "vitest";
 
-/** This far ahead of the real clock no alarm rings by itself, and S3 still accepts signatures (15 minutes of skew). */
+/** The distance to the real clock: no alarm rings by itself, and S3 still accepts signatures (15 minutes of skew). */
 const AHEAD_MS = 2 * 60_000;
 
 type Sleeper = { readonly at: number; readonly wake: () => void };
@@ -15,7 +15,7 @@ export class Clock {
     this.jump(Date.now() + AHEAD_MS);
   }
 
-  /** Sets the time, never back, and wakes sleepers that are due. */
+  /** Sets the time and wakes due sleepers. Never sets the time back. */
   jump(to: number): void {
     this.now = Math.max(this.now, Math.ceil(to));
     vi.setSystemTime(this.now);
@@ -32,7 +32,7 @@ export class Clock {
     return this.#sleepers.length;
   }
 
-  /** When the next sleeper wakes. */
+  /** The time when the next sleeper wakes. */
   get nextAt(): number | null {
     return this.#sleepers.length > 0 ? Math.min(...this.#sleepers.map(({ at }) => at)) : null;
   }

@@ -1,5 +1,5 @@
-// The fault points: every call from an object or the Worker to a neighbor passes here. Tests and objects share an
-// isolate, so that the wrappers apply to all of them.
+// The fault points: every call of an object or the Worker to a neighbor passes here. Tests and objects share an
+// isolate, so the wrappers apply to all of them.
 import { env } from "cloudflare:workers";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { AccountObject } from "../../account/account-object.ts";
@@ -7,30 +7,30 @@ import { NodeHub } from "../../dispatch/node-hub.ts";
 import { JobObject } from "../../job/job-object.ts";
 
 /**
- * The faults of a call. It does not arrive, because the network fails or the caller dies with its memory. Or it is
- * executed, and then its response is lost, or the caller or the callee dies.
+ * The faults of a call. In the first two, the call does not arrive: the network fails, or the caller dies with its
+ * memory. In the others the call is executed: then its response is lost, or the caller or the callee dies.
  */
 export const CALL_FAULTS = ["fails", "caller dies first", "response lost", "caller dies", "callee dies"] as const;
 export type CallFault = (typeof CALL_FAULTS)[number];
-/** A call with an injected fault: its name, and its number among the calls of that name, from 1. */
+/** A call with an injected fault: its name, and its number among the calls with that name, from 1. */
 export type FaultyCall = { readonly call: string; readonly kind: CallFault };
 export type Call = { readonly call: string; readonly hasCaller: boolean; readonly hasCallee: boolean };
 
 /** A notification that its receiver has accepted. */
 export type Taken = { readonly id: string; readonly body: string };
 
-/** The calls of one run. */
+/** The calls of a run. */
 export class Wire {
   readonly faultyCall: FaultyCall | null;
   readonly calls: Call[] = [];
   readonly taken: Taken[] = [];
-  /** Multipart uploads that were begun, and whether an object has stored their ids. */
+  /** Multipart uploads that were started. `isKnown`: an object has stored the id of the upload. */
   readonly uploads: { readonly id: string; readonly url: string; isKnown: boolean }[] = [];
-  /** Name of the hub: each run has its own, so that runs are independent. */
+  /** Name of the hub. Each run has its own hub, so that runs are independent. */
   readonly hub = `hub:${crypto.randomUUID()}`;
   isInjected = false;
   jobId: string | null = null;
-  /** Calls under way. */
+  /** Number of calls under way. */
   pending = 0;
   readonly #counts = new Map<string, number>();
 
@@ -51,12 +51,12 @@ export class Wire {
 }
 
 /**
- * An object from its construction to its death. A dead object can neither write nor call, and is replaced by a new one,
- * which is constructed from disk. (`ctx.abort` breaks the isolate that is shared with Vitest, and an eviction waits for
- * running calls.)
+ * An object from its construction to its death. A dead object can neither write nor call. A new object, constructed
+ * from disk, replaces it. (`ctx.abort` breaks the isolate that is shared with Vitest, and an eviction waits for running
+ * calls.)
  */
 type Life = { readonly ctx: DurableObjectState; readonly object: object; isOver: boolean };
-/** The object whose code runs. */
+/** The object whose code is running. */
 const running = new AsyncLocalStorage<Life>();
 const lives = new WeakMap<DurableObjectState, Life>();
 const LOST_JOB = "Network connection lost.";
@@ -117,7 +117,7 @@ function kill(life: Life): never {
   throw new Error(LOST_JOB);
 }
 
-/** The living object of this state; after a death, a new one. */
+/** The living object with this state. After a death, constructs a new object. */
 function lifeOf(ctx: DurableObjectState, object: object): Life {
   const known = lives.get(ctx);
   if (known && !known.isOver) return known;
@@ -150,7 +150,7 @@ function watchStorage(storage: DurableObjectStorage): void {
   }
 }
 
-/** Methods run with their object known, are counted as pending, and may be the object's last. */
+/** Wraps methods: each runs with its object known, counts as pending, and may be the object's last method. */
 function watchObjects(prototype: object): void {
   const methods = prototype as Record<string, Method>;
   for (const name of Object.getOwnPropertyNames(prototype).filter((own) => own !== "constructor")) {

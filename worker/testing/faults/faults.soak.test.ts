@@ -1,7 +1,7 @@
-// Runs each job of the scenarios without a fault, and then again with one fault at each fault point, or at a selection
-// of them. COPRA_FAULTS selects: `long` all of them; `3/30` the third of thirty equal shares, since a process gets
-// slower with each job; a number is the seed of another selection; and the name of a fault, as a failing test prints
-// it, runs only that fault.
+// Runs each job of the scenarios without a fault, and then again with a single fault at each fault point, or at a
+// selection of them. COPRA_FAULTS selects. `long`: all faults. `3/30`: the third of thirty equal shares, because a
+// process gets slower with each job. A number: the seed of another selection. The name of a fault, as a failing test
+// prints it: only this fault.
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newAccount, newNodeToken } from "../jobs.ts";
@@ -12,7 +12,7 @@ import { SCENARIOS, type Scenario } from "./scenarios.ts";
 import { STEP_FAULTS } from "./scripted-lease.ts";
 
 const wanted = env.FAULTS;
-/** The number of faults per scenario in the short form, which takes about twenty seconds. */
+/** Number of faults per scenario in the short form, which takes about twenty seconds. */
 const SPREAD = 5;
 
 watchEverything();
@@ -22,7 +22,7 @@ const parties = { accountId: account.id, clientKey: account.key, nodeToken: awai
 const nameOf = (scenario: Scenario, fault: Fault): string =>
   `${scenario.name}: ${"faultyCall" in fault ? `${fault.faultyCall.call} ${fault.faultyCall.kind}` : `${fault.step} ${fault.kind}`}`;
 
-/** Every possible fault of one run. */
+/** All possible faults of a run. */
 function faultsOf({ wire, steps }: Run): Fault[] {
   const faultyCalls = wire.calls.flatMap((call) =>
     CALL_FAULTS.filter((kind) => isPossible(call, kind)).map((kind) => ({ faultyCall: { call: call.call, kind } })),
@@ -33,11 +33,11 @@ function faultsOf({ wire, steps }: Run): Fault[] {
 function isPossible({ call, hasCaller, hasCallee }: Call, kind: (typeof CALL_FAULTS)[number]): boolean {
   if (kind.startsWith("caller dies") && !hasCaller) return false;
   if (kind === "callee dies") return hasCallee;
-  // An upload whose id was lost is left to the bucket's lifecycle rules (docs/storage.md).
+  // If the id of an upload is lost, the bucket's lifecycle rules remove the upload (docs/storage.md).
   return kind === "fails" || kind === "caller dies first" || !call.startsWith("storage POST uploads");
 }
 
-/** A selection of the faults at equal distances; the seed sets the first one. */
+/** Selects faults at equal distances. The seed sets the first fault. */
 function spread(faults: readonly Fault[], count: number, seed: number): Fault[] {
   const step = faults.length / Math.min(count, faults.length);
   const start = (seed * 0.618_033_988_75) % 1;

@@ -44,7 +44,7 @@ export async function checkInvariants(run: Run): Promise<void> {
   expect(state.indexedVersion).toBe(state.version);
   expect(await scratchKeys(jobId as JobId)).toEqual([]);
   for (const { url, isKnown } of wire.uploads) {
-    // If the object died right after it began an upload, only the bucket's lifecycle rules remove the upload.
+    // If the object died right after it started an upload, only the bucket's lifecycle rules remove the upload.
     const isUnknown = !isKnown && wire.faultyCall?.kind.includes("dies");
     expect(isUnknown || (await isGone(url)), `The upload ${url} was not removed`).toBe(true);
   }
@@ -76,8 +76,8 @@ async function isGone(upload: string): Promise<boolean> {
 }
 
 /**
- * The objects of finished outputs are complete, and all from one lease: the one that reported them, not always the
- * last.
+ * Checks that the objects of finished outputs are complete and all from one lease: the lease that reported them, which
+ * is not always the last lease.
  */
 async function inspectObjects(state: JobState, task: TaskState): Promise<void> {
   if (task.phase !== "done" || (task.kind !== "encode" && task.kind !== "join")) return;

@@ -1,5 +1,5 @@
-// Runs one job from its request to its last notification, with at most one fault. When nothing is running, the test
-// sets the time to the next alarm.
+// Runs a job from its request to its last notification, with at most one fault. When nothing is running, the test sets
+// the time to the next alarm.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { isTerminalJob } from "#shared/job/job-status.ts";
@@ -24,22 +24,22 @@ export type Run = {
   /** The names of all steps, in order. */
   readonly steps: readonly string[];
   readonly state: JobState;
-  /** The job as its client sees it, without what differs between runs. */
+  /** The job as its client sees it, without values that differ between runs. */
   readonly view: unknown;
   readonly isInjected: boolean;
-  /** What a listener to the account's events got; null: nobody listened. */
+  /** Events that a listener to the account's events received; null: nobody listened. */
   readonly heard: Heard | null;
 };
 
-/** The credentials that all runs share. */
+/** Credentials that all runs share. */
 export type Parties = { readonly accountId: string; readonly clientKey: string; readonly nodeToken: string };
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A job with one fault takes about twenty. */
+/** A job with a fault takes about twenty turns. */
 const MAX_TURNS = 150;
 /** Longer than any slow machine needs. */
 const STUCK_MS = 20_000;
-/** Nothing is running if that is so for this many turns of the event loop, in which sent frames arrive. */
+/** The run is calm if nothing is running for this many turns of the event loop. Sent frames arrive within them. */
 const CALM_TURNS = 5;
 
 export async function runJob(scenario: Scenario, fault: Fault | null, parties: Parties): Promise<Run> {
@@ -55,7 +55,7 @@ export async function runJob(scenario: Scenario, fault: Fault | null, parties: P
 const stubOf = (jobId: string): DurableObjectStub<JobObject> => direct.stub(env.JOB, jobId);
 const hubStub = (wire: Wire) => direct.stub(env.HUB, wire.hub);
 
-/** The job's state on disk, and when its alarm rings. */
+/** The job's state on disk, and the time of its alarm. */
 const readJob = (jobId: string): Promise<{ state: JobState | null; alarmAt: number | null }> =>
   runInDurableObject(stubOf(jobId), async (_, { storage }) => {
     return { state: loadState(storage), alarmAt: await storage.getAlarm() };
@@ -123,7 +123,7 @@ class Driver implements World {
     if (status !== 200 && status !== 409) throw new Error(`Not cancelled: ${JSON.stringify(body)}`);
   }
 
-  /** Injects faults of the control plane; returns those of nodes. */
+  /** Injects faults of the control plane, and returns faults of nodes. */
   async #inject(kind: StepFault): Promise<StepFault | null> {
     const job = stubOf(this.wire.jobId ?? "");
     switch (kind) {
@@ -150,7 +150,7 @@ class Driver implements World {
     }
   }
 
-  /** Creates the job, with retries, like a client with an Idempotency-Key. */
+  /** Creates the job with retries, like a client with an Idempotency-Key. */
   async #create(): Promise<string> {
     const headers = { "idempotency-key": this.#folder };
     const { status, body } = await this.#sendUntilAnswered("/v2/jobs", {
@@ -170,7 +170,7 @@ class Driver implements World {
     }
   }
 
-  /** Waits until nothing is running, except what waits for the time. */
+  /** Waits until nothing is running. Code that waits for the time does not count. */
   async #settle(): Promise<void> {
     const limit = performance.now() + STUCK_MS;
     for (let calm = 0; calm < CALM_TURNS; ) {
@@ -202,18 +202,18 @@ class Driver implements World {
       return this.#sweep(jobId);
     }
     if (times.length > 0) this.clock.jump(Math.min(...times));
-    // An object that dies during its alarm has set the next one before.
+    // An object that dies during its alarm has already set its next alarm.
     if (jobAt !== null && jobAt <= this.clock.now) await runDurableObjectAlarm(stubOf(jobId)).catch(() => {});
     if (hubAt !== null && hubAt <= this.clock.now) await runDurableObjectAlarm(hubStub(this.wire)).catch(() => {});
   }
 
-  /** The sweeper finds a job whose alarm was lost when its check is due. */
+  /** Lets the sweeper find a job whose alarm was lost, when the job's check is due. */
   async #sweep(jobId: string): Promise<void> {
     await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE id = ?").bind(jobId).all();
     await sweep(env, this.clock.now);
   }
 
-  /** Versions in the index never decrease, and an ended job stays ended. */
+  /** Checks that versions in the index never decrease, and that an ended job stays ended. */
   async #compare(jobId: string): Promise<void> {
     const query = env.DB.prepare("SELECT status, version FROM jobs WHERE id = ?").bind(jobId);
     const row = await query.first<{ status: string; version: number }>();

@@ -1,23 +1,23 @@
-// The jobs of the fault tests, and how their nodes do them.
+// The jobs of the fault tests, and the work of their nodes.
 import { inject } from "vitest";
 import type { ErrorCode } from "#shared/errors.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 
 export type Scenario = {
   readonly name: string;
-  /** The job's request, below a folder of its own in the bucket. */
+  /** The job's request, with its outputs below this folder of the bucket. */
   readonly request: (folder: string) => object;
   /** Size of each file. */
   readonly sizeBytes: number;
   /** Length of the source, in seconds. */
   readonly seconds: number;
-  /** The kinds of tasks that fail. */
+  /** The kinds of tasks that fail, with their error codes. */
   readonly fails?: Partial<Record<Task["kind"], ErrorCode>>;
   /** True if the client cancels the job while its encode uploads. */
   readonly isCancelled?: boolean;
   /** True if somebody listens to the events of the account. */
   readonly isListened?: boolean;
-  /** Its final status. */
+  /** The job's final status. */
   readonly ends: "job.completed" | "job.failed" | "job.aborted";
 };
 

@@ -1,11 +1,11 @@
-// What a scripted node and its tasks share: the world of one run, and a lease in it.
+// Types that a scripted node and its tasks share: the world of a run, and a lease in it.
 import type { TaskStage } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Clock } from "./clock.ts";
 import type { Wire } from "./fault-points.ts";
 import type { Scenario } from "./scenarios.ts";
 
-/** The faults of a step: a node is about to report on a lease. */
+/** The faults of a step. At a step, a node is about to report on a lease. */
 export const STEP_FAULTS = [
   "job evicted",
   "hub evicted",
@@ -28,9 +28,9 @@ export interface World {
   readonly nodeToken: string;
   /** Unexpected errors of nodes. */
   readonly errors: unknown[];
-  /** Counts a step of this name. Injects a fault of the control plane; returns a fault of the node. */
+  /** Counts a step of this name. Injects a fault of the control plane, or returns a fault of the node. */
   step(name: string): Promise<StepFault | null>;
-  /** The client cancels the job. */
+  /** Cancels the job as its client does. */
   cancel(): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ export class Dropped extends Error {}
 export type ScriptedLease = {
   readonly assignment: Assignment;
   readonly world: World;
-  /** Sent by the socket; may be lost. */
+  /** Sends progress by the socket. It may be lost. */
   progress(stage: TaskStage, fraction: number): Promise<void>;
-  /** Repeated until it is accepted. Throws Dropped. */
+  /** Repeats a report until it is accepted. Throws Dropped. */
   post(verb: "uploads" | "scratch" | "outputs" | "complete" | "fail", body: object): Promise<unknown>;
 };

@@ -1,5 +1,5 @@
-// A node that does its tasks by a script, over the real socket, routes and storage. Its uploads are not video, but a
-// byte that identifies the lease.
+// A node that does its tasks by a script, over the real socket, routes and storage. Instead of video it uploads a
+// repeated byte that identifies the lease.
 import { exports } from "cloudflare:workers";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
@@ -10,15 +10,15 @@ import { bearer } from "../jobs.ts";
 import { Dropped, type ScriptedLease, type World } from "./scripted-lease.ts";
 import { doTask } from "./scripted-tasks.ts";
 
-/** After a lease has expired, while another node works on its task; and when that node has ended it. */
+/** Delays after a lease has expired: while another node works on the task, and after that node has ended the task. */
 const EXPIRED_MS = OFFER_MS + LEASE_MS;
 const LATE_MS = { late: EXPIRED_MS + 2000, "very late": EXPIRED_MS + 25_000 } as const;
-/** The minimum duration of a second attempt. */
+/** Minimum duration of a second attempt. */
 const SECOND_MS = 5_000;
 const SLOTS: SlotCounts = { inspect: 2, encode: 2 };
-/** A fault is injected once: more failures are a bug. */
+/** A fault is injected only once: more failures are a bug. */
 const MAX_TRIES = 10;
-/** Between two tries. */
+/** The pause between two tries. */
 export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 export class ScriptedNode {
@@ -28,7 +28,7 @@ export class ScriptedNode {
   readonly #running = new Map<LeaseId, { token: string; slotClass: SlotClass; isWanted: boolean }>();
   #socket: WebSocket | null = null;
   #isDead = false;
-  /** Tasks under way. */
+  /** Number of tasks under way. */
   working = 0;
 
   constructor(world: World, nodeId: string) {
@@ -36,7 +36,7 @@ export class ScriptedNode {
     this.#nodeId = nodeId;
   }
 
-  /** Opens the socket, also after it was lost. */
+  /** Opens the socket, also after the socket was lost. */
   async connect(): Promise<void> {
     const { wire, nodeToken } = this.#world;
     wire.pending++;
@@ -55,7 +55,7 @@ export class ScriptedNode {
     }
   }
 
-  /** The process dies, with its tasks. */
+  /** Ends the node's process, with its tasks. */
   die(): void {
     this.#isDead = true;
     this.#socket?.close();
@@ -63,7 +63,7 @@ export class ScriptedNode {
 
   #open(socket: WebSocket): void {
     const lost = (): void => {
-      // Half a close handshake would hold the hub in memory.
+      // A close handshake without an end would hold the hub in memory.
       socket.close();
       if (this.#socket !== socket) return;
       this.#socket = null;
@@ -96,7 +96,7 @@ export class ScriptedNode {
     try {
       this.#socket?.send(JSON.stringify(frame));
     } catch {
-      // A frame is lost in a closing socket: the next hello lists what runs.
+      // A closing socket loses the frame. The next hello lists the running tasks.
     }
   }
 
@@ -128,7 +128,7 @@ export class ScriptedNode {
     const { lease, token, task } = assignment;
     const sent: (() => Promise<unknown>)[] = [];
     const isRepeated = (parseLeaseId(lease)?.attempt ?? 1) > 1;
-    /** Sends a report on the lease, with the injected fault. */
+    /** Sends a report on the lease with the injected fault. */
     const step = async <Value>(name: string, say: () => Promise<Value>): Promise<Value> => {
       const kind = await this.#world.step(`${task.kind} ${name}`);
       if (kind === "node dies") this.die();

@@ -1,4 +1,4 @@
-// How a scripted node does each kind of task.
+// The script of a node for each kind of task.
 
 import { assertNever, type Failure } from "#shared/errors.ts";
 import { parseLeaseId } from "#shared/ids.ts";
@@ -18,10 +18,10 @@ import { Dropped, type ScriptedLease } from "./scripted-lease.ts";
 /** Size of files that need not be large. */
 const SMALL_BYTES = 300;
 
-/** Requests for an upload while the storage fails. */
+/** Requests for an upload before the node gives up on a failing storage. */
 const MAX_REQUESTS = 5;
 
-/** The byte that the uploads of a lease consist of. */
+/** The byte that fills all uploads of a lease. */
 export function contentByteOf(lease: string): number {
   const { task, attempt } = parseLeaseId(lease) ?? {};
   return 1 + ([...`${task}.${attempt}`].reduce((sum, char) => 31 * sum + char.charCodeAt(0), 7) % 251);
@@ -139,7 +139,7 @@ async function makeOutput(leased: ScriptedLease, spec: OutputSpec, probe: MediaP
   return { status: "made", output, files, probe: null, packages: { hls: probe, dash: probe } };
 }
 
-/** Uploads files; returns the failure if the storage rejects them. */
+/** Uploads files. Returns the failure if the storage rejects them. */
 async function upload(
   leased: ScriptedLease,
   output: number,
@@ -148,7 +148,7 @@ async function upload(
 ): Promise<UploadedFile[] | Failure> {
   const wanted = files.map((file) => ({ output, file, sizeBytes }));
   let answer = UploadsAnswer.parse(await leased.post("uploads", { files: wanted }));
-  // Like real nodes: a failure of the storage may be temporary, and is no reason to encode again.
+  // Like a real node: a failure of the storage may be temporary, and is no reason to encode again.
   for (let tries = 1; "failure" in answer && tries < MAX_REQUESTS; tries++) {
     answer = UploadsAnswer.parse(await leased.post("uploads", { files: wanted }));
   }
@@ -162,7 +162,7 @@ async function upload(
   return sent;
 }
 
-/** One signed PUT. If the upload was aborted meanwhile, the task ends. */
+/** Sends a signed PUT. If the upload was aborted meanwhile, the task ends. */
 async function put({ url, headers, sizeBytes }: UploadPart, mark: number): Promise<string> {
   const response = await direct.fetch(url, { method: "PUT", headers, body: new Uint8Array(sizeBytes).fill(mark) });
   await response.body?.cancel();
