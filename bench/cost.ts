@@ -1,5 +1,5 @@
-// What one job costs on Cloudflare: counts requests, rows, durations and queries of one job of each kind, through the
-// real code in virtual time, and prices them.
+// Prices a job on Cloudflare: runs a job of each kind through the real code in virtual time, counts its requests, rows,
+// durations and queries, and multiplies them with the prices.
 // Usage: node local/bootstrap.mjs bench/cost.ts [--root FOLDER] [--only KIND] [--details]
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -49,7 +49,7 @@ function rowOf(kind: string, counts: Counts): string {
   ]);
 }
 
-/** Each kind in a process of its own, because the platform replaces what is global. */
+/** Runs each kind in its own process, because the simulated platform replaces global objects. */
 function measureAll(): void {
   console.log(line(COLUMNS));
   const measured = new Map<string, Counts>();

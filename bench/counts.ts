@@ -1,5 +1,5 @@
-// Runs the same plan on the real control plane in workerd, in real time, and on the simulated platform that
-// bench/fleet.ts uses, and compares what nodes, clients and the operator have counted.
+// Runs the same plan on two platforms: the real control plane in workerd in real time, and the simulated platform of
+// bench/fleet.ts. Compares the counts of nodes, clients and the operator.
 // Usage: node local/bootstrap.mjs bench/counts.ts [--nodes 100] [--jobs 400] [--accounts 5] [--every 50] [--seed 1]
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const { values } = parseArgs({
     nodes: { type: "string", default: "100" },
     jobs: { type: "string", default: "400" },
     accounts: { type: "string", default: "5" },
-    /** Mean time between jobs; ms. */
+    /** Mean time between jobs in ms. */
     every: { type: "string", default: "50" },
     seed: { type: "string", default: "1" },
   },

@@ -1,5 +1,5 @@
-// The CPU time that the Worker, its objects and the emulated D1 take for a request of each route: the first one of a
-// process of workerd, and one of many. Cloudflare's Free plan allows 10 ms for each.
+// Measures the CPU time that the Worker, its objects and the emulated D1 take for a request of each route: for the
+// first request of a workerd process, and for a request among many. Cloudflare's Free plan allows 10 ms for each.
 // Usage: node local/bootstrap.mjs bench/cpu.ts [--requests 50]
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ const outputs = (count: number): object =>
 type Described = { api: string; apiKey: string; adminToken: string };
 type Route = { readonly name: string; readonly path: string; readonly init: RequestInit };
 
-/** `id` is that of a job with two outputs. */
+/** `id` names a job with two outputs. */
 function routesOf({ api, apiKey, adminToken }: Described, id: string, jobOf: (count: number) => string): Route[] {
   const own = { headers: { authorization: basicAuth(apiKey) } };
   const admin = { headers: { authorization: `Bearer ${adminToken}` } };
@@ -51,7 +51,7 @@ function routesOf({ api, apiKey, adminToken }: Described, id: string, jobOf: (co
   ];
 }
 
-/** Of all threads of workerd, in ms (proc(5): the first field of schedstat is in ns). */
+/** CPU time in ms of all threads of workerd (proc(5): the first field of schedstat is in ns). */
 function cpuMs(workerd: string): number {
   const folder = `/proc/${workerd}/task`;
   const times = readdirSync(folder).map((thread) => readFileSync(join(folder, thread, "schedstat"), "utf8"));

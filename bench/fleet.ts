@@ -1,4 +1,4 @@
-// Simulates a fleet in virtual time through the real control plane, injects a fault, and checks what must hold.
+// Simulates a fleet in virtual time through the real control plane, injects a fault, and checks invariants.
 // Usage: node local/bootstrap.mjs bench/fleet.ts [--fault NAME] [--nodes 200] [--jobs 4000] [--hours 1] [--seed 1] …
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-// Compares the cost of the default ladder of a stream in one ffmpeg process with one plain ffmpeg command per
+// Compares the cost of a stream's default ladder in one ffmpeg process with the cost of a plain ffmpeg command per
 // rendition. `node local/bootstrap.mjs bench/ladder.ts [seconds]` prints wall and CPU seconds of both.
 
 import { execFile } from "node:child_process";
@@ -27,7 +27,7 @@ const RENDITIONS = [
 
 type Cost = { readonly wall: number; readonly cpu: number };
 
-/** Runs a command in a shell, whose `times` builtin prints the CPU time of its children. */
+/** Runs a command in a shell. The shell's builtin `times` prints the CPU time of its children. */
 async function cost(path: string, argv: readonly string[], cwd: string): Promise<Cost> {
   const start = performance.now();
   const { stdout } = await run("sh", ["-c", '"$@" >&2; times', "sh", path, ...argv], { cwd, env, maxBuffer: 1e8 });

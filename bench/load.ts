@@ -1,8 +1,8 @@
 // Load test of the control plane: `node local/bootstrap.mjs bench/load.ts [nodes] [jobs]`, by default three sizes.
-// Simulated nodes with one slot of each class finish their tasks at once; jobs are submitted to the API by ten accounts
-// in turn. Each size has its own control plane, or with `--data <folder>` it is that of a running
+// Simulated nodes with one slot of each class finish their tasks at once. Ten accounts submit jobs to the API in turn.
+// Each size starts its own control plane. With `--data <folder>` the test uses the control plane of a running
 // `copra serve --nodes 0 --allow-private loopback`. `--kill-after <jobs>` kills the control plane once so many jobs
-// have ended. Prints a row of a table for each size, and fails when a job was lost or done twice.
+// have ended. Prints a table row for each size, and fails when a job was lost or done twice.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

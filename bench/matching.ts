@@ -1,5 +1,5 @@
-// A day of a large fleet through the hub's matching alone (worker/dispatch/matching/), with jobs and nodes that only
-// take time: how long tasks wait, how evenly accounts are served, and how much time a decision takes.
+// Runs a day of a large fleet through the hub's matching alone (worker/dispatch/matching/). Jobs and nodes only take
+// time. Measures how long tasks wait, how fairly accounts are served, and how much time a decision takes.
 // Usage: node local/bootstrap.mjs bench/matching.ts [--nodes 10000] [--jobs 1000000] [--hours 24] [--load 0.8]
 // [--burst 0]: so many more jobs within a minute.
 import { parseArgs } from "node:util";

@@ -1,5 +1,6 @@
-// Measures what the service adds to ffmpeg: wall time of a job minus that of the same ffmpeg command by hand, in pairs.
-// `npm run bench -- [pairs]` starts its own system on free ports and prints a line for each pair, then the medians.
+// Measures the overhead of the service: the wall time of a job minus the wall time of the same ffmpeg command by hand,
+// in pairs. `npm run bench -- [pairs]` starts its own system on free ports and prints a line for each pair, then the
+// medians.
 
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +24,7 @@ const run = promisify(execFile);
 
 const show = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 
-/** Wall time in ms of one ffmpeg command in an empty folder. */
+/** Wall time in ms of an ffmpeg command in an empty folder. */
 async function timeCommand(ffmpeg: string, argv: readonly string[], folder: string): Promise<number> {
   await mkdir(folder);
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// Measures what a quality report costs, as a share of the encode's CPU time, and what sampling changes in its figures.
+// Measures the CPU time of a quality report as a share of the encode's, and the effect of sampling on its figures.
 // `node local/bootstrap.mjs bench/quality-report.ts [seconds]` prints a table.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ import { timed } from "./target-quality/encodes.ts";
 
 const SECONDS = Number(process.argv[2] ?? 8);
 const FRAME = "s=1920x1080:r=30000/1001";
-/** With a hard scene at the end, which the lowest percentile must show. */
+/** A hard scene at the end, which the lowest percentile must show. */
 const HARD = `noise=alls=40:allf=t:enable='gt(t,${SECONDS * 0.8})'`;
 const CLIPS: Readonly<Record<string, string>> = {
   shapes: `testsrc2=${FRAME},rotate=0.05*sin(t),noise=alls=4:allf=t,${HARD}`,
@@ -49,7 +49,7 @@ async function makeClip(name: string): Promise<string> {
   return path;
 }
 
-/** Encodes outputs that are to be measured, with the CPU time of that in seconds. */
+/** Encodes the outputs to measure. Also returns the CPU seconds of the encode. */
 async function encode(source: string, formats: readonly string[]) {
   const parsed = parseOutputs(Object.fromEntries(formats.map((format, at) => [format, { path: `/${at}` }])), "none");
   const marked = parsed.ok ? withQualityReport(parsed.value, { qualityReport: true }) : parsed;
@@ -93,7 +93,7 @@ async function measure(source: string, format: string): Promise<void> {
   }
 }
 
-/** Three files of one job, or renditions of a stream: each measured by a run of its own, and all by one. */
+/** Measures three files of a job, or renditions of a stream: each in its own run, and all in a single run. */
 async function measureThree(source: string): Promise<void> {
   const formats = ["mp4:720p:x:quality=3", "mp4:480p:x:quality=3", "mp4:240p:x:quality=3"];
   const { cwd, encodeSeconds, tracks } = await encode(source, formats);

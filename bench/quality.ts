@@ -1,4 +1,4 @@
-// Measures size and VMAF of each quality step of four codecs, beside a plain ffmpeg command with the same encoder,
+// Measures size and VMAF of each quality step of four codecs, and of a plain ffmpeg command with the same encoder,
 // preset and rate factor. `node local/bootstrap.mjs bench/quality.ts` prints a line for each step.
 
 import { execFile } from "node:child_process";

@@ -1,4 +1,4 @@
-// Measures how fast one job is, beside what an engineer would type for the same: `node local/bootstrap.mjs
+// Compares the speed of a single job with the ffmpeg commands that an engineer would type: `node local/bootstrap.mjs
 // bench/speed.ts typical [rounds] [seconds]`, `… short [rounds]`, `… throttled [rounds] [seconds] [rate]`. Each starts
 // its own system.
 import { createWriteStream } from "node:fs";
@@ -24,13 +24,13 @@ type Bench = {
   readonly stack: Stack;
   readonly client: Copra;
   readonly sourceUrl: string;
-  /** Where commands by hand upload to. */
+  /** Target of uploads by hand. */
   readonly uploadUrl: string;
 };
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 
-/** Rounds of all rows, one after the other, so that other load on the machine meets each of them. */
+/** Runs all rows in each round, one after the other, so that other load on the machine affects all rows. */
 async function compare(
   rounds: number,
   rows: Readonly<Record<string, (round: number) => Promise<number>>>,
@@ -46,7 +46,7 @@ async function compare(
   return times;
 }
 
-/** The median, over the rounds, of the job's time as a multiple of each other row's, and in seconds more. */
+/** Prints the job's time relative to each other row: the median over the rounds, as a multiple and in seconds more. */
 function printRatios({ job = [], ...others }: Record<string, readonly number[]>): void {
   console.log("\n| | median s | job, this = 1 | job, s more |\n| --- | --- | --- | --- |");
   console.log(`| job | ${seconds(median(job))} | 1.00 | |`);
@@ -74,7 +74,7 @@ const jobOf = (bench: Bench, wanted: Wanted, folder: string): JobRequest => ({
   notification: { type: "http", url: "http://127.0.0.1:9/" },
 });
 
-/** Sizes and bitrates that the service gives these formats. */
+/** Sizes and bitrates of the service for these formats. */
 const SMALL = [
   { size: "1280:720", kbps: 2000 },
   { size: "854:480", kbps: 1000 },
@@ -113,7 +113,7 @@ async function short(bench: Bench, rounds: number): Promise<void> {
   printRatios(times);
 }
 
-/** Source and storage each at such a rate that their transfer takes `rate` times as long as the command alone. */
+/** Throttles source and storage: each transfer takes `rate` times as long as the command alone. */
 async function throttled(bench: Bench, rounds: number, length: number, rate: number): Promise<void> {
   const wanted: Wanted = { videos: [{ size: "1920:1080", kbps: 4000 }], thumbnails: 0, seconds: length };
   const alone = await timeByHand(bench.ffmpeg, singleCommand(wanted), join(bench.folder, "alone"), bench);
@@ -147,7 +147,7 @@ async function throttled(bench: Bench, rounds: number, length: number, rate: num
   }
 }
 
-/** The lines of the node's and the control plane's logs on a job, with the ms since the first one. */
+/** Prints the lines about a job in the logs of the node and the control plane, with ms since the first line. */
 async function printTimeline(home: string, id: string): Promise<void> {
   if (process.env.LOG_LEVEL !== "debug") return;
   const texts = await Promise.all(

@@ -1,6 +1,6 @@
-// Measures what a requested VMAF saves over one fixed rate factor for all videos, and what its search costs.
+// Measures the savings of a requested VMAF over one fixed rate factor for all videos, and the cost of its search.
 // `node local/bootstrap.mjs bench/target-quality.ts [vmaf] [seconds] [format] [--svg FILE]` prints tables, and draws
-// the curves. For each clip: the search, the encode with what it found, and encodes with fixed rate factors.
+// the curves. For each clip: the search, the encode with the rate factor it found, and encodes with fixed rate factors.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { fixedTable, perClipTable, savings } from "./target-quality/tables.ts";
 
 const { values, positionals } = parseArgs({ options: { svg: { type: "string" } }, allowPositionals: true });
 const [vmafText = "93", secondsText = "30", format = "mp4:h264"] = positionals;
-/** Rate factors of the fixed encodes, around those of the quality steps. */
+/** Rate factors of the fixed encodes, around the rate factors of the quality steps. */
 const FACTORS: Readonly<Record<string, readonly number[]>> = {
   "mp4:h264": [18, 20, 21, 24, 28],
   "mp4:hevc": [20, 23, 26, 30],
@@ -32,7 +32,7 @@ async function measureClip(tools: Tools, clip: string): Promise<ClipResult> {
 }
 
 const { ffmpeg, ffprobe } =
-  // Those of distributions lack libvmaf.
+  // Builds of distributions lack libvmaf.
   await locateFfmpeg({ ...process.env, PATH: "" });
 const folder = await mkdtemp(join(tmpdir(), "copra-target-"));
 try {

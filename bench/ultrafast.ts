@@ -1,10 +1,10 @@
-// Measures the speed-up of ultrafast over many equal nodes: each node has its own CPU quota (cgroup v1, as root).
+// Measures the speed-up of ultrafast over many equal nodes. Each node has its own CPU quota (cgroup v1, as root).
 // `node local/bootstrap.mjs bench/ultrafast.ts [cores per node] [numbers of nodes] [seconds of video] [size] [frames
-// per second]`, for example `0.32,0.16 6,12 300 1920x1080 15`, prints a row for each run: first one node without chunks
-// and with all cores, then chunks over so many nodes, which read the source at its origin. The time of one node with
-// the quota is computed: the CPU time of that first run divided by the quota, a little less than it would take. All
-// nodes do a small job first, without a quota, so that neither their programs nor the control plane are loaded within
-// the measured one.
+// per second]`, for example `0.32,0.16 6,12 300 1920x1080 15`, prints a row for each run. The first run has one node
+// with all cores and no chunks. The other runs have chunks over so many nodes, which read the source at its origin. The
+// time of a single node with the quota is computed: the CPU time of the first run divided by the quota. The real time
+// would be a little longer. All nodes first do a small job without a quota, so that their programs and the control
+// plane are loaded before the measured job.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,14 +23,14 @@ import { attemptsOf, stagesOf } from "./ultrafast/timeline.ts";
 
 const run = promisify(execFile);
 const PERIOD_US = 50_000;
-/** Of the cores, beside other programs; they have 1024 each, or less. */
+/** The nodes' CPU shares. Other programs have 1024 each, or less. */
 const SHARES = "50000";
 const ALL_CORES = 64;
 const CGROUPS = { cpu: "/sys/fs/cgroup/cpu", cpuacct: "/sys/fs/cgroup/cpuacct" } as const;
 
 type Quota = { cpuSeconds(): number; remove(): void };
 
-/** Creates a cgroup that may use so many cores, with the process `pid` in it. */
+/** Creates a cgroup with a limit of so many cores, and moves the process `pid` into it. */
 function limit(name: string, pid: number, cores: number): Quota {
   const paths = Object.values(CGROUPS).map((root) => join(root, name));
   for (const path of paths) mkdirSync(path, { recursive: true });
@@ -75,7 +75,7 @@ async function encode(
   }
 }
 
-/** Seconds from the request to the response that shows the end. */
+/** Seconds from the request to the response that shows the end of the job. */
 async function runJob(stack: Stack, url: string, ultrafast: boolean): Promise<{ wall: number; id: string }> {
   const api = apiClient(stack.describe().api, stack.describe().apiKey);
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-// The client of the operator: accounts, keys, node tokens and nodes.
+// Client for the operator: accounts, keys, node tokens and nodes.
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import type {
   AccountLimits,
@@ -23,7 +23,7 @@ export type AdminOptions = {
   /** The service, such as `https://copra.example.com`. */
   readonly url: string;
   /**
-   * The admin token; for `autoscale` and `metrics` METRICS_TOKEN is enough. None if the session of a browser is the
+   * The admin token. For `autoscale` and `metrics`, METRICS_TOKEN is enough. Leave it out if a browser session is the
    * credential.
    */
   readonly token?: string | undefined;
@@ -33,7 +33,7 @@ export type AdminOptions = {
 
 const part = encodeURIComponent;
 
-/** A client for the operator. All methods throw CopraError for requests that fail. */
+/** A client for the operator. All methods throw CopraError when a request fails. */
 export class CopraAdmin {
   readonly #caller: Caller;
 
@@ -69,23 +69,28 @@ export class CopraAdmin {
     get: (id: string, options?: CallOptions) => this.#get<NodeDetails>(`/nodes/${part(id)}`, options),
     cordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/cordon`, options),
     uncordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/uncordon`, options),
-    /** The node finishes its tasks and then ends. */
+    /** Drains the node: it finishes its tasks and then ends. */
     drain: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/drain`, options),
     /** Removes a node that is not connected from the list. */
     forget: (id: string, options?: CallOptions) => this.#delete<NodeDetails>(`/nodes/${part(id)}`, options),
   };
 
-  /** Encrypts some stored secrets with the newest key; repeat it with `next_cursor` until that is null. */
+  /**
+   * Encrypts some of the stored secrets with the newest key. Repeat it with `next_cursor` until `next_cursor` is null.
+   */
   reseal(cursor: string | null = null, options?: CallOptions): Promise<Resealed> {
     return this.#caller.json("/v2/admin/reseal", { ...options, method: "POST", json: { cursor }, repeatable: true });
   }
 
-  /** A link that signs a browser in to the dashboard as the operator, for one account first, once, within a minute. */
+  /**
+   * A link that signs a browser in to the dashboard as the operator. It opens `account` first, and is valid once, for a
+   * minute.
+   */
   dashboardLink(account?: string, options?: CallOptions): Promise<SessionLink> {
     return this.#caller.json("/v2/session/links", { ...options, method: "POST", json: { account } });
   }
 
-  /** How much work runs and waits. */
+  /** Running and waiting work. */
   autoscale(options?: CallOptions): Promise<Autoscale> {
     return this.#caller.json("/v2/autoscale", options);
   }

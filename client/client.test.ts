@@ -1,5 +1,5 @@
 import { inject, it } from "vitest";
 import { CASES } from "./testing/cases.ts";
 
-// Together, because they mostly wait.
+// The cases run at the same time, because they mostly wait.
 it.concurrent.each(CASES)("%s", (_, run) => run(inject("clientService")));

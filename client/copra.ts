@@ -1,4 +1,4 @@
-// The client of one account.
+// Client for an account.
 import { Jobs } from "./calls/jobs.ts";
 import { Notifications } from "./calls/notifications.ts";
 import { Probes } from "./calls/probes.ts";
@@ -11,24 +11,26 @@ import type { AccountEvent } from "./types/facts.ts";
 export type CopraOptions = {
   /** The service, such as `https://copra.example.com`. */
   readonly url: string;
-  /** The API key of the account; none if the session of a browser is the credential. */
+  /** The API key of the account. Leave it out if a browser session is the credential. */
   readonly key?: string | undefined;
-  /** Instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** How often a failed request is repeated; 4 by default. */
+  /** Number of retries of a failed request; 4 by default. */
   readonly retries?: number | undefined;
 };
 
 export type EventOptions = CallOptions & {
   /** Continues after the event with this id. */
   readonly lastEventId?: string | undefined;
-  /** Called when the connection was lost, before the next one. */
+  /** Called after a lost connection, before the client reconnects. */
   readonly onReconnect?: ((error: unknown) => void) | undefined;
-  /** A connection that is silent for longer is replaced; 45 by default, of which the service uses 15. */
+  /**
+   * Replaces a connection that is silent for longer; 45 by default. The service sends a sign of life every 15 seconds.
+   */
   readonly silenceSeconds?: number | undefined;
 };
 
-/** A client of the service. All methods throw CopraError for requests that fail. */
+/** A client for an account. All methods throw CopraError when a request fails. */
 export class Copra {
   readonly jobs: Jobs;
   readonly probes: Probes;
@@ -44,12 +46,12 @@ export class Copra {
     this.notifications = new Notifications(this.#caller);
   }
 
-  /** What the account used, by day (UTC, `YYYY-MM-DD`); the last 30 days by default. */
+  /** The account's usage per day (UTC, `YYYY-MM-DD`); the last 30 days by default. */
   usage(range: { readonly from?: string; readonly to?: string } = {}, options?: CallOptions): Promise<Usage> {
     return this.#caller.json("/v2/usage", { ...options, query: range });
   }
 
-  /** The events of all jobs of the account, from now on. Reconnects without losing events; ends never by itself. */
+  /** The events of all jobs of the account, from now on. Reconnects without losing events. It never ends by itself. */
   async *events(options?: EventOptions): AsyncGenerator<AccountEvent> {
     for await (const { id, event, data } of eventsOf(this.#caller, "/v2/events", options)) {
       yield { id, event, data: JSON.parse(data) } as AccountEvent;
@@ -61,7 +63,7 @@ export class Copra {
     return this.#caller.json("/v2/session", options);
   }
 
-  /** A link that signs a browser in to the dashboard with this key, once, within a minute. */
+  /** A link that signs a browser in to the dashboard with this key. It is valid once, for a minute. */
   dashboardLink(options?: CallOptions): Promise<SessionLink> {
     return this.#caller.json("/v2/session/links", { ...options, method: "POST" });
   }
@@ -70,7 +72,7 @@ export class Copra {
     return this.#caller.json("/v2/health", options);
   }
 
-  /** True if the service can do its work. Throws CopraError with the reasons, after the usual retries, if not. */
+  /** Returns if the service can do its work. Otherwise throws CopraError with the reasons, after the usual retries. */
   ready(options?: CallOptions): Promise<Ready> {
     return this.#caller.json("/v2/health/ready", options);
   }

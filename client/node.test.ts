@@ -23,7 +23,7 @@ it("reads ranges of files beyond 4 GiB", async () => {
   expect([slice.size, await new Response(slice.stream()).text()]).toEqual([5, "\0here"]);
 });
 
-it("sends parts with their length, again after a failure, and reports the bytes", async () => {
+it("sends parts with their length, repeats them after a failure, and reports the bytes", async () => {
   const path = join(folder, "small.mov");
   writeFileSync(path, "0123456789");
   const url = `${inject("clientService")}/upload/${Math.random().toString().slice(2)}`;

@@ -1,4 +1,4 @@
-// Files of Node as sources of uploads. Only this entry needs Node.
+// Sources of uploads from files of Node. Only this entry point needs Node.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";

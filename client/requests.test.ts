@@ -1,4 +1,4 @@
-// What the types of requests accept and refuse: the compiler checks this file (`npm run check`).
+// Valid and invalid requests: the compiler checks their types in this file (`npm run check`).
 import { expect, it } from "vitest";
 import type { Copra } from "./copra.ts";
 import type { NotificationPayload } from "./types/facts.ts";
@@ -11,7 +11,7 @@ const rest = { input, storage, notification };
 const path = "a.mp4";
 const many: Record<string, { path: string }> = { [`mp4:${720}p`]: { path } };
 
-/** Never called: the compiler checks what it calls. */
+/** Never called: the compiler checks the calls in it. */
 export const accepted = (copra: Copra) => [
   copra.jobs.create({ ...rest, outputs: { "mp4:720p": { path } } }),
   copra.jobs.create({ ...rest, outputs: { mp4: { path } } }),
@@ -74,7 +74,7 @@ export const refused = (copra: Copra) => [
   copra.jobs.create({ ...rest, outputs: { "jpg:h264": { path } } }),
   // @ts-expect-error streams have no segments
   copra.jobs.create({ ...rest, outputs: { "httpstream:720p": { hls: { path } } } }),
-  // @ts-expect-error one of two outputs is wrong
+  // @ts-expect-error the second output is not valid
   copra.jobs.create({ ...rest, outputs: { "mp4:720p": { path }, "webm:vp10": { path } } }),
   // @ts-expect-error no path
   copra.jobs.create({ ...rest, outputs: { mp4: {} } }),
@@ -82,7 +82,7 @@ export const refused = (copra: Copra) => [
   copra.jobs.create({ ...rest, outputs: { mp4: { path, number: 5 } } }),
   // @ts-expect-error misspelled
   copra.jobs.create({ ...rest, outputs: { mp4: { path, durations: 5 } } }),
-  // @ts-expect-error not one of the services
+  // @ts-expect-error no such service
   copra.jobs.create({ ...rest, storage: { service: "s4", bucket: "b" }, outputs: { mp4: { path } } }),
   // @ts-expect-error no input
   copra.jobs.create({ storage, notification, outputs: { mp4: { path } } }),
@@ -96,7 +96,7 @@ export const refused = (copra: Copra) => [
   copra.jobs.list({ status: "job.done" }),
 ];
 
-/** The events of webhooks and of streams have the type of their data. */
+/** Checks that events of webhooks and streams have the type of their data. */
 export function keyOf(event: NotificationPayload): string {
   if (event.event === "output.completed" || event.event === "output.failed") return event.data.key;
   // @ts-expect-error only outputs have a key
@@ -104,7 +104,7 @@ export function keyOf(event: NotificationPayload): string {
   return event.event === "job.completed" ? event.data.id : event.job_id;
 }
 
-it("types of requests accept 20 valid and refuse 20 invalid ones", () => {
+it("the types accept 20 valid requests and reject 20 invalid requests", () => {
   const request: JobRequest = { ...rest, outputs: many };
   expect(request.outputs).toBe(many);
   expect([accepted, refused].map((calls) => String(calls).match(/jobs\.(?:create|plan|list)\(/g)?.length)).toEqual([

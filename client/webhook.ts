@@ -1,7 +1,7 @@
 // Verifies webhooks (standardwebhooks.com, "Verifying signatures").
 import type { NotificationPayload } from "./types/facts.ts";
 
-/** A webhook that the service did not send, or not now. */
+/** A webhook that the service did not send, or that is too old or too new. */
 export class WebhookError extends Error {
   override readonly name = "WebhookError";
 }
@@ -10,20 +10,20 @@ type HeaderValue = string | readonly string[] | undefined;
 /** `Headers`, or the headers of Node's `IncomingMessage`. */
 export type HeadersLike = { get(name: string): string | null } | Readonly<Record<string, HeaderValue>>;
 
-/** A request whose body was not read yet, or its headers and its body, unchanged. */
+/** A request whose body was not read yet, or its headers and its unchanged body. */
 export type WebhookRequest =
   | { readonly headers: HeadersLike; text(): Promise<string> }
   | { readonly headers: HeadersLike; readonly body: string | Uint8Array };
 
 export type VerifyOptions = {
-  /** How far the time of the request may be from now, because old ones may be replayed. 300 by default. */
+  /** Maximum distance of the request's time from now, because old requests may be replayed. 300 by default. */
   readonly toleranceSeconds?: number | undefined;
   /** The time, in ms since 1970; now by default. */
   readonly now?: number | undefined;
 };
 
 /**
- * The event of a webhook that was signed with one of the secrets (`whsec_…`). Its header `webhook-id` is the same in
+ * The event of a webhook that was signed with any of the secrets (`whsec_…`). Its header `webhook-id` is the same in
  * all attempts, and identifies duplicates. Throws WebhookError.
  */
 export async function verifyWebhook(

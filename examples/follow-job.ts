@@ -26,7 +26,7 @@ async function submit(source: string): Promise<Job> {
   return (await response.json()) as Job;
 }
 
-/** Reads one stream of events. Returns the ended job, or null when the connection was closed before the end. */
+/** Reads a stream of events. Returns the ended job, or null when the connection closed before the end. */
 async function readEvents(id: string): Promise<Job | null> {
   const response = await fetch(`${COPRA_URL}/v2/jobs/${id}/events`, { headers });
   if (!response.ok || !response.body) throw new Error(await response.text());
@@ -37,7 +37,7 @@ async function readEvents(id: string): Promise<Job | null> {
     for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
       const [, type, data = ""] = /^event: (\w+)\n(?:id: .*\n)?data: (.*)/m.exec(buffer.slice(0, end)) ?? [];
       buffer = buffer.slice(end + 2);
-      // There are also events about the tasks of the job.
+      // Other events are about the tasks of the job.
       if (type !== "job" && type !== "end") continue;
       const job: Job = JSON.parse(data);
       console.error(`${job.progress} ${job.outputs.map(({ key, status }) => `${key} ${status}`).join(", ")}`);

@@ -26,7 +26,7 @@ const body = JSON.stringify({
       dash: { path: "dash" },
       // Sprite sheets, and a WebVTT file that maps times to them.
       thumbnails: true,
-      // Without `variants` the renditions are chosen by the size of the source.
+      // Without `variants` the service chooses the renditions by the size of the source.
     },
   },
   notification: { type: "http", url: COPRA_WEBHOOK },

@@ -1,4 +1,4 @@
-// Encodes one video over many nodes: with `ultrafast` the nodes encode chunks of it at the same time.
+// Encodes a video over many nodes: with `ultrafast` the nodes encode chunks of the video at the same time.
 // Usage: COPRA_KEY=k-… node examples/ultrafast.ts <URL of a video that is longer than a minute>
 import { env } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ type Job = {
   progress: string;
   completed_at: string | null;
   outputs: { key: string; url?: string; error?: string }[];
-  /** Present once the source was inspected; 0 chunks and a reason when the job runs normally. */
+  /** Present once the source was inspected. With 0 chunks the job runs normally, and `reason` explains why. */
   ultrafast?: { chunks: number; reason?: string };
 };
 

@@ -1,4 +1,4 @@
-// Receives webhooks and verifies their signatures (Standard Webhooks), with nothing but Node.
+// Receives webhooks and verifies their signatures (Standard Webhooks). It needs only Node.
 // Usage: COPRA_WEBHOOK_SECRET=whsec_… PORT=3000 node examples/verify-webhook.ts
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
@@ -6,16 +6,16 @@ import { env } from "node:process";
 
 const TOLERANCE_S = 5 * 60;
 const key = Buffer.from((env.COPRA_WEBHOOK_SECRET ?? "").replace(/^whsec_/, ""), "base64");
-// With an empty key anybody could sign.
+// With an empty key anybody could sign webhooks.
 if (key.length < 16) throw new Error("Set COPRA_WEBHOOK_SECRET to the secret that signs webhooks: whsec_…");
 
 /** True if the service signed this body within the last minutes. `body` must be the raw bytes, before any parser. */
 function isValid(headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
-  // An old timestamp means that somebody repeats a request that they have recorded.
+  // An old timestamp means that somebody repeats a recorded request.
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < TOLERANCE_S)) return false;
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
-  // After a rotation of the secret there are two signatures for a day.
+  // After a rotation of the secret, each webhook has two signatures for a day.
   return String(signatures)
     .split(" ")
     .some((signature) => {
@@ -24,7 +24,7 @@ function isValid(headers: IncomingHttpHeaders, body: Buffer): boolean {
     });
 }
 
-/** Deliveries are repeated until they get a 2xx: the id is the same, so that each event is handled once. */
+/** Deliveries are repeated until they get a 2xx. The id stays the same, so that each event is handled once. */
 const handled = new Set<string>();
 
 const server = createServer(async (request, response) => {

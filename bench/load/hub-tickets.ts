@@ -14,7 +14,7 @@ export function countTickets(home: string): number {
 function countTicketsIn(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    // A hub that had a free slot for every ticket has stored nothing and has no table.
+    // A hub without a table has stored nothing: it had a free slot for every ticket.
     const hasTable = database.prepare("SELECT 1 FROM sqlite_master WHERE name = '_cf_KV'").get();
     const counted =
       hasTable && database.prepare("SELECT count(*) AS tickets FROM _cf_KV WHERE key LIKE 'ticket:%'").get();

@@ -1,32 +1,29 @@
-// Records the events of every job and lease that clients and simulated nodes see, and the violations of promises in
-// them.
+// Records the events of every job and lease that clients and simulated nodes see, and finds violations of promises.
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { PostResult } from "../../encoder-node/link/control-plane.ts";
 
-/** All events are recorded in one process, so that their order is the order in which they happened. */
+/** Records all events in a single process, so that their order is the order in which they happened. */
 export class Observations {
-  /** False when processes are killed: leases may then expire, be assigned again, and be cancelled while they run. */
+  /** False if the test kills processes: leases may then expire, be assigned again, and be cancelled while they run. */
   readonly #withoutFaults: boolean;
   readonly violations: string[] = [];
-  /** By job id. Times are those of performance.now(). */
+  /** Times of each job, by job id, from performance.now(). */
   readonly jobs = new Map<string, { postedAt: number; acceptedAt: number }>();
-  /**
-   * Times from the POST of a job to its first assignment, and from the report of a task to the assignment of the next.
-   */
+  /** Times from the POST of a job to its first assignment, and from the report of a task to the next assignment. */
   readonly firstAssignMs: number[] = [];
   readonly nextAssignMs: number[] = [];
   readonly welcomed = new Map<string, number>();
   assignments = 0;
   cancels = 0;
-  /** Requests that had to be repeated. */
+  /** Number of repeated requests. */
   retries = 0;
   readonly #assigned = new Set<string>();
   /** The lease that a node works on, by task. */
   readonly #active = new Map<string, LeaseId>();
   readonly #completed = new Set<string>();
   readonly #reporting = new Set<LeaseId>();
-  /** When its latest report was sent, by job. */
+  /** Send time of the latest report, by job. */
   readonly #reportedAt = new Map<string, number>();
 
   constructor(withoutFaults: boolean) {
@@ -43,7 +40,7 @@ export class Observations {
     if (early !== undefined) this.firstAssignMs.push(early - postedAt);
     this.#early.delete(jobId);
   }
-  /** Time of the first assignment by job, when it came before the response to the POST. */
+  /** Time of the first assignment by job, if it came before the response to the POST. */
   readonly #early = new Map<string, number>();
 
   assigned(nodeId: string, { lease, jobId, task }: Assignment, freeSlots: number): void {
@@ -80,11 +77,11 @@ export class Observations {
 
   cancelled(lease: LeaseId): void {
     this.cancels += 1;
-    // Heartbeats and reports cross: a lease that its report has just ended is cancelled, which its node ignores.
+    // Heartbeats and reports cross each other: a lease that has just ended is cancelled. Its node ignores that.
     if (this.#withoutFaults && !this.#reporting.has(lease)) this.violations.push(`${lease} was cancelled`);
   }
 
-  /** Records a notification. A job has one, which may be delivered more than once. */
+  /** Records a notification. A job has a single notification, which may be delivered more than once. */
   ended(jobId: string, event: string, id: string): void {
     const job = this.#ends.get(jobId);
     if (event !== "job.completed") this.violations.push(`${jobId} ended by ${event}`);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 export type Usage = {
   readonly rssBytes: number;
-  /** Since each process started. */
+  /** CPU time since the start of each process. */
   readonly cpuMs: number;
 };
 
@@ -30,7 +30,7 @@ export function usageOf(pid: number): Usage {
 function statOf(pid: number): (Usage & { pid: number; parent: number }) | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field is the program's name in parentheses, which may contain anything.
+    // The second field is the program's name in parentheses. It may contain any character.
     const fields = text
       .slice(text.lastIndexOf(")") + 2)
       .split(" ")
@@ -38,7 +38,7 @@ function statOf(pid: number): (Usage & { pid: number; parent: number }) | null {
     const [parent = 0, utime = 0, stime = 0, pages = 0] = [fields[1], fields[11], fields[12], fields[21]];
     return { pid, parent, rssBytes: pages * PAGE_BYTES, cpuMs: (utime + stime) * MS_PER_TICK };
   } catch {
-    // It has exited.
+    // The process has exited.
     return null;
   }
 }

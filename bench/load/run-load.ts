@@ -1,4 +1,4 @@
-// One run of the load test: starts a control plane and simulated nodes, submits jobs, and measures times and resources.
+// Runs the load test once: starts a control plane and simulated nodes, submits jobs, and measures times and resources.
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { storageOf } from "../../local/demo/demo-job.ts";
@@ -17,15 +17,15 @@ export type Load = {
   readonly nodes: number;
   readonly jobs: number;
   readonly accounts: number;
-  /** How many jobs are POSTed at the same time. */
+  /** Number of concurrent POSTs of jobs. */
   readonly posting: number;
-  /** True if outputs are stored, or only reported. */
+  /** True if outputs are stored; false if they are only reported. */
   readonly stores: boolean;
-  /** Kills the control plane, which is restarted, once so many jobs have ended; null for never. */
+  /** Kills and restarts the control plane once so many jobs have ended; null: never. */
   readonly killAfter: number | null;
   /** The control plane's home folder, which the caller deletes. */
   readonly home: string;
-  /** True if `copra serve --nodes 0 --allow-private loopback` runs there already, and goes on. */
+  /** True if `copra serve --nodes 0 --allow-private loopback` already runs in this folder, and continues to run. */
   readonly isServed?: boolean;
 };
 
@@ -33,7 +33,7 @@ export type LoadOutcome = {
   readonly observations: Observations;
   readonly wallMs: number;
   readonly cpuMs: number;
-  /** Before the first job, and the maximum. */
+  /** Memory before the first job, and the maximum. */
   readonly rssBytes: { readonly idle: number; readonly most: number };
   /** Tickets that the hub still stores. */
   readonly ticketsLeft: number;
@@ -41,7 +41,7 @@ export type LoadOutcome = {
 
 const SLOTS = { inspect: 1, encode: 1 };
 const POLL_MS = 200;
-/** The run has failed when no job ended for so long. */
+/** The run has failed when no job has ended for this time. */
 const STALLED_MS = 90_000;
 
 export async function runLoad(load: Load): Promise<LoadOutcome> {
@@ -63,7 +63,7 @@ export async function runLoad(load: Load): Promise<LoadOutcome> {
     for (const node of nodes) node.close();
     await stack.stop(0);
     const rssBytes = { idle: before.rssBytes, most };
-    // The files of a service that goes on are open.
+    // A service that continues to run keeps its files open.
     const ticketsLeft = load.isServed ? 0 : countTickets(load.home);
     return { observations, wallMs, cpuMs, rssBytes, ticketsLeft };
   } finally {
@@ -124,7 +124,7 @@ async function connect(
   }
 }
 
-/** Returns the maximum of the control plane's memory in bytes. */
+/** Returns the maximum of the control plane's memory, in bytes. */
 async function submitAndWait(
   stack: RunningStack,
   load: Load,
@@ -180,7 +180,7 @@ async function submitAll(
         outputs: { "mp4:240p": { path: `/load/${number}.mp4` } },
         notification: { type: "http", url: inbox.origin },
       };
-      // With its own key, so that a request that is repeated after its response was lost creates no second job.
+      // Each job has its own key, so that a request repeated after a lost response creates no second job.
       const headers = { ...basic(keys[number % keys.length]), "idempotency-key": `load-${number}` };
       const { id } = z.object({ id: z.string() }).parse(await call(`${api}/jobs`, { headers, body }, observations));
       observations.submitted(id, postedAt);
@@ -189,7 +189,7 @@ async function submitAll(
   await Promise.all(Array.from({ length: load.posting }, postAll));
 }
 
-/** Waits until the lists of jobs show each job once and completed; records a violation when they do not. */
+/** Waits until the lists show each job once and completed. Records a violation when they do not. */
 async function checkIndex(stack: RunningStack, observations: Observations, keys: readonly string[]): Promise<void> {
   const deadline = Date.now() + STALLED_MS;
   for (;;) {

@@ -22,7 +22,7 @@ export type NodeOptions = {
   readonly url: string;
   readonly token: string;
   readonly slots: SlotCounts;
-  /** True if outputs are stored, or only requested and reported. */
+  /** True if outputs are stored; false if they are only requested and reported. */
   readonly stores: boolean;
 };
 
@@ -44,13 +44,13 @@ const CONTENT = "simulated";
 
 const PROBE = probeOf(10);
 
-/** A task lasts until its report is accepted; its lease must not expire before. */
+/** A task lasts until its report is accepted. Its lease must not expire before. */
 const HEARTBEAT_MS = 5000;
 const REPORT_RETRY = { firstMs: 250, maxMs: 5000 };
 
 const log = createLogger({ write: (line) => console.error(line), now: Date.now, level: "error" });
 
-/** Connects and finishes each task at once, until it is closed. */
+/** Connects, and finishes each task at once until it is closed. */
 export function startSimulatedNode(
   { nodeId, url, token, slots: capacity, stores }: NodeOptions,
   observations: Observations,

@@ -1,4 +1,4 @@
-// What an engineer would type for the same outputs: commands of ffmpeg, with a download before and uploads after.
+// Commands of ffmpeg that an engineer would type for the same outputs, with a download before and uploads after.
 import { spawn } from "node:child_process";
 import { createWriteStream, openAsBlob } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
@@ -21,13 +21,13 @@ const scaled = ({ size }: Encoded): string => `scale=${size}:flags=bicubic,forma
 const thumbnails = ({ thumbnails: count, seconds }: Wanted): string => `fps=${count / seconds},scale=320:-2`;
 const OPENING = ["-nostdin", "-v", "error", "-y", "-i", "source.mp4"];
 
-/** One command for each output, one after the other. */
+/** A separate command for each output, run one after the other. */
 export const commandPerOutput = (wanted: Wanted): string[][] => [
   ...wanted.videos.map((video) => [...OPENING, "-vf", scaled(video), ...coded(video), `${video.kbps}.mp4`]),
   ...(wanted.thumbnails > 0 ? [[...OPENING, "-an", "-vf", thumbnails(wanted), "-q:v", "2", "%02d.jpg"]] : []),
 ];
 
-/** The best single command: one decode for all. */
+/** The best single command: it decodes once for all outputs. */
 export function singleCommand(wanted: Wanted): string[][] {
   const count = wanted.videos.length + (wanted.thumbnails > 0 ? 1 : 0);
   const inputs = Array.from({ length: count }, (_, at) => `[s${at}]`);
@@ -45,7 +45,8 @@ export function singleCommand(wanted: Wanted): string[][] {
 }
 
 /**
- * Wall time in ms of the commands in an empty folder, with the download of the source and the uploads of the results.
+ * Wall time in ms of the commands in an empty folder, including the download of the source and the uploads of the
+ * results.
  */
 export async function timeByHand(
   ffmpeg: string,
@@ -63,7 +64,7 @@ export async function timeByHand(
   return performance.now() - startedAt;
 }
 
-/** With the priority that nodes give to ffmpeg, so that other load on the machine takes as much from both. */
+/** Runs with the same priority as ffmpeg on nodes, so that other load on the machine affects both equally. */
 function runLowered(program: string, argv: readonly string[], cwd: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, argv, { cwd, env: toolEnvironment(), stdio: ["ignore", "ignore", "inherit"] });

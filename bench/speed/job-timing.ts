@@ -5,14 +5,14 @@ import type { Copra, Job, JobRequest } from "../../client/index.ts";
 type Timed = { readonly id: string; readonly ms: number };
 
 /**
- * How the end is seen. `followed`: by the job's events, as the client and the command line do. `read`: by a request
- * each 20 ms, which costs 11 ms of CPU time here, taken from the encode.
+ * The way to see the end of a job. `followed`: by the job's events, as the client and the command line do. `read`: by a
+ * request every 20 ms. Each request costs 11 ms of CPU time here, taken from the encode.
  */
 export type Watched = "followed" | "read";
 
 const READ_MS = 20;
 
-/** Wall time in ms. Throws when the job, or an output of it, fails. */
+/** Wall time in ms. Throws when the job or any of its outputs fails. */
 export async function timeJob(client: Copra, body: JobRequest, watched: Watched = "followed"): Promise<Timed> {
   const startedAt = performance.now();
   const { id } = await client.jobs.create(body);

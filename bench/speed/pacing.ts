@@ -1,4 +1,4 @@
-// Links of a given rate: an HTTP source that is sent no faster, and a TCP proxy that takes bytes no faster.
+// Links of a given rate: an HTTP source that sends at this rate, and a TCP proxy that accepts bytes at this rate.
 
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const SLICE_BYTES = 16 * 1024;
 
-/** One link that all transfers through it share. */
+/** A link, shared by all transfers through it. */
 export class PacedLink {
   readonly #bytesPerMs: number;
   #freeAt = 0;
@@ -21,7 +21,7 @@ export class PacedLink {
     const now = performance.now();
     this.#freeAt = Math.max(now, this.#freeAt) + count / this.#bytesPerMs;
     const waitMs = this.#freeAt - now;
-    // Timers are late by a millisecond or so: short waits add up in `#freeAt` until they are worth one.
+    // Timers are about a millisecond late. Short waits add up in `#freeAt` until a timer is worth it.
     if (waitMs > 5) await sleep(waitMs);
   }
 
@@ -38,7 +38,7 @@ export class PacedLink {
 
 type PacedProxy = { readonly origin: string; close(): void };
 
-/** Forwards TCP connections to a port of this machine; the link paces what clients send. */
+/** Forwards TCP connections to a port of this machine. The link paces the clients' bytes. */
 export async function startPacedProxy(targetPort: number, up: PacedLink, down: PacedLink | null): Promise<PacedProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

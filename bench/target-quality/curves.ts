@@ -4,7 +4,7 @@ import type { ClipResult } from "./encodes.ts";
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [760, 420, 56, 48, 20, 120];
 const COLORS = ["#b4442f", "#2f6fb4", "#3c8f4a", "#8a5cb0", "#b98a1e", "#3a8f94"];
 
-/** The curve of each clip over the fixed rate factors, and as a dot what the search chose. */
+/** The curve of each clip over the fixed rate factors, with a dot for the rate factor that the search chose. */
 export function curvesSvg(results: readonly ClipResult[], vmaf: number): string {
   const points = results.flatMap(({ fixed, target }) => [...fixed, target]);
   const rates = points.map(({ kbps }) => Math.log10(kbps));

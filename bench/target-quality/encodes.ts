@@ -1,4 +1,4 @@
-// Searches and encodes as a node does, with the CPU time that each takes.
+// Searches and encodes as a node does, and measures the CPU time of each.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ export type ClipResult = {
   readonly fixed: readonly Encode[];
 };
 
-/** Runs ffmpeg, and returns the CPU seconds that it took. */
+/** Runs ffmpeg, and returns its CPU seconds. */
 export async function timed(ffmpeg: Tool, argv: readonly string[], cwd: string): Promise<number> {
   const { stdout } = await run("/bin/bash", ["-c", '"$@" > /dev/null || exit 1; times', "time", ffmpeg.path, ...argv], {
     cwd,
@@ -65,7 +65,10 @@ export async function searchFor(tools: Tools, source: string, format: string): P
   return { ...found, report };
 }
 
-/** Searches formats that share their samples, as the variants of a stream do. Without groups these are even. */
+/**
+ * Searches formats that share their samples, as the variants of a stream do. Without groups the samples are evenly
+ * spaced.
+ */
 export async function searchTogether(
   { ffmpeg, ffprobe, folder }: Tools,
   source: string,
@@ -130,7 +133,7 @@ export async function encodeClip(
   return { folder, file, spec, probe, kbps: ((await stat(file)).size * 8) / 1000 / seconds, cpuSeconds };
 }
 
-/** Encodes the whole clip with a rate factor, and measures every second frame of it, at its own size. */
+/** Encodes the whole clip with a rate factor, and measures every second frame at the clip's own size. */
 export async function encodeWith(tools: Tools, source: string, format: string, rateFactor: number): Promise<Encode> {
   const { folder, file, kbps, cpuSeconds } = await encodeClip(tools, source, format, rateFactor);
   const compared = "settb=1/1000,setpts=N*40,format=yuv420p";

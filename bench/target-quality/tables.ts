@@ -1,4 +1,4 @@
-// The tables of the benchmark, and what the requested VMAF saves.
+// Tables of the benchmark, and the savings of the requested VMAF.
 import { summarizeVmaf } from "#shared/plan/vmaf/score.ts";
 import type { ClipResult, Encode } from "./encodes.ts";
 
@@ -37,7 +37,7 @@ export const perClipTable = (results: readonly ClipResult[]): string =>
     ]),
   );
 
-/** All clips as one set. */
+/** The results of all clips together. */
 type SetResult = { readonly kbps: number; readonly percentile1: number; readonly mean: number };
 
 function setOf(encodes: readonly Encode[]): SetResult {
@@ -84,7 +84,7 @@ const setRow = (name: string, set: SetResult, encodes: readonly (Encode | undefi
   ...encodes.map((encode) => (encode ? `${Math.round(encode.kbps)}, ${one(encode.percentile1)}` : "")),
 ];
 
-/** How many bits fewer than one fixed rate factor with the same first percentile of all frames. */
+/** The share of bits saved over one fixed rate factor with the same first percentile of all frames. */
 export function savings(results: readonly ClipResult[]): string {
   const searched = setOf(results.map(({ target }) => target));
   const sets = fixedSets(results).toSorted((a, b) => a.percentile1 - b.percentile1);

@@ -1,4 +1,4 @@
-// When the tasks of a job began and ended, from `GET /v2/jobs/:id/tasks`.
+// Start and end times of a job's tasks, from `GET /v2/jobs/:id/tasks`.
 import * as z from "zod";
 import { basicAuth } from "../../local/stack/access.ts";
 
@@ -9,7 +9,7 @@ const Attempt = z.object({
   started_at: z.string(),
   ended_at: z.string(),
 });
-/** Times in seconds after the first attempt began. */
+/** Times in seconds since the start of the first attempt. */
 export type TimedAttempt = {
   readonly task: string;
   readonly node: string;
@@ -18,7 +18,7 @@ export type TimedAttempt = {
   readonly end: number;
 };
 
-/** The attempts of all tasks in the order of their starts. `api` ends in `/v2`. */
+/** The attempts of all tasks, ordered by start. `api` ends in `/v2`. */
 export async function attemptsOf(api: string, apiKey: string, jobId: string): Promise<TimedAttempt[]> {
   const response = await fetch(`${api}/jobs/${jobId}/tasks`, { headers: { authorization: basicAuth(apiKey) } });
   const { attempts } = z.object({ attempts: z.array(Attempt) }).parse(await response.json());
@@ -31,9 +31,7 @@ export async function attemptsOf(api: string, apiKey: string, jobId: string): Pr
     .toSorted((a, b) => a.start - b.start);
 }
 
-/**
- * Each kind of task with when the first one began, when the last one ended, and how long the shortest and longest took.
- */
+/** Describes each kind of task: its first start, its last end, and its shortest and longest duration. */
 export function stagesOf(attempts: readonly TimedAttempt[]): string {
   const kindOf = ({ task, outcome }: TimedAttempt): string =>
     `${task.replace(/-.*/, "")}${outcome === "completed" ? "" : ` (${outcome})`}`;

@@ -1,13 +1,13 @@
-// Which jobs a call means, what a plan assumes, and how waiting for a job ends.
+// Options of calls about jobs: filters and selections, the source of a plan, and events while a job runs.
 import type { CallOptions } from "../http/caller.ts";
 import type { Job } from "../types/api.ts";
 
 export type JobStatus = Job["status"];
 
-/** Which jobs. */
+/** Filters jobs. */
 export type JobFilter = {
   readonly status?: JobStatus | readonly JobStatus[] | undefined;
-  /** Text in the id, the host and path of the input, or the path of an output. */
+  /** Text in the job's id, the host and path of its input, or the path of an output. */
   readonly q?: string | undefined;
   /** ISO 8601, or `YYYY-MM-DD`. */
   readonly created_after?: string | undefined;
@@ -15,8 +15,8 @@ export type JobFilter = {
 };
 
 /**
- * Which jobs to change: by id (at most 100), or up to `limit` (at most 100) of those that a filter selects, newest
- * first; `cursor` is the `next_cursor` of the previous result.
+ * Selects the jobs to change: by id (at most 100), or up to `limit` jobs (at most 100) that a filter selects, newest
+ * first. `cursor` is the `next_cursor` of the previous result.
  */
 export type JobSelection =
   | { readonly ids: readonly string[] }
@@ -30,15 +30,15 @@ export type AssumedSource = {
   readonly duration?: number | undefined;
   readonly rotation?: 0 | 90 | 180 | 270 | undefined;
   readonly audio?: boolean | undefined;
-  /** The id of a completed probe: the plan is for what it found. */
+  /** The id of a completed probe. The plan is for the source that it inspected. */
   readonly probe?: string | undefined;
 };
 
-/** How the connection to a job's events is. */
+/** Options for the connection to a job's events. */
 export type FollowOptions = CallOptions & {
-  /** Called when the connection was lost, before the next one. */
+  /** Called after a lost connection, before the client reconnects. */
   readonly onReconnect?: ((error: unknown) => void) | undefined;
-  /** Called before each reading of a job that has as many followers as the service allows. */
+  /** Called before each reading of a job that already has as many followers as the service allows. */
   readonly onPoll?: (() => void) | undefined;
 };
 

@@ -22,7 +22,7 @@ import type { JobStreamEvent } from "../types/facts.ts";
 import type { JobRequest } from "../types/job-request.ts";
 import { type AssumedSource, type FollowOptions, JobFailed, type JobFilter, type JobSelection } from "./job-options.ts";
 
-/** How often a job is read that has as many followers as the service allows. */
+/** Polling interval for a job that already has as many followers as the service allows. */
 const POLL_MS = 5000;
 
 const pathOf = (id: string, rest = ""): string => `/v2/jobs/${encodeURIComponent(id)}${rest}`;
@@ -35,8 +35,8 @@ export class Jobs {
   }
 
   /**
-   * Creates a job. Safe to repeat: each call sends an idempotency key, by default a random one. Throws CopraError,
-   * whose `field` is the field that is not valid.
+   * Creates a job. Safe to repeat: each call sends an idempotency key, by default a random key. Throws CopraError,
+   * whose `field` names the field that is not valid.
    */
   create<const Key extends string>(
     request: JobRequest<Key>,
@@ -46,7 +46,7 @@ export class Jobs {
     return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, headers, repeatable: true });
   }
 
-  /** What a job would do with a source, without creating it. */
+  /** Plans a job for a source, without creating the job. */
   plan<const Key extends string>(
     request: JobRequest<Key>,
     source: AssumedSource = {},
@@ -60,7 +60,7 @@ export class Jobs {
     return this.#caller.json(pathOf(id), options);
   }
 
-  /** All jobs that the filter selects, newest first. Pages of `limit` jobs are read as they are needed. */
+  /** All jobs that the filter selects, newest first. Reads pages of `limit` jobs as they are needed. */
   async *list(filter: JobFilter & { readonly limit?: number } = {}, options?: CallOptions): AsyncGenerator<Job> {
     let cursor: string | null | undefined;
     do {
@@ -70,7 +70,7 @@ export class Jobs {
     } while (cursor !== null);
   }
 
-  /** One page of jobs; `next_cursor` is the `cursor` of the next one. */
+  /** A page of jobs. `next_cursor` is the `cursor` of the next page. */
   page(
     filter: JobFilter & { readonly limit?: number | undefined; readonly cursor?: string | null | undefined } = {},
     options?: CallOptions,
@@ -83,14 +83,14 @@ export class Jobs {
     return this.#caller.json("/v2/jobs/counts", { ...options, query: filter });
   }
 
-  /** The job now and after each change, until its end. Reconnects. */
+  /** The job now and after each change, until its end. Reconnects after a lost connection. */
   async *follow(id: string, options?: CallOptions): AsyncGenerator<Job> {
     for await (const { event, data } of this.events(id, options)) if (event === "job") yield data;
   }
 
   /**
-   * The events of a job, until its end: the job, and changes of its tasks. Reconnects. While the job has as many
-   * followers as the service allows, it is read every 5 s instead, without its tasks.
+   * The events of a job, until its end: the job, and changes of its tasks. Reconnects after a lost connection. While
+   * the job has as many followers as the service allows, the client reads it every 5 s instead, without its tasks.
    */
   async *events(id: string, { onReconnect, onPoll, ...options }: FollowOptions = {}): AsyncGenerator<JobStreamEvent> {
     const reconnect = (error: unknown): void => {
@@ -118,7 +118,7 @@ export class Jobs {
     }
   }
 
-  /** The completed job. Throws JobFailed for one that failed or was canceled. */
+  /** The completed job. Throws JobFailed if the job failed or was canceled. */
   async wait(id: string, options: CallOptions & { readonly onProgress?: (job: Job) => void } = {}): Promise<Job> {
     let job: Job | undefined;
     for await (job of this.follow(id, options)) options.onProgress?.(job);
@@ -132,15 +132,15 @@ export class Jobs {
   }
 
   /**
-   * Work of a higher priority, from -50 to 50, is assigned first; 50, the default, is the front. For a job that has not
-   * ended.
+   * Changes the priority, from -50 to 50, of a job that has not ended. Work of a higher priority is assigned first. 50,
+   * the default, is the front.
    */
   setPriority(id: string, priority = 50, options?: CallOptions): Promise<Job> {
     const json: ChangedJob = { settings: { priority } };
     return this.#caller.json(pathOf(id), { ...options, method: "PATCH", json });
   }
 
-  /** Starts an ended job again for the outputs that it did not finish. */
+  /** Restarts an ended job for the outputs that it did not finish. */
   retry(id: string, options?: CallOptions): Promise<Job> {
     return this.#caller.json(pathOf(id, "/retry"), { ...options, method: "POST" });
   }
@@ -153,7 +153,7 @@ export class Jobs {
     return this.#change("retry", jobs, options);
   }
 
-  /** ffprobe's data about the input and the outputs, or about one of them: a key, or `input`. */
+  /** ffprobe's data about the input and all outputs, or about a single file: the key of an output, or `input`. */
   metadata(id: string, key?: undefined, options?: CallOptions): Promise<JobMetadata>;
   metadata(id: string, key: string, options?: CallOptions): Promise<KeyMetadata>;
   metadata(id: string, key?: string, options?: CallOptions): Promise<JobMetadata | KeyMetadata> {
@@ -171,12 +171,14 @@ export class Jobs {
     return this.#caller.json(pathOf(id, "/commands"), options);
   }
 
-  /** The request as it was understood, without secrets. */
+  /** The request as the service understood it, without secrets. */
   request(id: string, options?: CallOptions): Promise<RequestView> {
     return this.#caller.json(pathOf(id, "/request"), options);
   }
 
-  /** How many jobs come before it, and about when a node begins it: null once it no longer waits. */
+  /**
+   * The number of jobs before this job, and the estimated time until a node starts it; null when the job does not wait.
+   */
   queue(id: string, options?: CallOptions): Promise<QueueView> {
     return this.#caller.json(pathOf(id, "/queue"), options);
   }
@@ -196,14 +198,15 @@ export class Jobs {
             cursor: jobs.cursor ?? undefined,
           }
         : jobs;
-    // A filter may select jobs the next time that have failed since. To cancel what is cancelled changes nothing.
+    // Retrying by a filter is not repeatable: the filter may then select jobs that have failed since. Canceling a
+    // canceled job changes nothing.
     const repeatable = what === "cancel" || "ids" in jobs;
     return this.#caller.json(`/v2/jobs/${what}`, { ...options, method: "POST", json, repeatable });
   }
 }
 
-/** The service allows a number of streams of a job; another one would wait for long. */
+/** The service limits the number of streams of a job. A further stream would wait long. */
 const isCrowded = (error: unknown): boolean => error instanceof CopraError && error.status === 429;
 
-/** Works on pages without https, too, where `crypto.randomUUID` does not exist. */
+/** Also works on pages without https, where `crypto.randomUUID` does not exist. */
 const randomKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");

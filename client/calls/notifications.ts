@@ -9,7 +9,7 @@ export class Notifications {
     this.#caller = caller;
   }
 
-  /** Sends a signed example of an event to a URL, and returns what it responded. */
+  /** Sends a signed example of an event to a URL, and returns the URL's response. */
   test(
     url: string,
     { event, ...options }: CallOptions & Pick<NotificationTest, "event"> = {},
@@ -18,8 +18,8 @@ export class Notifications {
   }
 
   /**
-   * Sends a notification of a job again, with the same id and body. With a `url` it is sent once to that URL, and
-   * `response` is what that responded.
+   * Sends a notification of a job again, with the same id and body. With a `url` it is sent once, to that URL, and
+   * `response` is the URL's response.
    */
   replay(
     jobId: string,
@@ -30,7 +30,7 @@ export class Notifications {
     return this.#caller.json(path, { ...options, method: "POST", ...(url === undefined ? {} : { json: { url } }) });
   }
 
-  /** Replaces the secret that signs webhooks; the previous one signs too for 24 hours. */
+  /** Replaces the secret that signs webhooks. The previous secret also signs them for 24 hours. */
   rotateSecret(options?: CallOptions): Promise<RotatedSecret> {
     return this.#caller.json("/v2/account/webhook-secret", { ...options, method: "POST" });
   }

@@ -1,8 +1,8 @@
-// Probes: what a node finds in a source.
+// Probes: a node inspects a source.
 import type { Caller, CallOptions } from "../http/caller.ts";
 import type { NewProbe, Probe } from "../types/api.ts";
 
-/** How long a response waits for the end of a probe; the service allows 30 s. */
+/** Seconds that a response waits for the end of a probe. The service allows 30 s. */
 const WAIT_S = 20;
 
 export class Probes {
@@ -12,10 +12,10 @@ export class Probes {
     this.#caller = caller;
   }
 
-  /** Begins a probe; `waitSeconds`, at most 30, is how long the response waits for its end. */
+  /** Starts a probe. The response waits for its end for `waitSeconds`, at most 30. */
   create(request: NewProbe, { waitSeconds = 0, ...options }: WaitOptions = {}): Promise<Probe> {
     const query = { wait: waitSeconds };
-    // One more probe does no harm.
+    // Safe to repeat: a second probe does no harm.
     return this.#caller.json("/v2/probes", { ...options, method: "POST", json: request, query, repeatable: true });
   }
 
@@ -23,7 +23,7 @@ export class Probes {
     return this.#caller.json(`/v2/probes/${encodeURIComponent(id)}`, { ...options, query: { wait: waitSeconds } });
   }
 
-  /** The probe at its end: `completed` with `metadata`, or `failed` with `error`. */
+  /** Runs a probe to its end. It is `completed` with `metadata`, or `failed` with `error`. */
   async run(request: NewProbe, options?: CallOptions): Promise<Probe> {
     let probe = await this.create(request, { ...options, waitSeconds: WAIT_S });
     while (probe.completed_at === null) probe = await this.get(probe.id, { ...options, waitSeconds: WAIT_S });

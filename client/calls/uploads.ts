@@ -1,24 +1,27 @@
-// Uploads of local files, in parts that can be sent again.
+// Uploads of local files in parts. A failed part can be sent again.
 import { type Bytes, type Caller, type CallOptions, isSizedStream } from "../http/caller.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
-/** What can be read anywhere: a `Blob` or `File`, what `fileSource` of `@copra/client/node` returns, or your own. */
+/** A source that can be read at any position: a `Blob`, a `File`, `fileSource` of `@copra/client/node`, or your own. */
 export type SlicedSource = {
   readonly size: number;
   slice(start: number, end: number): Bytes | Promise<Bytes>;
 };
 
 export type SendOptions = CallOptions & {
-  /** The name of the file; by default that of a `File`. */
+  /** The name of the file. A `File` has a name by default. */
   readonly name?: string | undefined;
-  /** Continues this upload: parts that the service has are not sent again. */
+  /** Continues this upload: parts that the service already has are not sent again. */
   readonly id?: string | undefined;
   /** The size of a stream in bytes. */
   readonly size?: number | undefined;
-  /** Parts that are sent at a time; 4 by default, and 1 for streams, of which a part at a time is in memory. */
+  /**
+   * Number of parts sent at the same time. By default 4, and 1 for streams: a part of a stream is in memory while it is
+   * sent.
+   */
   readonly concurrency?: number | undefined;
   /**
-   * Called with the new upload, and after each part; files of `@copra/client/node` also report while a part is sent.
+   * Called with the new upload, and after each part. Files of `@copra/client/node` also report while a part is sent.
    */
   readonly onProgress?: ((upload: Upload, sentBytes: number) => void) | undefined;
 };
@@ -40,7 +43,7 @@ export class Uploads {
     return this.#caller.json(pathOf(id), options);
   }
 
-  /** All uploads that are not removed yet, newest first; pages are read as they are needed. */
+  /** All uploads that are not removed yet, newest first. Reads pages as they are needed. */
   async *list(options?: CallOptions): AsyncGenerator<UploadSummary> {
     let cursor: string | null | undefined;
     do {
@@ -51,7 +54,7 @@ export class Uploads {
     } while (cursor !== null);
   }
 
-  /** Sends one part, from 1; sending it again replaces it. */
+  /** Sends a part; parts are counted from 1. Sending a part again replaces it. */
   part(id: string, number: number, body: Bytes, options?: CallOptions): Promise<UploadPart> {
     const call = { ...options, method: "PUT", body, timeoutSeconds: 0 } as const;
     return this.#caller.json(pathOf(id, `/parts/${number}`), call);
@@ -66,7 +69,9 @@ export class Uploads {
     return this.#caller.json(pathOf(id), { ...options, method: "DELETE" });
   }
 
-  /** Sends a whole file, several parts at a time, and completes the upload. `input: { upload: id }` uses it. */
+  /**
+   * Sends a whole file, several parts at a time, and completes the upload. A job reads it with `input: { upload: id }`.
+   */
   async send(source: SlicedSource | ReadableStream<Uint8Array>, options: SendOptions = {}): Promise<Upload> {
     const isStream = source instanceof ReadableStream;
     const { id, signal, onProgress, size = isStream ? undefined : source.size } = options;
@@ -93,7 +98,7 @@ export class Uploads {
         const start = (number - 1) * upload.part_size;
         const end = Math.min(start + upload.part_size, size);
         const isStored = stored.get(number) === end - start;
-        // A stream is also read where nothing is to be sent.
+        // A stream must also be read past parts that are already stored.
         if (isStream || !isStored) {
           const body = counted(await slices.slice(start, end), (bytes) => report(number, bytes));
           if (!isStored) await this.part(upload.id, number, body, { signal: partSignal });
@@ -105,14 +110,14 @@ export class Uploads {
       const concurrency = isStream ? 1 : (options.concurrency ?? 4);
       await Promise.all(Array.from({ length: concurrency }, sendParts));
     } finally {
-      // After a failure, the other parts are not sent in vain.
+      // Stops the other parts after a failure.
       stop.abort();
     }
     return this.complete(upload.id, { signal });
   }
 }
 
-/** The same bytes, which report how many of them were read. */
+/** The same bytes. They report the number of bytes that were read. */
 function counted(body: Bytes, report: (bytes: number) => void): Bytes {
   if (!isSizedStream(body)) return body;
   const { size } = body;
@@ -131,7 +136,7 @@ function counted(body: Bytes, report: (bytes: number) => void): Bytes {
   return { size, stream };
 }
 
-/** Slices of a stream, which are read one after another. */
+/** Slices of a stream. They must be read in order. */
 function inOrder(stream: ReadableStream<Uint8Array>): Pick<SlicedSource, "slice"> {
   const reader = stream.getReader();
   let rest: Uint8Array = new Uint8Array();

@@ -3,13 +3,13 @@ import { CopraError } from "./copra-error.ts";
 
 /** Options of all methods. */
 export type CallOptions = {
-  /** Ends the request, or the waiting for the next try; the method rejects with its reason. */
+  /** Aborts the request, or the wait before the next try. The method then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Bytes that are read when they are sent. Only for Node, whose `fetch` sends the length of a stream. */
+/** Bytes that are read only while they are sent. Only for Node, whose `fetch` sends the length of a stream. */
 export type SizedStream = { readonly size: number; stream(): ReadableStream<Uint8Array> };
-/** The body of a request; it is read again when the request is repeated. */
+/** The body of a request. It is read again when the request is repeated. */
 export type Bytes = Blob | Uint8Array | SizedStream;
 
 export type Call = CallOptions & {
@@ -17,13 +17,13 @@ export type Call = CallOptions & {
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, instead of JSON. */
+  /** Sent unchanged, instead of JSON. */
   readonly body?: Bytes | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if it may be repeated when nobody knows whether it was carried out; POST may not by default. */
+  /** True if the request may be repeated when nobody knows if it was carried out. POST is not repeatable by default. */
   readonly repeatable?: boolean;
   readonly retries?: number;
-  /** Seconds until a response; 0: no limit. 60 by default. */
+  /** Time limit for the response, in seconds; 0: no limit. 60 by default. */
   readonly timeoutSeconds?: number;
 };
 
@@ -40,21 +40,21 @@ export class Caller {
   readonly #fetch: Fetch;
   readonly #retries: number;
 
-  /** `authorization`: the value of the header. `url` may end in `/v2`. */
+  /** `authorization` is the value of the header. `url` may end in `/v2`. */
   constructor(url: string, authorization: string | undefined, fetch: Fetch | undefined, retries = 4) {
     this.base = url.replace(/(?<!\/)\/+$/, "").replace(/\/v2$/, "");
     this.#authorization = authorization;
-    // Browsers require `fetch` to be called as a function of its global.
+    // Browsers require a call of `fetch` as a function of its global object.
     this.#fetch = fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.#retries = retries;
   }
 
-  /** The body of the response. Repeats what may be repeated. Throws CopraError, or the signal's reason. */
+  /** The parsed body of the response. Repeats repeatable requests. Throws CopraError, or the signal's reason. */
   json<Body>(path: string, call?: Call): Promise<Body> {
     return this.send(path, call, (response) => response.json());
   }
 
-  /** The same with what `read` makes of the response, whose status is 2xx. */
+  /** The result of `read` for a response with status 2xx. Repeats and throws like `json`. */
   async send<Value>(path: string, call: Call = {}, read: (response: Response) => Promise<Value>): Promise<Value> {
     const { repeatable = call.method !== "POST", retries = this.#retries, signal } = call;
     for (let attempt = 0; ; attempt++) {
@@ -62,7 +62,7 @@ export class Caller {
         return await this.#attempt(path, call, read);
       } catch (error) {
         signal?.throwIfAborted();
-        // With 429 nothing was carried out.
+        // A request with response 429 was not carried out.
         const mayRepeat = error instanceof CopraError && error.retryable && (repeatable || error.status === 429);
         if (!mayRepeat || attempt >= retries) throw error;
         await pause(delayMs(attempt, error.retryAfterSeconds), signal);
@@ -114,7 +114,7 @@ export function delayMs(attempt: number, retryAfterSeconds = 0): number {
   return Math.max(retryAfterSeconds * 1000, delay / 2 + (Math.random() * delay) / 2);
 }
 
-/** Waits; rejects with the signal's reason when it is aborted. */
+/** Waits. Rejects with the signal's reason when the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {

@@ -9,9 +9,9 @@ export class CopraError extends Error {
   /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly code: ErrorCode | ClientErrorCode;
-  /** The field of the request that the message is about, such as `outputs.mp4:720p.path`, if it names one. */
+  /** The field of the request that the message names, such as `outputs.mp4:720p.path`, if it names a field. */
   readonly field: string | undefined;
-  /** Identifies the request in the logs of the service, if the response has such an id. */
+  /** Id of the request in the logs of the service, if the response has an id. */
   readonly requestId: string | undefined;
   /** True if the same request may succeed later. */
   readonly retryable: boolean;
@@ -37,17 +37,17 @@ export class CopraError extends Error {
     try {
       const { error_code, message } = JSON.parse(text);
       if (typeof error_code === "string" && typeof message === "string") {
-        // The service may be newer than this client, and have codes that it does not know.
+        // The service may be newer than this client, and send codes that the client does not know.
         return new CopraError(status, error_code as ErrorCode, message, headers);
       }
     } catch {
-      // Proxies respond with pages.
+      // Proxies respond with HTML pages.
     }
     return new CopraError(status, "response_not_valid", pageMessage(status, text, headers), headers);
   }
 }
 
-/** The message of a response that is not the service's own, but of what stands in front of it. */
+/** The message for a response that comes from a proxy in front of the service, not from the service. */
 function pageMessage(status: number, text: string, headers: Headers): string {
   const page = /^error code: \d+/.exec(text.trim())?.[0];
   const isChallenge = headers.get("cf-mitigated") !== null;

@@ -10,15 +10,15 @@ const SILENCE_SECONDS = 45;
 type StreamOptions = {
   readonly signal?: AbortSignal | undefined;
   readonly lastEventId?: string | undefined;
-  /** Called when a connection was lost and another one is tried. */
+  /** Called when a connection was lost and the client tries another connection. */
   readonly onReconnect?: ((error: unknown) => void) | undefined;
-  /** A connection that is silent for longer is replaced; 45 by default. */
+  /** Replaces a connection that is silent for longer; 45 by default. */
   readonly silenceSeconds?: number | undefined;
 };
 
 /**
- * The events of a stream, over as many connections as it takes: after one was lost, the next continues after the last
- * event. Ends never by itself. Throws CopraError for what no connection can change, or the signal's reason.
+ * The events of a stream. After a lost connection, the next connection continues after the last event. The stream never
+ * ends by itself. Throws CopraError for errors that reconnecting cannot fix, or the signal's reason.
  */
 export async function* eventsOf(
   caller: Caller,
@@ -35,7 +35,7 @@ export async function* eventsOf(
       headers: { accept: "text/event-stream", ...(id === "" ? {} : { "last-event-id": id }) },
       signal: AbortSignal.any(signals),
       timeoutSeconds: 0,
-      // Another connection is the next try.
+      // The next try is another connection.
       retries: 0,
     };
     try {
@@ -44,7 +44,7 @@ export async function* eventsOf(
       for await (const event of parse(response, inTime)) {
         failures = 0;
         if (event.id !== "") id = event.id;
-        // A message without data only sets where the stream goes on.
+        // A message without data only sets the position where the stream continues.
         if (event.data !== undefined) yield { ...event, data: event.data };
       }
     } catch (error) {
@@ -55,7 +55,7 @@ export async function* eventsOf(
       }
       onReconnect?.(error);
     } finally {
-      // Also when the caller wants no more events.
+      // Also closes the connection when the caller wants no more events.
       abort.abort();
     }
     await pause(delayMs(failures, retryAfterSeconds), signal);
@@ -64,7 +64,7 @@ export async function* eventsOf(
 
 type Message = Omit<ServerEvent, "data"> & { readonly data: string | undefined };
 
-/** The messages of one connection; ends with it. */
+/** The messages of a single connection, until it ends. */
 async function* parse(
   response: Response,
   inTime: <Value>(result: Promise<Value>) => Promise<Value>,
@@ -76,7 +76,7 @@ async function* parse(
   for (;;) {
     const read = await inTime(reader.read());
     if (read.done) return;
-    // A chunk may end between CR and LF: the LF then ends an empty line that ends nothing.
+    // A chunk may end between CR and LF. The LF then ends an empty line without a message.
     const lines = (text + read.value).split(/\r\n|\n|\r(?!$)/);
     text = lines.pop() ?? "";
     for (const line of lines) {
@@ -91,7 +91,7 @@ async function* parse(
   }
 }
 
-/** The result; aborts the connection when there is none in time. */
+/** The result. Aborts the connection when no result arrives in time. */
 async function within<Value>(seconds: number, result: Promise<Value>, abort: AbortController): Promise<Value> {
   const timer = setTimeout(() => abort.abort(new Error("The connection is silent")), seconds * 1000);
   try {

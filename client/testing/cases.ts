@@ -1,5 +1,5 @@
-// What the client must do in every runtime: Node, workerd, browsers and others run these cases on a server that behaves
-// as badly as the network does (test/services/client-service.ts).
+// Tests of the client for every runtime. Node, workerd, browsers and other runtimes run these cases on a server that
+// behaves as badly as the network does (test/services/client-service.ts).
 import { REQUEST_CASES } from "./request-cases.ts";
 import type { Case } from "./scenario.ts";
 import { STREAM_CASES } from "./stream-cases.ts";

@@ -1,4 +1,4 @@
-// Requests: what is repeated, and what errors have.
+// Tests of requests: retries and errors.
 import { Copra } from "../index.ts";
 import { type Case, collected, equal, ofCopraError, request, scenario } from "./scenario.ts";
 

@@ -1,7 +1,7 @@
-// What the cases share. They need only the platform of the web, because they run in browsers and workerd, too.
+// Helpers of the cases. They use only web APIs, because the cases also run in browsers and workerd.
 import { Copra, CopraError } from "../index.ts";
 
-/** A title, and what is tried on a server (test/services/client-service.ts). */
+/** A title, and a test on a server (test/services/client-service.ts). */
 export type Case = readonly [title: string, run: (origin: string) => Promise<void>];
 
 export const request = {
@@ -11,7 +11,7 @@ export const request = {
   notification: { type: "http", url: "https://example.com/hook" },
 } as const;
 
-/** A client of one scenario of the server, which counts requests apart for each name. */
+/** A client of a server scenario. The server counts requests separately for each URL. */
 export function scenario(origin: string, name: string) {
   const url = `${origin}/${name}/${crypto.getRandomValues(new Uint32Array(2)).join("")}`;
   const requests = async (): Promise<

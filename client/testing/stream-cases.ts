@@ -8,7 +8,7 @@ export const STREAM_CASES: readonly Case[] = [
     async (origin) => {
       const { copra, requests } = scenario(origin, "follow");
       const seen = (await collected(copra.jobs.follow("job"))).map(({ progress }) => Number.parseInt(progress, 10));
-      // What a connection brought just before it was lost may be lost with it: browsers give up what nobody has read.
+      // Browsers discard unread data of a lost connection, so the last events before the loss may be missing.
       equal([seen, seen.at(-1)], [seen.toSorted((one, other) => one - other), 100]);
       equal((await requests()).length, 3);
       equal((await copra.jobs.wait("job")).status, "job.completed");
@@ -42,7 +42,7 @@ export const STREAM_CASES: readonly Case[] = [
   [
     "events of the account arrive once and in order, also over lost connections",
     async (origin) => {
-      // Each connection brings the two events after the last one that its request names.
+      // Each connection brings two events: the next two after the event that its request names.
       const { copra, requests } = scenario(origin, "events");
       const events = await collected(copra.events({ lastEventId: "2" }), 6);
       equal(
@@ -62,7 +62,7 @@ export const STREAM_CASES: readonly Case[] = [
         (await collected(copra.events(options), 1)).map(({ event }) => event),
         ["gap"],
       );
-      // On a busy machine the client may wait in vain more than once, also for requests that have not arrived.
+      // On a busy machine, several requests may time out, including requests that never arrived.
       equal([(await requests()).length >= 2, reconnects.length >= 1], [true, true]);
     },
   ],

@@ -1,4 +1,4 @@
-// Which webhooks are verified, and which are refused.
+// Tests of webhooks: valid webhooks are verified, others are rejected.
 import { verifyWebhook, WebhookError } from "../index.ts";
 import { type Case, equal } from "./scenario.ts";
 

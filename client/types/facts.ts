@@ -1,4 +1,4 @@
-// Unions of the types of the API, and types that the API does not name.
+// Unions of the API's types, and types that the API does not name.
 import type {
   Attempt,
   GapEvent,
@@ -15,7 +15,7 @@ import type {
 /** The body of a notification, by its `event`. */
 export type NotificationPayload = InputPayload | OutputPayload | JobPayload;
 
-/** An event of the account; a stream continues after the one with an `id`. */
+/** An event of the account. A stream can continue after an event with an `id`. */
 export type AccountEvent =
   | { readonly id: string; readonly event: "job"; readonly data: JobEvent }
   | { readonly id: string; readonly event: "notification"; readonly data: NotificationEvent }

@@ -1,5 +1,5 @@
-// Formats of outputs as types: `mp4:720p` is one, `mp4:72Op` is not. The grammar is that of docs/api-v2.md; what a
-// container or codec supports is left to the service.
+// Formats of outputs as types: `mp4:720p` is a format, `mp4:72Op` is not. The grammar is in docs/api-v2.md. The service
+// checks that the container and the codec support the format.
 import type {
   AudioCodec,
   AudioContainer,
@@ -27,7 +27,7 @@ type Option =
   | `level=${number}`
   | `${"2pass" | "frag" | "metadata"}${"" | "=0" | "=1"}`;
 
-/** Names with a hyphen may have `_` instead, which otherwise separates tokens. */
+/** Names with a hyphen may be written with `_`. Elsewhere `_` separates tokens. */
 type Hyphenated<
   Text extends string,
   Names = ["prores_ks", "pcm_s16le", "pcm_u8", "pcm_alaw", "amr_nb", "pix_fmt"],
@@ -57,16 +57,16 @@ type IsToken<Text extends string, Token> = Text extends ""
       : false;
 
 type Segments<Text extends string> = Text extends `${infer First}:${infer Rest}` ? [First, ...Segments<Rest>] : [Text];
-/** Options are separated by either. */
+/** Commas or `_` separate options. */
 type Commas<Text extends string> = Text extends `${infer First}_${infer Rest}` ? `${First},${Commas<Rest>}` : Text;
-/** Segments that are left empty mean nothing. */
+/** Trailing empty segments mean nothing. */
 type Trimmed<Text extends string> = Text extends `${infer Rest}:` ? Trimmed<Rest> : Text;
 type IsVideo<Text> = Text extends string ? AllAre<Hyphenated<Text>, VideoToken, "_"> : true;
 type IsAudio<Text> = Text extends string ? AllAre<Hyphenated<Text>, AudioToken, "_"> : true;
 type IsOptions<Text> = Text extends string ? AllAre<Commas<Hyphenated<Text>>, Option, ","> : true;
 type IsSize<Text> = Text extends string ? AllAre<Text, Size, "_"> : true;
 
-/** The kind of a format; `never` if it is not valid. Formats are case-insensitive. */
+/** The kind of a format; `never` if the format is not valid. Formats are case-insensitive. */
 export type FormatKind<Key extends string> = KindOf<Segments<Trimmed<Lowercase<Key>>>>;
 type KindOf<Parts extends string[]> = Parts["length"] extends 1 | 2 | 3 | 4
   ? Parts[0] extends "httpstream"

@@ -18,7 +18,7 @@ type ParamsByKind = {
 };
 export type AnyOutputParams = ParamsByKind[keyof ParamsByKind];
 
-/** What a property name that is not a format gets as its type, so that the compiler's message contains it. */
+/** The type of a property whose name is not a format. The compiler's message then contains the name. */
 export type NotAFormat<Key extends string> = { readonly "this is not a format": Key };
 
 /** The parameters of an output by its format. */

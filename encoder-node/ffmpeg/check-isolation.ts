@@ -1,4 +1,4 @@
-// Checks at a node's start that ffmpeg can be isolated, and explains what the system forbids.
+// Checks at a node's start whether ffmpeg can be isolated, and names the system's restrictions if it cannot.
 import { readFile } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
@@ -12,7 +12,9 @@ import { findIsolation, type Isolation, isolationLevel } from "./sandbox/isolati
 import { openLoopback } from "./sandbox/loopback-network.ts";
 import { TOOL_FOLDERS_VARIABLE } from "./sandbox/sandbox-mounts.ts";
 
-/** `required`: the node starts only with full isolation. `best-effort`: it logs a warning about what is missing. */
+/**
+ * `required`: the node starts only with full isolation. `best-effort`: it logs a warning that names the missing parts.
+ */
 export const ISOLATION_CHOICES = ["required", "best-effort"] as const;
 export type IsolationChoice = (typeof ISOLATION_CHOICES)[number];
 
@@ -87,7 +89,7 @@ const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Explains what is missing and what to do, without a final period. */
+/** Explains which isolation is missing and how to enable it, without a final period. */
 async function explain({ sandbox, reason }: Isolation, { missing }: NodeIsolation): Promise<string> {
   if (process.platform !== "linux") return `${reason}`;
   if (missing.includes("limits")) return "prlimit is missing. Install util-linux";

@@ -1,4 +1,4 @@
-// How one run of an ffmpeg tool ends.
+// The result of a run of an ffmpeg tool.
 import type { ExceededLimit } from "./limits.ts";
 
 export type CommandFailure = {

@@ -1,12 +1,12 @@
 // Finds the line in ffmpeg's stderr that explains a failure.
 
 /**
- * A message of libswresample (`swr_next_pts`), which carries on as if nothing were wrong. It holds a whole gap in
- * memory before it fills the gap with silence, so that a small file can need more memory than there is.
+ * A message of libswresample (`swr_next_pts`), which continues regardless. It holds a whole gap in memory before it
+ * fills the gap with silence. A small file can therefore need more memory than the machine has.
  */
 export const UNFILLED_AUDIO_GAP = /Failed to compensate for timestamp delta/;
 
-/** Lines that report that something failed, but not what. */
+/** Lines that report a failure without its reason. */
 const UNINFORMATIVE = new RegExp(
   `^(?:${[
     "Codec \\(\\S+\\) not on whitelist",
@@ -58,7 +58,7 @@ export function lastErrorLine(stderrTail: string): string | null {
 
 /**
  * Keeps only the last component of each path. Folder names may contain spaces, so a path extends to the next quote,
- * colon or line end: losing a word of the message is better than showing a user name.
+ * colon or line end. Losing a word of the message is better than showing a user name.
  */
 export function withoutFolders(line: string): string {
   return line.replace(

@@ -1,4 +1,4 @@
-// Turns the end of a failed command into a code of the error table and one sentence for the client.
+// Turns the end of a failed command into a code of the error table and a sentence for the client.
 import { assertNever, type ErrorCode, type Failure } from "#shared/errors.ts";
 import { DISALLOWED_DECODER, disallowedDecoderMessage } from "#shared/media/decoders.ts";
 import { type CommandFailure, CRASH_SIGNALS } from "./command-result.ts";
@@ -15,7 +15,7 @@ const UNDECODED = /Cannot determine format of input|Decode error rate [\d.]+ exc
 const MOSTLY_UNDECODED = 69;
 
 /**
- * `UNDECODED` for one kind of stream. Since version 7, lines begin with a component such as `[vist#0:0/h264 @ 0x5]`.
+ * `UNDECODED` for one kind of stream. Since version 7, lines start with a component such as `[vist#0:0/h264 @ 0x5]`.
  */
 function undecoded(kind: "v" | "a"): RegExp {
   const component = `^\\[${kind}`;
@@ -29,7 +29,7 @@ const NO_DISK_SPACE = "The encoder node has no disk space left; free space on th
 const damaged = (streams: string): string =>
   `${streams} cannot be decoded; the file may be damaged, so export it again`;
 
-/** The first match wins: what the machine lacks explains more than what failed as a result. */
+/** The first match wins. Missing resources of the machine come first, because they cause other failures. */
 const PATTERNS: readonly Pattern[] = [
   {
     stderr: /No space left on device|Disk quota exceeded|File too large/i,
@@ -83,7 +83,7 @@ const PATTERNS: readonly Pattern[] = [
       "The container does not take the packets of this output; choose another container, or encode instead of copying",
   },
   {
-    // The encoder of AAC, about samples that are no numbers.
+    // The AAC encoder, for samples that are not numbers.
     stderr: /Input contains \(near\) NaN/,
     code: "encoding_failed",
     message: "The input's audio is damaged: its samples are not valid; export the input again",
@@ -180,8 +180,8 @@ function signalFailure(signal: NodeJS.Signals | undefined): Failure {
 }
 
 /**
- * The decoder that ffmpeg was not allowed to open for a stream that the run needs, or null. ffmpeg also complains about
- * streams that it only looks at, and continues.
+ * Returns the decoder that ffmpeg was not allowed to open for a stream that the run needs, or null. ffmpeg also
+ * complains about streams that the run does not need, and continues.
  */
 function refusedDecoder(stderrTail: string): string | null {
   return /Error while opening decoder/.test(stderrTail) ? (DISALLOWED_DECODER.exec(stderrTail)?.[1] ?? null) : null;

@@ -1,15 +1,17 @@
-// Limits on the time, memory and disk space of one run of ffmpeg or ffprobe. They exceed what honest work needs. Pure.
+// Limits on the time, memory and disk space of a run of ffmpeg or ffprobe, above the needs of any honest work. Pure.
 
 export type RunLimits = {
   /** Elapsed time. */
   readonly wallMs: number;
   /** CPU time of all threads together. The kernel enforces it, even when this process hangs. */
   readonly cpuSeconds: number;
-  /** Size of the address space, which is what the kernel can limit. Null: no limit. */
+  /** Size of the address space: the kernel limits this, not the memory in use. Null: no limit. */
   readonly memoryBytes: number | null;
   /** Size of each written file. */
   readonly fileBytes: number;
-  /** Processes and threads of the run. Null: no limit, where the kernel would count those of other programs. */
+  /**
+   * Processes and threads of the run. Null: no limit, because the kernel would also count other programs' processes.
+   */
   readonly processes: number | null;
   /** Number of files in the run's folder. */
   readonly files: number;
@@ -23,13 +25,13 @@ export type ExceededLimit = "frames" | "time" | "file" | "files" | "disk";
 const HOUR_MS = 3_600_000;
 const GIB = 2 ** 30;
 
-/** A chunk of one second may need an hour: two-pass AV1 at 8192x4320 takes about ten seconds per frame on two cores. */
+/** A chunk of a second may need an hour: two-pass AV1 at 8192x4320 takes about ten seconds per frame on two cores. */
 const FLOOR_MS = HOUR_MS;
 /**
  * Milliseconds per millisecond of the longest output. A full ladder up to 2160p in VP9 takes about 150 on two cores.
  */
 const WALL_FACTOR = 200;
-/** The most for any run, and the limit for outputs of unknown duration. */
+/** The limit for outputs of unknown duration, and the maximum for any run. */
 const CEILING_MS = 7 * 24 * HOUR_MS;
 const UNKNOWN_MS = 48 * HOUR_MS;
 
@@ -41,9 +43,9 @@ const FILE_FLOOR_BYTES = 2 * GIB;
 export const DISK_RESERVE_BYTES = GIB / 2;
 
 /**
- * The share of memory that one run may use. The system, this process and the disk cache of sources use the remainder. A
- * limit by frame size would equal the whole memory of most machines, because a command makes several outputs, each of
- * which takes this much address space (MiB, measured on two cores with the presets of the plans):
+ * The share of memory that a run may use. The system, this process and the disk cache of sources use the remainder. A
+ * limit by frame size would equal the whole memory of most machines: a command makes several outputs, and each takes
+ * this much address space (MiB, measured on two cores with the presets of the plans):
  *
  *              x264  x265   VP9  SVT-AV1
  * 1920x1080    1240  1190   900     2200
@@ -56,13 +58,16 @@ const MEMORY_FLOOR_BYTES = 4 * GIB;
 const THREADS_BYTES_PER_CPU = 8 * 72 * 2 ** 20;
 
 /**
- * Threads of all encoders, decoders and filters of a run: for each of thirty outputs, x264 has 1.5 threads a core and
- * its filters one.
+ * Threads of all encoders, decoders and filters of a run. For each of thirty outputs, x264 has 1.5 threads per core,
+ * and the filters have 1.
  */
 const processLimit = (cpus: number): number => 1024 + 256 * cpus;
-/** More than the threads of one decoder. */
+/** More threads than a decoder starts. */
 const PROBE_PROCESSES = 1024;
-/** An image for each second of a day has half as many. Segments of streams leave the folder as they are complete. */
+/**
+ * About twice the images of a day at an image per second. Stream segments leave the folder as soon as they are
+ * complete.
+ */
 const MAX_FILES = 200_000;
 
 export type Machine = {
@@ -105,9 +110,10 @@ const memoryLimit = (memoryBytes: number, cpus: number): number =>
   Math.floor(Math.max(MEMORY_FLOOR_BYTES, memoryBytes * MEMORY_SHARE) + cpus * THREADS_BYTES_PER_CPU);
 
 /**
- * Limits of a run of ffprobe, which writes no file. It reads more than it computes: on a busy machine the elapsed time
- * ends it, and the CPU limit ends a file that keeps it computing. Its memory suffices for several frames of 8192x4320
- * and the index of a long video (24 bytes per packet); a header of 1 kB can declare billions of packets.
+ * Limits of a run of ffprobe, which writes no file. ffprobe reads more than it computes. The limit on elapsed time ends
+ * it on a busy machine, and the CPU limit ends it on a file that keeps it computing. The memory suffices for several
+ * frames of 8192x4320 and the index of a long video (24 bytes per packet). A header of 1 kB can declare billions of
+ * packets.
  */
 export const probeLimits = (wallMs: number): RunLimits => ({
   wallMs,
@@ -128,7 +134,7 @@ type Resource = "cpu" | "as" | "fsize" | "nofile" | "nproc";
 
 /**
  * Arguments of util-linux's prlimit. The CPU limit first sends SIGXCPU, which distinguishes it from other kills;
- * SIGKILL follows after ten seconds. Values are capped at the hard limits, because prlimit would fail for higher ones.
+ * SIGKILL follows after ten seconds. Values are capped at the hard limits, because prlimit fails for higher values.
  */
 export function limitArguments(
   { cpuSeconds, memoryBytes, fileBytes, processes }: RunLimits,

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { type ProcessGroup, startGroup } from "./process-group.ts";
 
-/** The command lines of all processes that have this text in theirs. */
+/** The command lines of all processes that contain this text. */
 async function alive(marker: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "stat,args"]);
   return stdout.split("\n").filter((line) => line.includes(marker) && !line.startsWith("Z"));
@@ -12,7 +12,7 @@ async function alive(marker: string): Promise<string[]> {
 const shell = (script: string): ProcessGroup =>
   startGroup({ program: "/bin/sh", argv: ["-c", script], cwd: "/", env: { PATH: process.env.PATH } });
 
-// In a sandbox the kernel would end them. Not everywhere is one.
+// The kernel ends the children in a sandbox, but not every system has a sandbox.
 it.each<[string, (marker: string) => ProcessGroup]>([
   ["that a process left when it ended", (marker) => shell(`sleep ${marker} & exit 0`)],
   [

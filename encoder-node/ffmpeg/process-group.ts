@@ -60,7 +60,7 @@ let killsOnExit = false;
 
 function remember(leader: number): void {
   running.add(leader);
-  // One listener for all groups: a listener per group would trigger Node's leak warning on a busy machine.
+  // A single listener for all groups: a listener per group would trigger Node's leak warning on a busy machine.
   if (!killsOnExit) process.once("exit", () => running.forEach(killGroup));
   killsOnExit = true;
 }

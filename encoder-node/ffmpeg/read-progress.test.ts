@@ -37,7 +37,7 @@ test.each<[string, string, object]>([
   expect(rateOf(readAll(text))).toEqual(expected);
 });
 
-it("reads the same however the text is split", () => {
+it("gives the same result however the text is split", () => {
   const text = block("10", "400000") + block("N/A", "N/A") + block("20", "800000", "end");
   expect(readAll(...text)).toEqual(readAll(text));
 });

@@ -16,7 +16,9 @@ export type Progress = {
 /** Parser state: the last complete block, the next block so far, and the rest of an incomplete line. */
 export type ProgressReading = { readonly progress: Progress; readonly building: Progress; readonly rest: string };
 
-/** ffmpeg's lines are short. Of a longer one, this much of its end is kept, so that no output grows without a bound. */
+/**
+ * ffmpeg's lines are short. The parser keeps only this much of a longer line's end, so that memory use stays bounded.
+ */
 const MAX_LINE_CHARS = 4096;
 
 const NOTHING_YET: Progress = { frame: 0, outTimeMs: 0, ended: false, fps: null, speed: null };
@@ -24,7 +26,7 @@ export const INITIAL_PROGRESS: ProgressReading = { progress: NOTHING_YET, buildi
 
 /**
  * Parses the next piece of text, which may end anywhere. `progress` of the result is the last complete block. A value
- * that ffmpeg does not know yet (`N/A`) keeps the previous one.
+ * that ffmpeg does not know yet (`N/A`) leaves the previous value in place.
  */
 export function readProgress(reading: ProgressReading, text: string): ProgressReading {
   const lines = (reading.rest + text).split("\n");
@@ -50,10 +52,10 @@ function takeLine(building: Progress, line: string): Progress {
   return building;
 }
 
-/** Far above any encoder; right after the start of a run ffmpeg may print more. */
+/** Far above the rate of any encoder. ffmpeg may print more right after the start of a run. */
 const MAX_RATE = 1_000_000;
 
-/** How fast a run encodes, as far as it is known. */
+/** The encoding rate of a run, without the values that are unknown. */
 export function rateOf({ fps, speed }: Pick<Progress, "fps" | "speed">): EncodingRate {
   const isKnown = (rate: number | null): rate is number => rate !== null && rate > 0 && rate <= MAX_RATE;
   return { ...(isKnown(fps) ? { fps } : {}), ...(isKnown(speed) ? { speed } : {}) };

@@ -103,11 +103,11 @@ it("settles when a child that left the group holds the pipes", async () => {
   const child = `setsid sh -c 'touch ${left}; exec sleep ${marker}'`;
   const value = await runCommand(shell(`${child} & until [ -e ${left} ]; do sleep 0.02; done; exit 3`));
   expect(value).toMatchObject({ ok: false, reason: "exit", exitCode: 3 });
-  // In a namespace of its own for processes, the child has ended with its parent.
+  // With a separate process namespace, the child has already ended with its parent.
   await promisify(execFile)("pkill", ["-f", `sleep ${marker}`]).catch(() => undefined);
 });
 
-it("stops a command that makes no progress, but not one that progresses slowly", SLOW, async () => {
+it("stops a command that makes no progress, but not a slow command", SLOW, async () => {
   const block = "echo frame=$i; echo progress=continue";
   const stuck = { ...shell(`i=1; while true; do ${block}; sleep 0.05; done`), stallMs: 3000 };
   const slow = { ...shell(`for i in 1 2 3 4 5 6 7 8 9; do ${block}; sleep 0.5; done`), stallMs: 3000 };
@@ -132,7 +132,7 @@ it.each(ends)("kills running commands when its own process ends by %s", async (e
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["pipe", "ignore", "ignore"],
   });
-  // The programs that wrap it, which name it among their arguments, are not yet set to end with their parent.
+  // Waits for the program itself. Its wrappers name it in their arguments, but do not yet end with their parent.
   await expect.poll(() => isAlive(`\n/bin/sleep ${marker}`)).toBe(true);
   child.stdin.write("end");
   await once(child, "exit");

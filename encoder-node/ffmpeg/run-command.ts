@@ -1,4 +1,4 @@
-// Runs one ffmpeg or ffprobe command: watches its progress and limits, and kills it with everything that it started.
+// Runs an ffmpeg or ffprobe command: watches its progress and limits, and kills it with all processes that it started.
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename } from "node:path";
@@ -52,7 +52,7 @@ const STDERR_TAIL_BYTES = 8192;
 /** A run that writes 1 GB/s cannot use up the disk reserve between two checks. */
 const DISK_CHECK_MS = 250;
 
-/** As many files as a run leaves to the node's other work. */
+/** Files that a run leaves for the node's other work. */
 const FREE_FILES = 10_000;
 const FILES_CHECK_MS = 1000;
 
@@ -61,7 +61,7 @@ const isRunaway = (frame: number, expected: number): boolean => frame > expected
 
 /**
  * Runs a command within the limits of limits.ts. Always resolves. After an abort, a stall or an exceeded limit the
- * process group gets SIGKILL: nobody needs its output, and ffmpeg 7 with `-nostdin` ignores SIGTERM and keeps encoding.
+ * process group gets SIGKILL. Nobody needs its output, and ffmpeg 7 with `-nostdin` ignores SIGTERM and keeps encoding.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
   const machine = await thisMachine(command.writesNothing ? null : command.cwd);
@@ -133,10 +133,10 @@ async function whenTooManyFiles(folder: string, most: number, act: () => void): 
   if ((await readdir(folder).catch(() => [])).length > most) act();
 }
 
-/** ffmpeg catches SIGXCPU and, as after every signal that asks it to stop, exits with one of these codes (ffmpeg.c). */
+/** Exit codes of ffmpeg (ffmpeg.c) after every signal that asks it to stop, including SIGXCPU. */
 const STOPPED_BY_SIGNAL: ReadonlySet<number | null> = new Set([123, 255]);
 
-/** Why a run failed that this process did not stop: an error of its own, a limit of the kernel, or another signal. */
+/** The cause of a failure that this process did not trigger: ffmpeg's own error, a kernel limit, or another signal. */
 function causeOf({ exitCode, signal }: ProcessEnd, { cpuSeconds, exceededByFile }: RunLimits, tookMs: number): Cause {
   const mayHaveUsedUpCpu = tookMs * availableParallelism() >= cpuSeconds * 1000;
   if (signal === "SIGXCPU" || (STOPPED_BY_SIGNAL.has(exitCode) && mayHaveUsedUpCpu)) return { reason: "time" };

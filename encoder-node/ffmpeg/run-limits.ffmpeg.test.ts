@@ -41,7 +41,7 @@ it("lets a run wait for its input, however long", async () => {
   expect(await runCommand({ ...waiting, mayWait: () => false })).toMatchObject({ ok: false });
 });
 
-describe.skipIf(isolation.prlimit.length === 0)("where there is prlimit", () => {
+describe.skipIf(isolation.prlimit.length === 0)("with prlimit", () => {
   it.each<[string, string[], Partial<RunLimits>, string, ErrorCode]>([
     ["CPU time", busy(...VOID), { cpuSeconds: 1 }, "time", "encoding_failed"],
     ["the size of a file", busy("-y", "a.nut"), { fileBytes: 1e6, exceededByFile: "file" }, "file", "encoding_failed"],
@@ -53,7 +53,7 @@ describe.skipIf(isolation.prlimit.length === 0)("where there is prlimit", () => 
   });
 
   it("fails a run that needs more memory than its limit, and names the reason", async () => {
-    // The size of the output, because input frames that do not fit into memory are taken for a damaged input.
+    // Only the output is large: ffmpeg takes input frames that do not fit into memory for a damaged input.
     const large = [...busy("-frames:v", "30"), "-vf", "scale=3840:2160", "-c:v", "libx264"];
     const result = await runCommand(command([...large, ...VOID], { memoryBytes: 900 * 2 ** 20 }));
     expect(result.ok ? null : explainFailure(result.stderrTail, result)).toEqual({
@@ -85,7 +85,7 @@ describe.skipIf(isolation.prlimit.length === 0)("where there is prlimit", () => 
   });
 });
 
-it.skipIf(!isolation.sandbox?.countsProcesses)("limits the processes of a run by themselves", async () => {
+it.skipIf(!isolation.sandbox?.countsProcesses)("limits the processes of each run separately", async () => {
   const script = "for i in $(seq 1 60); do sleep 20 & done; exit 0";
   const forking = { ...command([], { processes: 30 }), path: "/bin/sh", argv: ["-c", script] };
   const result = await runCommand(forking);

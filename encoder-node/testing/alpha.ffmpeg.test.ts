@@ -57,7 +57,7 @@ it.each([
   ]);
 });
 
-it("alpha stays in an animated webp, and in images that are made by seeking", async () => {
+it("keeps alpha in an animated webp, and in images that are made by seeking", async () => {
   const path = await openWorkshop(folder).make("long.mov", `${SOURCE.replace("d=2", "d=60")} -c:v png -pix_fmt rgba`);
   const { outputs } = await processSource(path, [
     { format: "gif:32x", params: { scene: { number: 1, duration: 1 } } },

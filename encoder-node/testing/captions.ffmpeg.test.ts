@@ -1,4 +1,4 @@
-// Closed captions inside of the source's video: copied or left out, and announced as they are.
+// Closed captions in the source's video: copied or left out, and announced accordingly.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,7 +58,7 @@ it("drops the captions of the source if asked to, and announces none", async () 
   expect(await announced(packages)).toEqual(["CLOSED-CAPTIONS=NONE", "CLOSED-CAPTIONS=NONE"]);
 });
 
-it("makes the same of captions in chunks", async () => {
+it("makes the same captions in chunks as in the whole", async () => {
   const requests = [{ format: "mp4" }, { format: "mp4", params: { captions: "drop" } }];
   const { whole, joined } = await makeBoth(clip, requests, [2], (argv) => [...argv]);
   for (const { folder, outputs } of [whole, joined]) {

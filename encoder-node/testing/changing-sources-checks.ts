@@ -1,4 +1,4 @@
-// Checks of sources that change midway, or whose audio is unusual: inspection, plan, ffmpeg and what a player shows.
+// Checks of sources that change midway, or whose audio is unusual: inspection, plan, ffmpeg and the frames of a player.
 import { expect } from "vitest";
 import type { OutputOptions } from "#shared/testing/output-specs.ts";
 import { decode, decodeAudio } from "./plan-runs.ts";
@@ -29,7 +29,7 @@ export async function shownSizes(file: string): Promise<string[]> {
   });
 }
 
-/** Frames of another shape, as `48x36`, keep it in the second of three seconds. */
+/** Checks that frames of another shape, such as `48x36`, keep it in the second of three seconds. */
 export async function checkProportions(path: string, changed: string): Promise<void> {
   const first = "64x48";
   const outputs: OutputOptions[] = [
@@ -49,7 +49,7 @@ export async function checkProportions(path: string, changed: string): Promise<v
   expect(images.flat()).toEqual([first, changed, first]);
 }
 
-/** True if each tenth of a second is audible. */
+/** For each tenth of a second: true if it is audible. */
 async function audible(file: string): Promise<boolean[]> {
   const samples = await decodeAudio(file);
   return Array.from({ length: Math.floor(samples.length / 4800) }, (_, at) =>
@@ -57,13 +57,13 @@ async function audible(file: string): Promise<boolean[]> {
   );
 }
 
-/** Audio of three seconds is heard without a pause, and begins `lateSeconds` after the video. */
+/** Checks that audio of three seconds plays without a pause, and starts `lateSeconds` after the video. */
 export async function checkContinuity(path: string, lateSeconds: number): Promise<void> {
   const formats = ["mp3", "ogv", "mp4", "avi:mpeg4:mp3_stereo"];
   const { outputs } = await processSource(path, [...formats.map((format) => ({ format })), STREAM]);
   for (const [at, output] of outputs.entries()) {
     const heard = await audible(filesOf(output)[0] ?? "");
-    // An mp3 file begins with its audio.
+    // An mp3 file starts with its audio.
     const silent = at === 0 ? 0 : lateSeconds * 10;
     // ffmpeg 5 loses a few frames at each change.
     const tenths = heard.slice(silent + 1, silent + (isFfmpeg5 ? 27 : 29));
@@ -80,7 +80,7 @@ export async function peak(file: string, filter: string): Promise<number> {
   return samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
 }
 
-/** Copies have all frames of `original`, at even times. */
+/** Checks that copies have all frames of `original`, at even times. */
 export async function checkCopies(path: string, original = path): Promise<void> {
   const formats = ["mkv:copy:x", "mpegts:copy:x", "mp4:copy:x"].map((format) => ({ format }));
   const { outputs } = await processSource(path, formats);
@@ -89,13 +89,13 @@ export async function checkCopies(path: string, original = path): Promise<void> 
     const file = filesOf(output)[0] ?? "";
     expect(Buffer.compare(await decode(file, "null", "yuv420p"), own), `output ${at}`).toBe(0);
     const times = (await shownFrames(file)).map(({ seconds }) => seconds);
-    // An elementary stream begins with a gap.
+    // An elementary stream starts with a gap.
     const steps = times.slice(2).map((time, frame) => time - (times[frame + 1] ?? 0));
     expect(steps.every((step) => Math.abs(step - 0.04) < 0.002)).toBe(true);
   }
 }
 
-/** Video with a reserved color matrix has all its frames, in videos and images. */
+/** Checks that video with a reserved color matrix keeps all its frames, in videos and images. */
 export async function checkReserved(path: string): Promise<void> {
   const { outputs, probe } = await processSource(path, [{ format: "mp4" }, { format: "jpg", number: 2 }]);
   expect(probe.streams.find(({ codec_type }) => codec_type === "video")?.color_space).toBe("reserved");
@@ -104,7 +104,7 @@ export async function checkReserved(path: string): Promise<void> {
   expect((await Promise.all(filesOf(outputs[1]).map(shownSizes))).flat()).toEqual(["64x48", "64x48"]);
 }
 
-/** The first frame looks like that of the source. */
+/** Checks that the first frame looks like the first frame of the source. */
 export async function checkFirstFrame(path: string, format: string): Promise<void> {
   const { outputs } = await processSource(path, [{ format }]);
   const [made, own] = await Promise.all(

@@ -42,7 +42,7 @@ it("keeps the proportions of all frames of a turned phone", async () => {
   await checkProportions(await turnedPhone(openWorkshop(folder)), "36x48");
 });
 
-it("plays audio whose format changes, and that begins late, without inserted silence", async () => {
+it("plays late audio whose format changes, without inserted silence", async () => {
   await checkContinuity(await changingAudio(0.5)(openWorkshop(folder)), 0.5);
 });
 
@@ -83,6 +83,6 @@ it("shows the only frame of a song in a stream as long as the audio", SLOW, asyn
   expect((await shownFrames(playlist)).at(-1)?.seconds).toBeCloseTo(12.8, 0);
 });
 
-it("gives a frame that is shown for long its bits", async () => {
+it("spends enough bits on a frame that is shown for long", async () => {
   await checkFirstFrame(await stillScreen(openWorkshop(folder)), "mp4");
 });

@@ -58,7 +58,7 @@ it.each(["mp4:::quality=4,maxrate=1000k", "mp4:hevc", "webm:vp8", "mp4:15fps"])(
   },
 );
 
-it("has no segment that is longer than announced in a stream of frames that are shown for long", async () => {
+it("makes no segment longer than announced from frames that are shown for long", async () => {
   const path = await stillScreen(openWorkshop(folder));
   const { outputs } = await processSource(path, [STREAM]);
   const master = filesOf(outputs[0])[0] ?? "";

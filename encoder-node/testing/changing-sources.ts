@@ -7,9 +7,7 @@ const WHITE = (size: string) => `-f lavfi -i color=white:s=${size}:r=25:d=1`;
 const TONE = "-f lavfi -i sine=r=48000:d=1";
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p";
 
-/**
- * Parts of a second each, one after the other in one MPEG-TS, as a broadcast changes. `options` are those of a part.
- */
+/** An MPEG-TS with consecutive parts of a second each, as a broadcast changes. `options`: ffmpeg's options by part. */
 async function broadcast({ make, edit }: SourceWorkshop, name: string, options: readonly string[]): Promise<string> {
   const parts: string[] = [];
   for (const [at, option] of options.entries()) {
@@ -61,7 +59,7 @@ export const multiplex: RealWorldSource = ({ make }) => {
   return make("multiplex.ts", `${inputs} ${maps} ${X264} -c:a mp2`);
 };
 
-/** A song whose video is its cover, in one frame. */
+/** A song whose video is its cover, in a single frame. */
 export const oneFrameSong: RealWorldSource = ({ make }) =>
   make("song.mp4", `-f lavfi -i testsrc2=s=64x48:r=25:d=0.04 -f lavfi -i sine=d=13 ${X264} -c:a aac`);
 
@@ -86,7 +84,7 @@ export const reorderedFrames =
   ({ make }) =>
     make(name, `-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v ${encoder} -bf 2 -pix_fmt yuv420p`);
 
-/** MPEG-4 as DivX stored it in AVI: a packet with two frames, then one without a frame of its own. */
+/** MPEG-4 as DivX stored it in AVI: a packet with two frames, then a packet without a frame of its own. */
 export const packedFrames: RealWorldSource = async ({ make, edit }) => {
   await make(
     "unpacked.avi",

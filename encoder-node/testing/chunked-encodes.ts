@@ -1,4 +1,4 @@
-// Encodes a clip in chunks that are joined, and in one piece, and decodes both for comparison.
+// Encodes a clip in chunks that are joined, and as a whole, and decodes both for comparison.
 
 import { execFile } from "node:child_process";
 import { appendFile, mkdtemp, readFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ const { ffprobe } = tested;
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 } as const;
 const execute = promisify(execFile);
 
-/** Short, so that chunks of clips of a few seconds do not begin before the file. */
+/** Short, so that chunks of clips of a few seconds do not start before the file. */
 const PREROLL_MS = 3700;
 
 /** Changes the arguments of every run, for the whole clip and for chunks. A run without arguments is skipped. */
@@ -47,7 +47,7 @@ export const lossless: Tweak = (argv) => {
 export type Made = { readonly folder: string; readonly outputs: readonly PlannedOutput[] };
 export type Both = { readonly whole: Made; readonly joined: Made; readonly chunks: readonly (readonly ChunkTrack[])[] };
 
-/** Makes outputs of a clip in one piece, and in chunks that begin at the first split points after these seconds. */
+/** Makes outputs of a clip as a whole, and in chunks that start at the first split points after these seconds. */
 export async function makeBoth(
   clip: string,
   requests: readonly OutputOptions[],
@@ -106,7 +106,7 @@ async function madeOf(
 async function runAll(runs: readonly PlannedRun[], cwd: string, tweak: Tweak): Promise<void> {
   for (const argv of runs.map((run) => tweak(run.argv)).filter(({ length }) => length > 0)) {
     const { stderr } = await execute(FFMPEG, argv, { ...options, cwd });
-    // Decoding that begins within an open GOP reports missing references. Those frames are trimmed.
+    // Decoding that starts within an open GOP reports missing references. Those frames are trimmed.
     const errors = stderr
       .split("\n")
       .filter((line) => !/^$|mmco: unref short failure|Last message repeated/.test(line));

@@ -44,7 +44,7 @@ export type ChunkTestBed = {
   close(): Promise<void>;
 };
 
-/** One node, a scratch bucket, and these clips on a server. */
+/** Opens a node, a scratch bucket, and a server with these clips. */
 export async function openChunkTestBed(clips: readonly Clip[]): Promise<ChunkTestBed> {
   const folder = await mkdtemp(pathOf(tmpdir(), "copra-chunked-"));
   for (const name of clips) {
@@ -76,7 +76,7 @@ export const leaseOf = (job: string, task: string): string => `${job}.${task}.1`
 
 export type Outputs = { readonly result: TaskResult & { kind: "encode" | "join" }; readonly storage: TestStorage };
 
-/** Encodes the outputs as one task, in one run. `given` overrides deps of the task. */
+/** Encodes the outputs as a single task, in a single run. `given` overrides deps of the task. */
 export async function encodeWhole(
   testBed: ChunkTestBed,
   clip: Clip,
@@ -125,8 +125,8 @@ export async function chunkTasks(testBed: ChunkTestBed, clip: Clip, outputs: Out
 }
 
 /**
- * Encodes the outputs in chunks and joins them; `given` overrides deps of the join, and `changed` its task and
- * `changedChunk` those of the chunks.
+ * Encodes the outputs in chunks and joins them. `given` overrides deps of the join, `changed` replaces its task, and
+ * `changedChunk` replaces the tasks of the chunks.
  */
 export async function encodeInChunks(
   testBed: ChunkTestBed,

@@ -1,10 +1,10 @@
-// Tables of which `npm test` tries the first rows, and the slow run all others (`npm run test:slow`).
+// Test tables: `npm test` tries their first rows, and the slow run (`npm run test:slow`) tries all others.
 import { type TestOptions, test } from "vitest";
 
-/** Options of what the slow run tries, and `npm test` does not. */
+/** Options of tests that only the slow run tries, not `npm test`. */
 export const SLOW: TestOptions = { tags: ["slow"] };
 
-/** Every `nth` row of a long table, and all of them in the soak (`npm run test:soak`). */
+/** Every `nth` row of a long table; all rows in the soak (`npm run test:soak`). */
 export const everyNth = <Row>(nth: number, rows: readonly Row[]): readonly Row[] =>
   process.env.COPRA_SOAK === "1" ? rows : rows.filter((_, at) => at % nth === 0);
 

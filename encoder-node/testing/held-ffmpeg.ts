@@ -1,9 +1,9 @@
-// The real ffmpeg, whose runs have written everything but do not end before a test has seen what it waits for.
+// The real ffmpeg, whose runs write everything, but do not end before a test releases them.
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { tools } from "./task-deps.ts";
 
-/** A run does not end while this file is in its folder, the only one that its sandbox lets it write to. */
+/** A run does not end while this file is in its folder, the only writable folder of its sandbox. */
 const HELD = "held";
 
 /** Holds the runs that have the option; the tool is stored in the folder. */

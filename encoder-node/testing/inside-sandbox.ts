@@ -1,5 +1,5 @@
-// Runs a program in place of ffmpeg that reports what it can see, write and reach. As a program of its own
-// (`node inside-sandbox.ts <folder> <network>`) it prints that report, so that tests can run it as another user.
+// Runs a program in place of ffmpeg that reports the files, folders and ports that it can reach. Also a program
+// (`node inside-sandbox.ts <folder> <network>`) that prints the report, so that tests can run it as another user.
 import { mkdir, mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -58,7 +58,7 @@ export type Inspection = {
   readonly proxyPort: number;
 };
 
-/** What a run in a folder below `home` sees. `home` also contains another task's folder and the node's reports. */
+/** Inspects a run in a folder below `home`. `home` also contains another task's folder and the node's reports. */
 export async function inspectSandbox(home: string, kind: "none" | "loopback"): Promise<Inspection> {
   const folder = await mkdtemp(join(home, "w-"));
   const source = join(home, "source.bin");

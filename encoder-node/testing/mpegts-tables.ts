@@ -22,7 +22,7 @@ export function asDataStream(bytes: Buffer, pid: number): Buffer {
 
 /** Sets a stream's type in the packet's table. */
 function retype(packet: Buffer, pid: number): boolean {
-  // The table begins after the packet's header and a pointer.
+  // The table starts after the packet's header and a pointer.
   const section = 5 + (packet[4] ?? 0);
   const end = section + 3 + (packet.readUInt16BE(section + 1) & 0xfff) - 4;
   let found = false;
@@ -38,7 +38,7 @@ function retype(packet: Buffer, pid: number): boolean {
   return found;
 }
 
-/** Zeroes the payload of the packet, except the header of a PES packet that begins in it. */
+/** Zeroes the payload of the packet, except the header of a PES packet that starts in it. */
 function blank(packet: Buffer): void {
   const hasAdaptation = ((packet[3] ?? 0) & 0x20) !== 0;
   const payload = hasAdaptation ? 5 + (packet[4] ?? 0) : 4;
@@ -48,7 +48,7 @@ function blank(packet: Buffer): void {
   packet.fill(0, begins ? payload + 9 + (packet[payload + 8] ?? 0) : payload);
 }
 
-/** The CRC of MPEG tables (initial value: all ones) and of Ogg pages (initial value: 0). */
+/** The CRC of MPEG tables (initial value: all bits set) and of Ogg pages (initial value: 0). */
 export function crc32(bytes: Uint8Array, initial: number): number {
   let crc = initial >>> 0;
   for (const byte of bytes) {

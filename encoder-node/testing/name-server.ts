@@ -68,7 +68,7 @@ const addressesOf = (addresses: readonly string[], type: number): number[][] =>
     .filter((address) => type === (address.includes(":") ? AAAA : A))
     .map((address) => ipaddr.parse(address).toByteArray());
 
-/** With a TTL of 0, so that no answer is cached. */
+/** The reply, with a TTL of 0, so that no answer is cached. */
 function replyTo(question: Buffer, addresses: readonly number[][], type: number): Buffer {
   const reply = Buffer.from(question);
   reply.writeUInt16BE(0x8180, 2);

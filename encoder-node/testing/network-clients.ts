@@ -1,4 +1,4 @@
-// All ways in which a client's URL makes a node open a connection, in one form for tests of the address guard.
+// All ways in which a client's URL makes a node open a connection, in a common form for tests of the address guard.
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

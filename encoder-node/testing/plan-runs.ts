@@ -29,7 +29,7 @@ export const tested = await locateFfmpeg(process.env);
 export const FFMPEG = tested.ffmpeg.path;
 const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 256 * 1024 * 1024 } as const;
 
-/** Makes a clip in a folder. `arguments_` are ffmpeg's arguments in one text, whose quotes are removed. */
+/** Makes a clip in a folder. `arguments_` are ffmpeg's arguments in a single text, whose quotes are removed. */
 export async function makeClip(folder: string, name: string, arguments_: string): Promise<void> {
   const argv = arguments_.split(" ").map((part) => part.replaceAll("'", ""));
   await run(REFERENCE_FFMPEG, ["-v", "error", "-y", ...argv, name], { ...options, cwd: folder });
@@ -75,7 +75,7 @@ export async function encodeClip(
   return { ...plan, files: new Map([...files].toSorted(([a], [b]) => a - b)) };
 }
 
-/** Encodes one output and returns its first file. Throws the failure's message. */
+/** Encodes a single output and returns its first file. Throws the failure's message. */
 export async function encodeOne(
   source: string,
   request: OutputOptions,
@@ -94,7 +94,7 @@ export async function decode(file: string, filters: string, pixelFormat: string)
   return stdout;
 }
 
-/** The audio of a file, mixed to one channel at 48 kHz, from time 0 on. `filters` come first. */
+/** The audio of a file, mixed to mono at 48 kHz, from time 0 on. `filters` come first. */
 export async function decodeAudio(file: string, ...filters: readonly string[]): Promise<Int16Array> {
   const chain = [...filters, "aresample=async=1:first_pts=0"].join(",");
   const argv = ["-v", "error", "-i", file, "-vn", "-af", chain];

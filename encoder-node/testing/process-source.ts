@@ -22,15 +22,15 @@ export type ProcessedOutput =
   | { readonly ok: false; readonly failure: Failure };
 
 export type ProcessedSource = {
-  /** What the job would be reported of the source. */
+  /** The probe that would be reported to the job. */
   readonly probe: MediaProbe;
-  /** In the order of the requests. `files` are paths; for a stream, those of its entry playlists. */
+  /** In the order of the requests. `files` are paths; for a stream, the paths of its entry playlists. */
   readonly outputs: readonly ProcessedOutput[];
 };
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
 
-/** Inspects a source and makes outputs of it. Throws what `inspect` throws. Call `closeServers` afterwards. */
+/** Inspects a source and makes outputs of it. Throws as `inspect` does. Call `closeServers` afterwards. */
 export async function processSource(path: string, asks: readonly OutputOptions[]): Promise<ProcessedSource> {
   const folder = await mkdtemp(join(dirname(path), "processed-"));
   const stored = join(folder, "stored");

@@ -5,7 +5,7 @@ import { replaceText, type SourceWorkshop, truncated } from "./source-workshop.t
 /** Makes the source in the workshop's folder and returns its path. */
 export type RealWorldSource = (workshop: SourceWorkshop) => Promise<string>;
 
-/** Each frame is brighter than the one before, so that an image identifies its frame. */
+/** Each frame is brighter than the frame before, so that an image identifies its frame. */
 const VIDEO = "-f lavfi -i nullsrc=s=64x36:r=10:d=6,geq=lum=40*T:cb=128:cr=128";
 const TONE = "-f lavfi -i sine=r=48000:d=6";
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 10";
@@ -35,7 +35,7 @@ export const truncatedRecording: RealWorldSource = async (workshop) => {
 
 export const animatedPng: RealWorldSource = ({ make }) => make("animated.apng", VIDEO);
 
-/** A broadcast whose data stream (timed metadata here, ad markers elsewhere) begins 2 s before the other streams. */
+/** A broadcast whose data stream (timed metadata here, ad markers elsewhere) starts 2 s before the other streams. */
 export const earlyDataStream: RealWorldSource = async ({ make, edit }) => {
   await make("plain.ts", `${VIDEO} ${TONE} ${X264} -c:a mp2 -t 2`);
   const late = "-itsoffset 2 -i plain.ts -i plain.ts -map 0:v -map 0:a -map 1:a -c copy";
@@ -43,7 +43,7 @@ export const earlyDataStream: RealWorldSource = async ({ make, edit }) => {
   return edit("three.ts", "early-data.ts", (bytes) => asDataStream(bytes, 0x102));
 };
 
-/** A live capture during which the clock's 33 bits roll over (after 26.5 h), so that ffmpeg begins below zero. */
+/** A live capture during which the clock's 33 bits roll over (after 26.5 h), so that ffmpeg starts below zero. */
 export const clockRollover: RealWorldSource = async ({ make }) => {
   await make("plain-rollover.ts", `${VIDEO} ${TONE} ${X264} -c:a mp2`);
   return make("rollover.ts", "-i plain-rollover.ts -c copy -output_ts_offset 95435");
@@ -51,7 +51,7 @@ export const clockRollover: RealWorldSource = async ({ make }) => {
 
 /**
  * A clip trimmed on a phone: an edit list hides its first 1.4 s, and no keyframe is decoded before the visible part.
- * Its duration includes the hidden part. The frame before the first visible one ends 0.1 ms after the beginning.
+ * Its duration includes the hidden part. The frame before the first visible frame ends 0.1 ms after the start.
  */
 export const trimmedWithoutKeyframe: RealWorldSource = async ({ make, edit }) => {
   await make("untrimmed.mp4", `${VIDEO} -c:v libx264 -bf 2 -g 250 -pix_fmt yuv420p`);

@@ -1,5 +1,5 @@
-// Processes sources like those of real use: inspection, plan, ffmpeg and checks. Compares the outputs with the source's
-// own frames.
+// Processes sources as they occur in real use: inspection, plan, ffmpeg and checks. Compares the outputs with the
+// source's own frames.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ function filesOf(output: ProcessedOutput | undefined): readonly string[] {
   return output.files;
 }
 
-/** Each frame of these sources is 4.7 brighter than the one before, and codecs change it by less than 2. */
+/** Each frame of these sources is 4.7 brighter than the frame before, and codecs change it by less than 2. */
 const SAME_FRAME = 2.3;
 
 /** `seconds` are relative to the first frame. */
@@ -74,7 +74,7 @@ describe("a truncated file", () => {
     expect(outputs).toEqual([failed, failed, failed, { ok: true, files: [expect.any(String)] }]);
   });
 
-  it("gives complete outputs of what exists when its header has no duration", async () => {
+  it("gives complete outputs of the existing part when the header has no duration", async () => {
     const path = await truncatedRecording(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, THREE]);
     const own = await shownFrames(path);
@@ -98,7 +98,7 @@ describe("a file without a duration", () => {
   });
 });
 
-describe("a header whose times differ from those of the packets", () => {
+describe("a header whose times differ from the times of the packets", () => {
   few(1).each([
     [earlyDataStream, 2, 20],
     [clockRollover, 6, 60],
@@ -138,7 +138,7 @@ describe("a video with a variable frame rate", () => {
       for (const [at, output] of outputs.entries()) {
         const file = filesOf(output).find((name) => !name.endsWith(".mpd")) ?? "";
         const shown = await shownFrames(file);
-        // Constant rates repeat frames; formats without frame durations repeat the last one.
+        // Constant rates repeat frames; formats without frame durations repeat the last frame.
         if (at < 4) expect(shown, file).toHaveLength(own.length);
         expect(Math.abs((await fileSeconds(file)) - 5.9), `${file} ${await fileSeconds(file)}`).toBeLessThan(0.11);
         for (const { seconds, level } of own) {
@@ -150,7 +150,7 @@ describe("a video with a variable frame rate", () => {
     },
   );
 
-  it("has no two frames with the same time in any output", async () => {
+  it("writes no two frames with the same time to any output", async () => {
     const path = await framesAtOneTime(openWorkshop(folder));
     const { outputs } = await processSource(path, [MP4, WEBM, STREAM]);
     const own = await shownFrames(path);

@@ -36,7 +36,7 @@ export function videoTrack(
   };
 }
 
-/** Audio at 48 kHz, which begins with the encoder's priming. */
+/** Audio at 48 kHz, which starts with the encoder's priming. */
 export function audioTrack(name: string, seconds: readonly number[], channels = 2): PackagedTrack {
   const timescale = 48_000;
   const segments = segmentsOf({ timescale, seconds, startSeconds: -1024 / timescale });

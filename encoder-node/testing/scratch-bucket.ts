@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { AwsClient } from "aws4fetch";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 
-/** Runs in a process of its own, because s3rver has one account per process. */
+/** Runs in a process of its own, because s3rver has a single account per process. */
 const SERVER = `
 const S3rver = require("@20minutes/s3rver");
 const server = new S3rver({ address: "127.0.0.1", port: 0, directory: process.argv[1], silent: true,

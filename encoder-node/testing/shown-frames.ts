@@ -15,7 +15,7 @@ export async function shownFrames(file: string): Promise<ShownFrame[]> {
   const filters = "scale=4:4:flags=area,format=gray";
   const input = ["-v", "error", "-i", file, "-map", "0:v:0", "-vf", filters, "-fps_mode", "passthrough"];
   const { stdout: pixels } = await run(REFERENCE_FFMPEG, [...input, "-f", "rawvideo", "-"], options);
-  // The audio is discarded. It is read so that the timeline begins as in a run over both streams.
+  // The audio is discarded. It is read so that the timeline starts as in a run over both streams.
   const both = ["-enc_time_base", "1/1000000", "-f", "framecrc", "-", "-map", "0:a?", "-f", "null", "-"];
   const { stdout: rows } = await run(REFERENCE_FFMPEG, [...input, ...both], options);
   const times = rows

@@ -10,7 +10,9 @@ const run = promisify(execFile);
 
 export interface SourceWorkshop {
   readonly folder: string;
-  /** Runs ffmpeg in the folder and returns the file's path. `options` is one text; `\\ ` is a space in an argument. */
+  /**
+   * Runs ffmpeg in the folder and returns the file's path. `options` is a single text; `\\ ` is a space in an argument.
+   */
   make(name: string, options: string): Promise<string>;
   /** Writes a changed copy of a file in the folder and returns its path. */
   edit(from: string, name: string, change: (bytes: Buffer) => Buffer): Promise<string>;

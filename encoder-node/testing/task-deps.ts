@@ -18,7 +18,7 @@ import { silentLog } from "./silent-log.ts";
 
 export const tools = await locateFfmpeg(process.env);
 
-/** docs/nodes.md lists what does not work with it. */
+/** docs/nodes.md lists the features that do not work with ffmpeg 5. */
 export const isFfmpeg5 = tools.ffmpeg.version.startsWith("5.");
 
 const CAPABILITIES: Capabilities = {

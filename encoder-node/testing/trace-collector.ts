@@ -43,7 +43,7 @@ const ExportRequest = z.strictObject({
 export type TraceCollector = {
   readonly endpoint: string;
   readonly spans: CollectedSpan[];
-  /** Of each request. */
+  /** The headers of each request. */
   readonly headers: IncomingHttpHeaders[];
   close(): void;
 };

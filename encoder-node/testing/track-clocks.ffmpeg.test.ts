@@ -64,7 +64,7 @@ it("makes whole audio of Ogg streams that follow each other", async () => {
   for (const output of outputs) expect((await trackSeconds(firstFile(output))).audio).toBeCloseTo(4, 0);
 });
 
-it("adds a note where timestamps fall back and ffmpeg leaves out what follows", async () => {
+it("adds a note where timestamps fall back and ffmpeg leaves out the rest", async () => {
   const { outputs } = await processSource(await restarted(openWorkshop(folder), "flv"), [...VIDEOS, AUDIO, THREE]);
   const note = expect.stringMatching(
     /^The input's timestamps fall back at 2\.\d\d s, as after a broken transmission; /,

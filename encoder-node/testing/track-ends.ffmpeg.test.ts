@@ -1,4 +1,4 @@
-// Processes sources whose tracks end or begin at different times, or are lost in part.
+// Processes sources whose tracks start or end at different times, or are lost in part.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const formats = (...names: readonly string[]): OutputOptions[] => names.map((format) => ({ format }));
 
-it("makes a stream with a variant of audio alone of a video whose audio ends early", async () => {
+it("makes a stream with an audio-only variant from a video whose audio ends early", async () => {
   const { outputs } = await processSource(await shortAudio(openWorkshop(folder), "mp4"), [
     TRACK_STREAM,
     ...formats("mp4", "mp3"),
@@ -40,7 +40,7 @@ it("makes a stream with a variant of audio alone of a video whose audio ends ear
   expect(await trackSeconds(audio ?? "")).toEqual({ audio: 1.5 });
 });
 
-it("fails outputs whose video is lost half-way, and makes those of its audio", async () => {
+it("fails outputs whose video is lost half-way, and makes the audio outputs", async () => {
   const path = await videoLost(openWorkshop(folder), "mp4");
   const { outputs } = await processSource(path, [TRACK_STREAM, ...formats("mp4", "mpegts", "mp4::x", "mp3", "m4a")]);
   const message =
@@ -69,7 +69,7 @@ it.each<[string, OutputOptions[], TrackSource, boolean[]]>([
   }
 });
 
-it("makes audio files without timestamps of a video whose audio begins late", async () => {
+it("makes audio files without timestamps from a video whose audio starts late", async () => {
   const path = await lateAudio(openWorkshop(folder), "mkv");
   const { outputs } = await processSource(path, formats("mp3", "aac", "wav", "flac", "m4a", "mp4"));
   for (const output of outputs) expect(output).toMatchObject({ ok: true });

@@ -1,4 +1,4 @@
-// Processes sources whose tracks end or begin at different times, in all containers, as outputs of all containers.
+// Processes sources whose tracks start or end at different times, in all containers, as outputs of all containers.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Sources whose tracks end or begin at different times, are lost in part, or never come.
+// Sources whose tracks start or end at different times, are lost in part, or never come.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -39,11 +39,11 @@ export const shortAudio: TrackSource = ({ make }, extension) =>
 export const shortVideo: TrackSource = ({ make }, extension) =>
   make(`short-video.${extension}`, `${video(1.5)} ${tone(3)} ${codecsOf(extension)}`);
 
-/** 4 s of video; the audio begins at 2 s. */
+/** 4 s of video; the audio starts at 2 s. */
 export const lateAudio: TrackSource = ({ make }, extension) =>
   make(`late-audio.${extension}`, `${video(4)} -itsoffset 2 ${tone(2)} ${codecsOf(extension)}`);
 
-/** 4 s of audio; the video begins at 2 s. */
+/** 4 s of audio; the video starts at 2 s. */
 export const lateVideo: TrackSource = ({ make }, extension) =>
   make(`late-video.${extension}`, `-itsoffset 2 ${video(2)} ${tone(4)} -fps_mode vfr ${codecsOf(extension)}`);
 
@@ -60,7 +60,7 @@ async function withoutVideo({ edit }: SourceWorkshop, whole: string, fromSeconds
   });
 }
 
-/** 3 s; the video is lost from 1.5 s on, the audio is intact. Of containers that hold H.264 with lengths. */
+/** 3 s; the video is lost from 1.5 s on, the audio is intact. Only for containers that store H.264 with lengths. */
 export const videoLost: TrackSource = async (workshop, extension) => {
   const whole = await workshop.make("whole.mp4", `${video(3)} ${tone(3)} ${codecsOf("mp4")}`);
   const lost = await withoutVideo(workshop, whole, 1.5);
@@ -78,7 +78,7 @@ export const longVideoLost: TrackSource = async (workshop) => {
   return withoutVideo(workshop, whole, 32);
 };
 
-/** Files one after the other. */
+/** Concatenates files. */
 async function joined({ folder }: SourceWorkshop, name: string, files: readonly string[]): Promise<string> {
   await writeFile(join(folder, name), Buffer.concat(await Promise.all(files.map((file) => readFile(file)))));
   return join(folder, name);
@@ -105,13 +105,13 @@ export const leaping: TrackSource = async (workshop, extension) => {
   return joined(workshop, `leaping.${extension}`, [await part("first", 10), await part("later", 3612)]);
 };
 
-/** Two parts of audio of 2 s, as recordings of radio: an Ogg stream after another. */
+/** Two parts of audio of 2 s, as in recordings of radio: an Ogg stream after another. */
 export const chained: TrackSource = async (workshop, extension) => {
   const part = await workshop.make(`chain.${extension}`, `${tone(2)} -c:a libvorbis`);
   return joined(workshop, `chained.${extension}`, [part, part]);
 };
 
-/** 2 s from 2 s on, and other audio that begins at 0, which outputs do not use. */
+/** Video and audio from 2 s to 4 s, and other audio that starts at 0. Outputs do not use the other audio. */
 export const earlyUnused: TrackSource = ({ make }, extension) => {
   const late = `-itsoffset 2 ${video(2)} -itsoffset 2 ${tone(2)}`;
   const tracks = `${late} ${tone(4)} -map 0 -map 1 -map 2 -fps_mode vfr -disposition:a:0 default`;
@@ -125,7 +125,7 @@ export const silentTrack: TrackSource = ({ make }, extension) =>
     `${video(2)} ${tone(1)} -map 0 -map 1 ${codecsOf(extension)} -bsf:a noise=drop=1 -flush_packets 0`,
   );
 
-/** 2 s of video, an audio track without packets, and one with audio. */
+/** 2 s of video, an audio track without packets, and a track with audio. */
 export const secondAudio: TrackSource = ({ make }, extension) =>
   make(
     `second-audio.${extension}`,

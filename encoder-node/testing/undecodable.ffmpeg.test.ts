@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Replaces the first occurrence of each four-character name after the beginning of the `moov` box. */
+/** Replaces the first occurrence of each four-character name after the start of the `moov` box. */
 const renamed =
   (names: Readonly<Record<string, string>>) =>
   (bytes: Buffer): Buffer => {

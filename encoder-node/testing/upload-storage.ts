@@ -53,8 +53,9 @@ export type Received = { url: string; method: string; headers: IncomingHttpHeade
 export type Respond = (request: IncomingMessage, response: ServerResponse, attempt: number) => boolean;
 
 /**
- * A storage on loopback that stores what it receives. `respond` may respond in its place; `attempt` is how often this
- * URL was requested. With `together`, responses wait until that many requests are open at the same time, once.
+ * A storage on loopback that stores the bodies of its requests. `respond` may respond in its place; `attempt` is the
+ * number of requests for this URL. With `together`, responses wait until that many requests are open at the same time,
+ * once.
  */
 export async function storage(respond: Respond = () => false, together = 1) {
   const received: Received[] = [];

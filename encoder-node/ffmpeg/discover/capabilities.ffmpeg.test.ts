@@ -67,7 +67,7 @@ few(0).each(await installed())("$tool.path can use every encoder that it lists",
   expect(works.length + unusable.size).toBe(SOFTWARE_ENCODERS.length);
 });
 
-it("tries a build's encoders once, failed ones at each start, and all of them again for another build", async () => {
+it("tries working encoders once per build, and failed encoders at each start", async () => {
   await withoutSandbox();
   const calls = join(folder, "calls");
   const path = join(folder, "ffmpeg");

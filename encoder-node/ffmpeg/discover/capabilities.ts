@@ -1,4 +1,4 @@
-// Finds by trial what this machine's ffmpeg can do. A build may list an encoder that does not work.
+// Finds the capabilities of this machine's ffmpeg by trial. A build may list an encoder that does not work.
 
 import { availableParallelism } from "node:os";
 import { AppError } from "#shared/errors.ts";
@@ -25,7 +25,7 @@ export type ProbeDeps = {
 const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
 
 /**
- * Finds and logs the machine's capabilities. Takes one second with an empty cache. Throws AppError
+ * Finds and logs the machine's capabilities. Takes a second with an empty cache. Throws AppError
  * `encoder_not_available` when a required encoder, or hardware that was requested by name, does not work.
  */
 export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
@@ -92,7 +92,7 @@ function logFindings(
   log.info("hardware encoders not usable", { hw, reason: failures.join("; "), used: hardware ? "others" : "software" });
 }
 
-/** Such as `nvenc (h264, hevc, av1)`. */
+/** The name with its codecs, such as `nvenc (h264, hevc, av1)`. */
 function nameOf(hardware: Hardware | null): string {
   if (!hardware) return "none";
   const codecs = hardware.encoders.map((encoder) => encoder.replace(`_${hardware.name}`, ""));

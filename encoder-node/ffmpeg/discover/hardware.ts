@@ -20,7 +20,7 @@ export type HardwareChoice = (typeof HARDWARE_CHOICES)[number];
 
 export type HardwareFinding = {
   readonly hardware: Hardware | null;
-  /** What does not work and why, one clause per reason. */
+  /** Reasons why hardware does not work, each a clause. */
   readonly failures: readonly string[];
 };
 
@@ -29,7 +29,7 @@ export type HardwareSearch = { readonly driFolder: string; readonly limitMs?: nu
 const THIS_MACHINE: HardwareSearch = { driFolder: "/dev/dri" };
 
 /**
- * Finds the first hardware with a working encoder by encoding one frame with each. Takes about half a second without a
+ * Finds the first hardware with a working encoder by encoding a frame with each. Takes about half a second without a
  * GPU, and 10 s for each device whose driver hangs. The node calls it at its start and after hardware failures. Throws
  * AppError `encoder_not_available` when ffmpeg cannot list its encoders.
  */
@@ -69,7 +69,8 @@ async function devicesFor(name: HardwareName, driFolder: string): Promise<Hardwa
 type CodecResult = [HardwareCodec, TrialResult];
 
 /**
- * Tries all codecs at once, then one by one those that found the device busy: the trials may have blocked each other.
+ * Tries all codecs at once. Then tries each codec that found the device busy again alone, because parallel trials may
+ * have blocked each other.
  */
 async function tryDevice(
   ffmpeg: Tool,
@@ -90,7 +91,7 @@ async function tryDevice(
 /** A busy encoder exists. An encode that also finds it busy is handled like every other hardware failure. */
 const isUsable = (result: TrialResult): boolean => result.works || result.busy;
 
-/** One clause for each reason, with the encoders that it applies to. */
+/** Returns a clause for each reason, with the encoders that it applies to. */
 function explain({ name, path }: HardwareDevice, results: readonly CodecResult[]): string[] {
   const failed = results.flatMap(([codec, result]) =>
     result.works ? [] : [{ encoder: hardwareEncoder(codec, name), reason: result.busy ? BUSY : result.reason }],

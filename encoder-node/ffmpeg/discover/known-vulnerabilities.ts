@@ -1,8 +1,8 @@
-// Which versions of ffmpeg have published vulnerabilities that media files can exploit.
+// The versions of ffmpeg with published vulnerabilities that media files can exploit.
 
 /**
  * `fixedIn`: the first fixed patch version of each release line, from the project's security page and the advisories.
- * `unsure`: maintained release lines for which no advisory names a fix. Older lines are affected, newer ones are fixed.
+ * `unsure`: maintained release lines without a fix in any advisory. Older lines are affected, newer lines are fixed.
  */
 type Advisory = {
   readonly id: string;
@@ -14,7 +14,7 @@ type Advisory = {
 
 const ADVISORIES: readonly Advisory[] = [
   {
-    // MagicYUV decoder, heap write. NVD and JFrog name 7.1.5, 8.0.3 and 8.1.2; Mastodon's notes to 4.6.2 the older
+    // MagicYUV decoder, heap write. NVD and JFrog name 7.1.5, 8.0.3 and 8.1.2; Mastodon's notes to 4.6.2 name the older
     // lines.
     id: "CVE-2026-8461",
     fixedIn: { "5.1": 10, "6.1": 6, "7.1": 5, "8.0": 3, "8.1": 2 },
@@ -33,7 +33,7 @@ const ADVISORIES: readonly Advisory[] = [
 export type Vulnerabilities = {
   /** Ids of the advisories that affect the build. */
   readonly affected: readonly string[];
-  /** Ids of those that may affect it, because it is a distribution's package or has no release number. */
+  /** Ids of advisories that may affect the build, because it is a distribution's package or has no release number. */
   readonly unknown: readonly string[];
 };
 

@@ -7,7 +7,7 @@ import { messageOf } from "#shared/log.ts";
 import { toolEnvironment } from "../sandbox/tool-environment.ts";
 import type { Tool } from "./locate.ts";
 
-/** Match a line up to the name. Filters have two or three flags and muxers one to three, depending on the release. */
+/** Patterns for a line up to the name. Depending on the release, filters have 2 or 3 flags, and muxers have 1 to 3. */
 const LINES = {
   filters: /^ [T.][S.][C.]? (\S+) +\S+->\S+/gm,
   muxers: /^ [D ]E[d ]? +(\S+)/gm,
@@ -22,7 +22,7 @@ type Spawning = { _spawnFfmpeg(argv: readonly string[], options: object, ...call
  * Names of the encoders that a build lists. Throws AppError `encoder_not_available`.
  *
  * This is the only use of fluent-ffmpeg (docs/decisions/0002). It caches path and list for the whole process, so that a
- * process can query one ffmpeg only. By itself it passes this process's whole environment to ffmpeg.
+ * process can query only a single ffmpeg. By default it passes this process's whole environment to ffmpeg.
  */
 export async function listEncoders(ffmpeg: Tool): Promise<ReadonlySet<string>> {
   const command = fluent().setFfmpegPath(ffmpeg.path) as FfmpegCommand & Spawning;

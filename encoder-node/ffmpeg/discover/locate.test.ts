@@ -104,7 +104,7 @@ describe("locateFfmpeg", () => {
     });
   });
 
-  it("advises what to install when it finds no program", async () => {
+  it("names the programs to install when it finds none", async () => {
     await expect(locateFfmpeg({}, undefined, { ffmpeg: [], ffprobe: [] })).rejects.toThrow(
       "No ffmpeg found. Install ffmpeg 5 or newer, run npm install with optional dependencies, or set FFMPEG_PATH",
     );
@@ -146,7 +146,7 @@ describe("locateFfmpeg", () => {
     ]);
   });
 
-  it("prefers the ffprobe beside the ffmpeg, unless the operator names one", async () => {
+  it("prefers the ffprobe beside the ffmpeg, unless the operator names another", async () => {
     await mkdir(join(folder, "own"));
     const ffmpeg = [await fakeTool("env", "own/ffmpeg", { version: "8.1.2" })];
     await fakeTool("system", "own/ffprobe", { version: "8.1.2" });

@@ -34,11 +34,11 @@ const START_TIMEOUT_MS = 20_000;
 
 /**
  * Finds the ffmpeg and the ffprobe to use: for each the first candidate that runs. An ffprobe in the folder of the
- * chosen ffmpeg comes before all others except the operator's choice, because two versions may list the streams of a
- * file in different order. A path from the environment is the operator's decision: if it does not work, that is an
- * error and no other candidate is tried. Logs what is used, why, and what was skipped, and warns about versions that
- * differ or have known vulnerabilities. Throws AppError `encoder_not_available`, whose message names what to install or
- * set.
+ * chosen ffmpeg comes before all others except the operator's choice: versions may order the streams of a file
+ * differently. A path from the environment is the operator's decision: if it does not work, no other candidate is
+ * tried. Logs the used and the skipped programs with the reasons, and warns about versions that differ or have known
+ * vulnerabilities. Throws AppError `encoder_not_available`, whose message names the program to install or the variable
+ * to set.
  */
 export async function locateFfmpeg(
   env: Env,
@@ -59,7 +59,7 @@ function siblingFirst(candidates: readonly Candidate[], { path }: Tool): readonl
   return [sibling, ...candidates.filter((candidate) => candidate !== sibling)];
 }
 
-/** docs/nodes.md explains what to do about each warning. */
+/** docs/nodes.md gives a remedy for each warning. */
 function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
   if (releaseOf(ffmpeg.version) !== releaseOf(ffprobe.version)) {
     log.warn("ffmpeg and ffprobe versions differ", {
@@ -83,7 +83,7 @@ function warnOfVersions(ffmpeg: Tool, ffprobe: Tool, log: Logger): void {
   }
 }
 
-/** Such as `8.1`; the whole text for builds without a release number. */
+/** The release, such as `8.1`; the whole text for builds without a release number. */
 const releaseOf = (version: string): string => /^n?(\d+\.\d+)/.exec(version)?.[1] ?? version;
 
 /** All candidates in order of preference: environment, PATH, npm packages. */
@@ -103,7 +103,7 @@ function candidatesFor(name: ToolName, env: Env): Candidate[] {
 
 function packaged(packageName: string, name: ToolName): Candidate[] {
   try {
-    // The packages' own entry points are unusable: one exports a URL of itself, others throw on some platforms.
+    // The packages' own entry points are unusable: a package exports its own URL, others throw on some platforms.
     const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
     return [{ path: join(dirname(manifest), name), origin: "package" }];
   } catch {

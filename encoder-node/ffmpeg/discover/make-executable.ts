@@ -9,9 +9,9 @@ import { pipeline } from "node:stream/promises";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns a path at which this user can run the binary: its own path after a chmod or, where node_modules belongs to
- * another user or is read-only, the path of a copy in `$XDG_CACHE_HOME/copra` (default `~/.cache/copra`). Throws the
- * file system's error when neither works.
+ * Returns a path at which this user can run the binary: its own path after a chmod, or the path of a copy. The copy is
+ * made where node_modules belongs to another user or is read-only, in `$XDG_CACHE_HOME/copra` (default
+ * `~/.cache/copra`). Throws the file system's error when neither works.
  */
 export async function makeRunnable(path: string, env: Env): Promise<string> {
   if (await isRunnableByAll(path)) return path;

@@ -1,4 +1,4 @@
-// Finds by trial the software encoders that work, and caches those that did: the same build does not lose an encoder.
+// Finds the working software encoders by trial and caches them: the same build does not lose an encoder.
 import { createHash } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import * as z from "zod";
@@ -8,7 +8,7 @@ import { runTrials } from "./trial.ts";
 
 export type SoftwareFinding = {
   readonly works: readonly SoftwareEncoder[];
-  /** Why each of the other encoders does not work, in a clause. */
+  /** Reasons, as clauses, why the other encoders do not work. */
   readonly unusable: ReadonlyMap<SoftwareEncoder, string>;
 };
 
@@ -16,8 +16,8 @@ export type SoftwareFinding = {
 export const NOT_BUILT_IN = "not built in";
 
 /**
- * Tries the encoders of the table that are in `listed`. `cacheFile` stores those that worked. The others are tried
- * again at each start, because a loaded machine may have made them fail.
+ * Tries the encoders of the table that are in `listed`. `cacheFile` stores the working encoders. Failed encoders are
+ * tried again at each start, because a loaded machine may have made them fail.
  */
 export async function findSoftwareEncoders(
   ffmpeg: Tool,

@@ -1,4 +1,4 @@
-// Tries encoders by encoding one frame with each.
+// Tries encoders by encoding a frame with each.
 import { tmpdir } from "node:os";
 import type { CommandFailure } from "../command-result.ts";
 import { lastErrorLine } from "../error-lines.ts";
@@ -46,12 +46,13 @@ function reasonOf({ reason, stderrTail, exitCode }: CommandFailure, limitMs: num
 
 /**
  * True if an encode failed only because all sessions of the GPU are in use. GeForce drivers allow a few at a time.
- * Older drivers report one too many as NV_ENC_ERR_OUT_OF_MEMORY, newer ones as NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
+ * Older drivers report a session too many as NV_ENC_ERR_OUT_OF_MEMORY, newer drivers as
+ * NV_ENC_ERR_INCOMPATIBLE_CLIENT_KEY.
  */
 export const isBusy = (stderr: string): boolean =>
   /OpenEncodeSessionEx failed: (?:out of memory \(10\)|incompatible client key \(21\))/.test(stderr);
 
-/** The number of concurrent trials. Each keeps about one core busy, mostly with loading the program. */
+/** The number of concurrent trials. Each keeps about a core busy, mostly with loading the program. */
 const PARALLEL_TRIALS = 4;
 
 /** Runs the trials of several encoders, a few at a time. The results are in the order of `encoders`. */

@@ -1,4 +1,4 @@
-// Compares videos that are encoded in chunks and joined with the same videos encoded in one piece.
+// Compares videos that are encoded in chunks and joined with the same videos encoded as a whole.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -111,7 +111,7 @@ async function lookAt(both: Both, at: number, pathOf: (made: Made) => string | P
   return { output: at, whole, joined };
 }
 
-/** All MPEG-TS segments in one file. */
+/** Joins all MPEG-TS segments of a track into a file and returns its path. */
 async function segmentsOf({ folder }: Made, { ts }: StreamTrack): Promise<string> {
   const prefix = (ts ?? "").replace(".m3u8", "-");
   const names = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith(".ts")).toSorted();
@@ -136,7 +136,7 @@ function expectSame({ output, whole, joined }: Pair, { chunks }: Both, track: st
     if (!chunk || !joined.isTimed) continue;
     const before = planned.slice(0, at).reduce((sum, of) => sum + (of?.frames ?? 0), 0);
     const [first, wanted] = [joined.frames[before], chunk.firstUs / 1e6];
-    // Some containers begin at their own time, others at the source's.
+    // Some containers start at a time of their own, others at the source's start.
     const shift = (joined.frames[0]?.seconds ?? 0) - (planned[0]?.firstUs ?? 0) / 1e6;
     expect(first?.isKey).toBe(true);
     expect(Math.abs((first?.seconds ?? 0) - shift - wanted)).toBeLessThan(0.001);
@@ -153,7 +153,7 @@ function expectTimes(actual: readonly number[], wanted: readonly number[], withi
   expect(Math.max(0, ...errors), of).toBeLessThan(within);
 }
 
-test("chunks of every codec have one header, the planned frames, and the keyframes of the whole", SLOW, async () => {
+test("gives every codec's chunks the same header, the planned frames, and the whole's keyframes", SLOW, async () => {
   await makeClip(folder, "b.mp4", `${VIDEO}30000/1001 ${FAST}`);
   const variants = ["mp4:x64_200k:48k", "mp4:hevc_x48:48k"];
   const stream: OutputOptions = { format: "httpstream", params: { dash: { path: "d" }, variants } };

@@ -103,14 +103,14 @@ it("probes a source with subtitles, whose decoders ffprobe also opens", async ()
   expect((await probeFile(ffprobe, mp4)).streams).toHaveLength(2);
 });
 
-test("every listed name is a decoder of this ffmpeg, except those of libraries that are not built in", async () => {
+test("lists only decoders of this ffmpeg, except for libraries that are not built in", async () => {
   const { stdout } = await promisify(execFile)(ffmpeg.path, ["-hide_banner", "-decoders"], options);
   const known = new Set([...stdout.matchAll(/^ [VAS]\S{5} (\S+)/gm)].map(([, name]) => name));
   const unknown = ALLOWED_DECODERS.split(",").filter((name) => !known.has(name) && !name.startsWith("lib"));
   expect(unknown).toEqual([]);
 });
 
-test("ffprobe always gets all three lists", async () => {
+test("always passes all three lists to ffprobe", async () => {
   const echo = { path: "/bin/echo", version: "", origin: "env" } as const;
   const commands = [
     (await runFfprobe({ ffprobe: echo, path: "/source", options: ["-show_streams"] })).stdout.split(" "),

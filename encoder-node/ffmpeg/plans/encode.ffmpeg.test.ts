@@ -98,7 +98,7 @@ type Run = {
   files: readonly string[];
 };
 
-/** Plans and runs. Fails on any output on stderr. `frame` is the last one that `-progress` reported. */
+/** Plans and runs. Fails on any output on stderr. `frame` is the last frame number that `-progress` reported. */
 async function encode(clip: string, ...requests: OutputOptions[]): Promise<Run> {
   const source = path.join(folder, clip);
   const { commands, failures } = planEncode({
@@ -144,7 +144,7 @@ const framesOf = (video: ProbedStream | undefined): number => Number(video?.nb_r
 const sourceFrames = async (clip: string): Promise<number> =>
   framesOf((await probe(path.join(folder, clip))).streams.find((stream) => stream.codec_type === "video"));
 
-/** RGB of one pixel per file, in a 3 by 3 raster of the frame; column and row from 0. */
+/** RGB of a cell in a 3 by 3 raster of the first frame; column and row from 0. */
 async function pixel({ folder: cwd }: Run, file: string, column: number, row: number): Promise<number[]> {
   const filter = "scale=3:3:flags=area,format=rgb24";
   const options = ["-v", "error", "-i", file, "-vf", filter, "-frames:v", "1", "-f", "rawvideo", "-"];
@@ -214,7 +214,7 @@ describe("video", () => {
     ]);
   });
 
-  test("trimming affects only its own output, and progress follows the whole one", async () => {
+  test("trims only the requested output, and follows the progress of the whole output", async () => {
     const done = await encode("clip.mp4", { format: "mp4:240p", durationMs: 2000 }, { format: "mp4:100x:x:quality=1" });
     const [trimmed, whole] = [await made(done, 0), await made(done, 1)];
     expect([framesOf(trimmed.video), Math.round(trimmed.durationMs / 50)]).toEqual([60, 40]);
@@ -222,7 +222,7 @@ describe("video", () => {
     expect([done.frame, done.command.expectedFrames]).toEqual([120, 120]);
   });
 
-  test("one track alone: silent sources, audio outputs, songs with cover art", async () => {
+  test("encodes a single track: silent sources, audio outputs, songs with cover art", async () => {
     expect((await made(await encode("silent.mp4", { format: "mp4:240p" }), 0)).streams).toBe("h264");
     for (const clip of ["audio.m4a", "song.mp3", "clip.mp4"]) {
       const audio = await made(await encode(clip, { format: "mp4:x:64k_mono_22050hz" }), 0);
@@ -251,7 +251,7 @@ describe("video", () => {
 });
 
 describe("images", () => {
-  test("are at the middles of equal slots of the video track, also when it ends before the audio", async () => {
+  test("makes images at the middles of equal slots of the video, also when it ends before the audio", async () => {
     const done = await encode("short.mkv", { format: "jpg", number: 8 }, { format: "jpg" });
     const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
     for (const [at, frame] of [7, 22, 37, 52, 67, 82, 97, 112, 60].entries()) {
@@ -259,7 +259,7 @@ describe("images", () => {
     }
   });
 
-  test("have the requested number, also for a source with fewer frames", async () => {
+  test("makes the requested number of images, also from a source with fewer frames", async () => {
     const done = await encode("still.mp4", { format: "jpg", number: 9 });
     const shown = await Promise.all(done.files.map((file) => rampFrame(done, file)));
     expect(shown).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2]);
@@ -278,7 +278,7 @@ describe("images", () => {
     expect([sizeOf(image), image?.pix_fmt]).toEqual([size, "yuvj420p"]);
   });
 
-  test("report the decoder's progress when there is no video output", async () => {
+  test("reports the decoder's progress when there is no video output", async () => {
     const alone = await encode("clip.mp4", { format: "jpg", number: 2 });
     // The second image is at three quarters of 120 frames.
     expect([alone.frame, alone.command.expectedFrames]).toEqual([90, 90]);
@@ -286,7 +286,7 @@ describe("images", () => {
     expect([trimmed.frame, trimmed.command.expectedFrames]).toEqual([90, 90]);
   });
 
-  test("keep the colors: white is white, padding black, and red in the HD matrix still red", async () => {
+  test("keeps the colors of images: white is white, padding black, and red in the HD matrix still red", async () => {
     const done = await encode("white.mp4", { format: "jpg:90x30" });
     expect(await pixel(done, "0-00001.jpg", 1, 1)).toEqual([255, 255, 255]);
     expect(await pixel(done, "0-00001.jpg", 0, 1)).toEqual([0, 0, 0]);

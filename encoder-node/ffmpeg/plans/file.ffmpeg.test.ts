@@ -115,7 +115,7 @@ describe("bitstreams", () => {
     high422: /^High( 10| 4:2:2)?$/,
     high444: /^High( 10| 4:2:2| 4:4:4 Predictive)?$/,
   };
-  test("profiles and their pixel formats", async () => {
+  test("encodes all profiles with their pixel formats", async () => {
     const rows = (["h264", "hevc"] as const).flatMap((codec) =>
       Object.entries(VIDEO_TRAITS[codec].profiles).flatMap(([profile, formats]) =>
         formats.map((pixels) => ({
@@ -140,7 +140,7 @@ describe("bitstreams", () => {
     }
   });
 
-  test("pixel formats and levels", async () => {
+  test("encodes the requested pixel formats and levels", async () => {
     const rows = VIDEO_CODECS.flatMap((codec) =>
       VIDEO_TRAITS[codec].pixelFormats.map((pixels) => [
         `${containerOf(codec)}:${codec}_256x:x:pix_fmt=${pixels}`,
@@ -174,7 +174,7 @@ describe("files", () => {
       found.push(data.toString("latin1", at + 4, at + 8));
     return found;
   };
-  test("mp4: index first, or fragments", SLOW, async () => {
+  test("writes the index of mp4 first, or fragments", SLOW, async () => {
     const read = async (format: string): Promise<string[]> =>
       boxes(await readFile(await encodeOne(clip("clip.mp4"), { format })));
     expect(await read("mp4:240p")).toEqual(["ftyp", "moov", "free", "mdat"]);
@@ -184,13 +184,13 @@ describe("files", () => {
     }
   });
 
-  test("webm: index before the frames", async () => {
+  test("writes the index of webm before the frames", async () => {
     const file = await readFile(await encodeOne(clip("clip.mp4"), { format: "webm:100x" }));
     const [cues, cluster] = ["1c53bb6b", "1f43b675"].map((id) => file.indexOf(Buffer.from(id, "hex")));
     expect((cues ?? -1) > 0 && (cues ?? 0) < (cluster ?? 0)).toBe(true);
   });
 
-  test("keep the source's tags except those of its container, or no tags", async () => {
+  test("keeps the source's tags except its container's own tags, or drops all tags", async () => {
     const tags = async (format: string) => {
       const { format: file, streams } = await probe(await encodeOne(clip("clip.mp4"), { format }));
       return JSON.stringify([file.tags, ...streams.map((stream) => stream.tags)]);
@@ -235,7 +235,7 @@ describe("copies", () => {
     expect(stderr).toBe("");
   });
 
-  test("trimmed at an offset play from there", async () => {
+  test("plays copies that are trimmed at an offset from there on", async () => {
     const file = await encodeOne(clip("clip.mp4"), { format: "mp4:copy:copy", params: { offset: 2.5, duration: 1 } });
     const { stdout } = await run(REFERENCE_FFMPEG, ["-v", "error", "-i", file, "-map", "0:v", "-f", "framecrc", "-"]);
     expect(Math.abs(stdout.split("\n").filter((line) => line.startsWith("0,")).length - 25)).toBeLessThanOrEqual(1);
@@ -251,25 +251,25 @@ describe("audio", () => {
     return { max: of("max"), mean: of("mean") };
   }
 
-  test("mixed down to fewer channels is neither clipped nor quiet", async () => {
+  test("mixes audio down to fewer channels without clipping or a loss of volume", async () => {
     for (const format of ["wav:stereo", "wav:mono", "flac:stereo"]) {
       const { max } = await volume(await encodeOne(clip("loud.mkv"), { format }));
       expect([format, max > -1.5, max < -0.2]).toEqual([format, true, true]);
     }
   });
 
-  test("with ten channels gets two", async () => {
+  test("mixes ten channels down to two", async () => {
     const { streams } = await probe(await encodeOne(clip("choir.wav"), { format: "m4a" }));
     expect(streams[0]?.channels).toBe(2);
   });
 
-  test("comes from the default track", async () => {
+  test("takes the audio from the default track", async () => {
     const { streams } = await probe(await encodeOne(clip("two.mkv"), { format: "mp4:100x" }));
     expect(streams.map(({ codec_type, channels }) => channels ?? codec_type)).toEqual(["video", 1]);
   });
 
   const FROM_ZERO = "aresample=async=1:first_pts=0";
-  /** The time in seconds at which the beep begins. */
+  /** The time in seconds at which the beep starts. */
   async function audioStart(file: string): Promise<number> {
     const argv = ["-hide_banner", "-i", file, "-vn", "-af", `${FROM_ZERO},silencedetect=n=0.05:d=0.1`];
     const { stderr } = await run(REFERENCE_FFMPEG, [...argv, "-f", "null", "-"]);

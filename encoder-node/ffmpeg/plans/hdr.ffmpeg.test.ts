@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the first frame states: coordinates and luminances of the display, the light of the content, the transfer. */
+/** Metadata of the first frame: coordinates and luminances of the display, the light of the content, the transfer. */
 async function stated(file: string): Promise<unknown> {
   const shown = ["-show_entries", "frame=color_transfer:frame_side_data", "-of", "json", file];
   const argv = ["-v", "error", "-select_streams", "v", "-read_intervals", "%+#1", ...shown];

@@ -45,7 +45,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 type Made = {
   /** The files of each output, in the order of the request. */
   readonly files: readonly (readonly string[])[];
-  /** How many times the source was opened. */
+  /** Number of times that the source was opened. */
   readonly inputs: number;
   readonly texts: readonly string[];
 };
@@ -69,7 +69,7 @@ async function graysIn(file: string, crop = ""): Promise<number[]> {
   return [...pixels].filter((_, at) => at % 3 === 0).map((gray) => Math.round((gray * 219) / 255));
 }
 
-/** Every frame that a player shows, with its time in ms from the beginning of the file. */
+/** Every frame that a player shows, with its time in ms from the start of the file. */
 async function framesOf(clip: string): Promise<{ ms: number; gray: number }[]> {
   const options = ["-v", "error", "-i", path.join(folder, clip), "-map", "0:v", "-fps_mode", "passthrough"];
   const { stdout } = await run(REFERENCE_FFMPEG, [...options, "-enc_time_base", "1/90000", "-f", "framecrc", "-"]);
@@ -128,7 +128,7 @@ describe("single images", () => {
     }
   });
 
-  test("by interval show the frames at multiples of the interval", SLOW, async () => {
+  test("makes images by interval from the frames at multiples of the interval", SLOW, async () => {
     for (const [clip, interval] of [
       ["even.mp4", 25],
       ["uneven.mkv", 0],
@@ -141,7 +141,7 @@ describe("single images", () => {
     }
   });
 
-  test("have the requested number, also for a source with one frame", async () => {
+  test("makes the requested number of images, also from a source with a single frame", async () => {
     const { files } = await make(
       "one-frame.mp4",
       { format: "jpg", number: 4 },
@@ -192,7 +192,7 @@ describe("animated images", () => {
     expect(Number((await probe(file)).format.duration)).toBeCloseTo(count / 10, 3);
   });
 
-  test("as webp repeat forever and show each frame for a tenth of a second", async () => {
+  test("repeats an animated webp forever, and shows each frame for a tenth of a second", async () => {
     const request: OutputOptions = { format: "webp_anim:64x36", params: { scene: { number: 2, duration: 1 } } };
     const { files } = await make("colors.mp4", request);
     const frames = chunksOf(await readFile(files[0]?.[0] ?? ""));

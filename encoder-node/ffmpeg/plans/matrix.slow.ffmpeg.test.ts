@@ -39,7 +39,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Wanted = { container: TrackContainer; video: VideoCodec | null; audio: AudioCodec | null };
 
-/** DNxHR does not support frames below 256×120, such as the rotated ones. */
+/** DNxHR does not support frames below 256×120, such as the rotated frames. */
 const formatOf = ({ container, video, audio }: Wanted): string =>
   TRACK_CONTAINER_TRAITS[container].video.length === 0
     ? `${container}:${audio}`
@@ -80,10 +80,10 @@ async function decodeAll(files: readonly string[]): Promise<string> {
 /** The least number of frames for a source with a variable rate: outputs with a constant rate repeat some. */
 const LEAST_FRAMES: Readonly<Record<string, number>> = { "jitter.mp4": 23 };
 const FRAMES = 20;
-/** MPEG-TS and ADTS have no tags. ffmpeg writes those of 3GPP but does not read them. */
+/** MPEG-TS and ADTS have no tags. ffmpeg writes the tags of 3GPP but does not read them. */
 const TAGLESS: readonly TrackContainer[] = ["mpegts", "aac", "3gp"];
 
-/** Descriptions of everything that is wrong; empty when the file is right. */
+/** Descriptions of all errors in a file; empty when the file is right. */
 function faults(clip: string, { container, video, audio }: Wanted, { streams, format }: MediaProbe): string[] {
   const videoStream = streams.find((stream) => stream.codec_type === "video");
   const audioStream = streams.find((stream) => stream.codec_type === "audio");
@@ -133,7 +133,7 @@ function channelFault(container: TrackContainer, codec: AudioCodec, { channels }
 /** `npm run test:soak` tries every clip with all codecs; otherwise only the first clip is. */
 const IS_COMPLETE = process.env.COPRA_SOAK === "1";
 
-/** One codec of each container, not the same for each clip. */
+/** Selects a codec for each container; `turn` makes the choice differ between clips. */
 const onePerContainer = (wanted: readonly Wanted[], turn: number): Wanted[] =>
   [...Map.groupBy(wanted, ({ container }) => container).values()].flatMap((codecs) =>
     codecs.filter((_, at) => IS_COMPLETE || at === turn % codecs.length),
@@ -149,7 +149,7 @@ const ROWS: [string, readonly Wanted[]][] = [
   ["audio.m4a", onePerContainer(AUDIOS, 1)],
 ];
 
-test.each(ROWS)("%s in every container", { timeout: 300_000 }, async (clip, wanted) => {
+test.each(ROWS)("encodes %s in every container", { timeout: 300_000 }, async (clip, wanted) => {
   const requests = wanted.map((each): OutputOptions => ({ format: formatOf(each) }));
   const { files, failures } = await encodeClip(path.join(folder, clip), requests);
   expect(failures).toEqual([]);

@@ -113,7 +113,7 @@ few(2).each(CLIPS)(
       const keys = videos.flat().map((track) => track.filter(({ key }) => key).map(({ pts }) => pts));
       const [frames = []] = times;
       const [start = 0] = frames;
-      // Where audio begins earlier, because of its priming, frames of a constant rate are rounded to whole ones.
+      // Audio may start earlier, because of its priming. Frames of a constant rate are rounded to whole frames then.
       expect(start).toBeGreaterThanOrEqual(10 - MS);
       expect(start).toBeLessThan(10 + MS + 1 / (fps ?? 30));
       expect(frames.at(-1)).toBeGreaterThan(10 + seconds - 0.5);

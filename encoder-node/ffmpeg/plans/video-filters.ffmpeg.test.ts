@@ -65,7 +65,7 @@ function withOrientation(jpeg: Buffer, orientation: number): Buffer {
 
 const NAMES = { R: [255, 0, 0], G: [0, 255, 0], B: [0, 0, 255], W: [255, 255, 255], "-": [0, 0, 0] } as const;
 
-/** The name of the color nearest to that of a pixel; `?` if none is near. */
+/** The name of the color nearest to the pixel; `?` if no color is near. */
 function nameOf(pixel: readonly number[]): string {
   const far = (rgb: readonly number[]): number =>
     Math.max(...rgb.map((value, at) => Math.abs(value - (pixel[at] ?? 0))));
@@ -375,7 +375,7 @@ describe("trim", () => {
     ["ramp.mp4", 1.001, 30, 60],
     ["ramp.mkv", 1.001, 30, 60],
     ["ramp.ts", 1.001, 30, 60],
-    // Between two frames: the output begins with the later one.
+    // Between two frames: the output starts with the later frame.
     ["ramp.mp4", 1.02, 31, 60],
     // The time of frame 46, rounded to 0.1 ms.
     ["ramp.mkv", 1.5348, 46, 60],
@@ -419,14 +419,14 @@ describe("trim", () => {
 });
 
 describe("deinterlace", () => {
-  test("makes progressive frames of interlaced ones at the same rate, and leaves the others unchanged", async () => {
+  test("deinterlaces frames at the same rate, and leaves progressive frames unchanged", async () => {
     const deinterlace = { deinterlace: true };
     const { files } = await encodeClip(clip("combed.mp4"), [
       { format: "mp4:::quality=5" },
       { format: "mp4:::quality=5", params: deinterlace },
     ]);
     const [combed = "", whole = ""] = [...files.values()].flat();
-    /** How much adjacent lines differ, where something moves. */
+    /** Sum of the differences between adjacent lines, in a frame with motion. */
     const combs = async (file: string): Promise<number> => {
       const luma = await decode(file, "trim=start_frame=10:end_frame=11", "gray");
       const rows = Array.from({ length: 179 }, (_, y) => y).map((y) =>
@@ -448,7 +448,7 @@ describe("deinterlace", () => {
 });
 
 describe("alpha", () => {
-  test("transparent areas are black in videos without alpha, and stay transparent in those with it", async () => {
+  test("makes transparent areas black in videos without alpha, and keeps them in videos with alpha", async () => {
     await makeClip(folder, "glass.png", "-f lavfi -i color=0xff0000@0.5:s=64x64,format=rgba -frames:v 1");
     const { files } = await encodeClip(clip("glass.png"), [
       { format: "mp4" },

@@ -33,7 +33,7 @@ export type ConfinedRun = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Call it with the process id once the process has started. */
   started(pid: number | undefined): void;
-  /** How the tool ended, derived from how the process ended. */
+  /** The end of the tool, derived from the end of the process. */
   endOf(end: ProcessEnd): ProcessEnd;
 };
 

@@ -35,7 +35,7 @@ it.each<[string, Partial<Isolation>, boolean, object]>([
   expect(isolationLevel({ ...NONE, ...found }, lacksLoopback)).toEqual(level);
 });
 
-// Its own copy: files that ran in this process before may have replaced the result with withoutSandbox().
+// A fresh copy of the module: earlier test files in this process may have replaced its result with withoutSandbox().
 vi.resetModules();
 const { findIsolation } = await import("./isolation.ts");
 const { sandbox } = await findIsolation();

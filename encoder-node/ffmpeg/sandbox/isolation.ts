@@ -14,7 +14,7 @@ import { nextScratchUid } from "./sandbox-user.ts";
 import { seccompPrefix } from "./seccomp.ts";
 import { toolEnvironment } from "./tool-environment.ts";
 
-/** What works on this system. Nothing does without util-linux (macOS, Windows, a busybox). */
+/** The isolation that works on this system: none without util-linux (macOS, Windows, a busybox). */
 export type Isolation = {
   /** Each run gets its own root, user and namespaces. Null where the system forbids that; `reason` has its message. */
   readonly sandbox: Sandbox | null;
@@ -98,7 +98,7 @@ type Finding = Pick<Isolation, "sandbox" | "reason">;
 
 const NOT_TRIED: Finding = { sandbox: null, reason: "not tried" };
 
-/** The best sandbox that works, or the error message of the best one that does not. */
+/** Returns the best working sandbox, or the error message of the best sandbox when none works. */
 async function findSandbox(given: string | undefined, hardLimits: HardLimits): Promise<Finding> {
   const isRoot = process.getuid?.() === 0;
   const rootFolder = given ?? (await temporaryFolder());
@@ -128,7 +128,7 @@ function isSince(release: string, major: number, minor: number): boolean {
   return ownMajor > major || (ownMajor === major && ownMinor >= minor);
 }
 
-/** Runs a shell in the sandbox that checks its own privileges. Returns the error message in one line, or null. */
+/** Runs a shell that checks its own privileges in the sandbox. Returns the error message as a single line, or null. */
 async function failureOf(sandbox: Sandbox, hardLimits: HardLimits): Promise<string | null> {
   const check = "grep -qs '^CapEff:.*[1-9a-f]' /proc/self/status && exit 9; exit 0";
   const run = { command: ["/bin/sh", "-c", check], mounts: [], cwd: "/", enterNetwork: null, hardLimits };
@@ -192,7 +192,7 @@ export async function runPriority(): Promise<{ readonly oomScore: number; readon
 /** Lowers the priority of a run that started without a sandbox. A sandboxed run lowers its own. */
 export function lowerPriority(pid: number): void {
   try {
-    // Never below this process's own value, which only root may do.
+    // Never below this process's own value: only root may lower it.
     setPriority(pid, Math.max(getPriority(), NICENESS));
   } catch {
     // The process has ended, or the system forbids the change. The run continues unchanged.

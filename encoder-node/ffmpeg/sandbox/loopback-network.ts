@@ -1,4 +1,4 @@
-// A separate network for runs whose input this process serves: it contains only loopback and one listener.
+// A separate network for runs whose input this process serves: it contains only loopback and a listener.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
@@ -31,7 +31,7 @@ const LOOPBACK_UP = [
   `python3 -c 'import fcntl,socket,struct;fcntl.ioctl(socket.socket(2,2),0x8914,struct.pack("16sh22x",b"lo",65))' 2>/dev/null`,
 ].join(" || ");
 
-/** The npm package has it beside the bundled node (local/package/). */
+/** The helper program. The npm package has it beside the bundled node (local/package/). */
 const HELPER = ["./loopback-listener.ts", "./loopback-listener.mjs"]
   .map((name) => fileURLToPath(new URL(name, import.meta.url)))
   .find((path) => existsSync(path));
@@ -39,7 +39,7 @@ const OPEN_MS = 20_000;
 
 /**
  * Opens a listener in a new network namespace, which exists as long as the listener; on the machine's loopback if that
- * fails. Takes as long as starting Node; a node needs one listener. Rejects when no port is available.
+ * fails. Takes as long as starting Node; a node needs a single listener. Rejects when no port is available.
  */
 export async function openLoopback(): Promise<OpenLoopback> {
   const { sandbox } = await findIsolation();

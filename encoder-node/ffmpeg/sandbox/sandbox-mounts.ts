@@ -1,10 +1,10 @@
-// The files of this machine that a sandboxed run sees: system libraries, the tool and its devices, but no home folder,
-// no configuration and no other task's work.
+// The files of this machine that a sandboxed run sees: system libraries, the tool and its devices. It sees no home
+// folder, no configuration and no other task's work.
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import type { Mount } from "./sandbox.ts";
 
-/** Programs and libraries of the system. Those that do not exist are skipped. */
+/** Programs and libraries of the system. Missing paths are skipped. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 /**
  * Settings that the loader, Debian's alternatives (such as BLAS), fonts and GPU drivers read. They contain no secrets.
@@ -76,7 +76,9 @@ export async function gpuGroups(): Promise<number[]> {
 
 type Wanted = Pick<Mount, "path" | "as">;
 
-/** Resolves the paths and drops those that do not exist. Files to read are taken by their own name: no link is one. */
+/**
+ * Resolves the paths and drops missing files. The name of a file to read is not resolved: a symbolic link is dropped.
+ */
 export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
   const found = await Promise.all(wanted.map(mountOf));
   return found.flatMap((mount) => mount ?? []);

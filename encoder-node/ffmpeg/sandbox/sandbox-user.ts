@@ -1,4 +1,4 @@
-// The user ids that a node of root runs ffmpeg as. Each owns the folder of one run and nothing else.
+// The user ids under which a root node runs ffmpeg. Each owns the folder of a single run and nothing else.
 import { chownSync, statSync } from "node:fs";
 
 /** Unused in systemd's table of user ids (systemd.io/UIDS-GIDS), and within the 65,536 ids of a usual container. */
@@ -17,8 +17,8 @@ export function nextScratchUid(): number {
 
 /**
  * The user that owns a run's folder. The first run in a folder assigns it, and later runs there are part of the same
- * command. Throws when other users may enter the folder: then it is not private to one run, and must not change its
- * owner. Synchronous: two runs that start in a folder at the same time get the same user.
+ * command. Throws when other users may enter the folder: it is not private to a run then, and must keep its owner.
+ * Synchronous: two runs that start in a folder at the same time get the same user.
  */
 export function userOfFolder(folder: string): number {
   const { uid, mode } = statSync(folder);

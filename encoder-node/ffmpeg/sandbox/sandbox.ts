@@ -17,7 +17,7 @@ export type Mount = {
   readonly as: "system" | "tool" | "read" | "write" | "device";
 };
 
-/** How this process creates namespaces: with root's privileges, or in a user namespace of its own user. */
+/** The privileges with which this process creates namespaces: root's, or a user namespace of its own user. */
 export type Privilege = "root" | "user";
 
 export type Sandbox = {
@@ -25,8 +25,8 @@ export type Sandbox = {
   /** An empty folder on which each run mounts its root, in a mount namespace of its own. */
   readonly rootFolder: string;
   /**
-   * True if the kernel counts the processes of a run by themselves: those of its scratch user, or since Linux 5.14
-   * those of its user namespace (getrlimit(2), RLIMIT_NPROC). Earlier it counted all of the node's user.
+   * True if the kernel counts the processes of each run separately: per scratch user, or since Linux 5.14 per user
+   * namespace (getrlimit(2), RLIMIT_NPROC). Older kernels count all processes of the node's user.
    */
   readonly countsProcesses: boolean;
   /** False where the kernel forbids a user namespace to mount /proc (in a container that masks parts of it). */
@@ -46,7 +46,7 @@ export type SandboxedRun = {
   readonly mounts: readonly Mount[];
   /** The working folder: the writable folder, or `/`. */
   readonly cwd: string;
-  /** Null with the privilege `user`: a user namespace of one user has no other user. */
+  /** Null with the privilege `user`: its user namespace has no other user. */
   readonly user: ScratchUser | null;
   /**
    * The command prefix that enters an existing network namespace and its user namespace. Null: a new, empty network.
@@ -79,7 +79,8 @@ const OWN_USER = ["unshare", "--user", "--map-root-user", "--"];
 /** The whole command line. The tool's own command comes last. */
 export function sandboxedCommand(sandbox: Sandbox, run: SandboxedRun): string[] {
   const { privilege, rootFolder } = sandbox;
-  // Also in the user namespace of an existing network, where the kernel would count the processes of all its runs.
+  // A separate user namespace also within an existing network: otherwise the kernel counts the processes of all its
+  // runs together.
   const enter = [...(run.enterNetwork ?? []), ...(privilege === "user" ? OWN_USER : [])];
   return [
     ...(run.niceness > 0 ? ["nice", "-n", String(run.niceness)] : []),
@@ -138,7 +139,7 @@ function setupScript(
   ].join("\n");
 }
 
-/** In the form of fstab(5). */
+/** The mounts in the format of fstab(5). */
 function mountTable(rootFolder: string, mounts: readonly Mount[], hasProc: boolean): string {
   const line = (from: string, path: string, type: string, options: string): string =>
     `${[from, join(rootFolder, path)].map(escaped).join(" ")} ${type} ${options} 0 0\n`;
@@ -153,7 +154,10 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (path: string): string =>
   path.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
 
-/** Matches a line of stderr when one of the sandbox's programs failed or could not start the next one. */
+/**
+ * Matches a line of stderr in which a program of the sandbox reports that it failed or could not start the next
+ * program.
+ */
 export const SANDBOX_FAILURE = /^(?:nice|nsenter|unshare|setpriv|prlimit|mount|mkdir|sandbox|seccomp|sh): /m;
 
 /** Signals that end a program. Shells report them as exit codes from 129 on. */
@@ -176,8 +180,8 @@ const FATAL_SIGNALS = [
 const SIGNALS = new Map(FATAL_SIGNALS.map((signal) => [128 + constants.signals[signal], signal]));
 
 /**
- * How the tool ended, derived from how the sandbox ended. Codes from 129 on can also be ffmpeg's errors 97 to 127
- * (errno), all of which concern networks that a run does not have.
+ * The end of the tool, derived from the end of the sandbox. Codes from 129 on can also be ffmpeg's errors 97 to 127
+ * (errno). These errors all concern networks, and a run has none of those networks.
  */
 export function toolEnd({ exitCode, signal }: ProcessEnd): ProcessEnd {
   const toolSignal = exitCode === null ? undefined : SIGNALS.get(exitCode);

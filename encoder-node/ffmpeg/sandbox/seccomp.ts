@@ -1,11 +1,11 @@
-// A filter of system calls (seccomp(2)) for the tool of a run: calls that no run needs, and by which processes without
-// privileges reached flaws of the kernel. Perl, an essential package of Debian, sets it without native code. Pure.
+// A seccomp(2) filter for the tool of a run. It denies system calls that no run needs and through which unprivileged
+// processes reached flaws of the kernel. Perl, an essential package of Debian, sets it without native code. Pure.
 
 type Machine = {
   /** AUDIT_ARCH of audit(7), and the number of `prctl`. */
   readonly audit: number;
   readonly prctl: number;
-  /** Numbers of the calls. Those above 400 are the same on all machines. */
+  /** Numbers of the denied calls. Numbers above 400 are the same on all machines. */
   readonly denied: readonly number[];
   readonly clone: number;
 };
@@ -15,7 +15,9 @@ type Machine = {
  * fsmount, fspick.
  */
 const DENIED = [442, 438, 425, 426, 427, 428, 429, 430, 431, 432, 433];
-/** Its flags are in memory, where a filter cannot read them. Libraries use `clone` when it does not exist. */
+/**
+ * The flags of clone3 are in memory, where a filter cannot read them. Libraries use `clone` when clone3 does not exist.
+ */
 const CLONE3 = 435;
 
 /**

@@ -17,8 +17,7 @@ const ALLOWED: readonly string[] = [
  * A run's environment: the variables above, and no home folder. `folder` is the only place to write to; null: none.
  *
  * - GCONV_PATH: static builds load the system's character-set modules and crash when an MPEG-TS names its services (the
- *   packaged ffprobe and ffmpeg 5.1, exit code 139). A path that does not exist prevents that; no run needs the
- * modules.
+ *   packaged ffprobe and ffmpeg 5.1, exit code 139). A missing path prevents that; no run needs the modules.
  * - SVT_LOG: SVT-AV1 writes to stderr whatever ffmpeg's log level is. 1 means errors only.
  * - CUDA_CACHE_DISABLE: CUDA would store compiled kernels in the home folder.
  */

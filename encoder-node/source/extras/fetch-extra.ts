@@ -6,7 +6,7 @@ import { fetchSource } from "../fetch/fetch-source.ts";
 
 export type Extra = {
   readonly url: string;
-  /** Where the file is written. */
+  /** The file to write. */
   readonly path: string;
   /** The subject of failure messages: `The watermark`. */
   readonly subject: string;
@@ -19,9 +19,9 @@ export type Extra = {
 export type ExtraDeps = { readonly allow: AllowPrivate; readonly signal: AbortSignal };
 
 /**
- * Fetches the file and calls `check`, which throws AppError `input_not_media`, or one whose message completes `cannot
- * be used: `. Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for errors
- * of this machine.
+ * Fetches the file and calls `check`. `check` throws AppError `input_not_media`, or an AppError whose message completes
+ * `cannot be used: `. Returns the path, or a failure. Rejects only with the signal's reason, and with `node_failed` for
+ * errors of this machine.
  */
 export async function fetchExtra(
   extra: Extra,
@@ -42,7 +42,10 @@ export async function fetchExtra(
   }
 }
 
-/** Why the file cannot be used. The message of the error is about an input, so most codes have a text of their own. */
+/**
+ * The reason why the file cannot be used. Most codes need a text of their own, because the error's message is about an
+ * input.
+ */
 function reasonOf({ code, message }: AppError, { maxBytes, expected }: Extra): string {
   const status = /^input_http_(\d+)$/.exec(code)?.[1];
   if (status) return `the host responded with HTTP ${status}`;

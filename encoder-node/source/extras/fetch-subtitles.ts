@@ -15,9 +15,9 @@ import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
 const MAX_BYTES = 10e6;
 /** For all files of a stream, as WebVTT. */
 const MAX_TOTAL_BYTES = 20e6;
-/** One file as it is read; what is larger than `MAX_TOTAL_BYTES` is refused. */
+/** Limit for reading a file after its conversion. A file that is larger than `MAX_TOTAL_BYTES` is refused. */
 const MAX_CONVERTED_BYTES = 2 * MAX_TOTAL_BYTES;
-/** For all text segments of a package: subtitles whose cues last very long would be far larger than their files. */
+/** Limit for all text segments of a package: the segments of very long cues are far larger than their file. */
 const MAX_SEGMENT_CHARACTERS = 50e6;
 const CONVERT_MS = 60_000;
 
@@ -25,15 +25,15 @@ export type Subtitle = HttpStreamOutput["subtitles"][number];
 
 export type FetchSubtitles = ExtraDeps & {
   readonly subtitles: readonly Subtitle[];
-  /** The files get a folder of their own in it, in which they are named `<name>-1.vtt` and so on. */
+  /** The files get a subfolder of their own and are named `<name>-1.vtt` and so on. */
   readonly folder: string;
   readonly name: string;
   readonly ffmpeg: Tool;
 };
 
 /**
- * Returns the paths in the order of the subtitles, or the first failure. Fetches one after the other, so that only
- * one is in memory at a time. Rejects as `fetchExtra` does.
+ * Returns the paths in the order of the subtitles, or the first failure. Fetches the files in sequence, so that only a
+ * single file is in memory at a time. Rejects as `fetchExtra` does.
  */
 export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<readonly string[]>> {
   const { subtitles, folder, name, ffmpeg, allow, signal } = fetch;
@@ -85,12 +85,12 @@ async function convert({ path, files, file, language, ffmpeg, signal }: Conversi
   if (!result.ok) throw new AppError("subtitle_failed", "it is not readable SubRip");
 }
 
-/** `characters` counts those of the segments in HLS. */
+/** `characters`: the length of all text segments in HLS. */
 type Size = { bytes: number; characters: number };
 
-/** The size of a file as it is kept. Throws when later steps could not read it. */
+/** The size of the converted file. Throws when later steps could not read the file. */
 async function usableSize(path: string): Promise<Size> {
-  // The conversion can leave anything.
+  // The conversion may leave a file of any content, or none.
   const bytes = await readBytes(path, MAX_CONVERTED_BYTES).catch((error: unknown) => {
     throw new AppError("subtitle_failed", "it is not readable SubRip", { cause: error });
   });

@@ -15,12 +15,11 @@ const MAX_SIDE = 4096;
 
 export type FetchWatermarks = ExtraDeps & {
   readonly urls: Iterable<string>;
-  /** Where the files are written. */
   readonly folder: string;
   readonly ffprobe: Tool;
 };
 
-/** By URL: the path of the file, or why it cannot be used. */
+/** By URL: the path of the file, or the reason why it cannot be used. */
 export type Watermarks = ReadonlyMap<string, Result<string>>;
 
 /** Fetches all at the same time. Rejects as `fetchExtra` does. */

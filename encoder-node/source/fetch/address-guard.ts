@@ -12,7 +12,7 @@ type ResolveAll = (
 ) => void;
 
 const CONNECT_TIMEOUT_MS = 15_000;
-/** The many small files of one output share connections. */
+/** The many small files of an output share connections. */
 const KEEP_ALIVE_MS = 10_000;
 
 /** HTTP/1.1 has one body per connection, which keeps ranges and dropped connections simple. */
@@ -24,15 +24,15 @@ export type Guard = {
   readonly refuse: (host: string) => AppError;
   readonly resolve?: ResolveAll;
   /**
-   * Called for each reset connection, idle ones too: undici takes a reset for the end of a body that ends with its
-   * connection.
+   * Called for each reset connection, including idle connections. undici takes a reset for the end of a body that ends
+   * with its connection.
    */
   readonly onReset?: () => void;
 };
 
 /**
  * An agent that connects to allowed addresses only. The name is resolved once, its addresses are checked, and the
- * socket connects to the checked addresses: there is no second look-up that could return others (DNS rebinding). Other
+ * socket connects to the checked addresses. There is no second look-up that could return others (DNS rebinding). Other
  * addresses fail with the guard's AppError. The agent does not follow redirects.
  */
 export function guardedAgent(guard: Guard): Agent {
@@ -60,7 +60,7 @@ export function guardedAgent(guard: Guard): Agent {
   });
 }
 
-/** In the notation of the URL standard. undici gives IPv6 addresses without brackets. */
+/** The origin in the notation of the URL standard. undici gives IPv6 addresses without brackets. */
 function originOf(protocol: string, hostname: string, port: string): string {
   const host = hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
   return new URL(`${protocol}//${host}${port === "" ? "" : `:${port}`}`).origin;

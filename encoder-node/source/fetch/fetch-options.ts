@@ -1,4 +1,4 @@
-// What a fetch of a source needs, and the state from which a later fetch resumes it.
+// The options of a fetch of a source, and the state from which a later fetch resumes it.
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { DiskShare, FreeSpace } from "./source-disk.ts";
 import type { SourceTimeouts } from "./source-timeouts.ts";
@@ -6,8 +6,8 @@ import type { SourceTimeouts } from "./source-timeouts.ts";
 export type Fetch = {
   readonly url: string;
   /**
-   * The file to write. Its content is discarded, unless `resume` describes it. After a failure it holds what has
-   * arrived.
+   * The file to write. Its content is discarded, unless `resume` describes it. After a failure it holds the bytes that
+   * have arrived.
    */
   readonly destination: string;
   /** The state of an earlier fetch of the file. It is kept up to date, so that a later fetch can resume. */
@@ -24,7 +24,7 @@ export type Fetch = {
   readonly freeSpace?: FreeSpace | undefined;
 };
 
-/** How far the transfer of a source is. */
+/** State of the transfer of a source. */
 export type ResumeState = {
   received: number;
   totalBytes: number | null;

@@ -34,7 +34,7 @@ describe("a disk with too little space for", () => {
 
   it("a whole source is large enough when the first part is on it already", async () => {
     const { origin } = await serve((request, response) => sendClip(request, response, { dropAfter: 2_000_000 }));
-    // A diskShared machine loses some of what was sent before the connection broke.
+    // On a shared machine, some bytes that were sent before the connection broke are lost.
     const spaces = [CLIP.length, CLIP.length - 1_000_000];
     expect(await fetchTo(origin, { freeSpace: async () => spaces.shift() ?? 0 })).toEqual(WHOLE);
     expect(spaces).toEqual([]);
@@ -78,7 +78,7 @@ describe("a disk that several sources share", () => {
     await late.reserve(50);
   });
 
-  it("is too small when it holds no other source", async () => {
+  it("fails with node_failed when no other source uses the disk that is too small", async () => {
     const disk = new SourceDisk(async () => 100);
     const one = disk.open(folder);
     await expect(one.reserve(101)).rejects.toMatchObject({ code: "node_failed" });
@@ -88,7 +88,7 @@ describe("a disk that several sources share", () => {
     await expect(one.reserve(101)).rejects.toMatchObject({ code: "node_failed" });
   });
 
-  it("gives its space to one of two concurrent sources", async () => {
+  it("accepts only the first of two concurrent sources that do not fit together", async () => {
     const disk = new SourceDisk(async () => 100);
     const fits = await Promise.allSettled([disk.open(folder).reserve(60), disk.open(folder).reserve(60)]);
     expect(fits.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);

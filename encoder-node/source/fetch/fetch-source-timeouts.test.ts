@@ -33,7 +33,7 @@ describe("an HTTP/1.0 server, which sends no length and closes the connection", 
 });
 
 describe("a body in chunks", () => {
-  it("is complete when it ends as declared, whatever happens to idle connections", async () => {
+  it("accepts a chunked body that ends as declared, whatever happens to idle connections", async () => {
     const idle = new Set<IncomingMessage["socket"]>();
     const end = await serve((_, response) => {
       response.write(CLIP.subarray(0, 1000));
@@ -50,7 +50,7 @@ describe("a body in chunks", () => {
     expect([idle.size, end.seen.length]).toEqual([1, 1]);
   });
 
-  it("is fetched again when its connection breaks, also with `Connection: close`", async () => {
+  it("fetches a chunked body again when its connection breaks, also with `Connection: close`", async () => {
     let breaks = 1;
     const { origin, seen } = await serve((request, response) => {
       response.writeHead(200, { connection: "close" });
@@ -80,7 +80,7 @@ describe("a slow server", () => {
     });
   const within = (bytes: number) => ({ ...QUICK, minimumRate: { bytes, windowMs: 200 } });
 
-  it("fails after five retries, whatever they sent", async () => {
+  it("fails after five retries of a slow transfer, whatever they sent", async () => {
     const { origin, seen } = await drip(CLIP.length);
     await expect(fetchTo(origin, { timeouts: within(1_000_000) })).rejects.toMatchObject({
       code: "input_timeout",
@@ -89,7 +89,7 @@ describe("a slow server", () => {
     expect(seen.length).toBe(6);
   });
 
-  it("is read to the end at the minimum rate, or near the end", async () => {
+  it("reads a slow source to the end at the minimum rate, or near the end", async () => {
     for (const bytes of [1000, 1_000_000]) {
       const { origin } = await drip(50_000);
       expect(await fetchTo(origin, { timeouts: within(bytes) })).toMatchObject({ sizeBytes: 50_000 });
@@ -122,7 +122,7 @@ describe("a server that responds with errors", () => {
     expect(requestedAt.length).toBe(3);
   });
 
-  it("with 500 receives six requests", async () => {
+  it("sends six requests to a server that responds with 500", async () => {
     const { origin, seen } = await serve((_, response) => void response.writeHead(500).end());
     await expect(fetchTo(origin)).rejects.toMatchObject({ code: "input_http_500" });
     expect(seen.length).toBe(6);
@@ -143,7 +143,7 @@ describe("a server that responds with errors", () => {
     expect(seen.length).toBe(2);
   });
 
-  it("with a temporary 503 is retried", async () => {
+  it("retries after a temporary 503", async () => {
     let errors = 1;
     const { origin } = await serve((request, response) => {
       if (errors-- > 0) response.writeHead(503).end();
@@ -160,7 +160,7 @@ it("fails when a server sends nothing", async () => {
   expect(seen.length).toBe(6);
 });
 
-it("resumes a transfer that was stopped, within one time limit for all of it", async () => {
+it("resumes a stopped transfer within the time limit of the whole file", async () => {
   const { origin, seen } = await serve((request, response) => {
     if (request.headers.range) return sendClip(request, response, { headers: VERSION });
     response.writeHead(200, { ...VERSION, "accept-ranges": "bytes", "content-length": CLIP.length });

@@ -16,7 +16,7 @@ useFetchFolder();
 afterEach(closeServers);
 
 describe("a well-behaved server", () => {
-  it("is read once, without decoding", async () => {
+  it("reads a source once, without decoding", async () => {
     const { origin, seen } = await serve((_, response) => {
       response.writeHead(200, { "content-encoding": "gzip", "content-length": CLIP.length }).end(CLIP);
     });
@@ -28,7 +28,7 @@ describe("a well-behaved server", () => {
     expect(progress.at(-1)).toEqual([CLIP.length, CLIP.length]);
   });
 
-  it("need not send the size", async () => {
+  it("accepts a server that does not send the size", async () => {
     const { origin } = await serve((_, response) => {
       response.write(CLIP.subarray(0, 1000));
       response.end(CLIP.subarray(1000));
@@ -36,7 +36,7 @@ describe("a well-behaved server", () => {
     expect(await fetchTo(origin)).toEqual(WHOLE);
   });
 
-  it("receives the credentials of the URL", async () => {
+  it("sends the credentials of the URL", async () => {
     const { origin, seen } = await serve(sendClip);
     await fetchTo(origin.replace("//", "//ann:p%40ss%20%C3%A9@"));
     expect(seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from("ann:p@ss é").toString("base64")}`);
@@ -44,7 +44,7 @@ describe("a well-behaved server", () => {
 });
 
 describe("a server that drops connections", () => {
-  it("receives requests for the rest of the same version only", async () => {
+  it("requests only the rest of the same version after a dropped connection", async () => {
     const { origin, seen } = await serve((request, response) => sendClip(request, response, { dropAfter: 700_000 }));
     expect(await fetchTo(origin)).toEqual(WHOLE);
     expect(seen.length).toBeGreaterThan(4);
@@ -52,7 +52,7 @@ describe("a server that drops connections", () => {
     for (const { headers } of seen.slice(1)) expect(headers).toMatchObject({ "if-range": '"v1"' });
   });
 
-  it("is resumed by date when it has no strong ETag", async () => {
+  it("resumes by date when the server sends no strong ETag", async () => {
     const headers = { "last-modified": "Wed, 01 Jan 2025 00:00:00 GMT" };
     const { origin, seen } = await serve((request, response) =>
       sendClip(request, response, { headers, dropAfter: 1_600_000 }),
@@ -61,7 +61,7 @@ describe("a server that drops connections", () => {
     expect(seen[1]?.headers["if-range"]).toBe(headers["last-modified"]);
   });
 
-  it("is read from the start if it supports no ranges, or identifies no version", async () => {
+  it("starts over if the server supports no ranges, or identifies no version", async () => {
     for (const headers of [VERSION, {}, { etag: 'W/"v1"' }]) {
       let drops = 2;
       const { origin, seen } = await serve((_, response) => {
@@ -75,7 +75,7 @@ describe("a server that drops connections", () => {
     }
   });
 
-  it("is read from the start when the file changed, with or without support for If-Range", async () => {
+  it("starts over when the file changed, with or without support for If-Range", async () => {
     const old = Buffer.alloc(CLIP.length, 1);
     for (const supportsIfRange of [true, false]) {
       let first = true;
@@ -92,7 +92,7 @@ describe("a server that drops connections", () => {
     }
   });
 
-  it("is read from the start when it sends another range than requested", async () => {
+  it("starts over when the server sends another range than requested", async () => {
     const { origin } = await serve((request, response) => {
       if (!request.headers.range) return sendClip(request, response, firstDrop());
       response.writeHead(206, { ...VERSION, "content-range": `bytes 0-${CLIP.length - 1}/${CLIP.length}` }).end(CLIP);
@@ -106,7 +106,7 @@ describe("a server that drops connections", () => {
     expect(await fetchTo(origin)).toEqual(WHOLE);
   });
 
-  it("is retried as a responding server when it closes the connection before the first byte", async () => {
+  it("retries as often as for a responding server when the connection closes before the first byte", async () => {
     const { origin, seen } = await serve((request, response) => {
       if (seen.length > 3) return sendClip(request, response);
       response.writeHead(200, { ...VERSION, "content-length": CLIP.length }).flushHeaders();
@@ -165,7 +165,7 @@ describe("redirects", () => {
     (_, response) =>
       void response.writeHead(status, { location: to }).end("moved");
 
-  it("are followed, without credentials once they leave the origin", async () => {
+  it("follows redirects, without credentials once they leave the origin", async () => {
     const end = await serve(sendClip);
     const back = await serve((request, response) =>
       request.url === "/again"
@@ -182,7 +182,7 @@ describe("redirects", () => {
     expect(carried).toEqual([[true, true], [false], [false, false], [false]]);
   });
 
-  it("do not lead to the service's own origin, which only a URL that the service has signed may name", async () => {
+  it("follows no redirect to the service's own origin, which only a signed URL may name", async () => {
     const own = await serve(sendClip);
     const policy = withSigned("none", [own.origin]);
     expect(await fetchTo(`${own.origin}/storage/uploads/u?signature=x`, { allow: policy })).toEqual(WHOLE);
@@ -203,7 +203,7 @@ describe("redirects", () => {
     await expect(fetchTo(origin)).rejects.toMatchObject({ name: "AppError", code });
   });
 
-  it("end after five", async () => {
+  it("stops after five redirects", async () => {
     const { origin, seen } = await serve(redirect("/round"));
     await expect(fetchTo(origin)).rejects.toMatchObject({ code: "input_unreachable" });
     expect(seen.length).toBeGreaterThanOrEqual(6);
@@ -220,7 +220,7 @@ describe("error responses", () => {
     expect(seen.length).toBe(1);
   });
 
-  it("by S3 name the bucket's region if the region is wrong", async () => {
+  it("names the bucket's region when S3 reports a wrong region", async () => {
     const messageFor = async (status: number, region: string): Promise<unknown> => {
       const { origin } = await serve(
         (_, response) => void response.writeHead(status, { "x-amz-bucket-region": region }).end(),
@@ -234,7 +234,7 @@ describe("error responses", () => {
     expect(await messageFor(403, "eu-west-1")).toMatch(/HTTP 403: access is denied/);
   });
 
-  it("addresses that are not allowed receive no request", async () => {
+  it("sends no request to addresses that are not allowed", async () => {
     const { origin, seen } = await serve(sendClip);
     for (const url of [origin, origin.replace("127.0.0.1", "localhost"), "ftp://example.com/a.mp4"]) {
       await expect(fetchTo(url, { allow: "none" })).rejects.toMatchObject({ code: "input_address_not_allowed" });

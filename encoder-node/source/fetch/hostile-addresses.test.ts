@@ -16,7 +16,7 @@ it.each(CLIENTS)("%s: an allowed address receives a request", async (_, client) 
   expect(trap.requests).toBeGreaterThanOrEqual(2);
 });
 
-/** The URL itself, and with the port of the server of this test, if it is a URL. */
+/** The URL itself, and the same URL with the port of this test's server, if it is a URL. */
 const variants = (url: string): string[] => {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (!parsed || !/^https?:$/.test(parsed.protocol)) return [url];
@@ -36,7 +36,7 @@ describe.each(ALLOW_SETTINGS)("under %s", (allow) => {
     expect(trap.requests).toBe(0);
   });
 
-  // The Worker builds their URLs from checked endpoints: only hosts can be hostile.
+  // The Worker builds the URLs of writers from checked endpoints: only hosts can be hostile.
   const hosts = [...new Set(urls.filter((url) => /^https?:/.test(url) && URL.canParse(url)))];
   it.each(Object.entries(WRITERS))("%s: every hostile host is rejected without a request", async (_, client) => {
     expect(hosts.length).toBeGreaterThan(60);
@@ -79,13 +79,13 @@ describe.each([301, 302, 303, 307, 308])("redirects by %d", (status) => {
     trap.redirect(302, trap.redirect(status, location)),
   ]);
 
-  it.each(Object.entries(READERS))("%s: are followed to no hostile address", async (_, client) => {
+  it.each(Object.entries(READERS))("%s: follows redirects to no hostile address", async (_, client) => {
     const outcomes = await Promise.all(urls.map((url) => outcome(client, url, "loopback", trap.folder)));
     expect(outcomes.filter((outcome) => !REFUSED.test(outcome ?? ""))).toEqual([]);
     expect(trap.requests).toBe(3 * LOCATIONS.length);
   });
 
-  it.each(Object.entries(WRITERS))("%s: are not followed at all", async (_, client) => {
+  it.each(Object.entries(WRITERS))("%s: follows no redirects", async (_, client) => {
     const url = trap.redirect(status, `http://127.0.0.1:${trap.port}/elsewhere`);
     expect(await outcome(client, url, "loopback", trap.folder)).toMatch(/^storage_/);
     expect(trap.requests).toBe(1);

@@ -8,7 +8,7 @@ export type ResponseReading =
   | { kind: "range-mismatch" }
   | { kind: "http-error" };
 
-/** What is known about the file from earlier responses. */
+/** Facts about the file from earlier responses. */
 export type KnownFile = {
   readonly received: number;
   readonly totalBytes: number | null;

@@ -13,7 +13,7 @@ it.each<[string, TransferState, boolean]>([
   expect(isWorthRanges(transfer, Number.POSITIVE_INFINITY)).toBe(expected);
 });
 
-it("reads by no ranges what its URL may be too short for", () => {
+it("does not read by ranges when the URL may expire too early", () => {
   const transfer = { received: 2 * MB, totalBytes: 62 * MB, elapsedMs: 1000 };
   expect([61_000, 59_000].map((validForMs) => isWorthRanges(transfer, validForMs))).toEqual([true, false]);
 });

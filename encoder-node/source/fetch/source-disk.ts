@@ -12,7 +12,7 @@ export type FreeSpace = (folder: string) => Promise<number>;
 /** All but a reserve for encodes and reports: a full disk would stop running encodes (ffmpeg/run-command.ts). */
 const usableBytes: FreeSpace = async (folder) => (await freeBytes(folder)) - DISK_RESERVE_BYTES;
 
-/** The disk space of one source. */
+/** The disk space of a source. */
 export interface DiskShare {
   /**
    * Reserves `bytes` that are still to be written, in place of the earlier reservation. Throws AppError `node_busy`
@@ -20,13 +20,13 @@ export interface DiskShare {
    * without them.
    */
   reserve(bytes: number): Promise<void>;
-  /** Ends the reservation. What is written stays. */
+  /** Ends the reservation. Written bytes stay. */
   endReservation(): void;
   /** The source is removed from the disk. */
   close(): void;
 }
 
-/** The disk for all sources of a node. Space that one source has reserved is not given to another. */
+/** The disk for all sources of a node. A source cannot use space that another source has reserved. */
 export class SourceDisk {
   readonly #freeSpace: FreeSpace;
   readonly #reserved = new Map<DiskShare, number>();

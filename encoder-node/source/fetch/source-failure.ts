@@ -3,14 +3,12 @@ import type { IncomingHttpHeaders } from "undici/types/header.js";
 import { AppError } from "#shared/errors.ts";
 import { retryAfterMs } from "#shared/network/http-headers.ts";
 
-/**
- * A failure for which retries with the same URL are useless. Another attempt of the task, with a new URL, may succeed.
- */
+/** A failure that retries with the same URL cannot fix. Another attempt of the task, with a new URL, may succeed. */
 export class FinalFailure extends AppError {}
 
 /** An HTTP error status. */
 export class HttpStatusFailure extends AppError {
-  /** The server's `Retry-After`; null without one. */
+  /** The server's `Retry-After`; null if it sends none. */
   readonly retryAfterMs: number | null;
 
   constructor(status: number, message: string, retryAfterMs: number | null) {
@@ -65,7 +63,7 @@ export const addressNotAllowed = (host: string): AppError =>
 /** Statuses with which S3 rejects requests that were signed for another region than the bucket's. */
 const WRONG_REGION = new Set([301, 307, 400]);
 
-/** The failure of any HTTP status but success. */
+/** The failure for any HTTP status except success. */
 export function httpFailure({ statusCode: status, headers, host }: ErrorResponse): HttpStatusFailure {
   // S3 names the bucket's region in this header.
   const bucketRegion = headers["x-amz-bucket-region"];

@@ -1,4 +1,4 @@
-// One GET of a source: with credentials, checked redirects, and no content decoding.
+// A GET request for a source: with credentials, checked redirects, and no content decoding.
 import { type Dispatcher, request } from "undici";
 import { AppError } from "#shared/errors.ts";
 import { type AllowPrivate, checkUrl, withoutSigned } from "#shared/network/address-policy.ts";
@@ -10,7 +10,7 @@ export type SourceRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly agent: Dispatcher;
   readonly allow: AllowPrivate;
-  /** How long the server may send no bytes. */
+  /** Longest silence of the server. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 };
@@ -18,13 +18,13 @@ type Response = Pick<Dispatcher.ResponseData, "statusCode" | "headers" | "body">
 export type SourceResponse = Response & { readonly host: string };
 
 const MAX_REDIRECTS = 5;
-/** Bodies of redirects are read up to this size, to reuse the connection; longer ones close it. */
+/** Bodies of redirects are read up to this size, to reuse the connection; longer bodies close it. */
 const REDIRECT_BODY_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Returns the response after all redirects, whatever its status. User and password in the URL become a Basic
- * Authorization header, which is sent to the URL's own origin only, and not any more after a redirect to another
+ * Authorization header. The header is sent to the URL's own origin only, and no longer after a redirect to another
  * origin. Throws AppError: `input_address_not_allowed`, `input_unreachable`, `input_timeout`.
  */
 export async function requestSource(source: SourceRequest): Promise<SourceResponse> {
@@ -48,7 +48,7 @@ export async function requestSource(source: SourceRequest): Promise<SourceRespon
 async function send(url: URL, headers: Record<string, string>, source: SourceRequest): Promise<Response> {
   const { agent, signal, stallMs } = source;
   try {
-    // Without user and password: those are in the header.
+    // Without user and password, which are in the header.
     return await request(`${url.origin}${url.pathname}${url.search}`, {
       dispatcher: agent,
       headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": NODE_USER_AGENT, ...headers },

@@ -4,7 +4,7 @@ import { type AppError, errorTraits } from "#shared/errors.ts";
 import { FinalFailure, HttpStatusFailure, tooLong, tooSlow } from "./source-failure.ts";
 
 export type SourceTimeouts = {
-  /** How long a server may send nothing. */
+  /** Longest silence of a server. */
   readonly stallMs: number;
   readonly backoff: BackoffPolicy;
   /** The minimum of bytes in each time window; a window with fewer ends the attempt. */
@@ -16,20 +16,23 @@ export type MinimumRate = { readonly bytes: number; readonly windowMs: number };
 
 export const DEFAULT_TIMEOUTS: SourceTimeouts = { stallMs: 30_000, backoff: { firstMs: 500, maxMs: 10_000 } };
 /**
- * About 140 kbit/s: a slower source would occupy its slot forever. Each of several transfers that share a slow
- * connection is faster than that.
+ * About 140 kbit/s: a slower source would occupy its slot forever. Several transfers that share a slow connection are
+ * each faster than this rate.
  */
 const MINIMUM_RATE: MinimumRate = { bytes: 1024 * 1024, windowMs: 60_000 };
 /** The lifetime of the signed URL of a source in a bucket (worker/storage/source-url.ts). */
 const LIMIT_MS = 12 * 60 * 60 * 1000;
 
-/** Retries in a row, for a server that has responded before, and for one that never has. */
+/** Retries in a row, for a server that has responded before, and for a server that never has. */
 const RETRIES = 5;
 const RETRIES_WITHOUT_RESPONSE = 1;
 /** Maximum delay by `Retry-After`: the source occupies its slot meanwhile. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** Whether to retry after `failures` failures in a row; `hasResponded`: the server has sent some of the source. */
+/**
+ * True if a retry is allowed after `failures` failures in a row. `hasResponded`: the server has sent some of the
+ * source.
+ */
 export function canRetry(failure: AppError, failures: number, hasResponded: boolean): boolean {
   const { retryable, blame } = errorTraits(failure.code);
   if (!retryable || blame !== "source" || failure instanceof FinalFailure) return false;
@@ -43,8 +46,8 @@ export function pauseMs(failure: AppError, failures: number, { backoff }: Source
 }
 
 /**
- * Watches one response body. Call the result for all bytes that arrive: it throws AppError `input_timeout` when they
- * are too few.
+ * Watches a response body. Call the result for all bytes that arrive: it throws AppError `input_timeout` when they are
+ * too few.
  */
 export function watchRate({ minimumRate = MINIMUM_RATE }: SourceTimeouts, host: string): (bytes: number) => void {
   let since = performance.now();

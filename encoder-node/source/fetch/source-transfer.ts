@@ -1,4 +1,4 @@
-// The transfer of one source to a file: attempts, retries, and checks of the responses.
+// The transfer of a source to a file: attempts, retries, and checks of the responses.
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ import {
 import { requestSource, type SourceResponse } from "./source-request.ts";
 import { canRetry, DEFAULT_TIMEOUTS, pauseMs, type SourceTimeouts, watchRate, watchTime } from "./source-timeouts.ts";
 
-/** After how many bytes the disk space is checked again: other processes write to the disk too. */
+/** Bytes between two checks of the disk space: other processes write to the disk too. */
 const DISK_CHECK_BYTES = 16 * 1024 * 1024;
 /** New bytes that restore all retries. With fewer, a few bytes per attempt would continue forever. */
 const PROGRESS_BYTES = 1024 * 1024;
@@ -81,7 +81,7 @@ export class SourceTransfer {
     }
   }
 
-  /** One request and its response. */
+  /** Sends a single request and writes its response. */
   async #attempt(): Promise<void> {
     const { url, allow, signal } = this.#fetch;
     if (this.#state.validator === null) await this.#startOver();

@@ -1,4 +1,4 @@
-// How long a signed URL is still valid, as far as it states that. Pure.
+// Reads the remaining validity from a signed URL. Pure.
 
 /** AWS signature 4 and Google's: when it was signed, and for how many seconds. */
 const SIGNED = ["X-Amz", "X-Goog"] as const;

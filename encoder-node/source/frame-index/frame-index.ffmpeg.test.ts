@@ -21,7 +21,7 @@ const uneven = "-vf select='not(between(mod(t\\,1)\\,0.25\\,0.5))' -fps_mode vfr
 const late = `${tone} -itsoffset 0.7 ${video("25", 2)} -map 0 -map 1 -fps_mode passthrough ${h264} -c:a aac`;
 const hidden = `${video("25")} -c:v libvpx -auto-alt-ref 1 -lag-in-frames 25 -b:v 60k`;
 
-/** ffmpeg's arguments for each clip. Clips that others are made of are first. */
+/** ffmpeg's arguments for each clip. A clip precedes the clips that are made from it. */
 const CLIPS = {
   "25.mp4": `${tone} ${video("25")} ${h264} -c:a aac`,
   "ntsc.mp4": `${video("30000/1001")} ${h264}`,
@@ -80,7 +80,7 @@ async function decodedTicks(name: string, { startUs }: FrameIndex): Promise<numb
   return stdout.split("\n").flatMap((line) => (line.startsWith("0,") ? [Number(line.split(",")[2])] : []));
 }
 
-describe("every frame of the decoder, at its exact tick", () => {
+describe("lists every frame of the decoder at its exact tick", () => {
   it.each<[Clip, number]>([
     ["25.mp4", 100],
     ["ntsc.mp4", 120],
@@ -112,7 +112,7 @@ describe("every frame of the decoder, at its exact tick", () => {
     expect(decoded.length).toBe(frames);
   });
 
-  it("with its end, its keyframes and its bytes", async () => {
+  it("lists the end, the keyframes and the bytes of a track", async () => {
     const reading = await read("ntsc.mp4", 0);
     if (!reading.ok) throw new Error(reading.error);
     const index = reading.value;
@@ -124,7 +124,7 @@ describe("every frame of the decoder, at its exact tick", () => {
     expect(bytes / size).toBeLessThan(1);
   });
 
-  it("of a transport stream, counted from the start of its audio", async () => {
+  it("counts the ticks of a transport stream from the start of its audio", async () => {
     const reading = await read("late.ts", 1);
     if (!reading.ok) throw new Error(reading.error);
     expect(ticksToUs(reading.value, reading.value.ticks[0] ?? 0) / 1000).toBeCloseTo(743, 0);
@@ -132,7 +132,7 @@ describe("every frame of the decoder, at its exact tick", () => {
   });
 });
 
-describe("a reason in place of an uncertain index", () => {
+describe("gives a reason in place of an uncertain index", () => {
   const bytesOf = (name: Clip): Promise<Buffer> => readFile(join(folder, name));
   const truncated = async (name: Clip): Promise<Buffer> => {
     const bytes = await bytesOf(name);
@@ -152,7 +152,7 @@ describe("a reason in place of an uncertain index", () => {
   });
 
   it.each<[string, () => Promise<Buffer>, string | RegExp]>([
-    // ffprobe reports an error at the second start, or none: then the timestamps jump.
+    // ffprobe may report an error at the second start. If it reports none, the timestamps jump.
     ["truncated.mp4", () => truncated("25-first.mp4"), "it is damaged or truncated"],
     ["truncated.mkv", () => truncated("clip.mkv"), "it is damaged or truncated"],
     ["begun-late.ts", async () => (await bytesOf("open.ts")).subarray(188 * 100), "it is damaged or truncated"],
@@ -167,7 +167,7 @@ describe("a reason in place of an uncertain index", () => {
     expect(await read(name, await videoIndex(name))).toEqual(reading);
   });
 
-  it("is certain for a transport stream that ends anywhere", async () => {
+  it("indexes a transport stream that ends anywhere", async () => {
     await writeFile(join(folder, "ends.ts"), await truncated("broadcast.ts"));
     const reading = await read("ends.ts", await videoIndex("ends.ts"));
     if (!reading.ok) throw new Error(reading.error);

@@ -9,7 +9,7 @@ import { type ProbeInput, runPacketListing, runPacketListingByLine } from "./run
 /** Packets that are decoded to check that packets are frames: encoders that hide frames do so in the first seconds. */
 const SAMPLE_PACKETS = 50;
 
-/** 50 frames of about 100 characters each, and what precedes them. */
+/** 50 frames of about 100 characters each, and the output before them. */
 const MAX_HEAD_CHARS = 1_000_000;
 
 /** Demuxers with ffmpeg's flag AVFMT_TS_DISCONT, by ffprobe's names. */
@@ -43,10 +43,9 @@ const HEAD_ENTRIES = [
 ].join(":");
 
 /**
- * Returns the frames of a video track, or the reason why it is uncertain which frames a decoder returns and when they
- * are shown. Reads the whole file, and takes about as long as that. Throws AppError `node_failed` when ffprobe does not
- * start, stalls for 60 s or takes two hours; rejects with the reason of the signal, and with that of a source that
- * fails.
+ * Returns the frames of a video track, or the reason why the decoded frames or their times are uncertain. Reads the
+ * whole file, and takes about as long as that. Throws AppError `node_failed` when ffprobe does not start, stalls for 60
+ * s or takes two hours. Rejects with the reason of `signal`, or with the reason of a source that fails.
  */
 export async function readFrameIndex(
   ffprobe: Tool,
@@ -93,7 +92,7 @@ async function readHead({ ffprobe, source, streamIndex, signal }: Reading): Prom
   return trackOf(head.data) ?? NO_VIDEO;
 }
 
-/** Null when they cannot be read. */
+/** Null when the packets cannot be read. */
 async function listPackets(
   { ffprobe, source, streamIndex, signal }: Reading,
   isDiscontinuous: boolean,
@@ -120,7 +119,7 @@ function trackOf({ frames, streams: [stream], format }: Head): VideoTrack | null
   if (stream?.codec_type !== "video" || stream.disposition?.attached_pic === 1) return null;
   const [num = 1, den = 1] = stream.time_base.split("/").map(Number);
   const { field_order, start_pts, duration_ts } = stream;
-  // Other formats have no duration of a track, or that of the longest track.
+  // Other formats have no duration per track, or declare the duration of the longest track.
   const declaresEnd = format.format_name.startsWith("mov,") && start_pts !== undefined && duration_ts !== undefined;
   const head = {
     timeBase: { num, den },

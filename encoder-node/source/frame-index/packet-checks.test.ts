@@ -46,7 +46,7 @@ const evenly = (count: number, stepMs: number): Row[] =>
   Array.from({ length: count }, (_, at): Row => [at * stepMs, at === 0 ? "K__" : "___"]);
 
 describe("packets of a video", () => {
-  it("are its frames in presentation order, without hidden ones", () => {
+  it("lists the frames in presentation order, without hidden frames", () => {
     expect(check(CLIP)).toEqual(SHOWN);
     expect(
       check([
@@ -93,20 +93,20 @@ describe("packets of a video", () => {
     expect(check(rows)).toBe(why);
   });
 
-  it("are rejected when a decoder returns fewer, more, or other frames", () => {
+  it("rejects packets when a decoder returns fewer, more, or other frames", () => {
     for (const decoded of [SHOWN.slice(1), [...SHOWN, 240], [...SHOWN.slice(1), 1]]) {
       expect(check(CLIP, {}, decoded)).toBe("its packets are not single frames");
     }
   });
 
-  it("are rejected when they end long before the declared end", () => {
+  it("rejects packets that end long before the declared end", () => {
     expect(check(CLIP, { declaredEndTicks: 1240 })).toEqual(SHOWN);
     expect(check(CLIP, { declaredEndTicks: 1250 })).toBe("it ends before its declared end");
   });
 });
 
 describe("an interlaced video", () => {
-  it("is rejected when some packets have half the distance, because they may be single fields", () => {
+  it("rejects a video when some packets have half the distance, because they may be single fields", () => {
     const fields = [...evenly(20, 40), [780, "___"], [820, "___"]] as const;
     expect(check(fields)).toHaveLength(22);
     expect(check(fields, { interlaced: true })).toBe("some of its packets may be single fields");
@@ -137,7 +137,7 @@ describe("a format with discontinuities", () => {
   });
 });
 
-it("stops a listing without line ends once its line is longer than ffprobe's are", () => {
+it("stops a listing whose line is longer than ffprobe's lines", () => {
   const onText = splitLines(() => true);
   const piece = "x".repeat(1000);
   const taken = Array.from({ length: 1000 }, () => piece).findIndex((text) => !onText(text));

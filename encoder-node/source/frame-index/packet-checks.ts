@@ -1,4 +1,4 @@
-// Checks that each packet of a track is one frame that is shown once, at the timestamp of the packet. Pure.
+// Checks that each packet of a track is a single frame that is shown once, at the packet's timestamp. Pure.
 import type { FrameIndex } from "#shared/media/frame-index.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { CORRUPT, DISCARD, KEYFRAME, type PacketColumns, type PacketList } from "./packet-list.ts";
@@ -10,7 +10,7 @@ export type TrackHead = {
   readonly timeBase: { readonly num: number; readonly den: number };
   /** False only where ffprobe reports `progressive`, or nothing. */
   readonly interlaced: boolean;
-  /** The end that the track's header declares, in ticks; null without one. */
+  /** The end that the track's header declares, in ticks; null if it declares none. */
   readonly declaredEndTicks: number | null;
   /** The start of the file's timeline, in µs. */
   readonly startUs: number;
@@ -28,12 +28,12 @@ export type Sample = {
 /** Maximum distance of decoding order and presentation order: a DPB holds 16 frames (H.264 A.3.1 h, H.265 A.4.2). */
 const MAX_REORDER = 16;
 /**
- * ffmpeg's `-dts_delta_threshold`, and how far timestamps may go back (ffmpeg_demux.c, ts_discontinuity_detect). In
- * seconds.
+ * ffmpeg's `-dts_delta_threshold`, and the most by which timestamps may go back (ffmpeg_demux.c,
+ * ts_discontinuity_detect). In seconds.
  */
 const DISCONTINUITY_SECONDS = 10;
 const DISCONTINUITY_BACK_SECONDS = 0.1;
-/** How much earlier than its declared end a track may end. In seconds. */
+/** Seconds by which a track may end before its declared end. */
 const MISSING_END = 1;
 /** Fields have half the distance of frames. Timestamps that are rounded to milliseconds stay above this share. */
 const FIELD_SPACING = 0.7;

@@ -1,6 +1,6 @@
 // The packets of a track, in little memory: the video of two hours has about 400,000 packets.
 
-/** One row per packet, in decoding order. Ticks are NaN when ffprobe does not know them. */
+/** Columns with a row per packet, in decoding order. Ticks are NaN when ffprobe does not know them. */
 export type PacketColumns = {
   readonly pts: Float64Array;
   readonly dts: Float64Array;
@@ -27,10 +27,10 @@ const TRACK = /(?:^|\|)stream\|index=(\d+)\|time_base=(\d+)\/(\d+)/;
 /** The value of `-show_entries`, with `-of compact`. */
 export const PACKET_ENTRIES = "packet=stream_index,pts,dts,duration,size,flags:stream=index,time_base";
 
-/** The `longest` step from one decoding timestamp to the next, and the longest step `back`, in ticks. */
+/** The `longest` step between consecutive decoding timestamps, and the longest step `back`, in ticks. */
 type Steps = { readonly longest: number; readonly back: number };
 
-/** The packets of one track, and only the timestamp steps of all others. */
+/** The packets of a track, and only the timestamp steps of all other tracks. */
 export class PacketList {
   readonly #streamIndex: number;
   readonly #steps = new Map<number, Steps>();
@@ -70,7 +70,7 @@ export class PacketList {
     };
   }
 
-  /** Adds one line of ffprobe's output. */
+  /** Adds a line of ffprobe's output. */
   addLine(line: string): void {
     const match = PACKET.exec(line);
     if (!match) return this.#addTrack(line);

@@ -18,7 +18,10 @@ import { RANGE_INPUT_OPTIONS, type RangeInput } from "../ranges/range-proxy.ts";
 export type ProbeInput = LocalFile | Pick<RangeInput, "url" | "network" | "failed">;
 export type LocalFile = {
   readonly path: string;
-  /** True if it has only the first packets (source/outline/): all are listed from its header, and none is parsed. */
+  /**
+   * True if the file has only the first packets (source/outline/). ffprobe then lists all packets from the header and
+   * parses none.
+   */
   readonly isOutline?: boolean | undefined;
 };
 
@@ -47,9 +50,9 @@ const LISTING_TIMEOUT_MS = 7_200_000;
 export type PacketListing = { readonly ffprobe: Tool; readonly source: ProbeInput; readonly argv: readonly string[] };
 
 /**
- * Runs ffprobe and passes its output to `onText` until that returns false. Returns false then, and when ffprobe reports
- * errors in the file or crashes. Throws AppError `node_failed` when ffprobe does not start, stalls for 60 s or takes
- * two hours; rejects with the signal's reason.
+ * Runs ffprobe and passes its output to `onText` until `onText` returns false. Returns false in that case, and when
+ * ffprobe reports errors in the file or crashes. Throws AppError `node_failed` when ffprobe does not start, stalls for
+ * 60 s or takes two hours. Rejects with the signal's reason.
  */
 export async function runPacketListing(
   { ffprobe, source, argv }: PacketListing,
@@ -111,7 +114,7 @@ export function runPacketListingByLine(
   return runPacketListing(listing, signal, splitLines(onLine));
 }
 
-/** Far above the lines of ffprobe. A longer one is not its output, and is not collected. */
+/** Far above the length of ffprobe's lines. A longer line is not ffprobe's output, and is not collected. */
 const MAX_LINE_CHARS = 65_536;
 
 /**

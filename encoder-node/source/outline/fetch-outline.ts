@@ -1,4 +1,4 @@
-// Makes an outline of a source: a file of its length that has only the bytes that inspecting it needs.
+// Makes an outline of a source: a file of the same length with only the bytes that an inspection needs.
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
@@ -16,27 +16,27 @@ export type OutlineRequest = {
   readonly allow: AllowPrivate;
   /** Larger sources have no outline. */
   readonly maxBytes: number;
-  /** The file to create. It occupies as much of the disk as was read. */
+  /** The file to create. It occupies only the disk space of the bytes that were read. */
   readonly path: string;
   readonly signal: AbortSignal;
 };
 
-/** An outline. `source` is the version of the source that it is of. */
+/** An outline. `source`: the version of the source that was read. */
 export type Outline = { readonly path: string; readonly source: SourcePiece; readonly readBytes: number };
 
-/** How long the host may send nothing. */
+/** Longest silence of the host. */
 const STALL_MS = 10_000;
-/** A fetch of the whole source gives way to other tasks, this does not: 10 MB arrive in time at 1 Mbit/s. */
+/** Unlike a fetch of the whole source, this does not give way to other tasks. 10 MB arrive in time at 1 Mbit/s. */
 const LIMIT_MS = 90_000;
 /** Files have the header, the media and a few boxes more. */
 const MAX_BOXES = 32;
 /** The header of ten hours has about 20 MB. */
 const MAX_HEADER_BOX_BYTES = 64 * 1024 * 1024;
-/** Read at a time from the start of the file, which has the first boxes. */
+/** Size of a read for the next box header. The first read from the start of the file has the first boxes. */
 const START_BYTES = 64 * 1024;
 /** Reading half of a file by ranges saves nothing. */
 const WORTHWHILE_SHARE = 0.5;
-/** Far above what outlines of files have: a header may name samples anywhere in a file, with large gaps to be read. */
+/** Far above the size of usual outlines. A header may name samples anywhere in a file, with large gaps to be read. */
 const MAX_READ_BYTES = 256 * 1024 * 1024;
 /** Large ranges are read in parts, several at a time. */
 const PART_BYTES = 2 * 1024 * 1024;
@@ -44,9 +44,9 @@ const PARALLEL = 6;
 
 /**
  * Reads the outline of an MP4 file whose header is enough to list its packets, and whose host supports ranges. Null for
- * other sources, and when it would be half of the file or too large. Throws AppError as `HttpRangeReader.read` and
- * `describeSource` do, `node_failed` for errors of the disk, and other errors for an invalid header, and when it takes
- * too long.
+ * other sources, and when the outline would be half of the file or too large. Throws AppError as `HttpRangeReader.read`
+ * and `describeSource` do, and `node_failed` for errors of the disk. Throws other errors for an invalid header, and
+ * when it takes too long.
  */
 export async function fetchOutline(request: OutlineRequest): Promise<Outline | null> {
   const { url, allow, maxBytes, path } = request;
@@ -120,10 +120,10 @@ const inParts = ({ start, end }: ByteRange): ByteRange[] =>
 
 /** Boxes whose content no program reads in order to list packets. */
 const SKIPPED: ReadonlySet<string> = new Set(["mdat", "free", "skip", "wide"]);
-/** What a file with all packets in one header consists of, besides those. */
+/** The other boxes of a file with all packets in a single header. */
 const READ: ReadonlySet<string> = new Set(["ftyp", "moov", "udta", "meta", "uuid", "pdin"]);
 
-/** Reads all boxes but the media, and returns the body of `moov`. Null for files that consist of others. */
+/** Reads all boxes but the media, and returns the body of `moov`. Null for files with other boxes. */
 async function readHeader(sparse: SparseFile, sizeBytes: number): Promise<Buffer | null> {
   let moov: Buffer | null = null;
   let known = 0;

@@ -13,7 +13,7 @@ const words = (...values: number[]): Buffer => {
 };
 
 const movieHeader = box("mvhd", words(0, 0, 0, 1000));
-/** A track of `count` samples of 10 bytes in one chunk from byte 100 on; the handler is neither video nor audio. */
+/** A track of `count` samples of 10 bytes in a chunk from byte 100 on; the handler is neither video nor audio. */
 const track = (count: number): Buffer =>
   box(
     "trak",

@@ -1,25 +1,25 @@
-// Which bytes of an MP4 file programs read to list its packets and to decode its first frames. Pure.
+// Finds the bytes of an MP4 file that programs read to list its packets and to decode its first frames. Pure.
 import type { ByteRange } from "#shared/network/http-headers.ts";
 import { type OutlinedTrack, outlinedTracks } from "./mp4-tracks.ts";
 import type { Sample } from "./sample-tables.ts";
 
 /** ffmpeg's default `probesize`: the most bytes of packets that it reads to identify streams. */
 const PROBE_BYTES = 5_000_000;
-/** More packets of video than are decoded (frame-index.ts). */
+/** More packets of video than frame-index.ts decodes. */
 const FIRST_FRAMES = 64;
-/** ffmpeg reads tracks in the order of their places where their times differ by less (mov.c). In seconds. */
+/** Below this difference of their times, in seconds, ffmpeg reads tracks in the order of their places (mov.c). */
 const INTERLEAVING_SECONDS = 1;
-/** Samples that are read of all tracks together: more only in unusual files. */
+/** Maximum number of samples of all tracks together. Only unusual files need more. */
 const MAX_SAMPLES = 200_000;
-/** The most bytes of samples that are worth it. */
+/** Maximum size of the samples that are worth an outline. */
 const MAX_BYTES = 128 * 1024 * 1024;
 /** A gap costs less than a request. */
 const MERGED_GAP_BYTES = 256 * 1024;
 
 /**
- * The ranges with the first samples of all tracks: all that are decoded within the time in which the bytes that ffmpeg
- * reads to identify streams arrive, and the first frames of a video. Null when the file's packets cannot be listed from
- * its header (`moov`, its body). Throws for an invalid header.
+ * Returns the ranges with the first samples of all tracks, in decoding order. They cover the bytes that ffmpeg reads to
+ * identify streams, the samples within a second after them, and the first frames of a video. Null when the header
+ * (`moov`, its body) does not list the file's packets. Throws for an invalid header.
  */
 export function firstSamples(moov: Buffer): ByteRange[] | null {
   const tracks = outlinedTracks(moov);

@@ -10,18 +10,18 @@ export type OutlinedTrack = {
 };
 
 /**
- * Sample entries whose packets are those of the index. ffmpeg parses those of other codecs, and then lists other
- * packets (AC-3, MP3; mov.c, `need_parsing`). Video is parsed for its keyframes, which `stss` names too.
+ * Sample entries whose packets equal the samples of the index. ffmpeg parses the samples of other codecs, and then
+ * lists other packets (AC-3, MP3; mov.c, `need_parsing`). Video is parsed for its keyframes, which `stss` names too.
  */
 const VIDEO_ENTRIES: ReadonlySet<string> = new Set(["avc1", "avc3", "hvc1", "hev1", "vp09", "av01"]);
 const INTRA_ENTRIES: ReadonlySet<string> = new Set(["apch", "apcn", "apcs", "apco", "ap4h", "ap4x"]);
 const AUDIO_ENTRIES: ReadonlySet<string> = new Set(["mp4a", "sowt", "twos", "lpcm", "in24", "in32", "fl32"]);
 
-/** More than sources with all their languages have. Choosing the next of all samples takes time for each track. */
+/** More tracks than sources with all their languages have. Choosing the next sample takes time for each track. */
 const MAX_TRACKS = 64;
 
 /**
- * The tracks of a movie header (`moov`, its body). Null when its packets cannot be listed from it: fragmented or
+ * The tracks of a movie header (`moov`, its body). Null when the header does not list their packets: fragmented or
  * compressed, encrypted, other codecs, several edits, no list of keyframes, too many tracks. Throws for an invalid
  * header.
  */
@@ -76,7 +76,7 @@ function isListed(handler: string, stsd: Buffer, hasKeyframes: boolean): boolean
   return AUDIO_ENTRIES.has(entry.type) && (entry.type !== "mp4a" || isAac(entry.body));
 }
 
-/** The descriptor is in the entry, in QuickTime within a box `wave` in it. */
+/** True if the entry is AAC. Its descriptor is in the entry, in QuickTime within a box `wave` there. */
 function isAac(entry: Buffer): boolean {
   const at = entry.indexOf("esds", 0, "latin1");
   if (at < 0) return false;
@@ -89,8 +89,8 @@ function isAac(entry: Buffer): boolean {
 }
 
 /**
- * When the track's first sample would be decoded on the timeline of the file, in seconds: later after an empty edit,
- * earlier (negative) when the edit starts within the track. Null for several edits.
+ * Decoding time of the track's first sample on the timeline of the file, in seconds. An empty edit makes it later. An
+ * edit that starts within the track makes it earlier (negative). Null for several edits.
  */
 function editStart(trak: Buffer, timescale: number, movieTimescale: number): number | null {
   const edts = only(boxesIn(trak), "edts");

@@ -1,4 +1,4 @@
-// What a node learns from the outline of a source is what it learns from the whole source.
+// Checks that a node learns the same from the outline of a source as from the whole source.
 import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const noisy = (rate: string, seconds = 24): string =>
 const h264 = "-c:v libx264 -preset ultrafast -qp 8 -pix_fmt yuv420p -g 60";
 const tone = "-f lavfi -i sine=d=24 -c:a aac";
 
-/** Clips that others are made of are first. */
+/** A clip precedes the clips that are made from it. */
 const CLIPS = {
   "base.mp4": `${noisy("30000/1001")} ${tone} ${h264} -bf 3 -b_strategy 0`,
   "faststart.mp4": "-i base.mp4 -c copy -movflags +faststart",
@@ -116,6 +116,6 @@ const WITHOUT_OUTLINE: readonly [Clip | "truncated.mp4", string][] = [
   ["truncated.mp4", "is truncated"],
 ];
 
-it.each(WITHOUT_OUTLINE)("has no outline of %s, which %s", async (name) => {
+it.each(WITHOUT_OUTLINE)("makes no outline of %s, which %s", async (name) => {
   expect(await outlineOf(name)).toBeNull();
 });

@@ -1,6 +1,6 @@
-// Where the samples of an MP4 track are in the file, and when they are decoded (ISO/IEC 14496-12 §8.6, §8.7). Pure.
+// Places and decoding times of the samples of an MP4 track (ISO/IEC 14496-12 §8.6, §8.7). Pure.
 
-/** One sample. `seconds` is its decoding time from the track's start. */
+/** A sample. `seconds` is its decoding time from the track's start. */
 export type Sample = { readonly offset: number; readonly sizeBytes: number; readonly seconds: number };
 
 /** The bodies of a track's sample tables. */
@@ -19,7 +19,7 @@ export type SampleTables = {
 /** Version and flags, then the number of entries. */
 const HEADER_BYTES = 8;
 
-/** The samples in decoding order. Ends with the shortest table; throws RangeError where one is truncated. */
+/** The samples in decoding order. Ends with the shortest table; throws RangeError if a table is truncated. */
 export function* samplesOf({ stts, stsz, stsc, places, has64Bits, timescale }: SampleTables): Generator<Sample> {
   const sizes = sampleSizes(stsz);
   const times = decodingTimes(stts);
@@ -56,7 +56,7 @@ function* decodingTimes(stts: Buffer): Generator<number, undefined> {
   }
 }
 
-/** The number of samples of each chunk; an entry is valid up to the first chunk of the next one. */
+/** The number of samples of each chunk. An entry is valid up to the first chunk of the next entry. */
 function* samplesPerChunk(stsc: Buffer, chunks: number): Generator<number, undefined> {
   const entries = stsc.readUInt32BE(4);
   for (let entry = 0; entry < entries; entry++) {

@@ -10,7 +10,7 @@ import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
 import { REFERENCE_FFMPEG } from "../../testing/plan-runs.ts";
 import { checkStreams, withOwnIndexes } from "./check-streams.ts";
 
-/** ffmpeg 7, whatever nodes take: it is the one that lists more than ffprobe of 2023. */
+/** ffmpeg 7, even if nodes use another version: it lists more streams than ffprobe of 2023. */
 const ffmpeg = { path: REFERENCE_FFMPEG, version: "n7.0", origin: "package" } as const;
 const { signal } = new AbortController();
 const video = { index: 0, codec_type: "video" } as const;

@@ -1,4 +1,4 @@
-// Checks that ffmpeg finds the same streams in a source as the probe that its commands are planned with.
+// Checks that ffmpeg finds the same streams in a source as the probe from which its commands are planned.
 import { execFile } from "node:child_process";
 import { AppError } from "#shared/errors.ts";
 import { chosenAudio, chosenVideo } from "#shared/media/choose-streams.ts";
@@ -12,9 +12,9 @@ const TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Plans name streams by ffprobe's index, and that ffprobe may be of another version or on another node. ffmpeg 7 lists
- * the still image of an animated AVIF as a stream of its own, before the video; earlier versions do not know it. Throws
- * AppError `node_failed` when an index would select another stream, or when the number of videos differs: another node
+ * Plans name streams by ffprobe's index. That ffprobe may have another version or run on another node. ffmpeg 7 lists
+ * the still image of an animated AVIF as a separate stream before the video; earlier versions do not know it. Throws
+ * AppError `node_failed` when an index would select another stream, or when the number of videos differs. Another node
  * may read the file as its inspection did. Takes about 50 ms. An abort rejects with the signal's reason.
  */
 export async function checkStreams(
@@ -28,9 +28,9 @@ export async function checkStreams(
 }
 
 /**
- * The probe with the indexes that streams have for this ffmpeg: those of an MPEG-TS in which streams begin late depend
- * on the version. A stream is known by its id (PID, number of the track), and where several have the same one by its
- * frame rate. Throws like `checkStreams` when a chosen stream is not found.
+ * Returns the probe with the stream indexes of this ffmpeg. They depend on the version for an MPEG-TS whose streams
+ * start late. A stream is matched by its id (PID, number of the track), and by its frame rate where several streams
+ * have the same id. Throws like `checkStreams` when a chosen stream is not found.
  */
 export async function withOwnIndexes(
   ffmpeg: Tool,
@@ -52,7 +52,7 @@ export async function withOwnIndexes(
   return { ...probe, streams };
 }
 
-/** True if versions of ffmpeg may list other streams, or in another order: of multiplexes and animated AVIF. */
+/** True if versions of ffmpeg may list other streams or another order: for multiplexes and animated AVIF. */
 export function mayBeListedOtherwise({ streams, format }: MediaProbe): boolean {
   if (format.format_name === "mpegts" || format.format_name === "mpeg") return streams.length > 2;
   return /^avi[fs]$/.test(format.tags?.major_brand ?? "");
@@ -76,7 +76,7 @@ const isSame = ({ codec_type, id }: ProbedStream, listed: ListedStream): boolean
   kindOf(codec_type ?? "") === listed.kind &&
   (id === undefined || listed.id === null || Number(id) === Number(listed.id));
 
-/** As ffmpeg prints it: in two decimals at most. */
+/** The frame rate as ffmpeg prints it: with two decimals at most. */
 function frameRate({ avg_frame_rate }: ProbedStream): number | null {
   const fps = fraction(avg_frame_rate);
   return fps === null ? null : Math.round(fps * 100) / 100;
@@ -105,7 +105,7 @@ type ListedStream = {
   readonly fps: number | null;
 };
 
-/** Tags are indented further, so that none of them is taken for a stream. */
+/** Tags are indented further, so that no tag is taken for a stream. */
 const STREAM = /^ {2}Stream #0:(\S+): (\w+):([^\n]*)/gm;
 /** The index, and the id of containers that have ids: `1[0x101](deu)`. */
 const NUMBERS = /^(\d+)(?:\[(0x[\da-f]+)\])?/;
@@ -113,7 +113,10 @@ const NUMBERS = /^(\d+)(?:\[(0x[\da-f]+)\])?/;
 /** ffmpeg lists streams at this log level; the last of several levels counts. */
 const VERBOSE = ["-v", "info"];
 
-/** The streams as ffmpeg lists an input without an output: by program, so that it repeats those of several programs. */
+/**
+ * Returns the streams that ffmpeg lists for an input without an output. ffmpeg lists by program, and repeats the
+ * streams of several programs.
+ */
 async function listStreams(
   ffmpeg: Tool,
   { path, loopback, network = "none" }: CheckedSource,

@@ -10,7 +10,7 @@ const REPORT_MISSING_BYTES: ReadonlySet<string> = new Set(["matroska,webm", "mov
 
 /**
  * True if a stream is shorter than declared. A header counts from the first packet, including packets that an edit list
- * hides or that an encoder put before the start: so either the end or the duration of the packets must match. If the
+ * hides or that an encoder put before the start. So either the end or the duration of the packets must match. If the
  * stream declares no duration, the file's duration counts, which any of its streams may have. Complete files may
  * declare more: Matroska stores the duration of the last frame only in the header, MP4 durations follow the decoding
  * order, and AVI counts the time before late audio. Where the demuxer reports no missing bytes, a file with later

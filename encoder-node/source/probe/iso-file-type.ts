@@ -1,4 +1,4 @@
-// Reads what ffprobe does not report of an ISO base media file: its brand, and which of its tracks are encrypted.
+// Reads the brand of an ISO base media file and the kinds of its encrypted tracks, which ffprobe does not report.
 import { type FileHandle, open } from "node:fs/promises";
 import { bytesAt } from "../../package/mp4/box-file.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
@@ -15,9 +15,7 @@ export type IsoFileType = {
 const ENTRIES: Readonly<Record<string, "video" | "audio">> = { encv: "video", enca: "audio" };
 /** The path to the sample entries of all tracks. */
 const ENTRY_PATH = ["moov", "trak", "mdia", "minf", "stbl", "stsd"];
-/**
- * Maximum number of boxes that are read at one level: fragmented files have thousands of fragments after their header.
- */
+/** Maximum number of boxes that are read per level: fragmented files have thousands of fragments after their header. */
 const MAX_BOXES = 500;
 /** `stsd` starts with version, flags and the number of entries; the entries are boxes. */
 const STSD_HEADER_BYTES = 8;
@@ -55,7 +53,7 @@ async function entriesOf(
   return found;
 }
 
-/** The boxes in a range of the file, up to the first invalid one. */
+/** The boxes in a range of the file, up to the first invalid box. */
 async function boxesOf(file: FileHandle, from: number, to: number, most: number): Promise<PlacedBox[]> {
   const boxes: PlacedBox[] = [];
   for (let at = from; at < to && boxes.length < most; ) {

@@ -16,7 +16,7 @@ it.each([
   expect(kindOf(text)).toBe(kind);
 });
 
-it("recognizes a text of as many comments as fit into what is read of a source", () => {
+it("recognizes a text with as many comments as fit into the bytes that are read", () => {
   // An expression that tries each comment in two ways takes longer than the universe exists.
   const comments = "<!---->".repeat(146);
   expect(kindOf(comments)).toBeNull();

@@ -1,12 +1,12 @@
-// Recognizes sources that cannot be read: formats that are not supported, and files that are not media, such as a web
-// page whose URL was given in place of the file's.
+// Recognizes sources that cannot be read: unsupported formats, and files that are not media. An example is a web page
+// whose URL was given in place of the file's.
 import { open } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 
-/** More than a color profile, which may precede what is searched for. */
+/** More than a color profile, which may precede the bytes of a pattern. */
 const HEAD_BYTES = 8192;
 
-/** By the start of the text, after what `contentOf` skips. */
+/** Kinds of text, by the start of the text that `contentOf` returns. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/^<(?:!doctype html|html|head|body)\b/i, "a web page (text/html)"],
   [/^<error\b/i, "an error in XML"],
@@ -34,8 +34,8 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Adds to a probe failure what the file is, if that is recognized; with `input_codec_not_supported` for a media format.
- * Other errors stay unchanged.
+ * Adds the kind of the file to a probe failure, if the kind is recognized; with `input_codec_not_supported` for a media
+ * format. Other errors stay unchanged.
  */
 export async function explainNotMedia(error: unknown, path: string): Promise<unknown> {
   if (!(error instanceof AppError) || error.code !== "input_not_media") return error;
@@ -57,11 +57,11 @@ export async function explainNotMedia(error: unknown, path: string): Promise<unk
 export const unsupportedFormat = (head: string): string | null =>
   UNSUPPORTED.find(([pattern]) => pattern.test(head))?.[1] ?? null;
 
-/** What a text is that hosts send in place of a file; null for anything else. */
+/** The kind of a text that hosts send in place of a file; null for anything else. */
 export const kindOf = (text: string): string | null =>
   KINDS.find(([pattern]) => pattern.test(contentOf(text)))?.[1] ?? null;
 
-/** What is skipped before the content: comments and the XML declaration. */
+/** Parts before the content that are skipped: comments and the XML declaration. */
 const SKIPPED = [
   { start: "<!--", end: "-->" },
   { start: "<?xml", end: ">" },

@@ -4,7 +4,7 @@ import { PacketClock, type TimedPacket } from "./packet-clock.ts";
 const video = (dts: number | null, pts = dts): TimedPacket => ({ stream: 0, pts, dts, duration: 0.04 });
 const audio = (dts: number | null, pts = dts): TimedPacket => ({ stream: 1, pts, dts, duration: 0.02 });
 
-/** When ffmpeg presents each packet, in ms. */
+/** The times at which ffmpeg presents the packets, in ms. */
 function presented(packets: readonly TimedPacket[], mayRestart = true): (number | null)[] {
   const clock = new PacketClock(mayRestart);
   return packets.map((packet) => {

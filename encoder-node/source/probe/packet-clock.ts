@@ -12,17 +12,17 @@ export type TimedPacket = {
 /** ffmpeg's `-dts_delta_threshold` and `-dts_error_threshold`, which no command sets. In seconds. */
 const DELTA_THRESHOLD = 10;
 const ERROR_THRESHOLD = 3600 * 30;
-/** A packet that is earlier than its predecessor by more than this begins another clock. */
+/** A packet that is earlier than its predecessor by more than this starts another clock. */
 const BACKWARD_SECONDS = 0.1;
 
 /** `next`: the expected decoding time of the next packet. */
 type StreamClock = { readonly dts: number; readonly next: number };
 
 /**
- * Follows the clock of one run of ffmpeg 7.0 (`ts_discontinuity_detect`, `ts_discontinuity_process` and
- * `ist_dts_update` in fftools/ffmpeg_demux.c), which reads only the packets that it is given here. In formats whose
- * clock may restart, a packet that is earlier than its predecessor, or more than 10 s away from where it is expected,
- * moves there, and so do all later ones. In other formats times that are 30 h away are ignored.
+ * Follows the clock of a run of ffmpeg 7.0 (`ts_discontinuity_detect`, `ts_discontinuity_process` and `ist_dts_update`
+ * in fftools/ffmpeg_demux.c) that reads only the packets given here. In formats whose clock may restart, a packet moves
+ * to its expected time if it is earlier than its predecessor, or more than 10 s off. All later packets move by the same
+ * amount. In other formats, times that are 30 h away are ignored.
  */
 export class PacketClock {
   readonly #mayRestart: boolean;
@@ -40,7 +40,7 @@ export class PacketClock {
     return this.#hasRestarted;
   }
 
-  /** Returns when ffmpeg presents the packet; null if it has no usable time. */
+  /** Returns the time at which ffmpeg presents the packet; null if the packet has no usable time. */
   presented({ stream, pts, dts, duration }: TimedPacket): number | null {
     const known = this.#streams.get(stream);
     if (this.#mayRestart && dts !== null) this.#follow(dts + this.#offset, known);
@@ -54,7 +54,7 @@ export class PacketClock {
     return shown ?? at;
   }
 
-  /** Moves a packet that begins another clock to where it is expected. */
+  /** Moves a packet that starts another clock to its expected time. */
   #follow(dts: number, known: StreamClock | undefined): void {
     const delta = dts - (known?.next ?? this.#last ?? dts);
     const isEarlier = known !== undefined && dts + BACKWARD_SECONDS < known.dts;

@@ -19,7 +19,7 @@ const SECONDS = 90;
 const VIDEO = `-f lavfi -i testsrc2=s=32x32:r=5:d=${SECONDS} -c:v mpeg4 -g 10`;
 const tone = (seconds: number): string => `-f lavfi -i sine=r=8000:d=${seconds}`;
 
-/** By codec_type, from the start of the timeline, in whole seconds. */
+/** The length of tracks by codec_type, from the start of the timeline, in whole seconds. */
 async function lengthsOf(path: string): Promise<Record<string, number>> {
   const { streams, format } = await withPacketTimes(ffprobe, { path }, await probeFile(ffprobe, path), signal);
   const start = Number(format.start_time ?? 0);

@@ -1,4 +1,4 @@
-// Adds to a probe when the packets of the used streams start and end, and whether the file is shorter than its header
+// Adds the start and end of the used streams' packets to a probe, and marks files that are shorter than their header
 // declares.
 import { MAX_PACKET_SECONDS, type MediaProbe, type PacketTimes, type ProbedStream } from "#shared/media/media-probe.ts";
 import { mayRestart, timelineStartUs } from "#shared/media/timeline-start.ts";
@@ -15,16 +15,15 @@ const WITHOUT_TIMES = new Set(["h264", "hevc", "m4v", "mpegvideo"]);
 const WITHOUT_HEADER = new Set(["mp3", "aac", "ac3", "eac3", "amr"]);
 /** Up to this duration the whole file is read, which takes no longer than two seeks. */
 const SHORT_SECONDS = 60;
-/** How much of the end of longer files is read: usually more than the difference of the tracks' ends. */
+/** Seconds that are read at the end of longer files: usually more than the difference of the tracks' ends. */
 const TAIL_SECONDS = 15;
-/** How much is read from the start of the timeline. */
+/** Seconds that are read from the start of the timeline. */
 const HEAD_SECONDS = 1;
 
 /**
- * Returns the probe with `packets` in the streams that are used. Of a long file with an index only the start and the
- * end are read, of other files all packets; nothing is decoded. A used stream without any packet is marked as `empty`,
- * and another one may be used then. Streams whose packets have no timestamps stay unchanged. Throws as
- * `runPacketListing` does.
+ * Returns the probe with `packets` in the used streams. Reads only the start and the end of a long file with an index,
+ * and all packets of other files; decodes nothing. A used stream without any packet is marked as `empty`, and another
+ * stream may be used then. Streams whose packets have no timestamps stay unchanged. Throws as `runPacketListing` does.
  */
 export async function withPacketTimes(
   ffprobe: Tool,
@@ -75,8 +74,8 @@ const timesOf = ({ first, from, last, end }: StreamPackets): PacketTimes => ({
 });
 
 /**
- * Null when the file is short, declares no duration, or has no packets of some stream near its end, and where the clock
- * may restart: then a seek lands anywhere, and the end of the file need not be the end of its times.
+ * Null when the file is short, declares no duration, or has no packets of some stream near its end. Also null where the
+ * clock may restart: a seek lands anywhere then, and the end of the file need not be the end of its times.
  */
 async function readTail(
   source: SourceFile,

@@ -32,7 +32,7 @@ const HEIF_BRANDS: ReadonlySet<string> = new Set([
 
 /**
  * Probes a source like `probeFile`. Also throws AppError `input_codec_not_supported` for HEIC, and `input_encrypted`
- * when the stream that would be used is encrypted. Encrypted audio beside a video is only marked as such.
+ * when the stream that would be used is encrypted. Encrypted audio beside a video is only marked as encrypted.
  */
 export async function probeDecodable(ffprobe: Tool, path: string, signal?: AbortSignal): Promise<MediaProbe> {
   const fileType = await readIsoFileType(path);
@@ -69,7 +69,7 @@ const encrypted = (problem: Parameters<typeof undecodableFailure>[0]): AppError 
 
 const ENTRIES = { video: "encv", audio: "enca" } as const;
 
-/** Sets the codec tag of encrypted streams, because ffprobe reports that of the codec inside. */
+/** Sets the codec tag of encrypted streams, because ffprobe reports the tag of the codec inside. */
 const marked = ({ streams, format }: MediaProbe, { encrypted: kinds }: IsoFileType): MediaProbe => ({
   format,
   streams: streams.map((stream) => {
@@ -105,8 +105,8 @@ const CERTAIN_PACKETS = 10;
 const PIDS = { first: 0x20, stuffing: 0x1fff };
 
 /**
- * The PIDs of which most of the first packets are scrambled; none for a file of another kind. Some receivers leave the
- * mark on packets that they have descrambled, so this explains streams that cannot be read, and no others.
+ * The PIDs whose first packets are mostly scrambled; none for a file of another kind. Some receivers leave the mark on
+ * packets that they have descrambled, so the result only explains streams that cannot be read.
  */
 async function scrambledPids(path: string): Promise<ReadonlySet<number>> {
   const file = await open(path);
@@ -131,7 +131,7 @@ function scrambledIn(bytes: Buffer): ReadonlySet<number> {
   return new Set(scrambled.map(([pid]) => pid));
 }
 
-/** Where the packets begin; empty for a file of another kind. */
+/** The places of the packets; empty for a file of another kind. */
 function packetsOf(bytes: Buffer): number[] {
   for (const length of PACKET_BYTES) {
     const starts = (from: number, count: number): number[] =>

@@ -14,7 +14,7 @@ export const ALL_MS = 1e11;
 /**
  * Returns the end of the last packet of each stream, by index, in ms on the file's own timeline. Streams without
  * readable packets in the range are left out. AVI has no presentation timestamps. The duration of an MP4 file is too
- * short when the last frame comes long after its predecessors: it adds up decoding timestamps, which trail behind with
+ * short when the last frame comes long after its predecessors. It adds up decoding timestamps, which trail behind with
  * B-frames. Throws as `runPacketListing` does.
  */
 export async function packetEndsMs(
@@ -28,7 +28,7 @@ export async function packetEndsMs(
     ...["-show_entries", "packet=stream_index,pts_time,dts_time,duration_time", "-of", "compact"],
   ];
   const ends = new Map<number, number>();
-  // A file of many hours has millions of packets: none is kept. If one cannot be read, those before it count.
+  // A file of many hours has millions of packets, so none is kept. The packets before an unreadable packet count.
   await runPacketListingByLine({ ffprobe, source: { path }, argv }, signal, (line) => {
     const [, stream, pts, dts, duration] = PACKET.exec(line) ?? [];
     const start = [pts, dts].map(Number).find(Number.isFinite);

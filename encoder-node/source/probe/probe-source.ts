@@ -1,4 +1,4 @@
-// Probes a source, including what only its frames and packets contain.
+// Probes a source, including data that only its frames and packets contain.
 import * as z from "zod";
 import { isCaptions } from "#shared/media/captions.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
@@ -10,7 +10,7 @@ import { runFfprobe } from "./run-ffprobe.ts";
 import { withAudioTimes } from "./unknown-audio.ts";
 
 /**
- * Codecs whose frames may contain what the header lacks, and which frames are read for it: the first one, or the
+ * Codecs whose frames may contain data that the header lacks, and the frames that are read: the first frame, or the
  * keyframes of ten seconds. Phones write a rotation into the EXIF data of a JPEG, some cameras into messages in H.264
  * and HEVC; ffmpeg applies it. HEVC and AV1 may have HDR10's metadata, and broadcasts have captions.
  */
@@ -34,10 +34,10 @@ const Frames = z.object({
 type SideData = NonNullable<ProbedStream["side_data_list"]>;
 
 /**
- * Probes a source like `probeDecodable`, and reads when its packets start and end (`withAudioTimes`). What only frames
- * contain is added to the side data of the used video: a rotation, HDR10's metadata, and captions. Decoding these
- * frames of 1080p takes 20 to 80 ms, and 0.9 s if all 500 frames of ten seconds are keyframes, at the same time as the
- * packets are read.
+ * Probes a source like `probeDecodable`, and reads the start and end of its packets (`withAudioTimes`). Adds data that
+ * only frames contain to the side data of the used video: a rotation, HDR10's metadata, and captions. Decoding these
+ * frames of 1080p takes 20 to 80 ms, at the same time as the packets are read. It takes 0.9 s if all 500 frames of ten
+ * seconds are keyframes.
  */
 export async function probeSource(
   ffprobe: Tool,
@@ -59,7 +59,7 @@ export async function probeSource(
   return { ...timed, streams };
 }
 
-/** What plans read, and how they find it in the side data of a stream. */
+/** Tests for the kinds of side data that plans read. */
 const KINDS = [
   (data: SideData[number]) => data.rotation !== undefined,
   (data: SideData[number]) => data.max_luminance !== undefined || data.red_x !== undefined,
@@ -67,7 +67,7 @@ const KINDS = [
   isCaptions,
 ];
 
-/** The side data that the stream lacks: of its first frame, which ffmpeg goes by, and captions of any frame. */
+/** The side data that the stream lacks: of the first frame, which ffmpeg uses, and captions of any frame. */
 async function frameSideData(
   { ffprobe, signal }: { readonly ffprobe: Tool; readonly signal: AbortSignal },
   { path, isOutline = false }: LocalFile,

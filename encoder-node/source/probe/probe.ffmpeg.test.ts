@@ -147,7 +147,7 @@ describe("probeFile", () => {
 });
 
 describe("probeSource", () => {
-  it("reads the rotation of the first frame, and not that of a later one", async () => {
+  it("reads the rotation of the first frame, and not the rotation of a later frame", async () => {
     const tool = { path: ffmpeg.path, cwd: folder, stallMs: 20_000 };
     const parts = { "plain.h264": "null", "rotated.h264": "h264_metadata=display_orientation=insert:rotate=90" };
     for (const [name, filter] of Object.entries(parts)) {

@@ -9,7 +9,7 @@ import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
 /**
  * Probes a local file, given by its absolute path. Throws as `runFfprobe` does, and AppError `input_not_media` when the
  * file has neither video nor audio, frames that are too large to decode, or more streams than a report can hold.
- * `demuxer` is for files of a known format: very small ones may be taken for other formats.
+ * `demuxer` is for files of a known format, because very small files may be taken for other formats.
  */
 export async function probeFile(
   ffprobe: Tool,
@@ -33,7 +33,7 @@ export async function probeFile(
   return { ...shown, streams: withPrograms(shown.streams, JSON.parse(stdout)) };
 }
 
-/** By extension: ffprobe takes larger images for sequences (`image2`), which are not allowed. */
+/** Demuxers by extension: ffprobe takes larger images for sequences (`image2`), which are not allowed. */
 const DEMUXERS: ReadonlyMap<string, string> = new Map([
   [".jpg", "jpeg_pipe"],
   [".png", "png_pipe"],
@@ -42,8 +42,8 @@ const DEMUXERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Probes an image that ffmpeg made. Returns null if ffprobe cannot read it: before version 8 it knows no size of an
- * animated WebP. Rejects only when aborted.
+ * Probes an image that ffmpeg made. Returns null if ffprobe cannot read it: before version 8 ffprobe does not know the
+ * size of an animated WebP. Rejects only when aborted.
  */
 export async function probeImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<MediaProbe | null> {
   const demuxer = DEMUXERS.get(extname(path)) ?? "mov";
@@ -58,7 +58,7 @@ export async function probeImage(ffprobe: Tool, path: string, signal: AbortSigna
   }
 }
 
-/** Without the folder, which is internal: clients can read the probe. */
+/** The probe without the folder, which is internal: clients can read the probe. */
 const shownProbe = ({ streams, format }: MediaProbe, path: string): MediaProbe => ({
   streams: streams.map(shortened),
   format: { ...shortened(format), filename: basename(path) },
@@ -83,7 +83,7 @@ const Programs = z.object({
   ),
 });
 
-/** Adds to each stream of a file with several programs the numbers of those that contain it. */
+/** Adds the numbers of its programs to each stream of a file with several programs. */
 function withPrograms(streams: readonly ProbedStream[], output: unknown): ProbedStream[] {
   const programs = Programs.safeParse(output).data?.programs ?? [];
   if (programs.length < 2) return [...streams];
@@ -98,7 +98,7 @@ function isPlayable(stream: ProbedStream): boolean {
   return stream.codec_type === "audio" && !!stream.channels && Number(stream.sample_rate) > 0;
 }
 
-/** Null when the output lacks what every media file has. */
+/** Null when the output lacks data that every media file has. */
 function parseProbe(text: string): MediaProbe | null {
   try {
     return MediaProbe.parse(JSON.parse(text));

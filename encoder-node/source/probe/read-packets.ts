@@ -1,9 +1,9 @@
-// Reads when the packets of a file start and end, by stream.
+// Reads the start and end of a file's packets, by stream.
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { type LocalFile, runPacketListingByLine } from "../frame-index/run-packet-listing.ts";
 import { PacketClock, type TimedPacket } from "./packet-clock.ts";
 
-/** Timestamps of a stream's packets, in seconds on the file's own clock, or on that of its first part. */
+/** Timestamps of a stream's packets, in seconds on the file's own clock, or on the clock of its first part. */
 export type StreamPackets = {
   /** The first packet, hidden or not. */
   readonly earliest: number;
@@ -22,7 +22,7 @@ export type StreamPackets = {
 };
 
 export type PacketReading = {
-  /** Of the streams that have packets with timestamps. */
+  /** Only streams that have packets with timestamps. */
   readonly streams: ReadonlyMap<number, StreamPackets>;
   /** Indexes of all streams that have packets. */
   readonly present: ReadonlySet<number>;
@@ -42,9 +42,9 @@ export type SourceFile = LocalFile & {
 };
 
 /**
- * `options` select packets. If the clock restarts, the times depend on which streams a run reads: the earlier ends are
- * returned of a run that reads all used streams, and of one that reads the stream alone. Throws as `runPacketListing`
- * does.
+ * `options` select packets. If the clock restarts, the times depend on the streams that a run reads. A stream's end is
+ * then the earlier end of two runs: a run that reads all used streams, and a run that reads the stream alone. Throws as
+ * `runPacketListing` does.
  */
 export async function readPackets(
   { ffprobe, path, isOutline, startSeconds, mayRestart, used }: SourceFile,

@@ -23,10 +23,10 @@ export type FfprobeRun = {
   readonly ffprobe: Tool;
   /** The absolute path of a local file. */
   readonly path: string;
-  /** What ffprobe shows, and of which streams and packets. */
+  /** Options that select the output of ffprobe, and its streams and packets. */
   readonly options: readonly string[];
   readonly signal?: AbortSignal | undefined;
-  /** By default those of all media files. */
+  /** By default the formats of all media files. */
   readonly allowed?: AllowedFormats;
 };
 
@@ -34,10 +34,10 @@ export type FfprobeRun = {
 export type FfprobeOutput = { readonly stdout: string; readonly stderr: string };
 
 /**
- * Runs ffprobe. Throws AppError `input_codec_not_supported` when a stream has a codec whose decoder is not allowed;
- * `input_not_media` when ffprobe cannot read the file, crashes, or computes for 30 s; and `node_failed` when ffprobe
- * does not start or takes longer than 60 s: the file may be harmless on a less busy node, so the job may try another.
- * An abort rejects with the signal's reason.
+ * Runs ffprobe. Throws AppError `input_codec_not_supported` when a stream has a codec whose decoder is not allowed.
+ * Throws `input_not_media` when ffprobe cannot read the file, crashes, or computes for 30 s. Throws `node_failed` when
+ * ffprobe does not start or takes longer than 60 s: the file may be harmless on a less busy node, so the job may try
+ * another. An abort rejects with the signal's reason.
  */
 export async function runFfprobe(run: FfprobeRun): Promise<FfprobeOutput> {
   try {
@@ -89,7 +89,7 @@ async function confinedProbe(ffprobe: Tool, argv: readonly string[], path: strin
   }
 }
 
-/** How ffprobe itself ended: execFile reports exit codes and its own error codes in the same member. */
+/** The end of ffprobe itself: execFile reports exit codes and its own error codes in the same member. */
 function endOf({ code, signal }: ExecFileException, confined: ConfinedRun): ProcessEnd {
   return confined.endOf({ exitCode: typeof code === "number" ? code : null, signal: signal ?? null });
 }
@@ -114,7 +114,7 @@ function probeFailure(error: ExecFileException, stderr: string, confined: Confin
   return new AppError("node_failed", message, { cause: error });
 }
 
-/** How ffprobe ends when the file needs more resources than any media file; null when it ended otherwise. */
+/** The problem of a file that needs more resources than any media file; null when ffprobe ended otherwise. */
 function problemOfFile({ code }: ExecFileException, signal: ProcessEnd["signal"]): string | null {
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input's metadata is too large to be read";
   if (signal === "SIGXCPU") return "The input's metadata takes far more time to read than that of any media file";
@@ -122,7 +122,7 @@ function problemOfFile({ code }: ExecFileException, signal: ProcessEnd["signal"]
   return null;
 }
 
-/** libavutil's message (imgutils.c) for frames above `-max_pixels`, and for those above its own limit. */
+/** libavutil's message (imgutils.c) for frames above `-max_pixels` or above its own limit. */
 const FRAME_TOO_LARGE = /Picture size (\d+x\d+) (?:exceeds|is invalid)/;
 
 /** The failure that ffprobe reports for a frame that is too large to decode; null for other output. */

@@ -1,4 +1,4 @@
-// Audio about which ffprobe knows nothing, because it begins late, or because its packets contain no audio.
+// Audio that ffprobe cannot describe, because it starts late, or because its packets contain no audio.
 import { chosenAudio } from "#shared/media/choose-streams.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
@@ -6,7 +6,10 @@ import type { LocalFile } from "../frame-index/run-packet-listing.ts";
 import { withPacketTimes } from "./packet-times.ts";
 import { runFfprobe } from "./run-ffprobe.ts";
 
-/** How much ffprobe reads for the parameters of a stream; by default 5 MB and 5 s. It keeps these packets in memory. */
+/**
+ * Limits on the data that ffprobe reads for the parameters of a stream; by default 5 MB and 5 s. ffprobe keeps these
+ * packets in memory.
+ */
 const PROBE_BYTES = 100e6;
 const PROBE_SECONDS = 120;
 
@@ -14,9 +17,9 @@ const isUnknown = ({ codec_type, channels, empty }: ProbedStream): boolean =>
   codec_type === "audio" && channels === 0 && !empty;
 
 /**
- * Adds `packets` like `withPacketTimes`. If ffprobe does not know the channels of some audio, more of the file is
- * probed. Audio without channels there counts as empty, and other audio is used, if there is any: a run of ffmpeg fails
- * that decodes nothing of such a stream. Throws as `runFfprobe` and `withPacketTimes` do.
+ * Adds `packets` like `withPacketTimes`. If ffprobe does not know the channels of some audio, probes more of the file.
+ * Audio that still has no channels counts as empty, and other audio is used, if there is any. ffmpeg fails if it
+ * decodes nothing of such a stream. Throws as `runFfprobe` and `withPacketTimes` do.
  */
 export async function withAudioTimes(
   ffprobe: Tool,
@@ -36,7 +39,7 @@ export async function withAudioTimes(
   return withAudioTimes(ffprobe, file, { ...known, streams }, signal);
 }
 
-/** Adds the parameters of audio that a longer probe finds. Streams that only that one finds are left out. */
+/** Adds the parameters of audio that a longer probe finds. Streams that only the longer probe finds are left out. */
 async function withChannels(ffprobe: Tool, path: string, probe: MediaProbe, signal: AbortSignal): Promise<MediaProbe> {
   const amount = ["-probesize", String(PROBE_BYTES), "-analyzeduration", String(PROBE_SECONDS * 1e6)];
   const { stdout } = await runFfprobe({ ffprobe, path, options: [...amount, "-show_format", "-show_streams"], signal });

@@ -1,5 +1,4 @@
-// Shares one block cache among all tasks of this node that read a source, and keeps it for a while for the tasks that
-// follow.
+// Shares a block cache among all tasks of this node that read a source, and keeps it for a while for later tasks.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BlockCache, type BlockCacheOptions } from "./block-cache.ts";
@@ -9,7 +8,7 @@ import { HttpRangeReader, type RangeSource } from "./range-reader.ts";
 export type HeldCache = { readonly cache: BlockCache; release(): void };
 
 export type SharedOptions = Pick<BlockCacheOptions, "blockBytes" | "parallel"> & {
-  /** How long an unused cache is kept: the job's next chunk comes within seconds, if it comes to this node. */
+  /** Lifetime of an unused cache: the job's next chunk comes within seconds, if it comes to this node. */
   readonly keepMs?: number | undefined;
 };
 const KEEP_MS = 2 * 60_000;

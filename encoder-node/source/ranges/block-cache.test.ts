@@ -74,14 +74,14 @@ async function readOn(reader: BlockReader, start: number, end: number): Promise<
 
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
 
-describe("blocks", () => {
-  it("are the bytes of the source, up to its end", async () => {
+describe("a block cache", () => {
+  it("reads the bytes of the source, up to its end", async () => {
     const cache = await cacheOf(source().reader);
     expect((await readOn(cache.reader(), 0, CLIP.length + 5000)).equals(CLIP)).toBe(true);
     expect(await cache.reader().read(Buffer.alloc(10), CLIP.length)).toBe(0);
   });
 
-  it("are fetched once for all readers, with a limit of parallel fetches", async () => {
+  it("fetches blocks once for all readers, with a limit of parallel fetches", async () => {
     const { reader, requested, most } = source(soon);
     const cache = await cacheOf(reader);
     const readers = Array.from({ length: 8 }, (_, at) => readOn(cache.reader(), at * 7000, CLIP.length));
@@ -91,7 +91,7 @@ describe("blocks", () => {
     expect([most.ever, cache.fetchedBytes]).toEqual([3, CLIP.length]);
   });
 
-  it("occupy disk space only if they were fetched", async () => {
+  it("occupies disk space only for fetched blocks", async () => {
     const cache = await cacheOf(source().reader);
     await readOn(cache.reader(), 20 * BLOCK, 20 * BLOCK + 10);
     const { size, blocks } = await stat(join(folder, `${files}`));
@@ -99,7 +99,7 @@ describe("blocks", () => {
     expect(blocks * 512).toBeLessThan(4 * BLOCK);
   });
 
-  it("ahead are fetched only for sequential reads, and a few at most", async () => {
+  it("fetches blocks ahead only for sequential reads, and a few at most", async () => {
     const { reader, requested } = source(soon);
     const cache = await cacheOf(reader, 10);
     await readOn(cache.reader(), 10 * BLOCK, 10 * BLOCK + 3000);
@@ -111,7 +111,7 @@ describe("blocks", () => {
     expect(new Set(requested).size).toBe(requested.length);
   });
 
-  it("that failed are fetched again for the next reader", async () => {
+  it("fetches failed blocks again for the next reader", async () => {
     let fails = true;
     const { reader } = source(async () => {
       if (fails) throw new AppError("input_unreachable", "offline");
@@ -122,7 +122,7 @@ describe("blocks", () => {
     expect((await readOn(cache.reader(), 0, 10)).equals(CLIP.subarray(0, 10))).toBe(true);
   });
 
-  it("are not fetched without disk space", async () => {
+  it("fetches no block without disk space", async () => {
     const { reader, requested } = source();
     let free = 2 * BLOCK;
     const freeSpace = async (): Promise<number> => free;
@@ -139,7 +139,7 @@ describe("blocks", () => {
     expect(requested).toEqual([0]);
   });
 
-  it("are removed when the cache is closed, and waiting readers fail", async () => {
+  it("removes its blocks when it is closed, and fails waiting readers", async () => {
     const { reader } = source(soon);
     const cache = await cacheOf(reader);
     const waiting = expect(readOn(cache.reader(), 0, 10)).rejects.toMatchObject({ code: "cancelled" });
@@ -151,7 +151,7 @@ describe("blocks", () => {
 });
 
 describe("a job's cache", () => {
-  it("is shared by its tasks, kept for a while, and removed", async () => {
+  it("shares a job's cache among its tasks, keeps it for a while, and removes it", async () => {
     const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
     const own = join(folder, "shared");
     const shared = new SharedBlockCaches(own, { keepMs: 60, blockBytes: BLOCK });
@@ -173,7 +173,7 @@ describe("a job's cache", () => {
     expect(existsSync(own)).toBe(false);
   });
 
-  it("that cannot be created blames the node", async () => {
+  it("blames the node when a cache cannot be created", async () => {
     const shared = new SharedBlockCaches(join(import.meta.filename, "no-folder"));
     const rangeSource = { pieces: [{ url: "http://127.0.0.1:9", sizeBytes: 10 }], allow: "loopback" } as const;
     await expect(shared.acquire("job", rangeSource)).rejects.toMatchObject({ code: "node_failed" });

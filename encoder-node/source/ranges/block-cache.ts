@@ -9,8 +9,8 @@ import type { RangeReader } from "./range-reader.ts";
 
 export type BlockCacheOptions = {
   /**
-   * The file to create, with its folder. Its length is that of the source; it occupies as much of the disk as has been
-   * read.
+   * The file to create, with its folder. It is as long as the source, but occupies only the disk space of the bytes
+   * that were read.
    */
   readonly path: string;
   /** Closed with the cache. */
@@ -35,9 +35,9 @@ export interface BlockReader {
 export const BLOCK_BYTES = 1024 * 1024;
 const PARALLEL = 6;
 /**
- * Maximum number of blocks ahead, and how many sequential blocks must have been read for each: blocks after the end of
- * a chunk or of the file's header are fetched in vain. Four blocks in flight are 4 MB per round trip, and encoders need
- * less in a second.
+ * Maximum number of blocks ahead, and the number of sequential blocks that must have been read for each. Blocks after
+ * the end of a chunk or of the file's header are fetched in vain. Four blocks in flight are 4 MB per round trip, and
+ * encoders need less in a second.
  */
 const MAX_AHEAD = 3;
 const SEQUENTIAL_PER_AHEAD = 2;
@@ -122,13 +122,13 @@ export class BlockCache {
     const running = this.#running.get(block);
     if (running) return running;
     const fetching = this.#fetch(block).finally(() => this.#running.delete(block));
-    // Readers that wait get the error, but there may be none.
+    // Waiting readers get the error, but there may be no reader.
     fetching.catch(() => undefined);
     this.#running.set(block, fetching);
     return fetching;
   }
 
-  /** Only when no block that a reader waits for is delayed by it. */
+  /** Fetches a block ahead, but only if this delays no block that a reader waits for. */
   #fetchAhead(block: number): void {
     const isMissing = block < this.#blocks && !this.#present[block];
     if (isMissing && this.#limiter.isFree && !this.#closing.signal.aborted) void this.#fetchOnce(block);

@@ -1,31 +1,32 @@
-// Over how many connections a source is fetched: more as long as they help. Pure.
+// Chooses the number of connections for a source: more connections, as long as they help. Pure.
 
-/** Fetching the rest over one connection must take at least this long to be worth more of them. */
+/** More connections are worth it only if a single connection needs at least this long for the rest. */
 const LONG_MS = 3000;
-/** Less than this is fetched before other connections would be of use. */
+/** A smaller rest arrives before other connections would be of use. */
 const LEAST_BYTES = 16 * 1024 * 1024;
-/** Hosts that limit the connections of one client allow at least this many; browsers use six. */
+/** Hosts that limit the connections of a client allow at least this many; browsers use six. */
 const MOST = 8;
-/** By how much a larger number must be faster. */
+/** Factor by which a larger number of connections must be faster. */
 const GAIN = 1.25;
 
 export type Transfer = {
   readonly bytesPerSecond: number;
   readonly remainingBytes: number;
-  /** How long the host accepts further requests (url-validity.ts). */
+  /** Time until the host refuses further requests (url-validity.ts). */
   readonly validForMs: number;
 };
 
 /**
- * True if more connections than one may shorten a transfer noticeably. One request may go on after its URL has expired,
- * others may not begin: if they turn out to be no faster than the one, they still need half of the time that they have.
+ * True if several connections may shorten a transfer noticeably. A running request may continue after its URL has
+ * expired, but new requests may not start. Even if several connections are not faster, they must finish within half of
+ * the URL's validity.
  */
 export function isWorthMore({ bytesPerSecond, remainingBytes, validForMs }: Transfer): boolean {
   const aloneMs = (remainingBytes * 1000) / bytesPerSecond;
   return remainingBytes >= LEAST_BYTES && aloneMs > LONG_MS && !(2 * aloneMs > validForMs);
 }
 
-/** The number of connections, and what is known about others. */
+/** The number of connections, and the results of other numbers. */
 export type Connections = {
   readonly count: number;
   /** The last smaller number with its rate in bytes per second. */
@@ -34,7 +35,7 @@ export type Connections = {
   readonly mayGrow: boolean;
 };
 
-/** After a transfer over one connection at a rate in bytes per second. */
+/** The state after a transfer over a single connection at a rate in bytes per second. */
 export const twoConnections = (rate: number): Connections => ({
   count: 2,
   before: { count: 1, rate },
@@ -42,7 +43,8 @@ export const twoConnections = (rate: number): Connections => ({
 });
 
 /**
- * After a while at the current number: twice as many if this number was clearly faster than the last one, else that.
+ * The state after a while at the current number. If this number was clearly faster than the last number, twice as many;
+ * otherwise the last number.
  */
 export function withRate(connections: Connections, rate: number): Connections {
   const { count, before, mayGrow } = connections;
@@ -52,7 +54,7 @@ export function withRate(connections: Connections, rate: number): Connections {
   return { count: more, before: { count, rate }, mayGrow: more > count };
 }
 
-/** After a refused or broken connection: half as many, for good. */
+/** The state after a refused or broken connection: half as many, for good. */
 export const withFailure = (connections: Connections): Connections => ({
   ...connections,
   count: Math.max(1, Math.floor(connections.count / 2)),

@@ -1,4 +1,4 @@
-// Whether the host of a source supports ranges, and how large the source is.
+// Finds out whether the host of a source supports ranges, and the size of the source.
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { guardedAgent } from "../fetch/address-guard.ts";
 import { readResponse, validatorOf } from "../fetch/read-response.ts";
@@ -9,7 +9,7 @@ import type { SourcePiece } from "./source-pieces.ts";
 export type DescribeRequest = {
   readonly url: string;
   readonly allow: AllowPrivate;
-  /** How long the server may send no bytes. */
+  /** Longest silence of the server. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
 };

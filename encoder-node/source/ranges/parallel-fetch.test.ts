@@ -10,7 +10,7 @@ import { type Fetch, newResumeState } from "../fetch/fetch-options.ts";
 import { fetchInParallel } from "./parallel-fetch.ts";
 
 const CLIP = noise(28_000_000);
-/** What one connection gets: the whole clip would take several seconds. */
+/** Bytes per tick and connection: the whole clip over a single connection would take several seconds. */
 const TICK_BYTES = 150_000;
 const TICK_MS = 25;
 const QUICK = { stallMs: 30_000, backoff: { firstMs: 5, maxMs: 5 } };
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(closeServers);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Serves ranges of the clip slowly, each connection on its own. `refuses` may respond in place of it. */
+/** Serves ranges of the clip slowly, each connection on its own. `refuses` may respond in place of the server. */
 async function slowServer(refuses: (request: IncomingMessage, response: ServerResponse, open: number) => boolean) {
   let open = 0;
   let most = 0;
@@ -94,7 +94,7 @@ it.each([
   expect({ sizeBytes, isSame }).toEqual({ sizeBytes: CLIP.length, isSame: true });
 });
 
-it("keeps its connection when the URL is for one request", async () => {
+it("keeps its connection when the URL allows only a single request", async () => {
   let requests = 0;
   const { origin } = await slowServer((_, response) => {
     requests += 1;
@@ -105,7 +105,7 @@ it("keeps its connection when the URL is for one request", async () => {
   expect(requests).toBe(2);
 });
 
-it("can be stopped and resumed", async () => {
+it("resumes a stopped fetch", async () => {
   const { origin } = await slowServer(() => false);
   const stop = new AbortController();
   const resume = newResumeState();

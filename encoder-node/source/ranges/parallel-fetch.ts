@@ -1,4 +1,4 @@
-// Fetches a source to disk like fetch-source.ts, and over several connections when one is slow.
+// Fetches a source to disk like fetch-source.ts, and over several connections when a single connection is slow.
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError } from "#shared/errors.ts";
@@ -12,18 +12,18 @@ import { describeSource } from "./describe-source.ts";
 import { HttpRangeReader } from "./range-reader.ts";
 import { RestOfFile } from "./rest-of-file.ts";
 
-/** How long one connection is measured, in ms. */
+/** Duration of the measurement of a single connection, in ms. */
 const MEASURED_MS = 1000;
-/** After how many bytes the disk space is checked again: other processes write to the disk too. */
+/** Bytes between two checks of the disk space: other processes write to the disk too. */
 const DISK_CHECK_BYTES = 16 * 1024 * 1024;
 
 const SLOW = "slow";
 
 /**
- * Downloads a source like `fetchSource`, with the same result and errors. If the host supports ranges and one
- * connection would take some seconds more, tries several, and keeps as many as help (connection-count.ts). Each
- * connection that the host refuses or breaks halves their number: in the end one goes on alone. What has arrived is
- * always the start of the file, for `onProgress` and `resume`.
+ * Downloads a source like `fetchSource`, with the same result and errors. If the host supports ranges and a single
+ * connection would take some seconds more, tries several connections, and keeps as many as help (connection-count.ts).
+ * Each connection that the host refuses or breaks halves their number, down to a single connection. The bytes that have
+ * arrived are always the start of the file, for `onProgress` and `resume`.
  */
 export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): Promise<{ sizeBytes: number }> {
   const resume = fetch.resume ?? newResumeState();
@@ -34,7 +34,7 @@ export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): P
     await fetchRest(alone, rate);
   } catch (error) {
     fetch.signal.throwIfAborted();
-    // The node's own errors: the others are those of a host that one connection may still reach.
+    // Errors of the node itself. After other errors a single connection may still reach the host.
     if (!(error instanceof AppError) || !error.code.startsWith("input_")) throw error;
   }
   return resume.received === resume.totalBytes ? { sizeBytes: resume.received } : await fetchSource(alone);
@@ -43,8 +43,8 @@ export async function fetchInParallel(fetch: Fetch, measuredMs = MEASURED_MS): P
 type Resumed = Fetch & { readonly resume: ResumeState };
 
 /**
- * Returns null when the file is complete; otherwise the rate of the connection in bytes per second, which is slow. It
- * is given up only after the host has responded to a second request beside it: there are URLs for one request.
+ * Returns null when the file is complete; otherwise the rate of the slow connection in bytes per second. The connection
+ * is given up only after the host has responded to a second request beside it: some URLs allow a single request.
  */
 async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<number | null> {
   const { url, allow, resume, onProgress, timeouts = DEFAULT_TIMEOUTS } = fetch;
@@ -83,7 +83,7 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
   }
 }
 
-/** Fetches as much of the rest as several connections are good for. */
+/** Fetches the rest over several connections, as long as they help. */
 async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
   const { url, destination, resume, allow, signal, timeouts, onProgress, disk, freeSpace } = fetch;
   const { totalBytes: sizeBytes, validator, received: from } = resume;

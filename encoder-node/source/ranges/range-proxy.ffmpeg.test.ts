@@ -178,7 +178,7 @@ describe("ffprobe", () => {
     expect(reading).toEqual(await readFrameIndex(ffprobe, { path }, 0, never));
   });
 
-  it("never takes a broken source for a short one", async () => {
+  it("never takes a broken source for a short source", async () => {
     for (const name of CLIPS) {
       const bytes = await readFile(join(folder, name));
       const { input } = await openSource(bytes, bytes.length >> 1);

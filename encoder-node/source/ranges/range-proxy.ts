@@ -23,13 +23,13 @@ export const RANGE_INPUT_OPTIONS: readonly string[] = [
   ...["-codec_whitelist", ALLOWED_DECODERS],
   // A value that is not an http URL overrides `http_proxy` in the environment.
   ...["-http_proxy", "none", "-icy", "0"],
-  // Bytes in the socket's buffers when ffmpeg seeks were fetched in vain.
+  // Bytes that are in the socket's buffers when ffmpeg seeks were fetched in vain.
   ...["-recv_buffer_size", "65536"],
-  // ffmpeg 5.1 jumps over gaps of 64 kB by a new request each: 12 for a second of audio beside a video of 20 Mbit/s.
+  // ffmpeg 5.1 jumps over each gap of 64 kB by a new request: 12 for a second of audio beside a video of 20 Mbit/s.
   ...["-short_seek_size", String(BLOCK_BYTES)],
 ];
 
-/** A source for one run of ffmpeg. */
+/** A source for a run of ffmpeg. */
 export type RangeInput = {
   readonly url: string;
   /** The network in which the URL is served. */
@@ -124,7 +124,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, input
 /** False when the reader has closed its connection. */
 async function send(response: ServerResponse, { source }: Opened, start: number, end: number): Promise<boolean> {
   const reader = source.reader();
-  // Reused when the socket has accepted it.
+  // The buffer is reused when the socket has accepted its bytes.
   const bytes = Buffer.allocUnsafeSlow(Math.min(SEND_BYTES, end - start + 1));
   let position = start;
   while (position <= end) {

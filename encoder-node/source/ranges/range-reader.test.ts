@@ -39,7 +39,7 @@ async function readFrom(url: string, { start = 0, end = CLIP.length - 1, signal 
 }
 const WHOLE = { same: true, bytes: CLIP.length };
 
-test("a range of a source is ranges of its pieces", () => {
+test("splits a range of a source into ranges of its pieces", () => {
   const pieces = [10, 5, 20].map((sizeBytes) => ({ sizeBytes }));
   expect(rangesByPiece(pieces, { start: 8, end: 16 })).toEqual([
     { piece: 0, start: 8, end: 9, position: 8 },
@@ -50,7 +50,7 @@ test("a range of a source is ranges of its pieces", () => {
 });
 
 describe("a well-behaved server", () => {
-  it("receives a request for the range, and nothing else", async () => {
+  it("sends a request for the range, and nothing else", async () => {
     const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
     expect(await readFrom(`${origin}/clip?x=1`, { start: 1000, end: 1999 })).toEqual({ same: true, bytes: 1000 });
     expect(seen.map(({ url, headers }) => [url, headers.range, headers["if-range"]])).toEqual([
@@ -58,7 +58,7 @@ describe("a well-behaved server", () => {
     ]);
   });
 
-  it("can serve the source in pieces", async () => {
+  it("reads a source that is stored in pieces", async () => {
     const boundaries = [0, 100_000, 100_001, CLIP.length];
     const pieceOf = (at: number) => CLIP.subarray(boundaries[at], boundaries[at + 1]);
     const { origin } = await serve((request, response) =>
@@ -71,7 +71,7 @@ describe("a well-behaved server", () => {
 });
 
 describe("a server that drops connections", () => {
-  it("is asked for the rest of the same version", async () => {
+  it("requests the rest of the same version after a dropped connection", async () => {
     const { origin, seen } = await serve((request, response) =>
       sendRange(CLIP, request, response, { dropAfter: 70_000 }),
     );
@@ -92,7 +92,7 @@ describe("a server that drops connections", () => {
     expect(seen.length).toBe(6);
   });
 
-  it("fails when it is too slow", async () => {
+  it("fails when the server is too slow", async () => {
     const { origin, seen } = await serve((request, response) => {
       const [from = 0] = (/\d+/.exec(request.headers.range ?? "") ?? []).map(Number);
       const range = `bytes ${from}-${CLIP.length - 1}/${CLIP.length}`;
@@ -106,7 +106,7 @@ describe("a server that drops connections", () => {
     expect(seen.length).toBe(6);
   });
 
-  it("fails when it sends nothing", async () => {
+  it("fails when the server sends nothing", async () => {
     const { origin } = await serve(() => undefined);
     await expect(readFrom(origin, { timeouts: { ...QUICK, stallMs: 200 } })).rejects.toMatchObject({
       code: "input_timeout",
@@ -114,7 +114,7 @@ describe("a server that drops connections", () => {
   });
 });
 
-describe("a host that allows one connection", () => {
+describe("a host that allows a single connection", () => {
   it.each<[string, (response: ServerResponse) => unknown]>([
     ["responds with 429 to others", (response) => response.writeHead(429, { "retry-after": "60" }).end()],
     ["closes others", (response) => response.destroy()],
@@ -134,7 +134,7 @@ describe("a host that allows one connection", () => {
   });
 });
 
-it("a host that breaks every connection fails all reads after some retries", async () => {
+it("fails all reads after some retries when the host breaks every connection", async () => {
   let requests = 0;
   const { origin } = await serve((request, response) => {
     if (requests++ < 6) sendRange(CLIP, request, response, { dropAfter: 1000 });
@@ -179,7 +179,7 @@ describe("another version than the first fails at once", () => {
     expect(seen.length).toBe(validator === null ? 2 : 1);
   });
 
-  it("when it has another size", async () => {
+  it("fails at once when the file has another size", async () => {
     const { origin } = await serve((request, response) => sendRange(CLIP.subarray(1), request, response));
     await expect(readFrom(origin, { end: 10 })).rejects.toMatchObject({ message: expect.stringContaining("changed") });
   });
@@ -193,7 +193,7 @@ describe("URLs that have expired", () => {
     });
   const pieceAt = (url: string) => [{ url, sizeBytes: CLIP.length }];
 
-  it("are renewed once for all concurrent reads", async () => {
+  it("renews expired URLs once for all concurrent reads", async () => {
     let now = "/2";
     const { origin, seen } = await signedServer((signature) => signature === now);
     let refreshes = 0;
@@ -212,7 +212,7 @@ describe("URLs that have expired", () => {
     await reader.close();
   });
 
-  it("fail when new ones do not work either", async () => {
+  it("fails when the renewed URLs do not work either", async () => {
     const { origin, seen } = await signedServer(() => false);
     const refresh = async () => pieceAt(`${origin}/2`);
     await expect(readFrom(`${origin}/1`, { refresh })).rejects.toMatchObject({ code: "input_http_403" });
@@ -220,13 +220,13 @@ describe("URLs that have expired", () => {
     await expect(readFrom(`${origin}/1`)).rejects.toMatchObject({ code: "input_http_403" });
   });
 
-  it("may not lead to another file", async () => {
+  it("rejects renewed URLs that lead to another file", async () => {
     const { origin } = await signedServer((signature) => signature === "/2");
     const refresh = async () => [{ url: `${origin}/2`, sizeBytes: 1 }];
     await expect(readFrom(`${origin}/1`, { refresh })).rejects.toMatchObject({ code: "input_unreachable" });
   });
 
-  it("are not awaited after an abort", async () => {
+  it("does not wait for renewed URLs after an abort", async () => {
     const { origin } = await serve((_, response) => void response.writeHead(403).end());
     const controller = new AbortController();
     const reason = new Error("superseded");
@@ -255,7 +255,7 @@ it("rejects with the reason of an abort", async () => {
 describe("the description of a file", () => {
   const describeAt = (url: string) => describeSource({ url, allow: "loopback", stallMs: 5_000, signal: never });
 
-  it("has its size and its version", async () => {
+  it("describes a file by its size and its version", async () => {
     const { origin } = await serve((request, response) => sendRange(CLIP, request, response));
     expect(await describeAt(origin)).toEqual({ url: origin, sizeBytes: CLIP.length, validator: '"v1"' });
   });

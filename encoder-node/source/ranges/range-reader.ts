@@ -1,4 +1,4 @@
-// Reads ranges of a source by HTTP range requests: with retries and renewed signatures, and always of one version.
+// Reads ranges of a source by HTTP range requests: with retries and renewed signatures, and always of the same version.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "undici";
 import { AppError } from "#shared/errors.ts";
@@ -37,8 +37,8 @@ export interface RangeReader {
   readonly sizeBytes: number;
   /**
    * Reads the bytes of a range in order. Throws AppError like `fetchSource`: `input_http_<status>`, `input_unreachable`
-   * (also when the source has changed), `input_timeout`, `input_address_not_allowed`; and what `write` throws. An abort
-   * rejects with the signal's reason.
+   * (also when the source has changed), `input_timeout`, `input_address_not_allowed`. Also throws the errors of
+   * `write`. An abort rejects with the signal's reason.
    */
   read(range: ByteRange, write: WriteBytes, signal: AbortSignal): Promise<void>;
   /** Closes all connections. */
@@ -50,7 +50,7 @@ const PROGRESS_BYTES = 64 * 1024;
 /** Several small ranges share a connection that a fetch of the whole source has alone. */
 const RANGE_TIMEOUTS: SourceTimeouts = { ...DEFAULT_TIMEOUTS, minimumRate: { bytes: 128 * 1024, windowMs: 60_000 } };
 
-/** One range of one piece that is being read. */
+/** A range of a piece that is being read. */
 type Read = {
   readonly piece: number;
   readonly range: ByteRange;
@@ -125,7 +125,7 @@ export class HttpRangeReader implements RangeReader {
     }
   }
 
-  /** One request for the rest of the range. */
+  /** Sends a single request for the rest of the range. */
   async #attempt(read: Read, used: Signed<readonly SourcePiece[]>): Promise<void> {
     const { piece, signal } = read;
     const range = { start: read.range.start + read.received, end: read.range.end };
@@ -147,7 +147,7 @@ export class HttpRangeReader implements RangeReader {
         validator,
       });
       if (reading.kind === "http-error") throw httpFailure(response);
-      // A whole file in place of a range is another version, or one of a host without ranges.
+      // A whole file in place of a range is another version, or comes from a host without ranges.
       if (reading.kind === "range-mismatch" || response.statusCode !== 206) throw changed(response.host);
       this.#validators[piece] ??= validatorOf(response.headers);
       used.mayHaveExpired = true;
@@ -160,7 +160,7 @@ export class HttpRangeReader implements RangeReader {
   }
 }
 
-/** What hosts respond to more connections of a client than they allow. */
+/** Responses of hosts to more connections of a client than they allow. */
 const TOO_MANY: ReadonlySet<string> = new Set(["input_http_429", "input_http_503", "input_unreachable"]);
 const mayBeTooMany = (failure: AppError): boolean => TOO_MANY.has(failure.code) && !(failure instanceof FinalFailure);
 
@@ -197,11 +197,11 @@ async function writeBody(
   throw new AppError("input_unreachable", `The host \`${host}\` of the input sent ${sizes}; try again later.`);
 }
 
-/** Another version cannot be used: bytes of the first one are in use already. */
+/** Another version cannot be used: bytes of the first version are in use already. */
 const changed = (host: string): FinalFailure =>
   new FinalFailure("input_unreachable", `The host \`${host}\` of the input changed the file while it was read.`);
 
-/** How many requests at a time a host accepts: any number, until it refuses one beside others. */
+/** The number of requests at a time that a host accepts: any number, until it refuses a request beside others. */
 class FallingLimit {
   #running = 0;
   #most = Number.POSITIVE_INFINITY;
@@ -216,15 +216,15 @@ class FallingLimit {
   }
 
   /**
-   * A request is over. Returns whether a refused one may be sent again after those beside it: false when there are
-   * none, so that each retry without a delay lowers the limit.
+   * Ends a request. Returns true if a refused request may be sent again after the requests beside it. Returns false if
+   * there are none, so that each retry without a delay lowers the limit.
    */
   end(isRefused: boolean): boolean {
     this.#running -= 1;
     const isBeside = isRefused && this.#running > 0;
     if (isBeside) this.#most = Math.min(this.#most, this.#running);
     const waiting = this.#waiting;
-    // All check again: those that were aborted need no turn.
+    // All waiting requests check again. Aborted requests need no slot.
     this.#waiting = [];
     for (const wake of waiting) wake();
     return isBeside;

@@ -12,24 +12,24 @@ export type Rest = {
   readonly write: WriteBytes;
   readonly signal: AbortSignal;
   readonly connections: Connections;
-  /** Called when the bytes before this position are all there. */
+  /** Called when all bytes before this position are there. */
   readonly onPrefix: (endBytes: number) => void;
 };
 
 /** Large enough that the pause between two requests hardly matters, small enough that little is ahead of the prefix. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** How long each number of connections is tried; the first part of it is their start. */
+/** Duration of the trial of each number of connections; the first part is the start of the connections. */
 const WINDOW_MS = 2000;
 const START_MS = 700;
 
-/** The work on one rest. Call `failed` for each connection that the host refuses or breaks. */
+/** The fetch of the rest of a file. Call `failed` for each connection that the host refuses or breaks. */
 export class RestOfFile {
   readonly #rest: Rest;
   readonly #stop = new AbortController();
   readonly #workers = new Set<Promise<void>>();
   /** Ends of finished parts by their start. */
   readonly #finished = new Map<number, number>();
-  /** The first one; the others follow from it. */
+  /** The first failure; the others follow from it. */
   #failure: { readonly error: unknown } | null = null;
   #connections: Connections;
   #next: number;
@@ -48,9 +48,9 @@ export class RestOfFile {
   }
 
   /**
-   * Resolves when the file is complete, or when one connection is as good as several: then some bytes at its end are
-   * missing. Rejects with the first error of a connection or of `write`, or with the signal's reason, when all have
-   * stopped.
+   * Resolves when the file is complete, or when a single connection is as good as several. Some bytes at the end of the
+   * file are missing then. Rejects with the first error of a connection or of `write`, or with the signal's reason,
+   * when all connections have stopped.
    */
   async run(): Promise<void> {
     const windows = this.#watchRate();
@@ -81,11 +81,11 @@ export class RestOfFile {
     return !this.#stop.signal.aborted && count > 1 && this.#workers.size < count && this.#next < this.#rest.sizeBytes;
   }
 
-  /** One connection: parts, until there are none, or too many connections. */
+  /** Fetches parts over a connection, until there are none, or too many connections. */
   async #work(): Promise<void> {
     const { reader, sizeBytes, signal } = this.#rest;
     const stopped = AbortSignal.any([signal, this.#stop.signal]);
-    // With one connection the caller goes on, without pauses between parts.
+    // The caller continues with a single connection, without pauses between parts.
     while (this.#next < sizeBytes && this.#connections.count > 1 && this.#workers.size <= this.#connections.count) {
       const range: ByteRange = { start: this.#next, end: Math.min(this.#next + PART_BYTES, sizeBytes) - 1 };
       this.#next = range.end + 1;

@@ -1,7 +1,7 @@
 // The stored files that a source consists of. Pure.
 import type { ByteRange } from "#shared/network/http-headers.ts";
 
-/** One stored file; a source is one of them, or several that follow each other. */
+/** A stored file. A source is a single file, or several files that follow each other. */
 export type SourcePiece = {
   readonly url: string;
   readonly sizeBytes: number;
@@ -11,7 +11,7 @@ export type SourcePiece = {
 
 type PieceRange = ByteRange & {
   readonly piece: number;
-  /** Of the first byte in the whole source. */
+  /** Position of the first byte in the whole source. */
   readonly position: number;
 };
 
