@@ -1,4 +1,4 @@
-// Runs before the dashboard's other scripts have arrived, in a file of its own.
+// Runs before the dashboard's other scripts have arrived, in its own file.
 import { requestEarly } from "./core/early-list.ts";
 
 requestEarly();

@@ -1,4 +1,4 @@
-// The account that an operator looks at.
+// The account that an operator has chosen.
 import { useState } from "preact/hooks";
 import type { NewAccount } from "../../client/index.ts";
 import { admin } from "../core/service.ts";
@@ -11,7 +11,7 @@ import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
 import { useResource } from "../parts/use-resource.ts";
 
-/** Where an operator without an account chooses one. */
+/** Lets an operator choose an account before the first page. */
 export function AccountChoice() {
   const { value, error, reload } = useResource((signal) => admin.accounts.list({ signal }), []);
   const [made, setMade] = useState<NewAccount | null>(null);
@@ -75,7 +75,7 @@ function FirstAccount({
   );
 }
 
-/** Which account is shown; operators change it. */
+/** Shows the chosen account; operators can change it. */
 export function AccountMenu() {
   const shown = account.value;
   if (!session.value?.operator) return shown && <span class="account ellipsis">{shown.name}</span>;

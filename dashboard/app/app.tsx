@@ -1,4 +1,4 @@
-// The pages by their paths, for those who are signed in.
+// The pages by their paths, for signed-in users.
 import { Suspense } from "preact/compat";
 import { useErrorBoundary } from "preact/hooks";
 import { path } from "../core/location.ts";
@@ -43,7 +43,7 @@ function Page() {
   return <NotFound />;
 }
 
-/** The page, or what keeps it from being shown; another path tries again. */
+/** The page, or the reason why it is not shown. Another path tries again. */
 function GuardedPage() {
   const [error] = useErrorBoundary((reason) => console.error(reason));
   if (error) return <NewVersion error={error} />;
@@ -66,17 +66,17 @@ export function App() {
   }
   return (
     <Layout>
-      {/* Another account has other data: its pages start again. */}
+      {/* Another account has other data: its pages are mounted again. */}
       <GuardedPage key={`${account.value?.id} ${path.value}`} />
     </Layout>
   );
 }
 
-/** A file of an older version that the service no longer has (HTML Standard, "fetch a module script"). */
+/** True if the service no longer has the file of an older version (HTML Standard, "fetch a module script"). */
 const isMissingFile = (error: unknown): boolean =>
   error instanceof TypeError && /dynamically imported module|module script/i.test(error.message);
 
-/** Instead of a page that cannot be shown. */
+/** Shown instead of a page that failed to load or to render. */
 function NewVersion({ error }: { readonly error: unknown }) {
   const reload = (): void => location.reload();
   if (!isMissingFile(error)) return <Problem error={error} retry={reload} />;

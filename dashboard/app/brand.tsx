@@ -1,4 +1,4 @@
-/** The name with its sign: half a coconut, and the line through it. */
+/** The name with its logo: half a coconut with a line through it. */
 export function Brand() {
   return (
     <span class="brand">

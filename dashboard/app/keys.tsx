@@ -1,4 +1,4 @@
-// The keys of a shortcut.
+// Renders the keys of a shortcut.
 import type { JSX } from "preact";
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   " ": "Space",
 };
 
-/** `j, ArrowDown` as keys: "j or ↓"; `g j` as "g then j". */
+/** Renders `j, ArrowDown` as "j or ↓", and `g j` as "g then j". */
 export function Keys({ keys }: { readonly keys: string }) {
   const parts: (JSX.Element | string)[] = [];
   for (const [at, one] of keys.split(", ").entries()) {

@@ -1,4 +1,4 @@
-// What all pages share: navigation, the account, help, messages.
+// The parts that all pages share: navigation, the account, help, messages.
 import type { ComponentChildren } from "preact";
 import { Suspense } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -101,10 +101,10 @@ function useShortcuts(openHelp: () => void): void {
   );
 }
 
-/** The key that browsers leave to pages beside K: ⌘ on machines of Apple. */
+/** The modifier key for the palette. With K, browsers leave it to pages; it is ⌘ on Apple's machines. */
 const COMMAND_KEY = /Mac|iP/.test(globalThis.navigator?.platform ?? "") ? "⌘" : "Ctrl";
 
-/** Ctrl K and ⌘ K work while text is typed, too. */
+/** Opens the palette with Ctrl K or ⌘ K, also while the focus is in a text field. */
 function usePaletteKey(openPalette: () => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
@@ -117,7 +117,7 @@ function usePaletteKey(openPalette: () => void): void {
   }, []);
 }
 
-/** Names the page in the tab; another page is read from its start. */
+/** Sets the tab's title to the page's name, and moves the focus to the start of a new page. */
 function useNewPage(main: HTMLElement | null): void {
   const shown = useRef(path.value);
   useEffect(() => {
@@ -130,7 +130,7 @@ function useNewPage(main: HTMLElement | null): void {
   }, [path.value]);
 }
 
-/** The keyboard shortcuts of what is shown. */
+/** Lists the keyboard shortcuts that work now. */
 function HelpDialog({ close }: { readonly close: () => void }) {
   const titles = [...new Set(shortcutGroups.value.toReversed().map(({ title }) => title))];
   const listed = (wanted: string) =>

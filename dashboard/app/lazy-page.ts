@@ -1,14 +1,14 @@
-// Pages that are loaded when they are shown first, with their styles.
+// Pages that are loaded with their styles when they are first shown.
 import type { ComponentType } from "preact";
 import { lazy } from "preact/compat";
 
-/** The files of styles, by the names of pages; the build writes them into the page. */
+/** The style sheets by the names of pages; the build writes them into the HTML page. */
 function stylesOfPages(): Record<string, string> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="page-styles"]');
   return JSON.parse(meta?.content ?? "{}");
 }
 
-/** Loads a file of styles once. Without it the page is there all the same. */
+/** Loads a style sheet once. The page is shown even if the style sheet fails to load. */
 function loadStyle(file: string | undefined): Promise<void> {
   if (file === undefined) return Promise.resolve();
   return new Promise((resolve) => {
@@ -21,7 +21,7 @@ function loadStyle(file: string | undefined): Promise<void> {
   });
 }
 
-/** A page, by the name of its script: `job-page`. */
+/** A page by the name of its script, such as `job-page`. */
 export const lazyPage = <Props>(name: string, load: () => Promise<{ default: ComponentType<Props> }>) =>
   lazy(async () => {
     const [page] = await Promise.all([load(), loadStyle(stylesOfPages()[name])]);

@@ -22,10 +22,10 @@ it.each<[typed: string, texts: string[]]>([
   ["new", ["New job"]],
   ["week FAILED", ["Failed jobs of this week"]],
   ["nodes", []],
-])("%j finds the commands that have an effect now, and saved views", (typed, texts) => {
+])("the palette text %j finds the commands that have an effect now, and saved views", (typed, texts) => {
   expect(found(typed)).toEqual(texts);
 });
 
-it("what begins with the word comes first", () => {
+it("lists the entries first that start with the typed word", () => {
   expect(found("n")).toEqual(["New job", "Cancel the job"]);
 });

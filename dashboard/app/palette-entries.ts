@@ -1,20 +1,20 @@
-// What can be found without asking the service. Pure.
+// Entries of the palette that need no request to the service. Pure.
 import type { ShortcutGroup } from "../core/keyboard.ts";
 import type { SavedView } from "../core/preferences.ts";
 
-/** A place to go to, or something to do. */
+/** A place to go to, or a command to run. */
 export type Entry = {
   readonly key: string;
   readonly kind: "command" | "view" | "job";
   readonly text: string;
-  /** Those that do the same. */
+  /** The keys that do the same. */
   readonly keys?: string;
 } & ({ readonly to: string } | { readonly run: () => void });
 
-/** Keys that move, or that belong to what has the focus. */
+/** Keys that move the selection, or that act on the focused element. */
 const OF_FOCUS = /Arrow|Enter|Escape|^ $|^x$/;
 
-/** The commands of what is shown, the newest part first, and the saved views. */
+/** The commands of the visible parts, the newest part first, then the saved views. */
 export function entriesOf(groups: readonly ShortcutGroup[], views: readonly SavedView[]): Entry[] {
   const commands = groups.toReversed().flatMap(({ keys }) => Object.entries(keys));
   return [
@@ -33,7 +33,7 @@ export function entriesOf(groups: readonly ShortcutGroup[], views: readonly Save
   ];
 }
 
-/** Those that have all words, in any order; of equal ones, those whose text begins with the first come first. */
+/** The entries that contain all words, in any order. Entries that start with the first word come first. */
 export function matching(entries: readonly Entry[], text: string): Entry[] {
   const words = text
     .toLowerCase()

@@ -1,4 +1,4 @@
-// Where to go and what to do, found by typing: the shortcuts of what is shown, saved views, and jobs.
+// The palette: finds the visible shortcuts, saved views and jobs by typing.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { shortcutGroups } from "../core/keyboard.ts";
 import { navigate } from "../core/location.ts";
@@ -11,7 +11,7 @@ import { Keys } from "./keys.tsx";
 import { type Entry, entriesOf, matching } from "./palette-entries.ts";
 import "./palette.css";
 
-/** How long nothing was typed before jobs are searched. */
+/** Jobs are searched after this pause in typing. */
 const TYPING_MS = 200;
 const MAX_JOBS = 6;
 
@@ -27,7 +27,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
   const run = (entry: Entry | undefined): void => {
     if (!entry) return;
     close();
-    // After the dialog has given the focus back.
+    // The dialog first gives the focus back.
     setTimeout(() => ("to" in entry ? navigate(entry.to) : entry.run()));
   };
   const move = (event: KeyboardEvent): void => {
@@ -79,7 +79,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
   );
 }
 
-/** The newest jobs with a text. */
+/** The newest jobs that contain a text. */
 function useJobs(text: string): readonly Entry[] {
   const [found, setFound] = useState<readonly Entry[]>([]);
   useEffect(() => {
@@ -89,7 +89,7 @@ function useJobs(text: string): readonly Entry[] {
       const { jobs } = await copra.jobs.page({ q: text, limit: MAX_JOBS }, { signal: abort.signal });
       setFound(jobs.map((job) => ({ key: job.id, kind: "job", text: nameOf(job).name, to: `/jobs/${job.id}` })));
     };
-    // What can't be searched is not found; the list of jobs shows why.
+    // A failed search shows no jobs here; the list of jobs shows the error.
     const timer = setTimeout(() => search().catch(() => undefined), TYPING_MS);
     return () => {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-// Signing in with a key or a token. Links sign in by themselves (start.ts).
+// Signing in with a key or a token. One-time links sign in without this page (start.ts).
 import { useState } from "preact/hooks";
 import { ended, signIn } from "../core/session.ts";
 import { Problem } from "../parts/problem.tsx";

@@ -1,4 +1,4 @@
-// What happens before the first page: a one-time link signs in, else the cookie does.
+// Signs in before the first page is shown: with a one-time link, else with the cookie.
 import { effect, untracked } from "@preact/signals";
 import { fragment, navigate, path } from "../core/location.ts";
 import { admin } from "../core/service.ts";
@@ -21,7 +21,7 @@ import { toastError } from "../parts/overlays/toasts.tsx";
 
 const ONCE = "once=";
 
-/** Signs in before the first page, and again whenever a link is opened in this tab: that changes only the fragment. */
+/** Signs in before the first page, and again when a link is opened in this tab, which changes only the fragment. */
 export async function start(): Promise<void> {
   await enter();
   effect(() => {
@@ -29,7 +29,7 @@ export async function start(): Promise<void> {
   });
 }
 
-/** Reads the session, and the account of an operator who has chosen one before. */
+/** Reads the session, and restores the account that an operator chose before. */
 async function enter(): Promise<void> {
   const once = fragment.value.startsWith(ONCE) ? fragment.value.slice(ONCE.length) : null;
   try {
@@ -41,9 +41,9 @@ async function enter(): Promise<void> {
   }
 }
 
-/** A link that was used or is too old does not end the session that the browser has. */
+/** Signs in with a link. A link that was used or is too old does not end the present session. */
 async function useLink(once: string): Promise<void> {
-  // Before anything else: the secret stays in no history.
+  // This comes first, so that the secret stays in no history.
   navigate(path.value, { replace: true });
   try {
     if (await mayRedeem(once)) await redeemLink(once);
@@ -55,9 +55,9 @@ async function useLink(once: string): Promise<void> {
 }
 
 /**
- * Asks before a link signs in as another account than that of the session: somebody else may have sent the link, to see
- * what is done next in an account of their own. The operator's links are no such danger, and add to what a session may
- * do.
+ * Asks before a link replaces the session by a session of another account. Somebody else may have sent the link, to see
+ * the person's next actions in the sender's own account. The operator's links need no question: they add rights to the
+ * session.
  */
 async function mayRedeem(once: string): Promise<boolean> {
   const current = await sessionOfCookie();
@@ -77,7 +77,7 @@ async function mayRedeem(once: string): Promise<boolean> {
 
 const nameOf = (given: Account | null): string => (given ? `“${given.name}” (${given.id})` : "the operator");
 
-/** The account of the last visit, or the only one. */
+/** Chooses the account of the last visit, or the only account. */
 async function chooseLastAccount(): Promise<void> {
   const accounts = await admin.accounts.list();
   const chosen = accounts.find(({ id }) => id === lastAccount()) ?? (accounts.length === 1 ? accounts[0] : undefined);

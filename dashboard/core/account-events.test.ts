@@ -16,7 +16,7 @@ class Page extends EventTarget {
   }
 }
 
-it("a page that was opened in the background is hidden after the time, and not once it is shown", async () => {
+it("hides a page that was opened in the background after the time, until it is shown", async () => {
   const page = new Page(true);
   const isHidden = hiddenFor(page, 10);
   expect(isHidden.value).toBe(false);
@@ -25,7 +25,7 @@ it("a page that was opened in the background is hidden after the time, and not o
   expect(isHidden.value).toBe(false);
 });
 
-it("a page that is shown again in time was not hidden", async () => {
+it("does not hide a page that is shown again in time", async () => {
   const page = new Page(false);
   const isHidden = hiddenFor(page, 20);
   page.show(true);

@@ -8,23 +8,23 @@ import { account, session } from "./session.ts";
 /** True if the person paused live updates; pages that poll should stop, too. */
 export const paused = signal(false);
 
-/** The state of the stream: `off` while nobody listens, or it is paused or hidden. */
+/** The state of the stream. `off`: nobody listens, the stream is paused, or the tab is hidden. */
 export const live = signal<"off" | "connecting" | "live" | "lost">("off");
 
 type Listener = (event: AccountEvent) => void;
 const listeners = new Set<Listener>();
 const listening = signal(0);
 
-/** How long a hidden tab listens on. */
+/** A hidden tab keeps the stream for this time. */
 const HIDDEN_MS = 60_000;
-/** How long the stream outlives its last listener: pages replace each other. */
+/** The stream stays open for this time after its last listener, because pages replace each other. */
 const UNUSED_MS = 3000;
-/** True if the tab has been hidden for long: then nothing listens. */
+/** True if the tab has been hidden for so long that nothing listens. */
 export const hidden = globalThis.document ? hiddenFor(document, HIDDEN_MS) : signal(false);
 
 /**
- * Calls `listener` for each event while it is subscribed; returns the end of the subscription. After a pause it gets
- * what it missed, or a `gap`: then read the data again.
+ * Calls `listener` for each event; returns a function that ends the subscription. After a pause, the listener gets the
+ * missed events, or a `gap`: then read the data again.
  */
 export function onAccountEvent(listener: Listener): () => void {
   listeners.add(listener);
@@ -37,14 +37,14 @@ export function onAccountEvent(listener: Listener): () => void {
   };
 }
 
-/** The same while a component is shown; `listener` may be another one at each rendering. */
+/** Subscribes `listener` while a component is shown. Each rendering may pass another listener. */
 export function useAccountEvents(listener: Listener): void {
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => onAccountEvent((event) => latest.current(event)), []);
 }
 
-/** Its responses show that the stream is open, before the first event. */
+/** A response shows that the stream is open, before the first event. */
 const copra = new Copra({
   url,
   fetch: async (input, init) => {
@@ -58,10 +58,10 @@ function send(event: AccountEvent): void {
   for (const listener of listeners) listener(event);
 }
 
-/** Where the stream of an account (`of`) goes on; `again`: whether it was open before. */
+/** The position in the stream of the account `of`. `again`: the stream was open before. */
 type Position = { readonly of: string | undefined; id: string | undefined; again: boolean };
 
-/** Reads the stream until it is aborted. A stream that was interrupted before its first event reports a gap. */
+/** Reads the stream until it is aborted. A stream that breaks before its first event reports a gap. */
 async function read(signal: AbortSignal, from: Position): Promise<void> {
   if (from.again && from.id === undefined) send({ id: "", event: "gap", data: { missed: true } });
   from.again = true;
@@ -99,9 +99,9 @@ if (globalThis.document) {
   });
 }
 
-// Whether nobody has looked at a page for long.
+// Detects pages that nobody has looked at for a long time.
 
-/** True while `page` has been hidden for `ms`, also when it was opened in the background. */
+/** True while `page` has been hidden for `ms`, also if it was opened in the background. */
 export function hiddenFor(page: Pick<Document, "hidden" | "addEventListener">, ms: number): ReadonlySignal<boolean> {
   const isHidden = signal(false);
   let timer: ReturnType<typeof setTimeout> | undefined;

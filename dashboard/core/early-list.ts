@@ -1,17 +1,17 @@
-// The first list of jobs: requested by a small script (early.ts) while the others are loaded, and taken by the page
-// when it would send the same request. This file imports nothing, so that the script stays small.
+// The first list of jobs. A small script (early.ts) requests it while the other scripts are loaded, and the page takes
+// it instead of sending the same request. This file imports nothing, so that the script stays small.
 
-/** What the page of jobs requests first. */
+/** The first request of the page of jobs. */
 const LIST = "/v2/jobs?limit=100";
 const NAME = "copra.session";
-/** The operator's account for a request. */
+/** The header for the account that an operator chose. */
 const ACCOUNT_HEADER = "copra-account";
 /** Older responses are not used. */
 const FRESH_MS = 10_000;
-/** The page sends the request itself when this one takes longer. */
+/** After this time the page sends the request itself. */
 const LIMIT_MS = 30_000;
 
-/** What the browser knows of its session before the service has responded; no secret. */
+/** Data of the session that the browser keeps until the service has responded; nothing secret. */
 export type KnownSession = {
   /** The account whose jobs are shown. */
   readonly account: string;
@@ -26,14 +26,14 @@ declare global {
   var copraEarlyList: EarlyList | undefined;
 }
 
-/** The headers that requests of a session need beside its cookie. */
+/** The headers that requests of a session need besides its cookie. */
 export const sessionHeaders = ({
   account,
   operator,
 }: Pick<KnownSession, "account" | "operator">): Readonly<Record<string, string>> =>
   operator && account !== "" ? { [ACCOUNT_HEADER]: account } : {};
 
-/** Keeps what a session shows for the next time that the page is opened; null: nobody is signed in. */
+/** Keeps the data of a session for the next visit; null: nobody is signed in. */
 export function rememberSession(known: KnownSession | null): void {
   try {
     if (known === null) localStorage.removeItem(NAME);
@@ -43,24 +43,24 @@ export function rememberSession(known: KnownSession | null): void {
   }
 }
 
-/** Requests the list if the page that is opened is that of jobs, and somebody was signed in here. */
+/** Requests the list if the page of jobs is opened, and somebody was signed in here. */
 export function requestEarly(): void {
   const { pathname, search, hash } = location;
-  // A link signs in as somebody else.
+  // A one-time link signs in another person.
   if (!/^\/dashboard\/?$/.test(pathname) || search !== "" || hash.startsWith("#once=")) return;
   try {
     const session: KnownSession | null = JSON.parse(localStorage.getItem(NAME) ?? "null");
     if (session === null || !(session.until > Date.now())) return;
     const response = fetch(LIST, { headers: sessionHeaders(session), signal: AbortSignal.timeout(LIMIT_MS) });
-    // What is not taken reports nothing.
+    // A response that nobody takes reports no error.
     response.catch(() => undefined);
     globalThis.copraEarlyList = { session, sentAt: Date.now(), response };
   } catch {
-    // Storage may be switched off, or hold something else.
+    // Storage may be switched off, or hold other data.
   }
 }
 
-/** The early response to a request, once and only of the same session; undefined if there is none. */
+/** Returns the early response to a request once, and only for the same session; else undefined. */
 export function takeEarly(
   path: string,
   { account, operator }: Pick<KnownSession, "account" | "operator">,

@@ -38,7 +38,7 @@ it.each([
   [money(19.26), "$19.26"],
   [money(0.00325), "$0.0033"],
   [money(0), "$0.00"],
-])("%s is written as %s", (text, expected) => expect(text).toBe(expected));
+])("the size %s is written as %s", (text, expected) => expect(text).toBe(expected));
 
 const NOW = Date.parse("2026-11-23T03:00:00Z");
 it.each([
@@ -50,4 +50,4 @@ it.each([
   ["2026-11-01T12:00:00Z", "1 Nov 2026"],
   [NOW + 90_000, "in 1 min"],
   ["no time", "–"],
-])("the time %s is %s", (time, expected) => expect(ago(time, NOW)).toBe(expected));
+])("the time %s is written as %s", (time, expected) => expect(ago(time, NOW)).toBe(expected));

@@ -1,4 +1,4 @@
-// Numbers, times and sizes as people read them. What is not known is "–".
+// Numbers, times and sizes in a form for people. An unknown value is "–".
 
 const LOCALE = "en-GB";
 const UNKNOWN = "–";
@@ -20,11 +20,11 @@ export function short(value: Maybe): string {
   return new Intl.NumberFormat(LOCALE, { maximumFractionDigits: digits }).format(value);
 }
 
-/** The same for what was used: only nothing is `0`. */
+/** The same as `short` for used amounts: a small amount is never `0`. */
 export const amount = (value: Maybe): string =>
   isKnown(value) && value > 0 && value < 0.005 ? "< 0.01" : short(value);
 
-/** `value` in the largest unit of which it has at least one; each is 1000 times the one before. */
+/** `value` in the largest unit that makes it at least 1; each unit is 1000 times the unit before. */
 function scaled(value: Maybe, units: readonly string[]): string {
   if (!isKnown(value)) return UNKNOWN;
   let rest = value;
@@ -42,7 +42,7 @@ export const bytes = (value: Maybe): string => scaled(value, ["B", "kB", "MB", "
 /** Bits per second as `2.5 Mbit/s`. */
 export const bitrate = (value: Maybe): string => scaled(value, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]);
 
-/** 0 to 1 as `34 %`; only what is complete is 100 %. */
+/** 0 to 1 as `34 %`. Only a complete fraction is 100 %. */
 export function percent(fraction: Maybe): string {
   if (!isKnown(fraction)) return UNKNOWN;
   return `${Math.floor(Math.min(1, Math.max(0, fraction)) * 100 + 1e-9)} %`;
@@ -78,9 +78,9 @@ export function timecode(seconds: Maybe, digits = 1): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
 }
 
-/** A time as the API or a clock gives it: ISO text, `2026-11-21 05:23:27 +0000` as in jobs, or ms since 1970. */
+/** A time from the API or a clock: ISO text, `2026-11-21 05:23:27 +0000` as in jobs, or ms since 1970. */
 export type Time = string | number;
-/** ms since 1970; NaN for what is no time. Not all browsers parse the form of jobs themselves. */
+/** ms since 1970; NaN for an invalid time. Some browsers cannot parse the format of jobs. */
 export const timeOf = (time: Time): number =>
   typeof time === "number" ? time : Date.parse(time.replace(/^(\S+) (\S+) ([+-]\d\d)(\d\d)$/, "$1T$2$3:$4"));
 
@@ -125,7 +125,7 @@ export const dateTime = formatter({
   timeZoneName: "short",
 });
 
-/** `$12.40`; below a cent with the digits that matter. */
+/** `$12.40`; an amount below a cent keeps its significant digits. */
 export function money(value: Maybe, currency = "USD"): string {
   if (!isKnown(value)) return UNKNOWN;
   const small = Math.abs(value) > 0 && Math.abs(value) < 0.01;

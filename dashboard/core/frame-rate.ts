@@ -1,7 +1,7 @@
 // The frame rate of a stream, from ffprobe's ratios.
 type Rates = { readonly avg_frame_rate?: string | undefined; readonly r_frame_rate?: string | undefined };
 
-/** Frames per second; null if it is not known. */
+/** Frames per second; null if unknown. */
 export function frameRateOf({ avg_frame_rate, r_frame_rate }: Rates): number | null {
   for (const ratio of [avg_frame_rate, r_frame_rate]) {
     const [above = 0, below = 1] = (ratio ?? "").split("/").map(Number);

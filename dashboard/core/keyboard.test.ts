@@ -20,7 +20,7 @@ it.each([
   ["g j", ["jobs"], false],
   ["g x", [], false],
   ["G", [], false],
-])("the key %s runs %j", (keys, expected, begins) => {
+])("the keys %s run the shortcut %j", (keys, expected, begins) => {
   called.length = 0;
   const found = findShortcut(GROUPS, keys);
   found.run?.(new Event("keydown") as KeyboardEvent);

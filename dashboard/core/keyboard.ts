@@ -4,33 +4,33 @@ import { useEffect, useRef } from "preact/hooks";
 import { preferences } from "./preferences.ts";
 
 export type Shortcut = {
-  /** What it does, for the help dialog, such as "Search". */
+  /** A text for the help dialog, such as "Search". */
   readonly help: string;
   readonly run: (event: KeyboardEvent) => void;
-  /** Where it has no effect it is not listed, and the browser handles the key. */
+  /** While this is false, the help does not list the shortcut, and the browser handles the key. */
   readonly when?: () => boolean;
 };
 /**
- * Shortcuts by their keys: `KeyboardEvent.key` ("j", "Enter", "Escape", "?"), several with spaces between ("g j"), or
- * several keys for the same ("j, ArrowDown").
+ * Shortcuts by their keys: a `KeyboardEvent.key` ("j", "Enter", "Escape", "?"), a sequence with spaces ("g j"), or
+ * alternatives ("j, ArrowDown").
  */
 export type Shortcuts = Readonly<Record<string, Shortcut>>;
 export type ShortcutGroup = { readonly title: string; readonly keys: Shortcuts };
 
-/** The groups of all that is shown now, the newest last. */
+/** The groups of all visible parts, the newest last. */
 export const shortcutGroups = signal<readonly ShortcutGroup[]>([]);
 
-/** The group of shortcuts that are the same on all pages; those of a page win over them. */
+/** The group of shortcuts that work on all pages. The shortcuts of a page override them. */
 export const EVERYWHERE = "Everywhere";
 
-/** How long the second key of a sequence may take. */
+/** The longest time between two keys of a sequence. */
 const SEQUENCE_MS = 1500;
 let pressed = "";
 let pressedAt = 0;
 
-/** Registers shortcuts while the component is shown; a newer one wins over an older one with the same key. */
+/** Registers shortcuts while the component is shown. The newest shortcut with a key wins. */
 export function useKeys(keys: Shortcuts, title = "This page"): void {
-  // The functions of the latest rendering are called, without registering again.
+  // Calls the functions of the latest rendering, without registering again.
   const latest = useRef(keys);
   latest.current = keys;
   const names = Object.keys(keys).join("\n");
@@ -51,21 +51,21 @@ export function useKeys(keys: Shortcuts, title = "This page"): void {
   }, [names, title]);
 }
 
-/** True if the key is text for a field. */
+/** True if the key is text for the focused field. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target.matches("textarea, select")) return true;
   return target instanceof HTMLInputElement && !/^(checkbox|radio|button|submit|reset|file|color)$/.test(target.type);
 }
 
-/** Enter and space belong to the button or link that has the focus, and arrows to what moves by them. */
+/** True if the focused element handles the key: Enter and space in a button or link, arrows in a list or slider. */
 function belongsToTarget(key: string, target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (key === "Enter" || key === " ") return target.closest("a, button, summary, input, label, [role=tab]") !== null;
   return key.startsWith("Arrow") && target.closest("[role=tablist], [role=slider], input, video, audio") !== null;
 }
 
-/** The shortcut for keys that were pressed, and whether they are the start of a sequence. Pure, for tests. */
+/** The shortcut for the pressed keys, and whether they start a sequence. Pure, for tests. */
 export function findShortcut(
   groups: readonly ShortcutGroup[],
   keys: string,
@@ -86,14 +86,14 @@ export function findShortcut(
 function onKeyDown(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  // An open dialog has the keyboard for itself; the browser closes it with Escape.
+  // An open dialog handles the keyboard itself; the browser closes it with Escape.
   if (document.querySelector("dialog:modal")) return;
   if (isTyping(target)) {
     if (key === "Escape" && target instanceof HTMLElement) target.blur();
     return;
   }
   if (belongsToTarget(key, target)) return;
-  // Speech input may type single letters (WCAG 2.1.4): they can be switched off.
+  // Speech input may type single letters, so people can switch these shortcuts off (WCAG 2.1.4).
   if (!preferences.value.shortcuts && key.length === 1) return;
   const sequence = pressed !== "" && event.timeStamp - pressedAt < SEQUENCE_MS ? `${pressed} ${key}` : key;
   const found = findShortcut(shortcutGroups.peek(), sequence);

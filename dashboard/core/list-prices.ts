@@ -1,11 +1,11 @@
-// What services that charge by the minute would ask: list prices, and sums by a price table. Pure.
+// The prices of services that charge by the minute: list prices, and sums by a price table. Pure.
 import type { UsageTotal } from "../../client/index.ts";
 
-/** Sizes of video that such services charge differently; docs/usage.md has their limits. */
+/** Tiers of video size, which such services charge differently; docs/usage.md has their limits. */
 export const TIERS = ["audio", "sd", "hd", "uhd"] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** As people call them. */
+/** Names of the tiers for people. */
 export const TIER_NAMES = {
   audio: "Audio",
   sd: "SD",
@@ -23,6 +23,6 @@ export type Prices = Readonly<Record<Tier, number>>;
 export const LIST_PRICES: Prices = { audio: 0.003_25, sd: 0.0075, hd: 0.015, uhd: 0.03 };
 export const LIST_SOURCE = "Coconut's list prices of June 2026 (github.com/api-evangelist/coconut)";
 
-/** US dollars for lengths of outputs in seconds. */
+/** US dollars for the output seconds of each tier. */
 export const costOf = (seconds: UsageTotal["output_seconds"], prices: Prices): number =>
   TIERS.reduce((sum, tier) => sum + (seconds[tier] / 60) * prices[tier], 0);

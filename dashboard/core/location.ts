@@ -1,4 +1,4 @@
-// Which page is shown: the path, query and fragment below /dashboard, as signals.
+// The location of the visible page: path, query and fragment below /dashboard, as signals.
 import { computed, effect, signal } from "@preact/signals";
 
 export const BASE = "/dashboard";
@@ -16,28 +16,28 @@ export const path = computed(() => current.value.pathname.slice(BASE.length).rep
 /** The parameters of the query. */
 export const query = computed(() => current.value.searchParams);
 
-/** The fragment without `#`, as it is in the address. */
+/** The fragment without `#`, as it is in the URL. */
 export const fragment = computed(() => current.value.hash.slice(1));
 
-/** The address of a page, for links. `to` begins with `/` and may have a query and a fragment. */
+/** The URL of a page, for links. `to` starts with `/` and may have a query and a fragment. */
 export const href = (to: string): string => `${BASE}${to.replace(/^\/(?=$|[?#])/, "")}`;
 
-/** The queries of the pages that were shown, by their paths. */
+/** The last query of each visited page, by path. */
 const shown = new Map<string, string>();
 effect(() => {
   shown.set(path.value, current.value.search);
 });
 
-/** A page as it was when it was shown last, with its query: the way back to a list that was searched. */
+/** A page with its last query: the way back to a filtered list. */
 export const lastShown = (to: string): string => `${to}${shown.get(to) ?? ""}`;
 
-/** Shows another page, without a request. `replace`: the browser's "back" skips the present one. */
+/** Shows another page, without a request. `replace`: the browser's "back" skips the present page. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   globalThis.history[replace ? "replaceState" : "pushState"](null, "", href(to));
   readLocation();
 }
 
-/** Sets parameters of the query in place; those with an empty value are removed. The fragment is removed. */
+/** Sets parameters of the query in place. Removes the fragment, and parameters with an empty value. */
 export function setQuery(changes: Readonly<Record<string, string>>): void {
   const next = new URLSearchParams(query.value);
   for (const [name, value] of Object.entries(changes)) {

@@ -1,7 +1,7 @@
-// What a person prefers, kept in this browser only.
+// The preferences of a person, kept only in this browser.
 import { effect, signal } from "@preact/signals";
 
-/** A view of the list of jobs that somebody has named: the address of the page. */
+/** A named view of the list of jobs: the URL of the page. */
 export type SavedView = { readonly name: string; readonly address: string };
 
 export type Preferences = {
@@ -10,7 +10,7 @@ export type Preferences = {
   readonly shortcuts: boolean;
   /** The account that an operator looks at. */
   readonly account: string | null;
-  /** US dollars per minute of output that another service would charge; null: the list prices of the usage page. */
+  /** US dollars per minute of output at another service; null: the list prices of the usage page. */
   readonly prices: Readonly<Record<string, number>> | null;
   readonly views: readonly SavedView[];
 };
@@ -22,20 +22,20 @@ function read(): Preferences {
   try {
     return { ...DEFAULTS, ...JSON.parse(localStorage.getItem(NAME) ?? "{}") };
   } catch {
-    // Storage may be switched off, or hold something else.
+    // Storage may be switched off, or hold other data.
     return DEFAULTS;
   }
 }
 
 export const preferences = signal<Preferences>(read());
 
-/** Changes preferences, and keeps them. */
+/** Changes preferences and stores them. */
 export function prefer(changes: Partial<Preferences>): void {
   preferences.value = { ...preferences.peek(), ...changes };
   try {
     localStorage.setItem(NAME, JSON.stringify(preferences.peek()));
   } catch {
-    // Then they last as long as the page.
+    // Without storage the preferences last as long as the page.
   }
 }
 

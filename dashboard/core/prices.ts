@@ -4,7 +4,7 @@ import { preferences } from "./preferences.ts";
 
 const isPrice = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
 
-/** The prices of a setting; list prices where it has none. */
+/** The prices of a setting. List prices fill the gaps. */
 export function pricesOf(given: Readonly<Record<string, unknown>> | null): Prices {
   const price = (tier: Tier): number => {
     const own = given?.[tier];
@@ -13,7 +13,7 @@ export function pricesOf(given: Readonly<Record<string, unknown>> | null): Price
   return { audio: price("audio"), sd: price("sd"), hd: price("hd"), uhd: price("uhd") };
 }
 
-/** The prices that are in effect in this browser, and whether they are the list prices. */
+/** The prices in this browser, and whether they are the list prices. */
 export const currentPrices = (): { readonly prices: Prices; readonly isList: boolean } => ({
   prices: pricesOf(preferences.value.prices),
   isList: preferences.value.prices === null,

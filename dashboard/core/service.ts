@@ -6,7 +6,7 @@ import { account, endSession, session } from "./session.ts";
 
 export const url = globalThis.location?.origin ?? "http://localhost";
 
-/** Names the account that an operator looks at, and notices when the session has ended. */
+/** Sends a request for the account that an operator chose. Notices the end of the session. */
 export async function sendWithSession(input: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   const known = { account: account.peek()?.id ?? "", operator: session.peek()?.operator === true };
@@ -18,9 +18,7 @@ export async function sendWithSession(input: string, init: RequestInit = {}): Pr
   return response;
 }
 
-/**
- * A response that was requested before; undefined if there is none, or it is an error, which another try may not be.
- */
+/** The response to an early request. Undefined if there is none, or if it is an error: another try may succeed. */
 async function earlyResponse(
   input: string,
   { method = "GET", signal }: RequestInit,
@@ -32,8 +30,8 @@ async function earlyResponse(
   return response?.ok ? response : undefined;
 }
 
-/** The calls of the account that is shown. */
+/** API calls for the chosen account. */
 export const copra = new Copra({ url, retries: 2, fetch: sendWithSession });
 
-/** The calls of the operator; only for sessions with the admin token. */
+/** API calls of the operator; only for sessions with the admin token. */
 export const admin = new CopraAdmin({ url, retries: 2, fetch: sendWithSession });

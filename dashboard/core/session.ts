@@ -1,4 +1,4 @@
-// Who is signed in, and for which account.
+// The signed-in person, and the chosen account.
 import { effect, signal } from "@preact/signals";
 import { rememberSession } from "./early-list.ts";
 import { prefer, preferences } from "./preferences.ts";
@@ -9,17 +9,17 @@ export type Session = {
   readonly account: Account | null;
   /** True if the session has the admin token's rights. */
   readonly operator: boolean;
-  /** ISO time; null for what is no session of a browser. */
+  /** ISO time; null without a browser session. */
   readonly expires_at: string | null;
 };
 
-/** null: nobody is signed in; undefined: not known yet. */
+/** null: nobody is signed in; undefined: not yet known. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** The account whose jobs are shown; null for an operator who has not chosen one. */
+/** The account whose jobs are shown; null if an operator has not chosen an account. */
 export const account = signal<Account | null>(null);
 
-/** Why the last session ended, for the sign-in page. */
+/** The reason why the last session ended, for the sign-in page. */
 export const ended = signal<string | null>(null);
 
 const ROOT = "/v2/session";
@@ -43,7 +43,7 @@ export function begin(given: Session): void {
   session.value = given;
 }
 
-/** The session of the browser's cookie; null if nobody is signed in. Throws if the service does not answer. */
+/** Reads the session of the browser's cookie; null if nobody is signed in. Throws if the service does not answer. */
 export async function sessionOfCookie(): Promise<Session | null> {
   const response = await fetch(ROOT);
   if (response.ok) return response.json();
@@ -51,7 +51,7 @@ export async function sessionOfCookie(): Promise<Session | null> {
   throw await problemOf(response);
 }
 
-/** Reads the session of the browser's cookie. Throws if the service does not answer. */
+/** Reads the session of the browser's cookie into `session`. Throws if the service does not answer. */
 export async function readSession(): Promise<void> {
   const found = await sessionOfCookie();
   if (found) begin(found);
@@ -82,7 +82,10 @@ async function sendLink(body: { readonly once: string; readonly preview?: true }
   return response.json();
 }
 
-/** Who the secret of a one-time link signs in; it can still be used. Throws Error with the service's message. */
+/**
+ * The session that the secret of a one-time link would start. The link stays usable. Throws Error with the service's
+ * message.
+ */
 export const previewLink = (once: string): Promise<Session> => sendLink({ once, preview: true });
 
 /** Signs in with the secret of a one-time link. Throws Error with the service's message. */
@@ -95,7 +98,7 @@ export async function signOut(): Promise<void> {
   endSession(null);
 }
 
-/** Forgets the session; `reason` is shown on the sign-in page. */
+/** Forgets the session; the sign-in page shows `reason`. */
 export function endSession(reason: string | null): void {
   ended.value = reason;
   session.value = null;
@@ -108,5 +111,5 @@ export function chooseAccount(chosen: Account | null): void {
   prefer({ account: chosen?.id ?? null });
 }
 
-/** The id of the account that the operator looked at last. */
+/** The id of the account that the operator chose last. */
 export const lastAccount = (): string | null => preferences.peek().account;

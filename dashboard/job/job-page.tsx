@@ -34,7 +34,7 @@ const TABS = [
 type TabName = (typeof TABS)[number]["name"];
 
 export default function JobPage({ id }: { readonly id: string }) {
-  // Another job is another page, with nothing of the one before.
+  // Another job gets a new component, without state of the job before.
   return <JobView key={id} id={id} />;
 }
 
@@ -89,7 +89,7 @@ function Shown({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   );
 }
 
-/** Seconds of a stream that can be played while it is encoded; null: there is none. */
+/** Seconds of a stream that players can play while it is encoded; null: no such stream. */
 function playableSeconds({ outputs }: Job): number | null {
   const seconds = outputs.flatMap(({ live }) => (live ? [live.seconds] : []));
   return seconds.length > 0 ? Math.max(...seconds) : null;

@@ -1,4 +1,4 @@
-// What can be done with the selected jobs, or with all that the filter selects.
+// Actions for the selected jobs, or for all jobs of the filter.
 import type { JobCounts } from "../../client/index.ts";
 import { plural } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
@@ -61,7 +61,7 @@ const confirmCancel = (jobs: string): Promise<boolean> =>
     danger: true,
   });
 
-/** Changes all jobs of the filter, also those of other pages. */
+/** Changes all jobs of the filter, also jobs on other pages. */
 function AllButton({ verb, view, counts }: Pick<BarProps, "view" | "counts"> & { readonly verb: Verb }) {
   const jobs = wholeView(verb, view);
   if (jobs === null || !counts) return null;

@@ -1,4 +1,4 @@
-// What came of a change of many jobs: of each one.
+// The result of a change of many jobs, for each job.
 import { plural } from "../core/format.ts";
 import { Link } from "../parts/link.tsx";
 import { Dialog } from "../parts/overlays/dialog.tsx";
@@ -6,7 +6,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Status } from "../parts/status.tsx";
 import { bulk, closeBulk, stopChange } from "./bulk.ts";
 
-/** Rows at most: the dialog is to be read. */
+/** The highest number of rows, so that people can read the dialog. */
 const SHOWN = 200;
 
 export function BulkResult() {
@@ -14,7 +14,7 @@ export function BulkResult() {
   if (change === null) return null;
   const { verb, jobs, isRunning, error } = change;
   const failed = jobs.filter((job) => job.error);
-  // What went wrong first.
+  // Failures come first.
   const rows = [...failed, ...jobs.filter((job) => !job.error)].slice(0, SHOWN);
   const done = jobs.length - failed.length;
   return (

@@ -8,7 +8,7 @@ it.each([
   ["retry", "q=clip&status=completed", null],
   ["cancel", "q=clip", ["job.starting"]],
   ["cancel", "q=clip&status=failed", null],
-] as const)("%s of all jobs of %s is for those with the status %s", (verb, query, status) => {
+] as const)("a %s of all jobs of %s selects the statuses %s", (verb, query, status) => {
   const expected = status && { filter: { q: "clip", status } };
   expect(wholeView(verb, viewOf(new URLSearchParams(query)))).toEqual(expected);
 });

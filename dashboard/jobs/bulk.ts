@@ -1,4 +1,4 @@
-// Changes of many jobs: which ones, and what came of it.
+// Changes of many jobs: the selection, and the result.
 import { signal } from "@preact/signals";
 import type { BulkResult, JobSelection, JobStatus } from "../../client/index.ts";
 import { copra } from "../core/service.ts";
@@ -7,16 +7,16 @@ import { filterOf, type View } from "./filter.ts";
 export type Verb = "retry" | "cancel";
 export type Changed = BulkResult["jobs"][number];
 
-/** The statuses that a change is possible for. */
+/** The statuses that allow a change. */
 export const POSSIBLE = {
   retry: ["job.failed", "job.aborted"],
   cancel: ["job.starting"],
 } as const satisfies Record<Verb, readonly JobStatus[]>;
 
-/** The jobs of a request at most. */
+/** The most jobs in a request. */
 const BATCH = 100;
 
-/** A change that is under way or has ended. */
+/** A change that runs or has ended. */
 export type Bulk = {
   readonly verb: Verb;
   readonly jobs: readonly Changed[];
@@ -27,14 +27,14 @@ export type Bulk = {
 export const bulk = signal<Bulk | null>(null);
 let abort = new AbortController();
 
-/** All jobs of a view that the change is possible for; null if its statuses exclude them. */
+/** All jobs of a view that allow the change; null if its statuses exclude them. */
 export function wholeView(verb: Verb, view: View): JobSelection | null {
   const possible: readonly JobStatus[] = POSSIBLE[verb];
   const statuses = view.statuses.length === 0 ? possible : view.statuses.filter((one) => possible.includes(one));
   return statuses.length === 0 ? null : { filter: { ...filterOf(view), status: statuses } };
 }
 
-/** Changes jobs, in portions. What was done so far stays when a request fails. */
+/** Changes jobs in batches. The results stay when a later request fails. */
 export async function changeJobs(verb: Verb, jobs: JobSelection): Promise<void> {
   abort.abort();
   abort = new AbortController();

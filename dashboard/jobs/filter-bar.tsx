@@ -1,4 +1,4 @@
-// Search, statuses with their numbers, and days.
+// Search, statuses with their counts, and days.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JobCounts } from "../../client/index.ts";
 import { count } from "../core/format.ts";
@@ -8,10 +8,10 @@ import { Icon } from "../parts/icon.tsx";
 import { isFiltered, MAX_TEXT, paramsOf, STATUS_WORDS, STATUSES, TIMES, timeOf, toggled, type View } from "./filter.ts";
 import { SavedViews } from "./saved-views.tsx";
 
-/** How long nothing was typed before it is searched. */
+/** The search starts after this pause in typing. */
 const TYPING_MS = 300;
 
-/** Shows other jobs, from the newest on. */
+/** Shows other jobs, from the newest job on. */
 export const showView = (view: View, changes: Partial<View>): void =>
   setQuery(paramsOf({ ...view, cursor: "", ...changes }));
 
@@ -45,7 +45,7 @@ export function FilterBar({ view, counts }: { readonly view: View; readonly coun
   );
 }
 
-/** `1,284`; `10,000+` where the API does not count on. */
+/** `1,284`; `10,000+` above the API's limit for counts. */
 function numberOf(counts: JobCounts | undefined, status: string): string {
   if (!counts) return "";
   const number = counts.counts[status] ?? 0;
@@ -57,7 +57,7 @@ function SearchField({ view }: { readonly view: View }) {
   const field = useRef<HTMLInputElement>(null);
   const latest = useRef(view);
   latest.current = view;
-  // What is in the address, after "back", or a link.
+  // Takes the text of the URL after "back", or after a link.
   useEffect(() => {
     if (view.q !== text.trim()) setText(view.q);
   }, [view.q]);
@@ -81,7 +81,7 @@ function SearchField({ view }: { readonly view: View }) {
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter" && text.trim() !== view.q) showView(view, { q: text.trim() });
-          // From here, j and k move.
+          // The keys j and k now move through the list.
           if (event.key === "Enter") event.currentTarget.blur();
         }}
       />
@@ -92,7 +92,7 @@ function SearchField({ view }: { readonly view: View }) {
   );
 }
 
-/** A time by its name, or two days. */
+/** A time by its name, or a first and a last day. */
 function TimeField({ view }: { readonly view: View }) {
   const [hasDays, setHasDays] = useState(false);
   const named = timeOf(view);
@@ -100,7 +100,7 @@ function TimeField({ view }: { readonly view: View }) {
   const choose = (next: string): void => {
     setHasDays(next === DAYS);
     if (next !== DAYS) showView(view, { from: next, to: "" });
-    // The fields show days, and not how many of the last.
+    // The fields show days, not a number of last days.
     else if (named !== null) showView(view, { from: "", to: "" });
   };
   return (

@@ -4,14 +4,14 @@ import { filterOf, isFiltered, paramsOf, timeOf, toggled, viewOf } from "./filte
 const view = (query: string) => viewOf(new URLSearchParams(query));
 const none = { q: "", statuses: [], from: "", to: "", cursor: "" };
 
-describe("the filter in the address", () => {
+describe("the filter in the URL", () => {
   it.each([
     ["", none],
     ["q=my+clip&status=failed", { ...none, q: "my clip", statuses: ["job.failed"] }],
     ["status=aborted,failed,strange", { ...none, statuses: ["job.failed", "job.aborted"] }],
     ["from=2026-11-20&to=2026-13-01&cursor=1-a", { ...none, from: "2026-11-20", cursor: "1-a" }],
     ["from=yesterday", none],
-  ])("%s", (query, expected) => {
+  ])("reads a view from the URL and writes it back: %s", (query, expected) => {
     expect(view(query)).toEqual(expected);
     expect(viewOf(new URLSearchParams(paramsOf(view(query))))).toEqual(expected);
   });
@@ -19,7 +19,7 @@ describe("the filter in the address", () => {
   it.each([
     ["1d", 0],
     ["7d", 6],
-  ])("asks for the last days, today included: %s", (from, back) => {
+  ])("requests the last days, today included: %s", (from, back) => {
     const today = new Date();
     const start = new Date(today.getFullYear(), today.getMonth(), today.getDate() - back);
     expect(filterOf(view(`from=${from}`))).toEqual({ created_after: start.toISOString() });
@@ -35,18 +35,18 @@ describe("the filter in the address", () => {
     ["to=7d", ""],
   ])("the time of %j has the name %j", (query, name) => expect(timeOf(view(query))).toBe(name));
 
-  it("asks for whole days of the browser's time zone, the last one included", () => {
+  it("requests whole days of the browser's time zone, the last day included", () => {
     const { created_after, created_before } = filterOf(view("from=2026-11-20&to=2026-11-20"));
     expect(new Date(created_after ?? "").getTime()).toBe(new Date(2026, 10, 20).getTime());
     expect(new Date(created_before ?? "").getTime()).toBe(new Date(2026, 10, 21).getTime());
   });
 
-  it("asks for nothing that it does not have", () => {
+  it("requests no filter for empty fields", () => {
     expect(filterOf(view("q=+&cursor=1-a"))).toEqual({});
     expect([isFiltered(view("q=+&cursor=1-a")), isFiltered(view("status=failed"))]).toEqual([false, true]);
   });
 
-  it("has all statuses as none", () => {
+  it("replaces the choice of all statuses by no statuses", () => {
     expect(toggled([], "job.failed")).toEqual(["job.failed"]);
     expect(toggled(["job.failed"], "job.failed")).toEqual([]);
     expect(toggled(["job.starting", "job.completed", "job.failed"], "job.aborted")).toEqual([]);

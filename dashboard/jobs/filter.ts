@@ -1,4 +1,4 @@
-// Which jobs the page shows: what is in its address, and what the API is asked for. Pure.
+// The filter of the page of jobs: its state in the URL, and the API's parameters. Pure.
 import type { JobFilter, JobStatus } from "../../client/index.ts";
 
 export const STATUSES = [
@@ -8,7 +8,7 @@ export const STATUSES = [
   "job.aborted",
 ] as const satisfies readonly JobStatus[];
 
-/** As people call them. `job.starting` is the status of jobs that wait, too. */
+/** Names of statuses for people. `job.starting` is also the status of waiting jobs. */
 export const STATUS_WORDS = {
   "job.starting": "active",
   "job.completed": "completed",
@@ -16,15 +16,15 @@ export const STATUS_WORDS = {
   "job.aborted": "canceled",
 } as const satisfies Record<JobStatus, string>;
 
-/** What is in the address. Days are `YYYY-MM-DD` in the time zone of the browser, both included. */
+/** The filter in the URL. Days are `YYYY-MM-DD` in the time zone of the browser, both included. */
 export type View = {
   readonly q: string;
-  /** None: any. */
+  /** Empty: any status. */
   readonly statuses: readonly JobStatus[];
-  /** A day, or how many of the last days, today included, such as `7d`. */
+  /** A day, or a number of last days, today included, such as `7d`. */
   readonly from: string;
   readonly to: string;
-  /** Where the page starts; "": with the newest job. */
+  /** The start of the page; "": the newest job. */
   readonly cursor: string;
 };
 
@@ -34,7 +34,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const LAST_DAYS = /^([1-9]\d{0,2})d$/;
 const wordOf = (status: JobStatus): string => status.replace("job.", "");
 
-/** The view of an address; what is not valid in it is left out. */
+/** The view of a query, without invalid values. */
 export function viewOf(query: URLSearchParams): View {
   const words = (query.get("status") ?? "").split(",");
   const day = (name: string): string => {
@@ -51,27 +51,27 @@ export function viewOf(query: URLSearchParams): View {
   };
 }
 
-/** The parameters of the address for a view; "" for those that it does not need. */
+/** The parameters of the URL for a view; "" for unused parameters. */
 export const paramsOf = ({ statuses, ...rest }: View): Record<string, string> => ({
   ...rest,
   status: statuses.map(wordOf).join(","),
 });
 
-/** The address of the page for a view. */
+/** The URL of the page for a view. */
 export function addressOf(view: View): string {
   const text = new URLSearchParams(Object.entries(paramsOf(view)).filter(([, value]) => value !== "")).toString();
   return text === "" ? "/" : `/?${text}`;
 }
 
-/** The times that are chosen by a name: the `from` of their views, without a `to`. */
+/** Names of times: the `from` of their views, without a `to`. */
 export const TIMES = { "": "Any time", "1d": "Today", "7d": "Last 7 days", "30d": "Last 30 days" } as const;
 export type TimeName = keyof typeof TIMES;
 
-/** The name of the time of a view; null for days that have none. */
+/** The name of a view's time; null for other days. */
 export const timeOf = ({ from, to }: Pick<View, "from" | "to">): TimeName | null =>
   to === "" && Object.hasOwn(TIMES, from) ? (from as TimeName) : null;
 
-/** The start of a day in ms, in the time zone of the browser; `later`: of one so many days later. */
+/** The start of a day in ms, in the time zone of the browser. `later` adds days. */
 function startOf(day: string, later = 0): number {
   const [, days] = LAST_DAYS.exec(day) ?? [];
   if (days !== undefined) {
@@ -82,7 +82,7 @@ function startOf(day: string, later = 0): number {
   return new Date(year, month - 1, date + later).getTime();
 }
 
-/** What the API is asked for, without the place in the list. */
+/** The API's filter, without the position in the list. */
 export function filterOf({ q, statuses, from, to }: View): JobFilter {
   const text = q.trim();
   return {
@@ -97,7 +97,7 @@ export function filterOf({ q, statuses, from, to }: View): JobFilter {
 export const isFiltered = ({ q, statuses, from, to }: View): boolean =>
   q.trim() !== "" || statuses.length > 0 || from !== "" || to !== "";
 
-/** Adds a status to those that are shown, or removes it; all of them are the same as none. */
+/** Adds a status, or removes it. All statuses become an empty list. */
 export function toggled(statuses: readonly JobStatus[], status: JobStatus): readonly JobStatus[] {
   const next = STATUSES.filter((one) => statuses.includes(one) !== (one === status));
   return next.length === STATUSES.length ? [] : next;

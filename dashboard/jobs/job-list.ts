@@ -1,4 +1,4 @@
-// The jobs that the page shows: one page of the list at most, kept up to date by events and by reading what runs.
+// The jobs that the page shows: at most a page of the list. Events, and reads of running jobs, keep it current.
 import { batch, signal } from "@preact/signals";
 import type { AccountEvent, Job, JobCounts, JobEvent } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
@@ -6,19 +6,21 @@ import { copra } from "../core/service.ts";
 import { filterOf, isFiltered, type View } from "./filter.ts";
 import { isEnded, mergedRows, withEvent, withJob } from "./rows.ts";
 
-/** The most that the API returns at a time, and the most that is ever loaded. */
+/** The most jobs that the API returns, and that this list holds. */
 export const PAGE = 100;
-/** A page of a search may be empty although there are more: so many are read until one has a job. */
+/**
+ * A page of a search may be empty although more jobs follow. At most this many pages are read until a page has a job.
+ */
 const EMPTY_PAGES = 10;
 const REFRESH_MS = 2000;
-/** A search reads the texts of 2,000 jobs, and nobody knows which events are about jobs that it would find. */
+/** Searches are expensive: each reads the texts of 2,000 jobs. Events do not show which jobs a search would find. */
 const SEARCH_MS = 10_000;
 /** Counting reads up to 10,000 rows of each status. */
 const COUNT_MS = 10_000;
 const READ_MS = 300;
-/** From so many on, a page is read again instead of each job. */
+/** From this number of jobs on, the page is read again instead of each job. */
 const MANY_READS = 8;
-/** How many of the newest jobs show whether others were created since the page was read. */
+/** The number of newest jobs that are compared to find jobs created since the page was read. */
 const NEWEST = 5;
 /** Running jobs whose progress is read at a time. */
 const READ_RUNNING = 8;
@@ -26,13 +28,13 @@ const READ_RUNNING = 8;
 export class JobList {
   /** undefined until the first response. */
   readonly rows = signal<readonly Job[] | undefined>(undefined);
-  /** The cursor of the next page; null: this is the last one. */
+  /** The cursor of the next page; null: the present page is the last. */
   readonly next = signal<string | null>(null);
   readonly counts = signal<JobCounts | undefined>(undefined);
   readonly error = signal<unknown>(undefined);
-  /** True if another page than the one that is shown is being read. */
+  /** True while another page is being read. */
   readonly isLoading = signal(false);
-  /** The number of new jobs that are not shown yet. */
+  /** The number of new jobs that are not yet in the list. */
   readonly unseen = signal(0);
 
   #view: View | undefined;
@@ -45,7 +47,7 @@ export class JobList {
   readonly #recount = new Throttle(COUNT_MS, () => this.#count());
   readonly #read = new Throttle(READ_MS, () => this.#readEnded());
 
-  /** Shows other jobs; those of before stay until they are read. */
+  /** Shows other jobs. The previous jobs stay until the new jobs have been read. */
   async show(view: View): Promise<void> {
     this.stop();
     this.#view = view;
@@ -59,13 +61,13 @@ export class JobList {
   }
 
   /**
-   * Looks for jobs that were created before events arrived and after the page was read. Those that have changed are
-   * running in their rows, and read like these. `mayMove`: as for `take`.
+   * Finds jobs that were created after the page was read and before events arrived. Changed jobs need no search: their
+   * rows show them as running, and `readRunning` reads them. `mayMove`: as for `take`.
    */
   async catchUp(mayMove: () => boolean): Promise<void> {
     const [view, rows, { signal }] = [this.#view, this.rows.peek(), this.#abort];
     if (view?.cursor !== "") return;
-    // The page is still being read, or could not be.
+    // The page is still being read, or could not be read.
     if (!rows) return this.#refresh.soon();
     const newest = await copra.jobs.page({ ...filterOf(view), limit: NEWEST }, { signal }).catch(() => undefined);
     if (signal.aborted || !newest) return;
@@ -76,7 +78,7 @@ export class JobList {
     else this.unseen.value = this.#unseen.size;
   }
 
-  /** Ends what is under way. */
+  /** Ends requests and timers. */
   stop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
@@ -104,7 +106,7 @@ export class JobList {
     }
   }
 
-  /** Counts jobs of all statuses; without the counts the page works, too. */
+  /** Counts jobs of all statuses. The page works without the counts, too. */
   async #count(): Promise<void> {
     const { signal } = this.#abort;
     if (!this.#view) return;
@@ -113,7 +115,7 @@ export class JobList {
     if (!signal.aborted && counts) this.counts.value = counts;
   }
 
-  /** `mayMove`: whether rows may move now without disturbing anybody. */
+  /** Applies an event. `mayMove`: true if rows may move now without disturbing anybody. */
   take(event: AccountEvent, mayMove: () => boolean): void {
     if (event.event === "notification") return;
     this.#recount.soon();
@@ -135,7 +137,7 @@ export class JobList {
     return this.#view !== undefined && isFiltered({ ...this.#view, statuses: [] });
   }
 
-  /** True if a job that is not shown may be one of this page. */
+  /** True if a job that is not in the list may belong to this page. */
   #belongs({ status, created_at }: JobEvent): boolean {
     const [view, rows] = [this.#view, this.rows.peek()];
     if (!view || !rows || view.cursor !== "") return false;
@@ -149,7 +151,7 @@ export class JobList {
     this.unseen.value = 0;
   }
 
-  /** A job that has ended has other outputs than its row. */
+  /** The outputs of an ended job have changed, so the job is read. */
   #readSoon(id: string): void {
     this.#toRead.add(id);
     this.#read.soon();
@@ -162,7 +164,7 @@ export class JobList {
     else await this.#readJobs(ids);
   }
 
-  /** Reads the progress of running jobs, in turns if they are many. `ids`: those that can be seen. */
+  /** Reads the progress of running jobs, in turns if there are many. `ids`: the visible jobs. */
   async readRunning(ids: readonly string[]): Promise<void> {
     const running = (this.rows.peek() ?? []).filter((job) => !isEnded(job) && ids.includes(job.id));
     if (running.length === 0) return;
@@ -182,7 +184,7 @@ export class JobList {
   }
 }
 
-/** The first page with a job from the cursor on. */
+/** The first page with a job, from the cursor on. */
 async function readPage(view: View, signal: AbortSignal): Promise<{ jobs: readonly Job[]; next: string | null }> {
   const filter = filterOf(view);
   let cursor: string | null = view.cursor === "" ? null : view.cursor;
@@ -193,9 +195,9 @@ async function readPage(view: View, signal: AbortSignal): Promise<{ jobs: readon
   }
 }
 
-// Work that is asked for often and done now and then.
+// Limits how often requested work runs.
 
-/** Runs soon after it was asked for, and not again before `ms` have passed. */
+/** Runs shortly after a request, and at most every `ms`. */
 class Throttle {
   readonly #ms: number;
   readonly #run: () => Promise<unknown>;
@@ -224,5 +226,5 @@ class Throttle {
   }
 }
 
-/** What is asked for at once is done once. */
+/** Requests within this time run the work only once. */
 const SHORT_MS = 200;

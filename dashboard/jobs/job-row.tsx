@@ -1,4 +1,4 @@
-// One job of the list.
+// A job of the list.
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
@@ -65,14 +65,14 @@ export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
   );
 });
 
-/** A component of its own, because it changes each second. */
+/** A component of its own, because its text changes each second. */
 function Took({ job }: { readonly job: Job }) {
   const seconds = secondsOf(job, isEnded(job) ? 0 : now.value);
   if (seconds === null) return null;
   return <>{duration(isEnded(job) ? seconds : Math.max(1, Math.floor(seconds)))}</>;
 }
 
-/** Why it failed, or what it waits for. */
+/** The reason why a job failed, or why it waits. */
 function Remark({ job }: { readonly job: Job }) {
   const error = errorOf(job);
   if (error !== undefined)
@@ -85,7 +85,7 @@ function Remark({ job }: { readonly job: Job }) {
   return null;
 }
 
-/** Private buckets do not show their images: then there is none. */
+/** The first image of the job. Private buckets do not serve images: then there is no thumbnail. */
 function Thumbnail({ url }: { readonly url: string | undefined }) {
   const [failed, setFailed] = useState<string>();
   if (url === undefined || url === failed) return <span class="thumbnail" />;

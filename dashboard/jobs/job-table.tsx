@@ -4,7 +4,7 @@ import type { Job } from "../../client/index.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { JobRow } from "./job-row.tsx";
 
-/** The job that had the focus when its page was opened, and gets it again after "back". */
+/** The job whose row had the focus when its page was opened. The row gets the focus again after "back". */
 let opened: string | undefined;
 
 type TableProps = {
@@ -80,7 +80,7 @@ const rowsOf = (table: HTMLElement | null): HTMLElement[] => [
 ];
 const rowOf = (element: Element | null): HTMLElement | null => element?.closest<HTMLElement>("tr[data-id]") ?? null;
 
-/** The row with the focus, if one has it. */
+/** The row with the focus, if any. */
 export const focusedRow = (): HTMLElement | null => rowOf(document.activeElement);
 
 function focusRow(row: HTMLElement | undefined): void {

@@ -1,4 +1,4 @@
-// The list of jobs: live, with search, filters and changes of many at once.
+// The list of jobs: live, with search, filters, and changes of many jobs.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { live, paused, useAccountEvents } from "../core/account-events.ts";
 import { plural } from "../core/format.ts";
@@ -20,9 +20,9 @@ import { focusedRow, JobTable, visibleIds } from "./job-table.tsx";
 import { NoJobs } from "./no-jobs.tsx";
 import "./jobs.css";
 
-/** How often the progress of running jobs is read; without events, the page is read again each second time. */
+/** Interval between reads of running jobs. Without events, every second tick reads the whole page. */
 const TICK_MS = 3000;
-/** So far down nobody minds that rows are added above. */
+/** Within this distance from the top, rows may be added above. */
 const TOP_PX = 80;
 
 const NONE: ReadonlySet<string> = new Set();
@@ -61,7 +61,7 @@ export function JobsPage() {
   );
 }
 
-/** Which jobs are selected; none after another page or filter was chosen. */
+/** The selected jobs. Another page or filter clears the selection. */
 function useSelection(view: View) {
   const key = JSON.stringify(view);
   const [selection, setSelection] = useState({ key, ids: NONE });
@@ -90,7 +90,7 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
   selecting.current = isSelecting;
   const mayMove = (): boolean => !selecting.current && scrollY < TOP_PX && focusedRow() === null;
   useAccountEvents((event) => list.take(event, mayMove));
-  // Without events, the page shows what was changed, too.
+  // Without events, the page shows the result of the change, too.
   const isChanging = bulk.value?.isRunning;
   useEffect(() => {
     if (isChanging === false) void list.refresh();
@@ -98,7 +98,7 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
 
   useEffect(() => {
     let round = 0;
-    // Whether the page knows what happened between its first response and the start of the stream.
+    // True once the page has the events between its first response and the start of the stream.
     let isCaughtUp = false;
     const timer = setInterval(() => {
       if (paused.peek() || document.hidden) return;
@@ -114,7 +114,7 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
   useKeys({ "g r": { help: "Read the list again", run: () => void list.refresh() } }, "List of jobs");
 }
 
-/** Pages of the list: older jobs, and back. */
+/** Opens a page of the list: older jobs, or back. */
 function open(view: View, cursor: string): void {
   navigate(addressOf({ ...view, cursor }));
   scrollTo(0, 0);

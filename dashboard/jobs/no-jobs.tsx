@@ -1,4 +1,4 @@
-// What the page shows instead of jobs.
+// The content of the page when the list is empty.
 import { useState } from "preact/hooks";
 import type { JobRequest } from "../../client/index.ts";
 import { navigate } from "../core/location.ts";
@@ -31,7 +31,7 @@ export function NoJobs({ view, next }: { readonly view: View; readonly next: str
   return <FirstJob />;
 }
 
-/** A job of the sample clip, which needs nothing but a key: the results are in the service's own storage for a day. */
+/** A job with the sample clip. It needs only a key: the service's own storage keeps the results for a day. */
 const FIRST = {
   input: { url: `${url}/assets/sample.mp4` },
   storage: { service: "coconut" },

@@ -27,24 +27,24 @@ describe("a row", () => {
     ["upload://Zf81kmQpsR02bc/holiday.mp4", "holiday.mp4", "upload"],
     ["https://example.com/100%.mp4", "100%.mp4", "example.com"],
     [undefined, "3clA7G2GY8bXR5", ""],
-  ])("of %s is named %s", (source, name, place) => {
+  ])("names the job of the source %s as %s", (source, name, place) => {
     const input: Job["input"] = { status: "input.transferred", ...(source === undefined ? {} : { source }) };
     expect(nameOf(job({ input }))).toEqual({ name, place });
   });
 
-  it("counts the outputs that are wanted", () => {
+  it("counts the outputs that were not skipped", () => {
     const statuses = ["video.encoded", "video.skipped", "video.failed", "httpstream.packaged"] as const;
     expect(outputsOf(job({ outputs: statuses.map((status) => output({ status })) }))).toEqual({ done: 2, total: 3 });
   });
 
-  it("names the error of the input, or else the first one of an output", () => {
+  it("shows the error of the input, or else the first error of an output", () => {
     const outputs = [output({}), output({ key: "a", error: "No." }), output({ key: "b", error: "Never." })];
     expect(errorOf(job({ outputs }))).toBe("a: No. (and 1 more)");
     expect(errorOf(job({ outputs, input: { status: "input.failed", error: "Gone." } }))).toBe("Gone.");
     expect(errorOf(job())).toBeUndefined();
   });
 
-  it("shows the middle one of the smallest images that browsers show", () => {
+  it("shows the middle image of the smallest images that browsers show", () => {
     const urls = (name: string, count: number) =>
       Array.from({ length: count }, (_, at) => `https://x/${name}${at}.jpg`);
     const image = (format: string, list: string[]) => output({ type: "image", format, urls: list });
@@ -59,7 +59,7 @@ describe("a row", () => {
     ).toBeUndefined();
   });
 
-  it("takes from the start of its work until its end, or until now", () => {
+  it("measures the time from the start of work until the end, or until now", () => {
     const now = Date.parse("2026-11-21T05:24:27Z");
     const started_at = "2026-11-21 05:23:47 +0000";
     expect(secondsOf(job(), now)).toBeNull();
@@ -67,21 +67,21 @@ describe("a row", () => {
     expect(secondsOf(job({ started_at, completed_at: "2026-11-21 05:23:50 +0000" }), now)).toBe(3);
   });
 
-  it("is queued while it waits, and has its status after its end", () => {
+  it("shows a waiting job as queued, and an ended job with its status", () => {
     expect(shownStatus(job({ state: "queued" }))).toBe("queued");
     expect(shownStatus(job({ status: "job.failed" }))).toBe("job.failed");
   });
 });
 
 describe("rows", () => {
-  it("keep the progress that is newer than the list's, and take every other status", () => {
+  it("keeps newer progress than the list's, and takes every other status", () => {
     const read = [job({ progress: "0%" }), job({ id: "b", progress: "0%" })];
     expect(mergedRows([job()], read).map(({ progress }) => progress)).toEqual(["40%", "0%"]);
     expect(mergedRows([job()], [job({ status: "job.failed", progress: "100%" })])[0]?.status).toBe("job.failed");
     expect(mergedRows([job({ status: "job.failed" })], [job({ progress: "3%" })])[0]?.progress).toBe("3%");
   });
 
-  it("change with events of their jobs", () => {
+  it("applies events to the rows of their jobs", () => {
     const { id, status, progress } = job();
     const event = {
       id,

@@ -1,4 +1,4 @@
-// Jobs as rows of a list: what is shown of them, and how they change. Pure.
+// Jobs as rows of a list: their texts and their changes. Pure.
 import type { Job, JobEvent, Output } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 
@@ -9,16 +9,16 @@ export const isEnded = ({ status }: Pick<Job, "status">): boolean => status !== 
 /** The progress of a job, 0 to 1. */
 export const fractionOf = ({ progress }: Pick<Job, "progress">): number => Number.parseFloat(progress) / 100 || 0;
 
-/** The status of an ended job; the state of one that waits, is worked on or is stored. */
+/** The status of an ended job; the state of a job that waits, runs or is being stored. */
 export const shownStatus = ({ status, state }: Pick<Job, "status" | "state">): string => state ?? status;
 
-/** The seconds since a node began to work on a job, or until its end; null while it waits for the first one. */
+/** The seconds since a node started to work on a job, until now or until its end; null before the first node. */
 export function secondsOf({ started_at, completed_at }: Job, now: number): number | null {
   if (started_at === undefined) return null;
   return Math.max(0, (completed_at === null ? now : timeOf(completed_at)) - timeOf(started_at)) / 1000;
 }
 
-/** The name of a job: that of its source's file, and where that is. The id where the source is not known. */
+/** The name of the source's file, and the folder or host of the file. The job's id if the source is unknown. */
 export function nameOf({ id, input }: Pick<Job, "id" | "input">): { readonly name: string; readonly place: string } {
   const source = input.source ?? "";
   const [, scheme = "", rest = ""] = /^(\w+):\/\/(.*)$/s.exec(source) ?? [];
@@ -37,13 +37,13 @@ function decoded(text: string): string {
   }
 }
 
-/** How many outputs are finished, of those that were not left out by their condition. */
+/** Counts finished outputs, and all outputs without skipped outputs. */
 export function outputsOf({ outputs }: Pick<Job, "outputs">): { readonly done: number; readonly total: number } {
   const wanted = outputs.filter(({ status }) => !status.endsWith(".skipped"));
   return { done: wanted.filter(({ status }) => DONE.includes(status)).length, total: wanted.length };
 }
 
-/** Why it failed: the error of the input, or the first one of an output. */
+/** The error of the input, or the first error of an output. */
 export function errorOf({ input, outputs }: Pick<Job, "input" | "outputs">): string | undefined {
   if (input.error !== undefined) return input.error;
   const failed = outputs.filter(({ error }) => error !== undefined);
@@ -53,10 +53,10 @@ export function errorOf({ input, outputs }: Pick<Job, "input" | "outputs">): str
   return `${first.key}: ${first.error}${more}`;
 }
 
-/** Images that browsers show. */
+/** Images that browsers can show. */
 const SHOWN = /\.(jpe?g|png|webp|avif|gif)$/i;
 
-/** The URL of an image of the job: the middle one of the smallest images, since the first frame is often black. */
+/** The URL of an image of the job: the middle of the smallest images, because the first frame is often black. */
 export function thumbnailOf({ outputs }: Pick<Job, "outputs">): string | undefined {
   const images = outputs
     .filter(({ type, urls }) => type === "image" && urls !== undefined)
@@ -70,23 +70,23 @@ export function thumbnailOf({ outputs }: Pick<Job, "outputs">): string | undefin
   return urls[Math.floor((urls.length - 1) / 2)];
 }
 
-/** The newer of two states of a job that was read twice: lists know its progress later than the job itself. */
+/** The newer of two states of a job. Lists get the progress later than the job itself. */
 export function newer(known: Job | undefined, read: Job): Job {
   if (known === undefined || known.status !== read.status || isEnded(read)) return read;
   return known.created_at === read.created_at && fractionOf(known) > fractionOf(read) ? known : read;
 }
 
-/** A page that was read again, with what is known to be newer. */
+/** The rows of a page that was read again, with newer known states. */
 export function mergedRows(known: readonly Job[], read: readonly Job[]): readonly Job[] {
   const byId = new Map(known.map((job) => [job.id, job]));
   return read.map((job) => newer(byId.get(job.id), job));
 }
 
-/** The rows with a job in its present state. */
+/** The rows, with the present state of a job. */
 export const withJob = (rows: readonly Job[], job: Job): readonly Job[] =>
   rows.map((row) => (row.id === job.id ? newer(row, job) : row));
 
-/** The rows after an event of one of their jobs; null if it is none of them. */
+/** The rows after an event of a job; null if no row has the job. */
 export function withEvent(rows: readonly Job[], event: JobEvent): readonly Job[] | null {
   const at = rows.findIndex(({ id }) => id === event.id);
   const row = rows[at];

@@ -1,4 +1,4 @@
-// Views of the list that somebody has named, kept in this browser.
+// Named views of the list, kept in this browser.
 import { useState } from "preact/hooks";
 import { navigate } from "../core/location.ts";
 import { prefer, preferences } from "../core/preferences.ts";

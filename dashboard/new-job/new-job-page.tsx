@@ -1,4 +1,4 @@
-// A new job: the form on the left, what would come of it on the right.
+// A new job: the form on the left, the expected result on the right.
 import { useEffect, useState } from "preact/hooks";
 import type { Note } from "../../shared/convert/note.ts";
 import { useKeys } from "../core/keyboard.ts";
@@ -130,7 +130,7 @@ function RequestForm({
       }}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
-        // Enter alone would send what is half typed.
+        // Enter alone would send a half-typed request.
         else if (event.key === "Enter" && event.target instanceof HTMLInputElement) event.preventDefault();
       }}
     >

@@ -1,18 +1,18 @@
-// Which parts of a request are secret: they stay in memory, and out of the address, the texts to copy and the JSON.
+// The secret parts of a request. They stay in memory, and out of the URL, the texts to copy and the JSON.
 
 export type Json = Record<string, unknown>;
 
-/** What the JSON shows instead of a secret that is set; an edit that leaves it keeps the secret. */
+/** Stands for a set secret in the JSON. An edit that keeps this text keeps the secret. */
 export const KEPT = "••••••••";
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Names of credentials, also where the service does not expect them: people put them into wrong places. */
+/** Names of credentials, also where the service does not expect them: people put credentials into wrong places. */
 const SECRET_NAME =
   /secret|passw|passphrase|token|credential|authorization|signature|(?:access|account|api|app|private|shared|storage)key/i;
 const isSecretName = (name: string): boolean => SECRET_NAME.test(name.replace(/[-_ ]/g, ""));
-/** The key of an encrypted stream; notification parameters often hold tokens. */
+/** True for the key of an encrypted stream, and for notification parameters, which often hold tokens. */
 const isSecretMember = (name: string, parent: string): boolean =>
   (name === "key" && parent === "encryption") || parent === "params";
 
@@ -32,8 +32,8 @@ function mapSecrets(value: unknown, hide: (text: unknown) => unknown, url: (text
 }
 
 /**
- * A URL of any scheme without user, password, query and fragment. Keys of S3 may contain slashes: after a colon that
- * starts no port, all until the last `@` is a password.
+ * A URL of any scheme without user, password, query and fragment. S3 keys may contain slashes: if no port follows a
+ * colon, the password reaches to the last `@`.
  */
 export const publicUrl = (url: string): string =>
   url
@@ -47,7 +47,7 @@ export const withoutSecrets = (request: Json): Json => {
   return withoutEmpty(rest);
 };
 
-/** Sections of secrets that are empty now would be errors of their own. */
+/** Removes sections that have lost all secrets: an empty section would be an error itself. */
 function withoutEmpty(request: Json): Json {
   const entries = Object.entries(request).map(([name, section]) => {
     if (!isObject(section)) return [name, section];
@@ -60,7 +60,7 @@ function withoutEmpty(request: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** The request to show: `KEPT` in place of each secret that is set. URLs are as they were typed. */
+/** The request to show, with `KEPT` for each set secret. URLs are as people typed them. */
 export const masked = (request: Json): Json =>
   mapSecrets(
     request,
@@ -68,7 +68,7 @@ export const masked = (request: Json): Json =>
     (url) => url,
   ) as Json;
 
-/** An edited request, with the secrets of `before` where it still has `KEPT`. */
+/** An edited request, with the secrets of `before` in place of `KEPT`. */
 export function unmasked(edited: Json, before: Json): Json {
   const walk = (one: unknown, old: unknown): unknown => {
     if (one === KEPT) return old ?? "";

@@ -10,7 +10,7 @@ const jsonObject = fc.dictionary(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-it("keeps requests in addresses, without their secrets", () => {
+it("keeps requests in URLs without their secrets", () => {
   fc.assert(
     fc.property(completeBody, (body) => {
       const hash = hashOfRequest(body);
@@ -45,7 +45,7 @@ it.each([
   });
 });
 
-it("leaves out credentials wherever they are, and keeps names like theirs", () => {
+it("removes credentials in any place, and keeps members with similar names", () => {
   const misplaced = { secret_access_key: "hunter2", accessKeyId: "hunter2", "api-key": "hunter2", password: "hunter2" };
   const input = { service: "s3", key: "in/a.mp4", "session token": { value: "hunter2" }, ...misplaced };
   const rest = { encryption: { key_uri: "skd://asset" }, storage: { account_id: "0123", acl: "private" } };
@@ -54,25 +54,25 @@ it("leaves out credentials wherever they are, and keeps names like theirs", () =
   expect(stateOfHash(hash)?.request).toMatchObject({ input: { service: "s3", key: "in/a.mp4" }, ...rest });
 });
 
-it("is about as long as the JSON", () => {
+it("writes a fragment that is about as long as the JSON", () => {
   const request = { input: { url: "https://example.com/a.mp4" }, outputs: { "mp4:720p": { path: "a.mp4" } } };
   expect(hashOfRequest(request)).toBe(
     "#request=('input':('url':'https://example.com/a.mp4'),'outputs':('mp4:720p':('path':'a.mp4')))",
   );
 });
 
-it("keeps the assumed source, as far as it is valid", () => {
+it("keeps the valid members of the assumed source", () => {
   const source = { width: 1280, height: 720, fps: 29.97, duration: 90, rotation: 90, audio: false } as const;
   expect(stateOfHash(hashOfRequest({}, source))).toEqual({ request: {}, source });
   expect(stateOfHash("#request=()&source=('width':-1,'rotation':45,'audio':'no')")?.source).toEqual({});
 });
 
 it.each(["", "#", "#request=", "#request=!~", "#request=(", "#once=abc", "#request=%E0%A4%A"])(
-  "ignores the fragment %j",
+  "ignores the invalid fragment %j",
   (hash) => expect(stateOfHash(hash)).toBeNull(),
 );
 
-it("hides secrets in the JSON to edit, and keeps those that were not edited", () => {
+it("hides secrets in the JSON to edit, and restores unedited secrets", () => {
   const before = {
     storage: { service: "s3", credentials: { access_key_id: "AKID", secret_access_key: "hunter2" } },
     outputs: { httpstream: { encryption: { key: "0011", key_uri: "https://u:p@k.example.com/1?t=1" } } },

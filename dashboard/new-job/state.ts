@@ -1,7 +1,7 @@
-// The state of the builder as the fragment of an address: readable, about as long as the JSON, and without secrets.
+// The state of the builder as the fragment of a URL: readable, about as long as the JSON, and without secrets.
 import { type Json, withoutSecrets } from "./secrets.ts";
 
-/** The source that the plan assumes; what is missing has the service's default. */
+/** The source that the plan assumes. The service's defaults fill missing members. */
 export type AssumedSource = {
   readonly width?: number;
   readonly height?: number;
@@ -12,12 +12,12 @@ export type AssumedSource = {
 };
 
 export type BuilderState = {
-  /** A request as people have it so far: any member may be missing or wrong. */
+  /** A request in progress: any member may be missing or invalid. */
   readonly request: Json;
   readonly source: AssumedSource;
 };
 
-/** JSON's most frequent characters need an escape in addresses; each is exchanged for one that does not. */
+/** JSON's most frequent characters need an escape in URLs. Each is exchanged for a character that needs no escape. */
 const EXCHANGED = new Map(
   [...'"{}[] '].flatMap((one, at) => {
     const other = "'()!~+"[at] ?? "";
@@ -29,7 +29,7 @@ const EXCHANGED = new Map(
 );
 const exchange = (text: string): string => [...text].map((one) => EXCHANGED.get(one) ?? one).join("");
 
-/** What a fragment may contain as it is (RFC 3986 §3.5), without `&` and `=`, which separate its parts. */
+/** The characters that a fragment may contain unescaped (RFC 3986 §3.5), without the separators `&` and `=`. */
 const PLAIN: Readonly<Record<string, string>> = {
   "%3A": ":",
   "%2F": "/",
@@ -54,15 +54,15 @@ function unpacked(text: string | undefined): Json | null {
 }
 
 /**
- * The fragment of a page that shows this request: `/new${hashOfRequest(request)}`. Credentials (by their names,
- * wherever they are), keys, and users, passwords and queries of URLs are left out.
+ * The fragment of a page that shows this request: `/new${hashOfRequest(request)}`. It leaves out credentials (by their
+ * names, in any place), keys, and users, passwords and queries of URLs.
  */
 export function hashOfRequest(request: object, source: AssumedSource = {}): string {
   const assumed = Object.keys(source).length === 0 ? "" : `&source=${packed(source)}`;
   return `#request=${packed(withoutSecrets(request as Json))}${assumed}`;
 }
 
-/** The state in a fragment; null if it has none, or one that cannot be read. */
+/** The state in a fragment; null if there is no valid state. */
 export function stateOfHash(hash: string): BuilderState | null {
   const parts = new Map(
     hash
@@ -78,7 +78,7 @@ export function stateOfHash(hash: string): BuilderState | null {
   return { request, source: assumedSource(unpacked(parts.get("source")) ?? {}) };
 }
 
-/** Only what the service accepts; an address may have been edited by hand. */
+/** The valid members of an assumed source: somebody may have edited the URL by hand. */
 export function assumedSource({ width, height, fps, duration, rotation, audio }: Json): AssumedSource {
   const positive = (value: unknown): value is number =>
     typeof value === "number" && Number.isFinite(value) && value > 0;

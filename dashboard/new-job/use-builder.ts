@@ -1,10 +1,10 @@
-// The state of the page, in step with the fragment of its address.
+// The state of the page, synchronized with the fragment of its URL.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fragment, navigate } from "../core/location.ts";
 import type { Json } from "./secrets.ts";
 import { assumedSource, type BuilderState, hashOfRequest, stateOfHash } from "./state.ts";
 
-/** What the page shows first: one video, in the test storage, which needs no keys. */
+/** The first request: a video in the test storage, which needs no keys. */
 const FIRST: Json = {
   input: { url: "" },
   storage: { service: "coconut" },
@@ -23,7 +23,7 @@ export function useBuilder(): Builder {
     () => stateOfHash(fragment.peek()) ?? { request: FIRST, source: {} },
   );
   const written = useRef(fragment.peek());
-  // Somebody else's link, or the browser's "back".
+  // Follows somebody else's link, and the browser's "back".
   useEffect(() => {
     if (fragment.value === written.current) return;
     written.current = fragment.value;

@@ -1,4 +1,4 @@
-// Sends the request of the form, and leads to its job.
+// Sends the request of the form, and opens the page of its job.
 import { useEffect, useState } from "preact/hooks";
 import { CopraError, type JobRequest } from "../../client/index.ts";
 import { navigate } from "../core/location.ts";
@@ -12,12 +12,12 @@ import type { Json } from "./secrets.ts";
 export type Sending = {
   readonly send: () => void;
   readonly isBusy: boolean;
-  /** True if somebody tried to send what was not complete. */
+  /** True if somebody has tried to send an incomplete request. */
   readonly tried: boolean;
   readonly missing: ReturnType<typeof missingIn>;
   readonly invalid: Invalid | null;
   readonly error: unknown;
-  /** Why it must wait; null if it need not. */
+  /** The reason to wait before sending; null if there is none. */
   readonly waits: string | null;
 };
 
@@ -28,7 +28,7 @@ export function useSending(request: Json, uploadKind: string): Sending {
     invalid: null,
     error: null,
   });
-  // An error is one of the request that was sent.
+  // An error belongs to the request that was sent.
   useEffect(() => setState((before) => ({ ...before, invalid: null, error: null })), [request]);
   const missing = missingIn(request);
   const usesUpload = isObject(request.input) && "upload" in request.input;
@@ -39,7 +39,7 @@ export function useSending(request: Json, uploadKind: string): Sending {
     if (first !== undefined) return void setTimeout(() => focusField(first.field));
     setState((before) => ({ ...before, isBusy: true }));
     try {
-      // The service checks what the type does not.
+      // The service checks the request more strictly than the type.
       const { id } = await copra.jobs.create(request as unknown as JobRequest);
       navigate(`/jobs/${id}`);
     } catch (error) {

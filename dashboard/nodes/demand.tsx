@@ -6,7 +6,7 @@ import { backlogSeconds } from "./fleet.ts";
 
 const CLASSES = ["encode", "inspect"] as const;
 
-/** What an autoscaler reads: the tasks that run and wait, by pool. */
+/** The tasks that run and wait, by pool, as autoscalers read them. */
 export function Demand({ demand }: { readonly demand: Autoscale }) {
   const pools = Object.entries(demand.pools);
   if (pools.length === 0) return null;

@@ -50,13 +50,13 @@ describe("notes of a node", () => {
     ["another ffmpeg in another pool", { ffmpeg: "5.1", pool: "own" }, []],
     ["an older program", { protocol: 2 }, ["Its program is older than that of other nodes"]],
     ["a spot machine", { spot: true }, ["Its machine may be taken away at any time"]],
-  ])("%s", (_, changes, expected) => {
+  ])("lists the notes of a node: %s", (_, changes, expected) => {
     const one = node(changes);
     const nodes = [node({ id: "a" }), node({ id: "b" }), one];
     expect(notesOf(one, usualVersions(nodes), newestProtocol(nodes)).map(({ text }) => text)).toEqual(expected);
   });
 
-  it("are more with its details", () => {
+  it("adds notes from the details of a node", () => {
     const capabilities = { ffmpegVersion: "5.1", encoders: [], cpus: 8 };
     expect(securityNotes({ capabilities })).toEqual([]);
     const isolation = { level: "partial" as const, missing: ["network" as const] };
@@ -76,11 +76,11 @@ describe("a fleet", () => {
     ["nvenc 7.1", ["ready"], true],
     ["cellar", [], false],
     ["", ["offline"], false],
-  ] as const)("finds %j with the states %j: %s", (q, states, expected) => {
+  ] as const)("finds the node for the text %j and the states %j: %s", (q, states, expected) => {
     expect(matches(node(), { q, states })).toBe(expected);
   });
 
-  it("adds up its load, and what waits", () => {
+  it("adds up the load of all nodes, and estimates the backlog", () => {
     expect(totalLoad([node(), node()], "encode")).toEqual({ running: 2, total: 4 });
     const demand = { wanted: 8, running: 2, waiting: 6, free: 0, oldest_wait_seconds: 3, mean_task_seconds: 10 };
     expect(backlogSeconds(demand)).toBe(30);

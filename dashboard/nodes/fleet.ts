@@ -1,4 +1,4 @@
-// What the nodes page shows of the nodes: load, notes, and which of them match. Pure.
+// Load, notes and search of nodes for the nodes page. Pure.
 import type { Autoscale, Node, NodeDetails } from "../../client/index.ts";
 import { bytes, percent } from "../core/format.ts";
 
@@ -29,14 +29,14 @@ export const totalLoad = (nodes: readonly Node[], slotClass: SlotClass): Load =>
       total: 0,
     });
 
-/** Something about a node that its operator should know. */
+/** A note for the operator about a node. */
 export type Note = { readonly kind: "warn" | "info"; readonly text: string };
 
-/** Below this, a node may not fetch its next source. */
+/** A node with less free disk may not fetch its next source. */
 const LOW_DISK_BYTES = 10e9;
 const LOW_DISK_SHARE = 0.05;
 
-/** The most frequent ffmpeg version of each pool: all chunks of a video need the same (docs/nodes.md). */
+/** The most frequent ffmpeg version of each pool: all chunks of a video need the same version (docs/nodes.md). */
 export function usualVersions(nodes: readonly Node[]): ReadonlyMap<string, string> {
   const counts = new Map<string, Map<string, number>>();
   for (const { pool, ffmpeg } of nodes) {
@@ -51,7 +51,7 @@ export function usualVersions(nodes: readonly Node[]): ReadonlyMap<string, strin
   return new Map(usual);
 }
 
-/** What is unusual about a node. `usual`: `usualVersions` of all nodes; `protocol`: the newest one. */
+/** Unusual facts about a node. `usual`: `usualVersions` of all nodes; `protocol`: the newest protocol of all nodes. */
 export function notesOf(node: Node, usual: ReadonlyMap<string, string>, protocol: number): readonly Note[] {
   const notes: Note[] = [];
   const warn = (text: string): void => void notes.push({ kind: "warn", text });
@@ -71,7 +71,7 @@ export function notesOf(node: Node, usual: ReadonlyMap<string, string>, protocol
 export const newestProtocol = (nodes: readonly Node[]): number =>
   Math.max(0, ...nodes.map(({ protocol }) => protocol ?? 0));
 
-/** Notes that only the details of a node allow. */
+/** Notes that need the details of a node. */
 export function securityNotes({ capabilities }: Pick<NodeDetails, "capabilities">): readonly Note[] {
   const { vulnerabilities = [], isolation } = capabilities ?? {};
   const notes: Note[] = [];
@@ -84,7 +84,7 @@ export function securityNotes({ capabilities }: Pick<NodeDetails, "capabilities"
 
 export type NodeFilter = { readonly q: string; readonly states: readonly Node["state"][] };
 
-/** True if all words of the text occur in what is known of the node. */
+/** True if the node's data contains all words of the text. */
 export function matches(node: Node, { q, states }: NodeFilter): boolean {
   if (states.length > 0 && !states.includes(node.state)) return false;
   const { id, pool, labels, host, ffmpeg, hardware, version } = node;
@@ -97,7 +97,7 @@ export function matches(node: Node, { q, states }: NodeFilter): boolean {
 
 type Demand = Autoscale["encode"];
 
-/** About how long the waiting tasks take on the slots that there are, in seconds; null where nobody knows. */
+/** Estimated seconds until the present slots have done the waiting tasks; null if unknown. */
 export function backlogSeconds({ waiting, running, free, mean_task_seconds }: Demand): number | null {
   const slots = running + free;
   return waiting === 0 ? 0 : slots === 0 || mean_task_seconds === 0 ? null : (waiting * mean_task_seconds) / slots;

@@ -15,7 +15,7 @@ const DONE = {
   forget: "is forgotten",
 } as const satisfies Record<NodeVerb, string>;
 
-/** Changes a node; `busy` is the one that is being changed. */
+/** Changes a node; `busy` is the node of the running request. */
 export function useNodeAction(onChange: () => void) {
   const [busy, setBusy] = useState<string>();
   const change = async ({ id }: Node, verb: NodeVerb): Promise<void> => {
@@ -47,7 +47,7 @@ const confirmDrain = (id: string): Promise<boolean> =>
     danger: true,
   });
 
-/** Cordons or uncordons all nodes of the list, such as those of a pool that was searched for. */
+/** Cordons or uncordons all nodes of the list, for example a pool that the search found. */
 export function ManyActions({ nodes, onChange }: { readonly nodes: readonly Node[]; readonly onChange: () => void }) {
   const [isBusy, setBusy] = useState(false);
   const change = async (verb: "cordon" | "uncordon", wanted: readonly Node[]): Promise<void> => {
@@ -101,7 +101,7 @@ export function NodeActions({
   );
 }
 
-/** What can be done with a node. */
+/** The actions that a node's state allows. */
 export function verbsOf({ state }: Node): NodeVerb[] {
   if (state === "gone") return ["forget"];
   if (state === "offline") return ["uncordon", "forget"];

@@ -7,7 +7,7 @@ import { isLoopback, startCommands, WAYS } from "./node-commands.ts";
 
 const SERVICE = { url: "https://encode.example.com", token: `n-${"a".repeat(43)}` };
 
-it.each(WAYS)("$name: a shell runs the commands with the token in a file that only its user reads", ({ name }) => {
+it.each(WAYS)("$name: a shell runs the commands with the token in a file that only its user can read", ({ name }) => {
   const folder = mkdtempSync(join(tmpdir(), "copra-add-node-"));
   try {
     const programs = ["npm", "docker", "sudo"].map((program) => `${program}() { echo "${program} $*"; }`);
@@ -28,6 +28,6 @@ it.each([
   ["http://[::1]:8787", true],
   ["http://192.168.1.10:8787", false],
   ["https://localhost.example.com", false],
-])("%s leads to the machine itself: %s", (url, is) => {
+])("detects that the URL %s leads to the machine itself: %s", (url, is) => {
   expect(isLoopback(url)).toBe(is);
 });

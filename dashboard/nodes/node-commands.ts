@@ -13,7 +13,8 @@ const IMAGE_USER = 10001;
 const FILE = "copra-node-token";
 
 /**
- * What to type in a checkout of Copra on the machine that encodes. `url`: of the service; `token`: letters and digits.
+ * Commands to type in a checkout of Copra on the encoding machine. `url`: the service's URL; `token`: letters and
+ * digits.
  */
 export function startCommands(way: Way, { url, token }: { readonly url: string; readonly token: string }): string {
   const write = `(umask 077; echo ${token} > ${FILE})`;
@@ -34,6 +35,6 @@ export function startCommands(way: Way, { url, token }: { readonly url: string; 
   }
 }
 
-/** True if a URL leads to the machine itself, whichever that is. */
+/** True if a URL leads to the machine that opens it. */
 export const isLoopback = (url: string): boolean =>
   /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);

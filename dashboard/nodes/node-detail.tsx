@@ -1,4 +1,4 @@
-// What is known of one node: its tasks, and what its ffmpeg supports.
+// The details of a node: its tasks, and the capabilities of its ffmpeg.
 import { parseLeaseId } from "#shared/ids.ts";
 import type { NodeDetails } from "../../client/index.ts";
 import { bytes } from "../core/format.ts";
@@ -13,7 +13,7 @@ import { type Note, securityNotes } from "./fleet.ts";
 
 const POLL_MS = 5000;
 
-/** `notes`: those that the list knows already. */
+/** `notes`: the notes that the list already has. */
 export function NodeDetail({ id, notes }: { readonly id: string; readonly notes: readonly Note[] }) {
   const { value: node, error, reload } = usePolled((signal) => admin.nodes.get(id, { signal }), [id], POLL_MS);
   if (!node) return error === undefined ? <Loading what="the node" /> : <Problem error={error} retry={reload} />;

@@ -13,7 +13,7 @@ import { NodeDetail } from "./node-detail.tsx";
 
 type TableProps = {
   readonly nodes: readonly Node[];
-  /** Also those that the filter leaves out. */
+  /** All nodes, also those without a row because of the filter. */
   readonly all: readonly Node[];
   /** The node whose details are shown. */
   readonly open: string;
@@ -102,7 +102,7 @@ function useNodeKeys(
   );
 }
 
-/** One node of the list, and its details below it. */
+/** A node of the list, with its details below. */
 type RowProps = {
   readonly node: Node;
   readonly notes: readonly Note[];
@@ -160,7 +160,7 @@ function NodeRow({ node, notes, isOpen, toggle, act, isBusy }: RowProps) {
   );
 }
 
-/** How many of the slots have a task. */
+/** The share of slots with a task. */
 function LoadBar({ load: { running, total }, name }: { readonly load: Load; readonly name: string }) {
   return (
     <span class="load">

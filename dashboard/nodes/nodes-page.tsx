@@ -1,4 +1,4 @@
-// The operator's nodes: what they have, what they do, and what keeps work from them.
+// The operator's nodes: properties, work, and reasons why they get no work.
 import { useRef, useState } from "preact/hooks";
 import type { Node } from "../../client/index.ts";
 import { count } from "../core/format.ts";
@@ -20,7 +20,7 @@ import { NodeTable } from "./node-table.tsx";
 import "./nodes.css";
 
 const POLL_MS = 5000;
-/** The list of so many nodes is long, and read less often. */
+/** A list of this many nodes is long, and is read less often. */
 const MANY = 200;
 const POLL_MANY_MS = 15_000;
 
@@ -34,7 +34,7 @@ export default function NodesPage() {
   return <Fleet />;
 }
 
-/** The filter is in the address. */
+/** The filter in the URL. */
 function useFilter(): readonly [NodeFilter, (changes: Partial<NodeFilter>) => void] {
   const words = (query.value.get("state") ?? "").split(",");
   const filter = { q: query.value.get("q") ?? "", states: STATES.filter((state) => words.includes(state)) };
@@ -117,7 +117,7 @@ function NoNodes() {
   );
 }
 
-/** Search and states with their numbers. */
+/** Search, and states with their counts. */
 function FleetSearch({
   nodes,
   filter,

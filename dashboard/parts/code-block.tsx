@@ -1,6 +1,6 @@
 import { CopyButton } from "./copy-button.tsx";
 
-/** Text to read and copy, such as a command or JSON. `label`: what it is. `wrap`: long lines are broken. */
+/** Text to read and copy, such as a command or JSON. `label`: the name of the text. `wrap`: breaks long lines. */
 export function CodeBlock({
   text,
   label,
@@ -16,7 +16,7 @@ export function CodeBlock({
         <span>{label}</span>
         <CopyButton text={text} />
       </figcaption>
-      {/* Focusable, so that it can be scrolled by keyboard. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable */}
       <pre tabIndex={0} class={wrap ? "wrap" : undefined}>
         <code>{text}</code>

@@ -3,7 +3,7 @@ import { Icon } from "./icon.tsx";
 
 const SHOWN_MS = 1500;
 
-/** Copies a text. `label`: what is copied, for those who do not see the button's surroundings. */
+/** Copies a text. `label`: the name of the text, for people who do not see the button's surroundings. */
 export function CopyButton({
   text,
   label = "Copy",

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** What a page shows that has nothing to show: why, and what to do. */
+/** The content of an empty page: the reason, and a next step. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

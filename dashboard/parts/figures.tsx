@@ -1,6 +1,6 @@
 export type Figure = readonly [name: string, value: string, detail?: string];
 
-/** The numbers of a page that matter most, large. */
+/** The most important numbers of a page, large. */
 export function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   return (
     <dl class="key-figures">

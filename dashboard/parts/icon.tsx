@@ -1,4 +1,4 @@
-// Icons: strokes on a grid of 16, in the color of the text. They are decoration; words stand beside them.
+// Icons on a grid of 16, in the color of the text. They are decoration: each has a text beside it.
 const PATHS = {
   jobs: "M2.5 4h11M2.5 8h11M2.5 12h7",
   add: "M8 3v10M3 8h10",

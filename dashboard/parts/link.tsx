@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { href, navigate, path } from "../core/location.ts";
 
-/** A link to a page of the dashboard: followed without a request, unless it is opened elsewhere. */
+/** A link to a page of the dashboard. A click needs no request, unless it opens another tab or window. */
 export function Link({
   to,
   children,

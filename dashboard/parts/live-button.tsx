@@ -9,7 +9,7 @@ const STATES = {
   off: "Live",
 } as const satisfies Record<typeof live.value, string>;
 
-/** Pauses and resumes the live updates of the page, and shows whether there are any. */
+/** Pauses and resumes the live updates of the page, and shows their state. */
 export function LiveButton() {
   const toggle = (): void => {
     paused.value = !paused.value;

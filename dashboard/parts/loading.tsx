@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** What is fast should not flicker. */
+/** Data that arrives sooner causes no flicker. */
 const DELAY_MS = 250;
 
-/** Stands where something will be, if that takes long enough to see. `what`: a word for it. */
+/** A placeholder for data that takes long to load. `what`: the name of the data. */
 export function Loading({ what }: { readonly what?: string }) {
   const [isShown, show] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Errors for people: what happened, and what they can do.
+// Errors for people: the cause, and a next step.
 import { CopraError } from "../../client/index.ts";
 import { Icon } from "./icon.tsx";
 

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 
-/** What is wider than the page, such as a table: it scrolls by itself, also by keyboard. `label`: what it is. */
+/**
+ * Content that may be wider than the page, such as a table. It scrolls by itself, also by keyboard. `label`: its name.
+ */
 export function Scroll({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
 
-/** A secret that the service returned, and does not return again. `label`: what it is. */
+/** A secret that the service returns only once. `label`: the name of the secret. */
 export function ShownOnce({
   label,
   text,

@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, readonly [sign: string, kind: string]>> = {
 
 const WORDS: Readonly<Record<string, string>> = { "job.aborted": "canceled", not_ready: "not ready" };
 
-/** A status such as `job.completed` as a chip: sign, color and word. `word`: another word than the status's last. */
+/** A status such as `job.completed` as a chip: sign, color and word. `word` replaces the status's last word. */
 export function Status({ status, word }: { readonly status: string; readonly word?: string }) {
   const last = status.replace(/^.*\./, "");
   const [sign, kind] = KINDS[last] ?? ["▶", "busy"];

@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 
 export type Tab<Name extends string> = { readonly name: Name; readonly label: string };
 
-/** Views of the same thing, one at a time, with the keyboard of the ARIA tabs pattern. `children`: the chosen one. */
+/** Tabs with the keyboard support of the ARIA tabs pattern. `children`: the content of the chosen tab. */
 export function Tabs<Name extends string>({
   tabs,
   chosen,

@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { thenAgain } from "./use-polled.ts";
 
 it.each(["arrives", "fails"])(
-  "waits for a slow response, and asks again after it %s until it is aborted",
+  "waits for a slow response, and polls again after it %s until it is aborted",
   async (how) => {
     const again = vi.fn();
     const abort = new AbortController();
@@ -18,7 +18,7 @@ it.each(["arrives", "fails"])(
   },
 );
 
-it("does not ask again for what nobody wants any more", async () => {
+it("does not poll again after the abort", async () => {
   const again = vi.fn();
   await thenAgain(Promise.resolve(), AbortSignal.abort(), 1, again);
   await delay(10);

@@ -1,8 +1,8 @@
-// Data that no event announces: read again and again while somebody looks.
+// Polling of data that no event announces, while the page is visible.
 import { paused } from "../core/account-events.ts";
 import { type Resource, useResource } from "./use-resource.ts";
 
-/** Loads, and again `ms` after each response; not while live updates are paused or the tab is hidden. */
+/** Loads data, and again every `ms` after the response. Pauses with live updates, and while the tab is hidden. */
 export function usePolled<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
@@ -15,11 +15,11 @@ export function usePolled<Value>(
   return resource;
 }
 
-// When polling asks again.
+// The schedule of polls.
 
 /**
- * The response; `again` is called every `ms` after it has arrived or failed, until `signal` is aborted. A slow response
- * is waited for.
+ * Returns the response. Calls `again` every `ms` after the response has arrived or failed, until `signal` is aborted. A
+ * slow response delays the next poll.
  */
 export async function thenAgain<Value>(
   response: Promise<Value>,

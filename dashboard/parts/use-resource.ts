@@ -9,8 +9,8 @@ export type Resource<Value> = {
 };
 
 /**
- * Loads when the component is shown and when an entry of `inputs` changes; a response that is no longer wanted is
- * aborted.
+ * Loads data when the component appears and when an entry of `inputs` changes. Aborts requests whose response is
+ * obsolete.
  */
 export function useResource<Value>(
   load: (signal: AbortSignal) => Promise<Value>,

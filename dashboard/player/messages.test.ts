@@ -41,7 +41,7 @@ it.each<[string, unknown]>([
   ["a frame rate of 0", opening([{ ...medium, frameRate: 0 }])],
   ["an offset that is no number", opening([{ ...medium, offset: Number.NaN }])],
   ["thumbnails that are no URL", opening([medium], "data:text/vtt,")],
-])("refuses %s", (_, message) => {
+])("the frame rejects %s", (_, message) => {
   expect(parseToFrame(message)).toBeNull();
 });
 
@@ -51,6 +51,6 @@ it.each<[string, unknown]>([
   ["a negative size", { type: "size", width: -1, height: 1 }],
   ["an unknown reason", { type: "problem", problem: { medium: 0, reason: "<b>", detail: "" } }],
   ["a detail that is no text", { type: "problem", problem: { medium: 0, reason: "cors", detail: {} } }],
-])("the page refuses %s", (_, message) => {
+])("the page rejects %s", (_, message) => {
   expect(parseFromFrame(message)).toBeNull();
 });

@@ -1,23 +1,23 @@
-// The messages between a page and the player in its frame. Neither trusts the other: both parse.
+// The messages between a page and the player in its frame. Neither side trusts the other: both parse.
 
 export const MEDIUM_KINDS = ["file", "hls", "dash"] as const;
 
-/** Something to play. */
+/** A medium to play. */
 export type Medium = {
   readonly kind: (typeof MEDIUM_KINDS)[number];
   /** An http(s) URL, or a file that the person chose. */
   readonly source: string | Blob;
-  /** What it is, for people, such as `mp4:720p`. */
+  /** A name for people, such as `mp4:720p`. */
   readonly label: string;
-  /** Where in the source of the job its beginning is, in seconds. */
+  /** The position of the medium's start in the source of the job, in seconds. */
   readonly offset: number;
-  /** Frames per second; null: not known. */
+  /** Frames per second; null: unknown. */
   readonly frameRate: number | null;
-  /** True if it has a video track; null: not known. */
+  /** True if the medium has a video track; null: unknown. */
   readonly hasVideo: boolean | null;
 };
 
-/** One medium to play; or two to compare, of which the second is the output. */
+/** A medium to play, or two media to compare. The second medium is the output. */
 export type Opening = {
   readonly media: readonly Medium[];
   /** The URL of a WebVTT file with thumbnails for the seek bar. */
@@ -30,22 +30,25 @@ export type ToFrame =
   | { readonly type: "key"; readonly key: string };
 
 /**
- * Why a medium does not play: the browser cannot decode it; the storage does not let it be read, or lacks it, or does
- * not answer; it can be read by people but not by pages of other sites (CORS); one of these, which the browser does
- * not report; or something else, with the detail.
+ * Reasons why a medium does not play.
+ * - `codec`: the browser cannot decode it.
+ * - `denied`, `missing`, `unreachable`: the storage forbids reading it, lacks it, or does not answer.
+ * - `cors`: people can read it, but pages of other sites cannot (CORS).
+ * - `unclear`: one of these, which the browser does not report.
+ * - `other`: see the detail.
  */
 export const REASONS = ["codec", "denied", "missing", "unreachable", "cors", "unclear", "other"] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** `medium`: its place in the opening. */
+/** `medium`: its index in the opening. */
 export type Problem = { readonly medium: number; readonly reason: Reason; readonly detail: string };
 
 export type FromFrame =
   | { readonly type: "ready" }
-  /** The first frame is there; its size in pixels, 0 for audio. */
+  /** The first frame has been loaded. The size is in pixels; 0 for audio. */
   | { readonly type: "size"; readonly width: number; readonly height: number }
   | { readonly type: "problem"; readonly problem: Problem }
-  /** A key of the page that was pressed in the frame. */
+  /** A shortcut of the page that was pressed in the frame. */
   | { readonly type: "key"; readonly key: string };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -55,7 +58,7 @@ const isSize = (value: unknown): value is number => Number.isSafeInteger(value) 
 const oneOf = <Value>(values: readonly Value[], value: unknown): value is Value =>
   (values as readonly unknown[]).includes(value);
 
-/** A message of the frame; null if it is not a message of the player. */
+/** Parses a message from the frame; null if it is not a message of the player. */
 export function parseFromFrame(data: unknown): FromFrame | null {
   const { type, width, height, key, problem } = fieldsOf(data);
   if (type === "ready") return { type };
@@ -66,7 +69,7 @@ export function parseFromFrame(data: unknown): FromFrame | null {
   return { type, problem: { medium, reason, detail } };
 }
 
-/** A message of the page; null if it is not a message for the player. */
+/** Parses a message from the page; null if it is not a message for the player. */
 export function parseToFrame(data: unknown): ToFrame | null {
   const { type, key, opening } = fieldsOf(data);
   if (type === "key" && isText(key)) return { type, key };

@@ -1,4 +1,4 @@
-// The player in a page: a sandboxed frame that has no access to the session, since it reads media of other sites.
+// The player in a page: a sandboxed frame without access to the session, because it reads media of other sites.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../core/keyboard.ts";
 import { BASE } from "../core/location.ts";
@@ -6,21 +6,21 @@ import { type Opening, type Problem, parseFromFrame, type ToFrame } from "./mess
 import "./player-frame.css";
 
 type Props = {
-  /** Another one replaces what is played; the same object keeps it. */
+  /** Another object replaces the media; the same object keeps them. */
   readonly opening: Opening;
-  /** What is played, for those who do not see it. */
+  /** The name of the media, for people who do not see the player. */
   readonly title: string;
   readonly close: () => void;
   readonly onProblem: (problem: Problem) => void;
 };
 
-/** Plays at once. Its keys work in the whole page while it is shown. */
+/** Plays at once. The player's keys work in the whole page while it is visible. */
 export function PlayerFrame({ opening, title, close, onProblem }: Props) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [isReady, setReady] = useState(false);
   const latest = useRef({ close, onProblem });
   latest.current = { close, onProblem };
-  // The frame has no origin that could be named. It gets nothing that it could not read itself.
+  // The frame's origin is opaque and cannot be the target. Messages contain only data that the frame could read itself.
   const send = (message: ToFrame): void => frame.current?.contentWindow?.postMessage(message, "*");
 
   useEffect(() => {
@@ -30,7 +30,7 @@ export function PlayerFrame({ opening, title, close, onProblem }: Props) {
       if (message?.type === "ready") setReady(true);
       if (message?.type === "size") {
         setRatio(frame.current, message.width, message.height);
-        // Now it has its height.
+        // The frame has its height now.
         frame.current.parentElement?.scrollIntoView({ block: "nearest" });
       }
       if (message?.type === "problem") latest.current.onProblem(message.problem);
@@ -72,7 +72,7 @@ function usePlayerKeys(compares: boolean, press: (key: string) => void, close: (
   );
 }
 
-/** A key of the page, pressed in the frame: as if it had been pressed on the frame. */
+/** Handles a shortcut of the page that was pressed in the frame, as if it had been pressed on the frame. */
 function pass(frame: HTMLIFrameElement, key: string, close: () => void): void {
   if (key === "Escape") return close();
   frame.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));

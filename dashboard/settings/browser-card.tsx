@@ -1,4 +1,4 @@
-// What is kept in this browser.
+// Data that this browser keeps.
 import { type Preferences, prefer, preferences } from "../core/preferences.ts";
 import { Link } from "../parts/link.tsx";
 

@@ -1,4 +1,4 @@
-// Credentials, and revoking them.
+// Lists credentials, and revokes them.
 import { useState } from "preact/hooks";
 import { Loading } from "../parts/loading.tsx";
 import { confirm } from "../parts/overlays/dialog.tsx";
@@ -21,7 +21,7 @@ type Options = {
   readonly label: string;
   readonly rows: Resource<readonly Credential[]>;
   readonly revoke: (id: string) => Promise<unknown>;
-  /** What revoking one does, for the question before it. */
+  /** The consequence of revoking a credential, for the question before it. */
   readonly consequence: string;
 };
 

@@ -1,4 +1,4 @@
-// Who is signed in; another credential; another device; signing out.
+// The session: the signed-in person, further credentials, other devices, signing out.
 import { useState } from "preact/hooks";
 import type { SessionLink } from "../../client/index.ts";
 import { admin, copra } from "../core/service.ts";

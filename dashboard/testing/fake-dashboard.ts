@@ -1,4 +1,4 @@
-// The dashboard with an invented API: for what pages do, where real data is not the point.
+// The dashboard with an invented API, for tests of pages that do not need real data.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,17 +7,17 @@ import { basename, join } from "node:path";
 import { buildDashboard } from "../../local/dashboard/build-dashboard.ts";
 
 export type FakeRequest = { readonly query: URLSearchParams; readonly path: string; readonly body: unknown };
-/** The body of the response, or with another status. */
+/** The body of the response, alone or with another status. */
 export type FakeAnswer = unknown | { readonly status: number; readonly error_code: string; readonly message: string };
 /**
- * By method and path, such as `GET /v2/jobs`; `:id` is any part of a path. `EVENTS /v2/jobs/:id/events` returns what a
- * stream begins with, as pairs of event and data.
+ * Responses by method and path, such as `GET /v2/jobs`; `:id` is any part of a path. `EVENTS /v2/jobs/:id/events`
+ * returns the first events of a stream, as pairs of event and data.
  */
 export type FakeRoutes = Readonly<Record<string, (request: FakeRequest) => FakeAnswer>>;
 
 export type FakeDashboard = {
   readonly url: string;
-  /** What was requested of the API so far: method, path and query. */
+  /** The requests to the API so far: method, path and query. */
   readonly requests: string[];
   /** Sends an event to all open streams of a path. */
   readonly send: (path: string, event: string, data: unknown) => void;
@@ -25,7 +25,7 @@ export type FakeDashboard = {
 };
 
 const TYPES: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css", html: "text/html" };
-/** As the Worker serves it, but for images of this server. */
+/** The Worker's policy, which also allows images of this server. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";

@@ -1,4 +1,4 @@
-// An invented job of many chunks on many nodes, which goes on as its time is moved.
+// An invented job of many chunks on many nodes. It progresses as its time moves.
 import type { Attempt, Command, Job, Task, TaskChanges, TaskList } from "../../client/index.ts";
 import { randomOf } from "../../shared/testing/random.ts";
 
@@ -9,12 +9,12 @@ export type FakeJobOptions = {
   readonly slots: number;
   /** Seconds of the source in a chunk. */
   readonly chunkSeconds?: number;
-  /** Mean seconds that a slot takes for a chunk. */
+  /** Mean seconds that a slot needs for a chunk. */
   readonly encodeSeconds: number;
   readonly startMs: number;
-  /** Which node is lost, and when, in seconds after the start. */
+  /** The lost node, and the time of the loss in seconds after the start. */
   readonly lost?: { readonly node: number; readonly atSeconds: number };
-  /** Chunks whose first attempt is slow, so that a second one begins. */
+  /** Chunks with a slow first attempt, which get a second attempt. */
   readonly slow?: readonly number[];
 };
 
@@ -32,7 +32,7 @@ type Work = {
 const NAMES = ["attic", "cellar", "garage", "harbor", "island", "jetty", "kiln", "loft", "mill", "nook"];
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The whole course of the job, decided at once; `at` shows it at a time. */
+/** The whole course of the job, planned in advance; `at` shows the job at a time. */
 export class FakeJob {
   readonly options: FakeJobOptions;
   readonly works: Work[];
@@ -117,7 +117,7 @@ export class FakeJob {
     };
   }
 
-  /** What has changed since the last call. */
+  /** The changes since the last call. */
   changes(now: number): TaskChanges {
     const { tasks, attempts } = this.list(now);
     const texts = new Map(tasks.map((task) => [task.id, JSON.stringify(task)]));
@@ -167,7 +167,7 @@ export class FakeJob {
   #task({ task, kind, chunk, node, from, to, attempt, outcome }: Work, now: number): Task {
     const share = Math.min(1, (now - from) / (to - from));
     const isDone = now >= to && outcome === "completed";
-    // Between attempts a task waits.
+    // A task waits between attempts.
     if (now >= to && !isDone)
       return { id: task, kind, outputs: OUTPUTS, status: "waiting", ...this.#chunkOf(chunk), attempt, progress: 0 };
     const stage = share < 0.12 ? "transferring" : share < 0.92 ? "encoding" : "uploading";
@@ -206,7 +206,7 @@ const attemptOf = ({ task, attempt, node, from, to, outcome }: Work): Attempt =>
   ...(outcome === "superseded" ? { reason: "Another attempt made the result" } : {}),
 });
 
-/** Gives each free slot the next chunk, in order; audio first, and the join last. */
+/** Gives each free slot the next chunk in order. Audio comes first, the join last. */
 function plan({ chunks, nodes, slots, encodeSeconds, startMs, lost, slow = [] }: FakeJobOptions): Work[] {
   const random = randomOf(7);
   const begin = startMs + 3200;

@@ -1,9 +1,9 @@
-// Days of usage as bars: what is added up, how high it is, and the lines behind it. Pure.
+// Days of usage as bars: sums, heights, and grid lines. Pure.
 import type { UsageDay } from "../../client/index.ts";
 import { count } from "../core/format.ts";
 import { TIERS, type Tier } from "../core/list-prices.ts";
 
-/** A bar: the days that it stands for, and its parts from below. */
+/** A bar: its days, and its parts from below. */
 export type Bar = {
   readonly from: string;
   readonly to: string;
@@ -11,11 +11,11 @@ export type Bar = {
   readonly minutes: number;
 };
 
-/** More bars than this are too thin: then each stands for a week. */
+/** More bars are too thin: then each bar stands for a week. */
 const MAX_BARS = 62;
 const WEEK = 7;
 
-/** A bar for each day, or for each seven days of a long range; the last one may have fewer days. */
+/** A bar for each day, or for each seven days of a long range. The last bar may have fewer days. */
 export function barsOf(days: readonly UsageDay[]): readonly Bar[] {
   const step = days.length > MAX_BARS ? WEEK : 1;
   const bars: Bar[] = [];
@@ -32,7 +32,7 @@ export function barsOf(days: readonly UsageDay[]): readonly Bar[] {
   return bars;
 }
 
-/** Round values from 0 to at least `max`: 1, 2 or 5 times a power of ten apart, five at most. */
+/** Round values from 0 to at least `max`: 1, 2 or 5 times a power of ten apart, at most five steps. */
 export function scaleOf(max: number): readonly number[] {
   if (max <= 0) return [0, 1];
   const rough = max / 4;
@@ -41,7 +41,7 @@ export function scaleOf(max: number): readonly number[] {
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, at) => at * step);
 }
 
-/** A value of a scale: below 10 with all its digits, of which the float may have more. */
+/** A value of a scale. Rounding removes the float's error below 10. */
 export const axisText = (minutes: number): string =>
   minutes < 10 ? `${Number(minutes.toPrecision(3))}` : count(minutes);
 
@@ -57,7 +57,7 @@ export type Rect = {
 /** A chart: its size, the minutes at its upper edge, and the number of its bars. */
 export type Chart = { readonly width: number; readonly height: number; readonly top: number; readonly count: number };
 
-/** The parts of a bar that can be seen, stacked. `at`: which bar it is, from 0. */
+/** The visible parts of a bar, stacked. `at`: the index of the bar. */
 export function stackOf(bar: Bar, at: number, { width, height, top, count }: Chart): Rect[] {
   const slot = width / count;
   const gap = Math.min(4, slot * 0.2);

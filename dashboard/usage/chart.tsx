@@ -1,4 +1,4 @@
-// Minutes of output by day as bars. Its numbers are in the table below it.
+// Minutes of output by day as bars. The table below the chart has the numbers.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { amount, date } from "../core/format.ts";
 import { TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";
@@ -6,7 +6,7 @@ import { axisText, type Bar, scaleOf, stackOf } from "./bars.ts";
 
 const HEIGHT = 280;
 const MARGIN = { left: 56, right: 8, top: 12, bottom: 26 };
-/** How much room a day under a bar needs. */
+/** The room that the label of a day needs, in pixels. */
 const LABEL_WIDTH = 76;
 
 /** The width of an element in pixels; 0 until it is known. */
@@ -88,7 +88,7 @@ function Plot({ bars, width }: { readonly bars: readonly Bar[]; readonly width: 
   );
 }
 
-/** A day in UTC at noon is the same day in most time zones. */
+/** Noon in UTC is on the same day in most time zones. */
 const dayText = (day: string): string => date(`${day}T12:00:00`).replace(/ \d{4}$/, "");
 
 function titleOf({ from, to, parts, minutes }: Bar): string {
@@ -99,7 +99,7 @@ function titleOf({ from, to, parts, minutes }: Bar): string {
   return `${days}: ${amount(minutes)} min${tiers.length > 0 ? ` (${tiers.join(", ")})` : ""}`;
 }
 
-/** The fills of tiers: a color and a pattern of its own for each. */
+/** The fills of tiers: each has its own color and pattern. */
 function Patterns({ id, tiers }: { readonly id: string; readonly tiers: readonly Tier[] }) {
   return (
     <defs>

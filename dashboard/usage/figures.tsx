@@ -4,7 +4,7 @@ import { costOf, TIERS } from "../core/list-prices.ts";
 import { currentPrices } from "../core/prices.ts";
 import { type Figure, Figures } from "../parts/figures.tsx";
 
-/** What the days add up to. */
+/** The sums of all days. */
 export function UsageFigures({ total }: { readonly total: UsageTotal }) {
   const { jobs, output_seconds, node_seconds, stored_bytes } = total;
   const seconds = TIERS.reduce((sum, tier) => sum + output_seconds[tier], 0);

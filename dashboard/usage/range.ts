@@ -1,4 +1,4 @@
-// Which days the usage page shows. Days are in UTC, as the service counts them. Pure.
+// The days of the usage page, in UTC, as the service counts them. Pure.
 
 /** Both included; `YYYY-MM-DD`. */
 export type Range = { readonly from: string; readonly to: string };
@@ -12,7 +12,7 @@ const timeOf = (day: string): number => Date.parse(`${day}T00:00:00Z`);
 const firstOf = (year: number, month: number): string => text(Date.UTC(year, month, 1));
 const before = (day: string): string => text(timeOf(day) - DAY_MS);
 
-/** Ranges to choose from, by their names in the address. */
+/** Ranges to choose from, by their names in the URL. */
 export const PRESETS = {
   "7d": "7 days",
   "30d": "30 days",
@@ -22,7 +22,7 @@ export const PRESETS = {
 } as const;
 export type Preset = keyof typeof PRESETS;
 
-/** The days of a preset, until today. */
+/** The days of a preset, up to today. */
 export function presetRange(preset: Preset, now: number): Range {
   const today = text(now);
   const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()];
@@ -43,7 +43,7 @@ export function presetRange(preset: Preset, now: number): Range {
 const isDay = (day: string): boolean => /^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(timeOf(day));
 export const isPreset = (name: string): name is Preset => Object.hasOwn(PRESETS, name);
 
-/** The days of an address: a preset, or `from` and `to`. Never more than the API returns: then the last ones. */
+/** The days of a query: a preset, or `from` and `to`. Of a longer range than the API returns, only the last days. */
 export function rangeOf(query: URLSearchParams, now: number): Range & { readonly preset: Preset | null } {
   const [from, to] = [query.get("from") ?? "", query.get("to") ?? ""];
   if (isDay(from) && isDay(to) && from <= to) {

@@ -1,4 +1,4 @@
-// What a service that charges by the minute would have cost, and its price table.
+// The price of the usage at a service that charges by the minute, and the price table.
 import type { UsageTotal } from "../../client/index.ts";
 import { amount, money } from "../core/format.ts";
 import { costOf, LIST_SOURCE, TIER_NAMES, TIERS, type Tier } from "../core/list-prices.ts";

@@ -1,4 +1,4 @@
-// What the account has used, by day, and what it would have cost elsewhere.
+// The usage of the account by day, and its price at another service.
 import { query, setQuery } from "../core/location.ts";
 import { copra } from "../core/service.ts";
 import { account } from "../core/session.ts";
@@ -48,7 +48,7 @@ export default function UsagePage() {
   );
 }
 
-/** Ranges to choose from, and any other one: by two days. */
+/** Ranges to choose from, or a first and a last day. */
 function RangeChoice({ range, preset }: { readonly range: Range; readonly preset: Preset | null }) {
   const set = (changes: Partial<Range>): void => {
     const next = { ...range, ...changes };

@@ -14,7 +14,7 @@ const day = (name: string, hd: number, audio = 0): UsageDay => ({
   output_seconds: { audio, sd: 0, hd, uhd: 0 },
 });
 
-describe("the days of an address", () => {
+describe("the days in the URL", () => {
   it.each([
     ["", "2026-02-01", "2026-03-02", "30d"],
     ["range=7d", "2026-02-24", "2026-03-02", "7d"],
@@ -25,13 +25,13 @@ describe("the days of an address", () => {
     ["from=2026-01-05&to=2026-01-09", "2026-01-05", "2026-01-09", null],
     ["from=2020-01-01&to=2026-01-01", "2025-01-01", "2026-01-01", null],
     ["from=2026-01-09&to=2026-01-05", "2026-02-01", "2026-03-02", "30d"],
-  ])("%j are from %s to %s", (query, from, to, preset) => {
+  ])("reads the days of the query %j: from %s to %s", (query, from, to, preset) => {
     expect(rangeOf(new URLSearchParams(query), NOW)).toEqual({ from, to, preset });
   });
 });
 
 describe("bars", () => {
-  it("are days, or weeks of a long range", () => {
+  it("makes a bar for each day, or for each week of a long range", () => {
     expect(
       barsOf([day("2026-03-01", 120, 60), day("2026-03-02", 60)]).map(({ from, minutes }) => [from, minutes]),
     ).toEqual([
@@ -53,11 +53,11 @@ describe("bars", () => {
     [7, "0 2 4 6 8"],
     [20, "0 5 10 15 20"],
     [1284, "0 500 1,000 1,500"],
-  ])("up to %d have the scale %s", (max, expected) => {
+  ])("chooses for bars up to %d the scale %s", (max, expected) => {
     expect(scaleOf(max).map(axisText).join(" ")).toBe(expected);
   });
 
-  it("are stacked from below", () => {
+  it("stacks the parts of a bar from below", () => {
     const [bar] = barsOf([day("2026-03-01", 120, 60)]);
     const rects = bar ? stackOf(bar, 1, { width: 20, height: 100, top: 4, count: 2 }) : [];
     expect(rects.map(({ tier, x, y, width, height }) => [tier, x, y, width, height])).toEqual([
@@ -68,12 +68,12 @@ describe("bars", () => {
 });
 
 describe("the price table", () => {
-  it("takes the setting where it is a price, and list prices else", () => {
+  it("takes valid prices from the setting, and else list prices", () => {
     expect(pricesOf(null)).toEqual(LIST_PRICES);
     expect(pricesOf({ sd: 0, hd: 0.02, uhd: -1, audio: "1" })).toEqual({ ...LIST_PRICES, sd: 0, hd: 0.02 });
   });
 
-  it("prices minutes", () => {
+  it("multiplies minutes by prices", () => {
     expect(costOf({ audio: 0, sd: 0, hd: 1284 * 60, uhd: 0 }, LIST_PRICES)).toBeCloseTo(19.26);
   });
 });

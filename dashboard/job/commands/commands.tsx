@@ -11,7 +11,7 @@ import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
 import type { Resource } from "../../parts/use-resource.ts";
 
-/** More are shown on request: a job of many chunks has hundreds. */
+/** The rest is shown on request: a job of many chunks has hundreds of commands. */
 const SHOWN = 20;
 
 type Props = { readonly list: Resource<CommandList>; readonly isOver: boolean };
@@ -21,7 +21,7 @@ export function Commands({ list, isOver }: Props) {
   if (list.value === undefined && list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   if (list.value === undefined) return <Loading what="the commands" />;
   const { commands, commands_dropped: dropped } = list.value;
-  // Failed ones are why somebody looks.
+  // Failed commands come first: they are the usual reason to look.
   const sorted = [...commands].sort((a, b) => Number(hasFailed(b)) - Number(hasFailed(a)));
   if (commands.length === 0) return <NoCommands isOver={isOver} />;
   return (

@@ -1,10 +1,10 @@
-// What happened to a job, as a list.
+// The history of a job as a list.
 import { useState } from "preact/hooks";
 import { clock } from "../../core/format.ts";
 import type { LogEntry } from "../live/observed-log.ts";
 
 const SIGNS = { info: "·", good: "✓", bad: "✕" } as const;
-/** More are shown on request: a job of many chunks has hundreds. */
+/** The rest is shown on request: a job of many chunks has hundreds of entries. */
 const SHOWN = 100;
 
 export function HistoryList({ entries }: { readonly entries: readonly LogEntry[] }) {

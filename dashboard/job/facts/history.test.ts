@@ -36,7 +36,7 @@ const bar = (more: Partial<Bar>): Bar => ({
   ...more,
 });
 
-it("lists what happened, the newest first", () => {
+it("lists the history of a job, the newest entry first", () => {
   const bars = [
     bar({ state: "lost", reason: "The node did not report again" }),
     bar({ attempt: 2, fromMs: start + 5000, toMs: null, state: "running", node: "cellar" }),
@@ -49,7 +49,7 @@ it("lists what happened, the newest first", () => {
   ]);
 });
 
-it("adds what was seen, and the end once", () => {
+it("adds observed entries, and the end of the job once", () => {
   const [before, after] = [
     job({}),
     job({

@@ -1,10 +1,10 @@
-// What happened to a job, as far as it is known: from its facts, and from what was seen while it was shown. Pure.
+// The known history of a job, from its facts and from the events that this page observed. Pure.
 import type { Job } from "../../../client/index.ts";
 import { timeOf } from "../../core/format.ts";
 import type { LogEntry } from "../live/observed-log.ts";
 import { type Bar, nameOf } from "../timeline/bars.ts";
 
-/** Endings of attempts, as a verb with its place. */
+/** Verbs for the ends of attempts. */
 const ENDED: Readonly<Record<string, string>> = {
   completed: "completed on",
   failed: "failed on",
@@ -15,7 +15,7 @@ const ENDED: Readonly<Record<string, string>> = {
 };
 const BAD: ReadonlySet<string> = new Set(["failed", "lost", "returned"]);
 
-/** All that is known, the newest first. */
+/** All known entries, the newest first. */
 export function historyOf(job: Job, bars: readonly Bar[], observed: readonly LogEntry[]): LogEntry[] {
   const entries: LogEntry[] = [
     { atMs: timeOf(job.created_at), text: "The job was created", kind: "info" },
@@ -25,7 +25,7 @@ export function historyOf(job: Job, bars: readonly Bar[], observed: readonly Log
   const hasEnd = observed.some(({ text }) => text.startsWith("The job: "));
   if (job.completed_at !== null && !hasEnd) {
     const kind = job.status === "job.completed" ? "good" : "bad";
-    // The API's dates are in whole seconds: the end of the job comes after what it waited for.
+    // The API's dates are in whole seconds: the end of the job is placed after the last entry.
     const last = Math.max(timeOf(job.completed_at), ...entries.map(({ atMs }) => atMs));
     entries.push({ atMs: last, text: `The job: ${job.status.replace(/^job\./, "")}`, kind });
   }

@@ -1,4 +1,4 @@
-// ffprobe's data about the input and the outputs, as a tree and as it is.
+// ffprobe's data about the input and the outputs, as a tree and as JSON.
 import { useState } from "preact/hooks";
 import { copra } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
@@ -7,7 +7,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useResource } from "../../parts/use-resource.ts";
 
-/** `changes` with what may have added metadata. */
+/** Reads the metadata again when `changes` changes: it names the events that may add metadata. */
 export function Metadata({ id, changes }: { readonly id: string; readonly changes: string }) {
   const { value, error, reload } = useResource(
     (signal) => copra.jobs.metadata(id, undefined, { signal }),
@@ -47,7 +47,7 @@ export function Metadata({ id, changes }: { readonly id: string; readonly change
   );
 }
 
-/** JSON as a tree that opens and closes. */
+/** JSON as a tree that people expand and collapse. */
 type Props = { readonly name: string; readonly value: unknown; readonly isOpen?: boolean };
 
 function Tree({ name, value, isOpen = false }: Props) {
@@ -75,7 +75,7 @@ function Tree({ name, value, isOpen = false }: Props) {
   );
 }
 
-/** What distinguishes streams. */
+/** The values that distinguish streams. */
 const briefOf = (value: Record<string, unknown>): string =>
   ["codec_type", "codec_name", "format_name", "width", "height"]
     .flatMap((key) => (typeof value[key] === "string" || typeof value[key] === "number" ? [String(value[key])] : []))

@@ -1,4 +1,4 @@
-// The notifications of a job: what was delivered, and what its receiver responded; each can be sent again.
+// The notifications of a job: the deliveries and the receiver's responses. Each can be sent again.
 import { useState } from "preact/hooks";
 import type { Delivery, EndpointResult } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
@@ -19,7 +19,7 @@ const WORDS = {
   abandoned: { status: "failed", word: "abandoned" },
 } as const;
 
-/** `changes` with what may have caused further notifications. */
+/** Reads the notifications again when `changes` changes: it names the events that may cause notifications. */
 export function Notifications({ id, changes }: { readonly id: string; readonly changes: string }) {
   const log = useResource((signal) => copra.jobs.notifications(id, { signal }), [id, changes]);
   const [elsewhere, sendElsewhere] = useState<Delivery | null>(null);
@@ -88,7 +88,7 @@ export function Notifications({ id, changes }: { readonly id: string; readonly c
   );
 }
 
-/** Sends a notification to another URL, and shows what that responded. */
+/** Sends a notification to another URL, and shows the response. */
 function ReplayDialog({ job, delivery, close }: { job: string; delivery: Delivery; close: () => void }) {
   const [url, setUrl] = useState("");
   const [result, setResult] = useState<EndpointResult | null>(null);

@@ -1,4 +1,4 @@
-// The request of a job, to be read, copied, edited and sent again.
+// Shows the request of a job, to read, copy, edit or send it again.
 import type { RequestView } from "../../../client/index.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";

@@ -3,8 +3,8 @@ import { ERRORS } from "../../../shared/errors.ts";
 import { adviceFor } from "./advice.ts";
 
 describe("advice about a failure", () => {
-  it("exists for each reason why an input or output fails", () => {
-    // What a node reports and its job handles is never shown as the end of an output.
+  it("has advice for each reason why an input or output fails", () => {
+    // The job handles these codes of a node itself; no output ends with them.
     const internal = new Set(["node_busy", "chunk_mismatch"]);
     const general = new Set(
       ["another", "request_not_valid", "input_http_418", "internal_error"].map((code) => adviceFor(code).text),
@@ -24,11 +24,11 @@ describe("advice about a failure", () => {
     ["storage_denied", "credentials", true],
     ["a_code_of_tomorrow", "Start the job again later", true],
     [undefined, "Start the job again later", true],
-  ])("%s: %s", (code, text, mayRetry) => {
+  ])("gives advice for %s: %s", (code, text, mayRetry) => {
     expect(adviceFor(code)).toMatchObject({ text: expect.stringContaining(text), mayRetry });
   });
 
-  it("names no URL of a file that was uploaded", () => {
+  it("names no URL of an uploaded file in the advice", () => {
     expect(adviceFor("input_not_media", true).text).not.toContain("URL");
   });
 });

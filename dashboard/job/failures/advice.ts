@@ -1,10 +1,10 @@
-// What people can do about the failure of an input or an output. Pure.
+// Advice about the failure of an input or an output. Pure.
 import { type Blame, errorTraits, isErrorCode } from "../../../shared/errors.ts";
 
 export type Advice = {
-  /** What to do, in a sentence or two. */
+  /** The advice, in a sentence or two. */
   readonly text: string;
-  /** Whether to start the job again as it is may help. */
+  /** True if starting the same job again may help. */
   readonly mayRetry: boolean;
 };
 
@@ -42,7 +42,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   cancelled: "The job was canceled.",
 };
 
-/** Where nothing more specific is known, by who caused it. */
+/** Fallback advice by the party to blame. */
 const BY_BLAME: Readonly<Record<Blame, string>> = {
   client: "Edit the request and send it again.",
   source: "Check the source.",
@@ -51,7 +51,7 @@ const BY_BLAME: Readonly<Record<Blame, string>> = {
   platform: "Start the job again later.",
 };
 
-/** Advice about a source that was uploaded: it has no URL that its owner knows. */
+/** Advice about an uploaded source, which has no URL that its owner knows. */
 const UPLOAD_ADVICE: Readonly<Record<string, string>> = {
   input_not_media: "Play the file on your machine: it may be incomplete, or no video or audio.",
 };
@@ -67,7 +67,7 @@ export function adviceFor(code: string | undefined, ofUpload = false): Advice {
   return { text, mayRetry: retryable || (blame !== "client" && !FINAL.has(code)) };
 }
 
-/** Failures that the same file and the same request give again. */
+/** Failures that the same file and the same request cause again. */
 const FINAL: ReadonlySet<string> = new Set([
   "input_not_media",
   "input_codec_not_supported",
@@ -76,7 +76,7 @@ const FINAL: ReadonlySet<string> = new Set([
   "input_has_no_audio",
 ]);
 
-/** `input_http_404`: what the server of the source responded. */
+/** Advice for `input_http_404` and similar codes, which have the response status of the source's server. */
 function httpAdvice(code: string): string | undefined {
   const status = Number(/^input_http_(\d+)$/.exec(code)?.[1]);
   if (Number.isNaN(status)) return undefined;

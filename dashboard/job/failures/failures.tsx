@@ -1,4 +1,4 @@
-// Why a job, or outputs of it, failed, and what to do.
+// The reasons why a job or some of its outputs failed, with advice.
 import type { Job } from "../../../client/index.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { adviceFor, isUploaded } from "./advice.ts";
@@ -10,7 +10,7 @@ function failuresOf({ input, outputs }: Job): Failure[] {
   return [
     ...own,
     ...outputs.flatMap(({ key, error, error_code }) =>
-      // Outputs without input fail for the same reason.
+      // Without an input, the outputs fail for the same reason.
       error === undefined || (own.length > 0 && error_code === input.error_code)
         ? []
         : [{ what: key, error, code: error_code }],
@@ -18,7 +18,7 @@ function failuresOf({ input, outputs }: Job): Failure[] {
   ];
 }
 
-/** Failures with the same reason are shown once. */
+/** Groups failures with the same reason, so that each reason is shown once. */
 function grouped(failures: readonly Failure[]): (Failure & { readonly whats: readonly string[] })[] {
   const groups = new Map<string, Failure & { whats: string[] }>();
   for (const failure of failures) {

@@ -1,4 +1,4 @@
-// The figures of a job: how long, how fast, until when.
+// The figures of a job: duration, speed, remaining time.
 import type { Job } from "../../../client/index.ts";
 import { count, duration, plural, short, timeOf } from "../../core/format.ts";
 import { copra } from "../../core/service.ts";
@@ -9,7 +9,7 @@ import { usePolled } from "../../parts/use-polled.ts";
 import { rateOf } from "../live/estimate.ts";
 import type { TaskBook } from "../live/task-book.ts";
 
-/** The queue changes with other jobs, of which this page gets no events. */
+/** The queue changes with other jobs, and this page gets no events about them. */
 const QUEUE_POLL_MS = 5000;
 
 type Props = { readonly job: Job; readonly book: TaskBook | null; readonly endsMs: number | null };
@@ -74,7 +74,7 @@ function Running({ job, endsMs }: { readonly job: Job; readonly endsMs: number |
   );
 }
 
-/** Its place among the jobs that wait. */
+/** The job's place in the queue. */
 function Queue({ job }: { readonly job: Job }) {
   const { value } = usePolled((signal) => copra.jobs.queue(job.id, { signal }), [job.id], QUEUE_POLL_MS);
   if (value?.ahead === undefined || value.ahead === null) return null;

@@ -1,4 +1,4 @@
-// What job it is, how far it is, and what can be done with it.
+// The name, progress and actions of a job.
 import type { Job } from "../../../client/index.ts";
 import { paused } from "../../core/account-events.ts";
 import { useKeys } from "../../core/keyboard.ts";
@@ -58,7 +58,7 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
   );
 }
 
-/** True if the same job may end otherwise: after a cancellation, or a failure that may not last. */
+/** True if a retry may end differently: after a cancellation, or a failure that may be transient. */
 const mayHelp = ({ input, outputs }: Job): boolean =>
   [input, ...outputs].every(({ error_code }) => error_code === undefined || adviceFor(error_code).mayRetry);
 
@@ -121,7 +121,7 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
   );
 }
 
-/** How current the page is. */
+/** Texts for how current the page is. */
 const WORDS: Readonly<Record<FollowState, string>> = {
   connecting: "Connecting …",
   live: "Live",

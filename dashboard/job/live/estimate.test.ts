@@ -10,12 +10,12 @@ describe("the estimated end of a job", () => {
     ["follows from its start at first", [at(10, 0.5)], 0, 20],
     ["follows from the last minute later", [at(60, 0.2), at(80, 0.6)], 0, 100],
     ["is not in the past", [at(1, 0.5), at(5, 0.99)], 0, 10],
-  ])("%s", (_, samples, startedS, expected) => {
+  ])("the estimated end %s", (_, samples, startedS, expected) => {
     const end = endEstimate(samples, startedS === null ? null : startedS * 1000, 10_000);
     expect(end === null ? null : Math.round(end / 1000)).toBe(expected);
   });
 
-  it("uses samples of the last minute, and none from before a retry", () => {
+  it("uses samples of the last minute, and no samples from before a retry", () => {
     let samples: readonly Sample[] = [];
     for (let second = 0; second <= 200; second += 10) samples = withSample(samples, at(second, second / 400));
     expect(samples[0]?.atMs).toBeGreaterThanOrEqual(130_000);

@@ -1,12 +1,12 @@
-// How fast a job is, and when it probably ends. Pure.
+// The speed of a job, and its probable end. Pure.
 import type { Task } from "../../../client/index.ts";
 
 export type Rate = {
-  /** Frames per second that all nodes encode now. */
+  /** Frames per second of all nodes now. */
   readonly fps: number;
   /** Seconds of the input per second, over all nodes. */
   readonly speed: number;
-  /** Nodes that work on it now. */
+  /** Nodes that work on the job now. */
   readonly nodes: number;
   /** Tasks that run now. */
   readonly running: number;
@@ -26,24 +26,24 @@ export function rateOf(tasks: readonly Task[]): Rate {
 /** A point of a job's progress; `fraction` is 0 to 1. */
 export type Sample = { readonly atMs: number; readonly fraction: number };
 
-/** Progress over this long gives the estimate. */
+/** The estimate uses the progress of this time. */
 const WINDOW_MS = 60_000;
-/** Less is too little for an estimate. */
+/** A shorter time is too little for an estimate. */
 const MIN_WINDOW_MS = 3000;
 const MIN_FRACTION = 0.01;
 
-/** The samples with one more; those that are too old are dropped, and equal ones are taken once. */
+/** Adds a sample. Drops old samples, and keeps equal samples once. */
 export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   if (samples.at(-1)?.fraction === sample.fraction) return samples;
-  // A job that starts again begins from 0.
+  // The progress of a restarted job starts from 0.
   const kept = (samples.at(-1)?.fraction ?? 0) > sample.fraction ? [] : samples;
   const recent = kept.filter(({ atMs }, at) => atMs >= sample.atMs - WINDOW_MS || at >= kept.length - 2);
   return [...recent, sample];
 }
 
 /**
- * When the job ends if it goes on as it did in the last minute, in ms since 1970; before that is known, as since its
- * first task. null: it is too early to say.
+ * The end of the job at the speed of the last minute, in ms since 1970. Until a minute has passed, the speed since the
+ * job's first task counts. null: too early for an estimate.
  */
 export function endEstimate(samples: readonly Sample[], startedMs: number | null, nowMs: number): number | null {
   const [first, last] = [samples[0], samples.at(-1)];

@@ -1,4 +1,4 @@
-// A job and its tasks, kept current while they are shown.
+// A job and its tasks, kept current while a page shows them.
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { CopraError, type Job, type TaskChanges, type TaskList } from "../../../client/index.ts";
@@ -22,13 +22,13 @@ export type LiveJob = {
   readonly state: ReadonlySignal<FollowState>;
   readonly error: ReadonlySignal<unknown>;
   readonly samples: ReadonlySignal<readonly Sample[]>;
-  /** What was seen to change, the oldest first. */
+  /** The observed changes, the oldest first. */
   readonly log: ReadonlySignal<readonly LogEntry[]>;
-  /** The service's present, in ms since 1970. */
+  /** The service's present time, in ms since 1970. */
   now(): number;
-  /** Takes the answer of a call that changed the job, and follows it again if it had ended. */
+  /** Takes the response of a call that changed the job. Follows the job again if it had ended. */
   changed(job: Job): void;
-  /** Reads everything again. */
+  /** Reads all data again. */
   restart(): void;
   /** Follows the job until the returned function is called. */
   start(): () => void;
@@ -85,7 +85,7 @@ export function liveJob(id: string): LiveJob {
       state.value = isPolling ? "polling" : "live";
       isPolling = false;
     }
-    // The last changes may have come after the last event.
+    // The last changes may come after the last event.
     await readTasks(abort);
     state.value = "ended";
   }
@@ -121,7 +121,7 @@ export function liveJob(id: string): LiveJob {
       effect(() => {
         round.value;
         if (!paused.value && !hidden.value) return run();
-        // What has ended does not change while nobody looks.
+        // An ended job does not change while nobody looks.
         if (state.peek() !== "ended") state.value = "off";
         return undefined;
       }),

@@ -1,4 +1,4 @@
-// What was seen to change of a job while it was shown. Pure.
+// The changes of a job that this page observed. Pure.
 import type { Job } from "../../../client/index.ts";
 
 export type LogEntry = {
@@ -8,7 +8,7 @@ export type LogEntry = {
   readonly kind: "info" | "good" | "bad";
 };
 
-/** The newest entries that are kept. */
+/** Only the newest entries are kept, up to this number. */
 const MAX_ENTRIES = 500;
 
 /** The log after the job has changed from `before` to `after`. */
@@ -40,7 +40,7 @@ function changesOf(before: Job, after: Job): Change[] {
   ];
 }
 
-/** `what` has another status. */
+/** An entry for the new status of `what`. */
 function changeOf(what: string, before: string | undefined, after: string, error: string | undefined): Change[] {
   if (before === after) return [];
   const word = after.replace(/^[^.]*\./, "");

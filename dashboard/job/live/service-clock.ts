@@ -1,16 +1,17 @@
-// The service's clock, as far as its events show it: running tasks are drawn up to its present. Pure.
+// An estimate of the service's clock from its events: the timeline draws running tasks up to the service's present.
+// Pure.
 import type { TaskChanges } from "../../../client/index.ts";
 import type { TaskBook } from "./task-book.ts";
 
-/** By how many ms the service's clock is ahead of the browser's; null: not known yet. */
+/** The service's clock minus the browser's, in ms; null: not known yet. */
 export type Skew = number | null;
 
-/** Clocks that differ by less are taken as equal: events need some time to arrive. */
+/** Clocks with a smaller difference count as equal, because events need some time to arrive. */
 const TOLERANCE_MS = 1500;
 
 /**
- * What an event shows that arrived at `arrivedMs`: each of its times is of the past, so the service's clock is at least
- * that far. Times that the book did not have before (null: the book was empty) are of just now.
+ * The skew after an event that arrived at `arrivedMs`. Each time in the event is in the past, so the service's clock is
+ * at least that late. Times that the book did not have before have just passed (null: the book was empty).
  */
 export function skewAfter(skew: Skew, book: TaskBook | null, changes: TaskChanges, arrivedMs: number): Skew {
   const known = new Set(book ? timesOf({ tasks: [...book.tasks.values()], attempts: book.attempts }) : []);
@@ -21,7 +22,7 @@ export function skewAfter(skew: Skew, book: TaskBook | null, changes: TaskChange
   return book !== null || least > 0 ? least : null;
 }
 
-/** The service's present. */
+/** The service's present time. */
 export const serviceNow = (skew: Skew, nowMs: number): number =>
   skew === null || Math.abs(skew) < TOLERANCE_MS ? nowMs : nowMs + skew;
 

@@ -28,19 +28,19 @@ const changed = (book: TaskBook, tasks: Task[], removed: string[] = [], attempts
   applyChanges(book, { tasks, removed, attempts }, seconds * 1000);
 
 describe("the tasks of a job", () => {
-  it("are those of all events", () => {
+  it("adds up the tasks of all events", () => {
     const first = changed(EMPTY_BOOK, [running("a"), running("b")]);
     const second = changed(first, [running("b", { progress: 0.5 })], ["a"], [lost("a")]);
     expect([...second.tasks.values()]).toEqual([running("b", { progress: 0.5 })]);
     expect(second.attempts).toEqual([lost("a")]);
-    // A stream that was opened again sends everything again.
+    // A stream that is opened again sends all tasks again.
     expect(changed(second, [running("b")], [], [lost("a")]).attempts).toEqual([lost("a")]);
     expect(changed(second, [], [], [lost("a", "completed")]).attempts).toEqual([lost("a", "completed")]);
     const list = { job_id: "x", tasks: [running("c")], attempts: [], attempts_dropped: 3 };
     expect(replaceTasks(second, list, 0)).toMatchObject({ dropped: 3, attempts: [] });
   });
 
-  it("keep when their stages were seen to begin", () => {
+  it("keeps the time at which a stage was first seen", () => {
     const key = attemptKey("a", 1);
     let book = changed(EMPTY_BOOK, [running("a")], [], [], 101);
     book = changed(book, [running("a", { stage: "encoding" })], [], [], 104);
@@ -75,7 +75,7 @@ describe("the service's clock", () => {
     ],
     ["is not judged by what was known", book, event(running("a", { progress: 0.5 })), 130, 130],
     ["is the browser's if they hardly differ", book, event(running("b", { started_at: at(105) })), 106, 106],
-  ])("%s", (_, known, changes, arrivedS, expectedS) => {
+  ])("the service's clock %s", (_, known, changes, arrivedS, expectedS) => {
     expect(serviceNow(skewAfter(null, known, changes, arrivedS * 1000), arrivedS * 1000)).toBe(expectedS * 1000);
   });
 });

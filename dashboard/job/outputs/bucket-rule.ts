@@ -1,12 +1,12 @@
-// What a bucket needs so that web pages may read its objects (CORS), to paste.
+// The rule (CORS) that a bucket needs so that web pages may read its objects, to paste.
 
 export type BucketRule = {
-  /** What it is and where it belongs. */
+  /** The name of the rule, and the place where it belongs. */
   readonly label: string;
   readonly text: string;
 };
 
-/** The player's page has no origin, so that no narrower rule would let it read. */
+/** The player's page has no origin, so a narrower rule would not let it read. */
 const S3_RULE = [
   {
     AllowedOrigins: ["*"],
@@ -22,7 +22,7 @@ const GCS_RULE = [
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 const named = (value: unknown): string => (typeof value === "string" ? value : "<bucket>");
 
-/** By the storage section of the request; that of S3 if it is not known. */
+/** The rule for the storage section of the request; the rule for S3 if the storage is not known. */
 export function bucketRule(storage: Readonly<Record<string, unknown>> | undefined): BucketRule {
   const { service, bucket, container, endpoint, url } = storage ?? {};
   const name = named(bucket);

@@ -1,11 +1,11 @@
-// What ffprobe found in an output, in a few words.
+// ffprobe's findings about an output, in a few words.
 import type { HttpStreamMetadata, MediaMetadata } from "../../../client/index.ts";
 import { bitrate, bytes, duration } from "../../core/format.ts";
 import { frameRateOf } from "../../core/frame-rate.ts";
 
 type Stream = MediaMetadata["streams"][number];
 
-/** Of common codecs the names that people use. */
+/** The usual names of common codecs. */
 const NAMES: Readonly<Record<string, string>> = {
   h264: "H.264",
   hevc: "HEVC",
@@ -34,7 +34,7 @@ const numberOf = (text: string | undefined): number | null => {
   return text === undefined || !Number.isFinite(value) ? null : value;
 };
 
-/** The video that players show; cover images are none. */
+/** The video that players show, which is never a cover image. */
 export const mainVideo = ({ streams }: MediaMetadata): Stream | undefined =>
   streams.find(({ codec_type, disposition }) => codec_type === "video" && !disposition?.attached_pic);
 

@@ -1,4 +1,4 @@
-// One output in the list: what it is, its figures, and what can be done with it.
+// An output in the list: its name, figures and actions.
 import { useState } from "preact/hooks";
 import type { Output, QualityMetadata } from "../../../client/index.ts";
 import { duration } from "../../core/format.ts";
@@ -13,11 +13,11 @@ import { isHttp, type Playable } from "./playable.ts";
 type Props = {
   readonly output: Output;
   readonly figures: readonly Figure[];
-  /** As far as it was measured. */
+  /** The quality, if it was measured. */
   readonly quality: QualityMetadata | undefined;
   readonly playables: readonly Playable[];
   readonly play: (playable: Playable) => void;
-  /** null: there is nothing to compare it with. */
+  /** null: there is nothing to compare the output with. */
   readonly compare: ((playable: Playable) => void) | null;
 };
 
@@ -75,7 +75,7 @@ function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   );
 }
 
-/** The URLs; of images only that of the WebVTT file, as the others are in the gallery. */
+/** The URLs of the output. For images only the WebVTT file, because the gallery links the images. */
 function Links({ output: { url, urls = [], type } }: { readonly output: Output }) {
   const texts = urls.map((entry) => (typeof entry === "string" ? entry : entry.url));
   const links = url !== undefined ? [url] : type === "image" ? texts.filter((text) => text.endsWith(".vtt")) : texts;
@@ -100,7 +100,7 @@ function Links({ output: { url, urls = [], type } }: { readonly output: Output }
 
 // The images of an output.
 
-/** More are shown on request. */
+/** The other images are shown on request. */
 const FIRST = 24;
 
 function Gallery({ urls, name }: { readonly urls: readonly string[]; readonly name: string }) {

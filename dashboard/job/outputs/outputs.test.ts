@@ -31,8 +31,8 @@ const requestOf = (outputs: Record<string, unknown>) => ({
 });
 const metadata = { input: file, outputs: [{ all: file }] } as unknown as JobMetadata["metadata"];
 
-describe("what can be played", () => {
-  it("of files: with their frame rate, and where they begin in the source", () => {
+describe("the media of a job that can be played", () => {
+  it("lists files with their frame rate and their start in the source", () => {
     const outputs = [
       output("all", { url: `${S3}/all.mp4` }),
       output("part", { url: `${S3}/part.mp4` }),
@@ -52,7 +52,7 @@ describe("what can be played", () => {
     expect(none).toEqual([]);
   });
 
-  it("with its offset once the request is there, and as the same object otherwise, so that it plays on", () => {
+  it("adds the offset once the request has been read, and else keeps the object, so that playback continues", () => {
     const job = jobOf([output("part", { url: `${S3}/part.mp4` })]);
     const known = { request: requestOf({ mp4: [{ key: "part", offset: 12.5 }] }), metadata };
     const [early] = playablesOf(job, { request: undefined, metadata });
@@ -61,7 +61,7 @@ describe("what can be played", () => {
     expect(early && withOffset(early, [])).toBe(early);
   });
 
-  it("of streams: each playlist, also while they grow, with the thumbnails beside it", () => {
+  it("lists each playlist of a stream, also while it grows, with the thumbnails beside it", () => {
     const live = { hls: `${S3}/hls/master.m3u8`, seconds: 12 };
     const growing = output("s", { type: "httpstream", status: "httpstream.variants.encoding", live });
     const urls = [
@@ -88,7 +88,7 @@ describe("what can be played", () => {
     expect(found.map(({ thumbnails }) => thumbnails)).toEqual([`${S3}/1.vtt`, null]);
   });
 
-  it("of the source: what has a URL", () => {
+  it("offers the source of a job if it has a URL", () => {
     expect(sourceOf(jobOf([]), { request: undefined, metadata })?.medium).toMatchObject({ hasVideo: true });
     const uploaded = jobOf([], "upload://x/in.mov");
     expect(sourceOf(uploaded, { request: undefined, metadata })).toBeNull();
@@ -96,7 +96,7 @@ describe("what can be played", () => {
     expect(sourceOf(uploaded, { request: undefined, metadata, uploadUrl })?.medium.source).toBe(uploadUrl);
   });
 
-  it("of a file on this computer: a choice besides the source of the job", () => {
+  it("offers a file on this computer besides the source of the job", () => {
     const remote = sourceOf(jobOf([]), { request: undefined, metadata });
     const local = localSource(new File([], "in.mov", { type: "video/quicktime" }));
     expect(local.id).not.toBe(remote?.id);
@@ -105,13 +105,13 @@ describe("what can be played", () => {
   });
 });
 
-it("finds parameters by the keys that the service gives", () => {
+it("finds the parameters of an output by the key that the service gives", () => {
   const request = requestOf({ "mp4:720p": [{ path: "a" }, { path: "b" }], mp3: { path: "c" }, webm: { key: "w" } });
   const found = ["mp4:720p:1", "mp4:720p:2", "mp3", "w", "webm"].map((key) => paramsOf(request, key));
   expect(found).toEqual([{ path: "a" }, { path: "b" }, { path: "c" }, { key: "w" }, {}]);
 });
 
-it("puts ffprobe's figures into words", () => {
+it("describes ffprobe's figures in words", () => {
   expect(fileFigures(file as never)).toEqual([
     ["Video", "H.264 1280×720 · 29.97 fps"],
     ["Audio", "AAC stereo · 48 kHz"],
@@ -141,7 +141,7 @@ it.each([
   [{ service: "s3other", bucket: "vod", endpoint: "https://minio.example" }, /--endpoint-url https/, "CORSRules"],
   [{ url: "https://media.example/in" }, /header/i, "Access-Control-Allow-Origin: *"],
   [undefined, /<bucket>/, "CORSRules"],
-])("gives the rule that the bucket of %o needs", (storage, label, text) => {
+])("gives the CORS rule for the storage %o", (storage, label, text) => {
   const rule = bucketRule(storage);
   expect(rule.label).toMatch(label);
   expect(rule.text).toContain(text);

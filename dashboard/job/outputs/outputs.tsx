@@ -20,12 +20,12 @@ import "./outputs.css";
 
 type Props = {
   readonly job: Job;
-  /** As far as it is there, and still kept. */
+  /** Undefined until the request has been read, or if it is no longer kept. */
   readonly request: Known["request"];
 };
 
 /**
- * What is played: one, or two to compare. Kept while the job changes, so that a stream plays on as it becomes longer.
+ * The media in the player: one, or two to compare. It stays while the job changes, so that a growing stream plays on.
  */
 type Shown = { readonly first: Playable | null; readonly last: Playable; readonly compares: boolean };
 
@@ -40,7 +40,7 @@ export function Outputs({ job, request }: Props) {
   const [shown, show] = useState<Shown | null>(null);
   const all = playablesOf(job, known);
   const source = sourceOf(job, known);
-  // Where an output begins in the source is known only with the request, which may come after a click.
+  // Only the request has the start of an output in the source, and it may arrive after a click.
   useEffect(() => {
     show((now) => now && { ...now, first: now.first && withOffset(now.first, all), last: withOffset(now.last, all) });
   }, [request]);
@@ -92,7 +92,7 @@ export function Outputs({ job, request }: Props) {
   );
 }
 
-/** Where an uploaded source can be read; undefined if it is something else, or was removed. */
+/** The URL of an uploaded source; undefined if the source was not uploaded, or was removed. */
 function useUploadUrl(job: Job): string | undefined {
   const id = uploadOf(job);
   const upload = useResource(

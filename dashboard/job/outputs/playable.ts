@@ -1,33 +1,33 @@
-// What of a job can be played: its outputs, streams also while they are encoded, and its source.
+// The media of a job that can be played: its outputs, growing streams, and its source.
 import type { Job, JobMetadata, MediaMetadata, Output, RequestView } from "../../../client/index.ts";
 import { frameRateOf } from "../../core/frame-rate.ts";
 import type { Medium } from "../../player/messages.ts";
 import { mainVideo } from "./figures.ts";
 
-/** What the page knows of a job besides its state; each may be missing, or be there later. */
+/** Data about a job besides its state. Each field may be missing, or arrive later. */
 export type Known = {
   readonly request: RequestView["request"] | undefined;
   readonly metadata: JobMetadata["metadata"] | undefined;
-  /** Where an uploaded source can be read. */
+  /** The URL of an uploaded source. */
   readonly uploadUrl?: string | undefined;
 };
 
 export type Playable = {
-  /** The same while the job goes on. */
+  /** Stays the same while the job runs. */
   readonly id: string;
   readonly medium: Medium;
-  /** A WebVTT file with thumbnails for its seek bar. */
+  /** A WebVTT file with thumbnails for the seek bar. */
   readonly thumbnails: string | null;
 };
 
-// No output has one of these as its key: `source` is reserved, and the other is no format.
+// No output has these keys: `source` is reserved, and the other is not a format.
 const SOURCE = "source";
 const LOCAL_SOURCE = "local/source";
 
-/** True if a link may lead to it: no other scheme may run in the page. */
+/** True if a page may link to the URL: other schemes could run code in the page. */
 export const isHttp = (url: string | undefined): url is string => url !== undefined && /^https?:\/\//i.test(url);
 
-/** What can be played, in the order of the outputs; a stream once for each of its playlists. */
+/** The media of a job, in the order of the outputs. A stream has an entry for each of its playlists. */
 export const playablesOf = (job: Job, known: Known): Playable[] =>
   job.outputs.flatMap((output) => playablesOfOutput(job, output, known));
 
@@ -52,14 +52,15 @@ export function playablesOfOutput(job: Job, output: Output, known: Known): Playa
 }
 
 /**
- * As it is shown, with the offset that is known by now; the same object where that is no other, so that it plays on.
+ * The shown medium with its offset, if it is known by now. Returns the same object if nothing changes, so that playback
+ * continues.
  */
 export function withOffset(shown: Playable, known: readonly Playable[]): Playable {
   const offset = known.find(({ id }) => id === shown.id)?.medium.offset ?? shown.medium.offset;
   return offset === shown.medium.offset ? shown : { ...shown, medium: { ...shown.medium, offset } };
 }
 
-/** The playlists of a stream: the final ones, or those that grow. */
+/** The playlists of a stream: the final or the growing playlists. */
 export function playlistsOf({ urls = [], live }: Output): { format: "hls" | "dash"; url: string }[] {
   const final = urls.flatMap((entry) => (typeof entry === "string" ? [] : [entry]));
   if (final.length > 0) return final.filter(({ url }) => isHttp(url));
@@ -67,10 +68,10 @@ export function playlistsOf({ urls = [], live }: Output): { format: "hls" | "das
   return growing.filter(({ url }) => isHttp(url));
 }
 
-/** The id of the upload that is the source of the job; null if it is something else. */
+/** The id of the upload that is the source of the job; null for another source. */
 export const uploadOf = ({ input }: Job): string | null => /^upload:\/\/([^/]+)/.exec(input.source ?? "")?.[1] ?? null;
 
-/** The source, where a browser might read it; null where it has no URL. */
+/** The source, if a browser might read it; null if it has no URL. */
 export function sourceOf(job: Job, { metadata, uploadUrl }: Known): Playable | null {
   const url = uploadOf(job) === null ? job.input.source : uploadUrl;
   if (!isHttp(url)) return null;
@@ -79,14 +80,14 @@ export function sourceOf(job: Job, { metadata, uploadUrl }: Known): Playable | n
   return { id: SOURCE, medium, thumbnails: null };
 }
 
-/** A file of this computer that is taken for the source; the player reads it from the disk. */
+/** A file on this computer that stands for the source. The player reads it from the disk. */
 export function localSource(file: File): Playable {
   const hasVideo = file.type.startsWith("video/") || null;
   const medium: Medium = { kind: "file", source: file, label: file.name, offset: 0, frameRate: null, hasVideo };
   return { id: LOCAL_SOURCE, medium, thumbnails: null };
 }
 
-/** True if it is the source of the job, wherever it is read. */
+/** True if the medium is the source of the job, from the storage or from this computer. */
 export const isSource = ({ id }: Playable): boolean => id === SOURCE || id === LOCAL_SOURCE;
 
 function factsOf(metadata: MediaMetadata | undefined): Pick<Medium, "frameRate" | "hasVideo"> {
@@ -95,14 +96,14 @@ function factsOf(metadata: MediaMetadata | undefined): Pick<Medium, "frameRate" 
   return { frameRate: video ? frameRateOf(video) : null, hasVideo: video !== undefined };
 }
 
-/** Of a stream those of one of its packages. */
+/** The metadata of an output; for a stream, of one of its packages. */
 export function metadataOf(metadata: Known["metadata"], key: string): MediaMetadata | undefined {
   const found = metadata?.outputs.find((entry) => Object.hasOwn(entry, key))?.[key];
   if (found === undefined) return undefined;
   return "streams" in found ? found : (found.hls ?? found.dash);
 }
 
-/** The thumbnails that another output made: image outputs name their WebVTT file last. */
+/** The thumbnails from another output: image outputs list their WebVTT file last. */
 function imageThumbnails({ outputs }: Job): string | null {
   const files = outputs.flatMap(({ type, urls }) => (type === "image" ? [urls?.at(-1)] : []));
   return files.find((url) => typeof url === "string" && /^https?:.*\.vtt$/i.test(url))?.toString() ?? null;
@@ -110,7 +111,7 @@ function imageThumbnails({ outputs }: Job): string | null {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** The parameters of an output in the request; `mp4:2` is the second one of several with the format `mp4`. */
+/** The parameters of an output in the request. `mp4:2` is the second of several outputs with the format `mp4`. */
 export function paramsOf(request: Known["request"], key: string): Params {
   for (const [format, entry] of Object.entries(request?.outputs ?? {})) {
     const several = Array.isArray(entry) ? (entry as unknown[]) : [entry];

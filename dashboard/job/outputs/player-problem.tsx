@@ -1,4 +1,4 @@
-// Why something does not play, and what to do.
+// The reason why a medium does not play, with advice.
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { Medium, Problem, Reason } from "../../player/messages.ts";

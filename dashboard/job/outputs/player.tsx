@@ -1,4 +1,4 @@
-// The player among the outputs, and for comparisons the choice of what is compared.
+// The player among the outputs, and the choice of media to compare.
 import { useMemo, useState } from "preact/hooks";
 import { Icon } from "../../parts/icon.tsx";
 import type { Opening, Problem } from "../../player/messages.ts";
@@ -9,7 +9,7 @@ import { PlayerProblem } from "./player-problem.tsx";
 type Chosen = { readonly first?: Playable; readonly last?: Playable };
 
 type Props = {
-  /** What is compared with `last`; null: nothing yet. */
+  /** The medium that is compared with `last`; null: not chosen yet. */
   readonly first: Playable | null;
   readonly last: Playable;
   readonly compares: boolean;
@@ -88,7 +88,7 @@ type ChoiceProps = {
 };
 
 function Choice({ label, chosen, choices, choose }: ChoiceProps) {
-  // A file of this computer is not among the outputs.
+  // A file on this computer is not among the outputs.
   const all = chosen && !choices.some(({ id }) => id === chosen.id) ? [...choices, chosen] : choices;
   return (
     <label class="row">
@@ -113,7 +113,7 @@ function Choice({ label, chosen, choices, choose }: ChoiceProps) {
   );
 }
 
-/** It stays on this computer: the player reads it from the disk. */
+/** The file stays on this computer: the player reads it from the disk. */
 function LocalFile({ choose }: { readonly choose: (playable: Playable) => void }) {
   return (
     <label class="button local-file">

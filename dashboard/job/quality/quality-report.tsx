@@ -1,4 +1,4 @@
-// The measured quality of an output: figures, VMAF over time, and the same as a table.
+// The measured quality of an output: figures, VMAF over time, and a table of the same values.
 import { useState } from "preact/hooks";
 import type { MeasuredRendition, QualityMetadata } from "../../../client/index.ts";
 import { Scroll } from "../../parts/scroll.tsx";
@@ -6,7 +6,7 @@ import "./quality.css";
 import { type Bar, barsOf, levelOf, positionOf, worstOf } from "./strip.ts";
 import { targetTexts } from "./target.ts";
 
-/** Of the drawing, which is stretched to the width of the page. */
+/** The height of the drawing, which is stretched to the width of the page. */
 const HEIGHT = 40;
 
 export function QualityReport({ quality, name }: { readonly quality: QualityMetadata; readonly name: string }) {
@@ -90,7 +90,7 @@ function Series({ series, title }: Given) {
 
 function Shape({ bar: { from, to, vmaf }, at }: { readonly bar: Bar; readonly at: number }) {
   if (vmaf === null) return null;
-  // Rows of frames without any quality can be seen, too.
+  // At least 1, so that frames with a VMAF of 0 are visible, too.
   const height = Math.max(1, (vmaf / 100) * HEIGHT);
   return (
     <rect class={levelOf(vmaf)} x={at} y={HEIGHT - height} width={0.9} height={height}>

@@ -30,11 +30,11 @@ it.each([
     ],
   ],
   [seriesOf([]), 5, []],
-])("%j in %i bars keeps the worst of each", (series, most, expected) => {
+])("keeps the worst value of each bar for %j in %i bars", (series, most, expected) => {
   expect(barsOf(series, most).map(({ from, to, vmaf }) => [from, to, vmaf])).toEqual(expected);
 });
 
-it("finds the worst bar, and none where nothing was measured", () => {
+it("finds the worst bar, and no bar if nothing was measured", () => {
   expect(worstOf(barsOf(seriesOf([95, null, 61, 61, 99])))).toEqual({ from: 2, to: 3, vmaf: 61 });
   expect(worstOf(barsOf(seriesOf([null, null])))).toBeUndefined();
 });
@@ -46,7 +46,7 @@ it.each([
   [80, "fair"],
   [79.9, "poor"],
   [0, "poor"],
-] as const)("VMAF %d is %s", (vmaf, level) => {
+] as const)("rates a VMAF of %d as %s", (vmaf, level) => {
   expect(levelOf(vmaf)).toBe(level);
 });
 
@@ -54,4 +54,4 @@ it.each([
   [0, "0:00"],
   [65.9, "1:05"],
   [3600, "60:00"],
-])("%d s is the position %s", (seconds, text) => expect(positionOf(seconds)).toBe(text));
+])("writes the position %d s as %s", (seconds, text) => expect(positionOf(seconds)).toBe(text));

@@ -3,20 +3,20 @@ import type { MeasuredRendition } from "../../../client/index.ts";
 
 type Series = NonNullable<MeasuredRendition["series"]>;
 
-/** For colors only: figures and heights have the same. */
+/** Levels choose colors only: the figures and the heights of bars show the same. */
 export type Level = "good" | "fair" | "poor";
 
 export type Bar = {
-  /** Where it begins and ends in the video, in seconds. */
+  /** Start in the video, in seconds. */
   readonly from: number;
   readonly to: number;
-  /** The least VMAF of its intervals; null where nothing was measured. */
+  /** The least VMAF of its intervals; null if nothing was measured. */
   readonly vmaf: number | null;
 };
 
-/** As many bars are as wide as two pixels on a phone. */
+/** This number of bars leaves two pixels for each bar on a phone. */
 const MOST_BARS = 150;
-/** The usual aim of the best rendition, and a value below which most viewers see artifacts. */
+/** The usual target for the best rendition; most viewers see artifacts below the lower value. */
 const GOOD = 93;
 const FAIR = 80;
 
@@ -28,7 +28,10 @@ export function positionOf(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** One bar for each interval, or for several of a long video: the worst of them counts, so that none is hidden. */
+/**
+ * A bar for each interval. In a long video a bar shows the worst of several intervals, so that no bad interval is
+ * hidden.
+ */
 export function barsOf({ interval_seconds, vmaf }: Pick<Series, "interval_seconds" | "vmaf">, most = MOST_BARS): Bar[] {
   const each = Math.max(1, Math.ceil(vmaf.length / most));
   return Array.from({ length: Math.ceil(vmaf.length / each) }, (_, at) => {

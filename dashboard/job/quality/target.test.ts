@@ -28,6 +28,6 @@ it.each([
   ],
   [[target(21, { samples: null })], ["VMAF 93 for 1280x720: nothing could be measured; rate factor 21.0"]],
   [[], []],
-])("%j makes a sentence for each size", (targets, texts) => {
+])("makes a sentence for each size of %j", (targets, texts) => {
   expect(targetTexts(targets)).toEqual(texts);
 });

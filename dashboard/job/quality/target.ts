@@ -1,4 +1,4 @@
-// What came of a requested VMAF, in a sentence. Pure.
+// The result of a requested VMAF, in a sentence. Pure.
 import type { QualityMetadata } from "../../../client/index.ts";
 import { bitrate } from "../../core/format.ts";
 
@@ -10,7 +10,7 @@ function range(values: readonly number[], digits: number): string {
   return least === most ? `${least}` : `${least} to ${most}`;
 }
 
-/** One sentence for each size: of a video in chunks, what all of them have. */
+/** A sentence for each size. A video in chunks gets one sentence for all its chunks. */
 export function targetTexts(targets: readonly Target[]): string[] {
   const sizes = Map.groupBy(targets, ({ vmaf, size }) => `VMAF ${vmaf} for ${size}`);
   return [...sizes].map(([wanted, found]) => {

@@ -1,4 +1,4 @@
-// The attempt that is selected on the timeline: its facts and the commands that its node ran.
+// The attempt that is selected on the timeline: its facts, and the commands that its node ran.
 import { shellCommand } from "../../../shared/shell-quote.ts";
 import { duration, short, timecode } from "../../core/format.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";

@@ -1,10 +1,10 @@
-// The attempts of a job's tasks as bars: who worked on what, from when to when, and how it ended. Pure.
+// The attempts of a job's tasks as bars: node, work, start, end and outcome. Pure.
 import type { Attempt, Command, Task } from "../../../client/index.ts";
 import { attemptKey, type Stage, type StageStart, type TaskBook } from "../live/task-book.ts";
 
 export type BarState = "running" | Attempt["outcome"];
 
-/** A part of a bar in which its node did one thing. `toMs` null: it still does. */
+/** A part of a bar with a single stage of work. `toMs` null: it continues. */
 export type BarPart = { readonly stage: Stage; readonly fromMs: number; readonly toMs: number | null };
 
 export type Bar = {
@@ -15,20 +15,20 @@ export type Bar = {
   readonly kind: Task["kind"];
   readonly node: string;
   readonly fromMs: number;
-  /** null: it runs. */
+  /** null: the attempt runs. */
   readonly toMs: number | null;
   readonly state: BarState;
-  /** In the order of time, without gaps; empty if nobody knows what the node did when. */
+  /** In the order of time, without gaps; empty if the stages are unknown. */
   readonly parts: readonly BarPart[];
   /** A second attempt of a slow chunk on another node. */
   readonly isSpeculative: boolean;
-  /** Of a start of the job before the last one. */
+  /** True if the attempt belongs to an earlier start of the job. */
   readonly isEarlier: boolean;
   readonly chunk: Task["chunk"];
   readonly outputs: readonly string[];
-  /** Why it was not completed. */
+  /** The reason why the attempt did not complete. */
   readonly reason: string | undefined;
-  /** Of the stage, 0 to 1, while it runs. */
+  /** Progress of the present stage, 0 to 1. */
   readonly progress: number;
   readonly fps: number | undefined;
   readonly speed: number | undefined;
@@ -48,7 +48,7 @@ export function runsOf(commands: readonly Command[]): Runs {
 
 const SPECULATIVE = /-speculative$/;
 
-/** All bars, by their start. */
+/** All bars, sorted by their start. */
 export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new Map()): Bar[] {
   const bars = new Map<string, Bar>();
   for (const task of tasks.values()) {
@@ -59,7 +59,7 @@ export function barsOf({ tasks, attempts, stages }: TaskBook, runs: Runs = new M
   for (const attempt of attempts) {
     const key = attemptKey(attempt.task, attempt.attempt);
     const current = bars.get(key);
-    // A task that runs again after all is in both.
+    // A restarted task is in both lists.
     if (current?.state === "running") continue;
     const task = current ? undefined : taskOf(attempt, tasks);
     const made = kept(ofAttempts, attempt, [stages.get(key), runs.get(key), current, task], () =>
@@ -74,7 +74,7 @@ type Kept = { readonly inputs: readonly unknown[]; readonly bar: Bar | undefined
 const ofTasks = new WeakMap<object, Kept>();
 const ofAttempts = new WeakMap<object, Kept>();
 
-/** The same bar as before while nothing of it has changed: then it need not be drawn again. */
+/** Returns the previous bar while none of its inputs has changed, so that it is not drawn again. */
 function kept(all: WeakMap<object, Kept>, of: object, inputs: readonly unknown[], make: () => Bar | undefined) {
   const known = all.get(of);
   if (known && inputs.every((input, at) => input === known.inputs[at])) return known.bar;
@@ -89,7 +89,7 @@ function endedBar(attempt: Attempt, base: Bar, stages: TaskBook["stages"], runs:
   return { ...base, fromMs, toMs, state: attempt.outcome, reason: attempt.reason, parts };
 }
 
-/** The last attempt of a task; undefined if no node has taken it. */
+/** The last attempt of a task; undefined if no node has taken the task. */
 function barOfTask(task: Task, stages: TaskBook["stages"], runs: Runs): Bar | undefined {
   const { id, attempt, kind, node, started_at, ended_at, status, chunk, outputs, progress, fps, speed } = task;
   if (node === undefined || started_at === undefined || status === "waiting") return undefined;
@@ -117,13 +117,16 @@ function barOfTask(task: Task, stages: TaskBook["stages"], runs: Runs): Bar | un
   };
 }
 
-/** The task of an attempt. The one of two attempts that was not needed has none any more: then that of the other. */
+/**
+ * The task of an attempt. Of two speculative attempts, the superfluous attempt has no task any more, and gets the task
+ * of the other attempt.
+ */
 function taskOf({ task: id }: Attempt, tasks: TaskBook["tasks"]): Task | undefined {
   const plain = id.replace(SPECULATIVE, "");
   return tasks.get(id) ?? tasks.get(plain) ?? tasks.get(`${plain}-speculative`);
 }
 
-/** An attempt before the last one of a task, or of a task that no longer exists. */
+/** An earlier attempt of a task, or an attempt of a task that no longer exists. */
 function barOfAttempt({ task: id, attempt, node }: Attempt, task: Task | undefined): Bar {
   return {
     key: attemptKey(id, attempt),
@@ -146,13 +149,13 @@ function barOfAttempt({ task: id, attempt, node }: Attempt, task: Task | undefin
   };
 }
 
-/** The kind that the id of a task begins with. */
+/** The kind of task, which is the start of its id. */
 const kindOf = (id: string): Task["kind"] =>
   (["inspect", "chunk", "audio", "join"] as const).find((kind) => id.startsWith(kind)) ?? "encode";
 
 /**
- * What the node did when. The runs of ffmpeg are exact: before the first one the source is transferred, after the last
- * one the result is uploaded. Until they are known it is what was seen.
+ * The stages of an attempt. The runs of ffmpeg are exact: the source is transferred before the first run, and the
+ * result is uploaded after the last run. Until the runs are known, the observed stages count.
  */
 function partsOf(
   key: string,
@@ -182,7 +185,7 @@ function startsOfRuns(commands: readonly Command[], fromMs: number): StageStart[
   ];
 }
 
-/** The end of a bar, which is the present for one that runs. */
+/** The end of a bar. A running attempt ends at the present. */
 export const endOf = ({ fromMs, toMs }: Bar, nowMs: number): number => Math.max(fromMs, toMs ?? nowMs);
 
 /** A short name, such as `chunk 7` or `join`. */

@@ -23,7 +23,7 @@ type Props = {
   readonly select: (key: string | null) => void;
   readonly hovered: Bar | undefined;
   readonly hover: (key: string | null) => void;
-  /** What there is to see, for those who do not see it. */
+  /** A description for people who cannot see the drawing. */
   readonly summary: string;
 };
 
@@ -34,7 +34,7 @@ export function Chart(props: Props) {
   const { layout, width, zoom, phases, zeroMs, nowMs, isLive, selected, select, hovered, hover, summary } = props;
   const geometry = useMemo(() => geometryOf(layout, width), [layout, width]);
   const { fromMs, toMs } = zoom.shown;
-  // The same object while nothing of it changes: then bars need not be drawn again.
+  // The same object while nothing changes, so that bars are not drawn again.
   const scale: Scale = useMemo(
     () => ({ fromMs, toMs, width: Math.max(1, width - geometry.names) }),
     [fromMs, toMs, width, geometry.names],
@@ -74,7 +74,7 @@ export function Chart(props: Props) {
   );
 }
 
-/** Arrows go from bar to bar, with Shift through the time. */
+/** Arrow keys go from bar to bar; with Shift they move through the time. */
 const keysOf =
   ({ layout, selected, select, zoom }: Props) =>
   (event: KeyboardEvent): void => {
@@ -121,7 +121,7 @@ function NodeNames({ layout, geometry }: { layout: TimelineLayout; geometry: Geo
   );
 }
 
-/** Zooms with Ctrl (or Command) and the wheel; browsers let only such listeners prevent their own zoom. */
+/** Zooms with Ctrl (or Command) and the wheel. Only non-passive listeners can prevent the browser's own zoom. */
 function useWheelZoom(zoom: Zoom, scale: Scale, { names }: Geometry) {
   const element = useRef<SVGSVGElement>(null);
   const latest = useRef({ zoom, scale, names });
@@ -142,9 +142,9 @@ function useWheelZoom(zoom: Zoom, scale: Scale, { names }: Geometry) {
   return element;
 }
 
-// The patterns of the timeline: what a bar shows is seen without its color, too.
+// The patterns of the timeline: they distinguish bars without color, too.
 
-/** Definitions for one drawing; ids are unique in the page because the drawing is there once. */
+/** Definitions for a drawing. Their ids are unique because the page has only one drawing. */
 function Patterns() {
   return (
     <defs>

@@ -1,4 +1,4 @@
-// The chunks of a video in the order of their time in it, and how far it is complete from its start. Pure.
+// The chunks of a video in the order of their time, and the complete part from the video's start. Pure.
 import type { Task } from "../../../client/index.ts";
 
 export type ChunkCell = {
@@ -6,13 +6,13 @@ export type ChunkCell = {
   readonly fromSeconds: number;
   readonly toSeconds: number;
   readonly status: Task["status"];
-  /** The task that is shown: the one that completed, or is the furthest. */
+  /** The task that is shown: the completed task, or the task with the most progress. */
   readonly task: string;
-  /** Share that is encoded, 0 to 1. */
+  /** Encoded share, 0 to 1. */
   readonly done: number;
-  /** How many nodes have taken it, with a speculative attempt. */
+  /** Number of nodes that have taken the chunk, including a speculative attempt. */
   readonly attempts: number;
-  /** Two nodes work on it. */
+  /** True if two nodes work on the chunk. */
   readonly isDouble: boolean;
 };
 
@@ -21,11 +21,11 @@ export type ChunkMap = {
   /** The length of the video. */
   readonly seconds: number;
   readonly completed: number;
-  /** Up to where all chunks are complete. */
+  /** All chunks before this time are complete. */
   readonly completeToSeconds: number;
 };
 
-/** What of a chunk is done when its node has transferred the source, encodes, or uploads. */
+/** Progress of a chunk while its node transfers the source, encodes, or uploads. */
 function doneOf({ status, stage, progress }: Task): number {
   if (status === "completed") return 1;
   if (status !== "running") return 0;

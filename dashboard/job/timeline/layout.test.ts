@@ -15,7 +15,7 @@ const task = (id: string, more: Partial<Task>): Task => {
   const attempt = more.started_at ? 1 : 0;
   return { id, kind, outputs: ["mp4"], status, attempt, progress: 0, ...(chunk ? { chunk } : {}), ...more };
 };
-/** A task that node `node` did from one second to another; without `to` it runs. */
+/** A task that node `node` did between two seconds; without `to` it runs. */
 const did = (id: string, node: string, from: number, to?: number, more: Partial<Task> = {}): Task =>
   task(id, { node, started_at: at(from), ...(to === undefined ? {} : { ended_at: at(to) }), ...more });
 const ended = (
@@ -70,9 +70,9 @@ describe("the bars of a job", () => {
         ["chunk-0-speculative.1 b", 9, 19, "superseded"],
       ],
     ],
-  ])("%s", (_, given, expected) => expect(given.map(brief)).toEqual(expected));
+  ])("the bars of a job %s", (_, given, expected) => expect(given.map(brief)).toEqual(expected));
 
-  it("know what belongs to a speculative attempt, and to an earlier start", () => {
+  it("marks the bars of speculative attempts and of earlier starts", () => {
     const [first, second, third] = bars(
       [did("chunk-0", "a", 5, 19)],
       [ended("chunk-0-speculative", "b", 9, 19, "superseded"), ended("chunk-7-old", "b", 12, 13, "failed")],
@@ -83,7 +83,7 @@ describe("the bars of a job", () => {
     expect([first, second, third].map((bar) => bar && nameOf(bar))).toEqual(["chunk 1", "chunk 1", "chunk-7-old"]);
   });
 
-  it("are the same objects while nothing of them changes", () => {
+  it("returns the same bar objects while nothing changes", () => {
     const first = bookOf(
       [did("chunk-0", "a", 5, 19), did("chunk-1", "a", 19)],
       [ended("chunk-0", "a", 5, 19, "completed")],
@@ -94,7 +94,7 @@ describe("the bars of a job", () => {
     expect(after[1]).not.toBe(before[1]);
   });
 
-  it("have parts by the runs of ffmpeg, or by what was seen", () => {
+  it("divides a bar by the runs of ffmpeg, or by the observed stages", () => {
     const run = { task: "chunk-0", attempt: 1, node: "a", argv: [], exit_code: 0 };
     const runs = [
       { ...run, started_at: at(7), seconds: 2 },
@@ -162,10 +162,10 @@ describe("the lanes of nodes", () => {
       bars([did("chunk-0", "b", 0), did("chunk-1", "a", 1), did("chunk-2", "b", 2)]),
       { "chunk-0": 0, "chunk-2": 1, "chunk-1": 2 },
     ],
-  ])("%s", (_, given, expected) => expect(lanes(given)).toEqual(expected));
+  ])("the lanes of nodes %s", (_, given, expected) => expect(lanes(given)).toEqual(expected));
 
-  it("are stable while bars are added and end", () => {
-    /** The lanes within their nodes. */
+  it("keeps the lanes of bars while bars are added and end", () => {
+    /** The lanes of bars, without their nodes. */
     const ownLanes = (given: Bar[]) => {
       const { nodes, placed } = layOut(given);
       const first = new Map(nodes.map(({ node, lane }) => [node, lane]));
@@ -201,7 +201,7 @@ describe("the shown period", () => {
     ["begins with the work after a long wait", period(bars([did("chunk-0", "a", 500)]), 100, 516, null), [500, 520]],
     ["ends with the job", period(bars([did("chunk-0", "a", 101, 200)]), 100, 900, null, true), [100, 202]],
     ["grows by hours at last", period(bars([did("chunk-0", "a", 0)]), 0, 7201, null), [0, 10_800]],
-  ])("%s", (_, given, expected) => expect(given).toEqual(expected));
+  ])("the shown period %s", (_, given, expected) => expect(given).toEqual(expected));
 
   it("does not follow each change of the estimated end", () => {
     const [short, long, longest] = [60_000, 90_000, 120_000].map((toMs) => ({ fromMs: 0, toMs }));
@@ -213,7 +213,7 @@ describe("the shown period", () => {
     expect(steadyPeriod(long, { fromMs: 1000, toMs: 61_000 })).toEqual({ fromMs: 1000, toMs: 61_000 });
   });
 
-  it("is zoomed around a point and moved, inside the whole", () => {
+  it("zooms around a point and moves the period, inside the whole", () => {
     const whole = { fromMs: 0, toMs: 100_000 };
     const near = zoomed(whole, whole, 0.5, 25_000);
     expect(near).toEqual({ fromMs: 12_500, toMs: 62_500 });
@@ -223,7 +223,7 @@ describe("the shown period", () => {
     expect(zoomed(whole, whole, 0, 25_000)).toEqual({ fromMs: 24_875, toMs: 25_375 });
   });
 
-  it("has marks at round times", () => {
+  it("places marks at round times", () => {
     const scale = { fromMs: 1000, toMs: 61_000, width: 600 };
     expect(ticksOf(scale, 1000, 80)).toEqual([0, 10, 20, 30, 40, 50, 60]);
     expect(ticksOf(scale, 500, 290)).toEqual([30, 60]);
@@ -233,7 +233,7 @@ describe("the shown period", () => {
 });
 
 describe("the map of chunks", () => {
-  it("is complete up to the first chunk that is not", () => {
+  it("counts chunks as complete up to the first incomplete chunk", () => {
     const map = chunkMap([
       did("chunk-0", "a", 0, 5),
       did("chunk-1", "a", 5, undefined, { stage: "encoding", progress: 0.5 }),
@@ -252,7 +252,7 @@ describe("the map of chunks", () => {
     expect(chunkMap([did("encode", "a", 0)])).toBeNull();
   });
 
-  it("shows the attempt of a chunk that is the furthest", () => {
+  it("shows the attempt with the most progress for each chunk", () => {
     const slow = did("chunk-0", "a", 0, undefined, { stage: "encoding", progress: 0.2 });
     const fast = did("chunk-0-speculative", "b", 9, undefined, { stage: "encoding", progress: 0.4 });
     for (const tasks of [
@@ -267,7 +267,7 @@ describe("the map of chunks", () => {
 });
 
 describe("the phases of a job", () => {
-  it("follow each other", () => {
+  it("lists the phases of a job without gaps", () => {
     const given = bars([
       did("inspect", "a", 2, 4),
       did("chunk-0", "a", 5, 20),

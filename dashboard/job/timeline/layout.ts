@@ -1,4 +1,4 @@
-// Where the bars of the timeline are: lanes of nodes, and the time that is shown. Pure.
+// Positions of the bars on the timeline: lanes of nodes, and the visible period. Pure.
 import { type Bar, endOf } from "./bars.ts";
 
 /** A bar on a lane; lanes are numbered from the top, over all nodes. */
@@ -6,28 +6,29 @@ export type PlacedBar = { readonly bar: Bar; readonly lane: number };
 
 export type NodeRows = {
   readonly node: string;
-  /** Its first lane. */
+  /** The first lane of the node. */
   readonly lane: number;
-  /** One for each task that it worked on at the same time. */
+  /** The highest number of tasks that the node worked on at the same time. */
   readonly lanes: number;
 };
 
 export type TimelineLayout = {
-  /** In the order in which they began to work. */
+  /** In the order of their first bars. */
   readonly nodes: readonly NodeRows[];
   readonly placed: readonly PlacedBar[];
   readonly lanes: number;
 };
 
 /**
- * The hub passes reports and claims on together: a node's next task may begin shortly before the end of the one before
- * is stored. Bars that overlap by no more than this share of the shorter one, and this many ms, take turns.
+ * The hub passes reports and claims on together, so a node's next task may start shortly before the stored end of the
+ * previous task. Bars share a lane if they overlap by at most this share of the shorter bar, and by at most this many
+ * ms.
  */
 const MAX_OVERLAP = { share: 0.1, ms: 1000 };
 
 /**
- * Assigns each bar the first free lane of its node, in the order of their starts: a bar keeps its lane while further
- * ones begin. `bars`: by their start.
+ * Assigns each bar the first free lane of its node, in the order of their starts. A bar keeps its lane while further
+ * bars start. `bars`: sorted by their start.
  */
 export function layOut(bars: readonly Bar[]): TimelineLayout {
   const byNode = new Map<string, { bar: Bar; lane: number }[]>();
@@ -49,14 +50,14 @@ export function layOut(bars: readonly Bar[]): TimelineLayout {
 }
 
 function freeLane(own: readonly { bar: Bar; lane: number }[], bar: Bar): number {
-  // The last bar of each lane; earlier ones on it have ended before.
+  // The last bar of each lane; earlier bars of the lane have ended before.
   const last: Bar[] = [];
   for (const { bar: other, lane } of own) last[lane] = other;
   const free = last.findIndex((other) => isOver(other, bar));
   return free === -1 ? last.length : free;
 }
 
-/** True if a bar has ended when another one of its node begins. */
+/** True if a bar has ended when the next bar of its node starts. */
 function isOver(before: Bar, next: Bar): boolean {
   if (before.toMs === null) return false;
   const overlap = before.toMs - next.fromMs;
@@ -68,7 +69,7 @@ function isOver(before: Bar, next: Bar): boolean {
 /** A period; ms since 1970. */
 export type Period = { readonly fromMs: number; readonly toMs: number };
 
-/** The ends of periods that are shown while a job runs, in seconds: they change seldom, and bars grow in between. */
+/** Lengths of the visible period while a job runs, in seconds. The period changes seldom, and bars grow in between. */
 const SPANS = [10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1800, 2700, 3600];
 const LARGEST_SPAN_S = 3600;
 /** The present is not closer to the end than this share of the period. */
@@ -77,8 +78,8 @@ const HEADROOM = 0.04;
 const MAX_WAIT_SHARE = 0.4;
 
 /**
- * The period from the creation of a job, or from its first bar after a long wait, to its end; while it runs, to its
- * estimated end (`endsMs`, null: unknown), rounded up.
+ * The period from the creation of a job to its end. After a long wait, it starts with the first bar. While the job
+ * runs, it ends with the estimated end (`endsMs`, null: unknown), rounded up.
  */
 export function wholePeriod(
   bars: readonly Bar[],
@@ -93,10 +94,10 @@ export function wholePeriod(
   return { fromMs, toMs: fromMs + roundedSpan(Math.max(length, (endsMs ?? 0) - fromMs) * (1 + HEADROOM)) };
 }
 
-/** A period that becomes less than this share shorter stays as it is: estimates go up and down. */
+/** A period stays as it is while the next period is at least this share as long: estimates go up and down. */
 const STEADY_SHARE = 0.6;
 
-/** The period to show while a job runs: the one before, unless `next` is longer, much shorter, or begins elsewhere. */
+/** The period to show while a job runs. It changes only if `next` is longer, much shorter, or has another start. */
 export function steadyPeriod(before: Period | null, next: Period): Period {
   if (before?.fromMs !== next.fromMs) return next;
   const share = (next.toMs - next.fromMs) / (before.toMs - before.fromMs);
@@ -117,13 +118,13 @@ export const xOf = ({ fromMs, toMs, width }: Scale, timeMs: number): number =>
 
 export const timeAt = ({ fromMs, toMs, width }: Scale, x: number): number => fromMs + (x / width) * (toMs - fromMs);
 
-/** Distances of ticks, in seconds. */
+/** Distances between ticks, in seconds. */
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200];
 const DAY_S = 86_400;
 
 /**
- * Seconds since `zero` that get a mark, at least `gap` pixels apart, all within the period. `zero` and the period are
- * in the same unit, of which `perSecond` make a second.
+ * Seconds since `zero` that get a mark, at least `gap` pixels apart, all within the period. `zero` and the period have
+ * the same unit; `perSecond` of this unit make a second.
  */
 export function ticksOf(scale: Scale, zero: number, gap: number, perSecond = 1000): number[] {
   const seconds = (scale.toMs - scale.fromMs) / perSecond;
@@ -151,7 +152,7 @@ export function panned(shown: Period, whole: Period, share: number): Period {
   return within({ fromMs: shown.fromMs + by, toMs: shown.toMs + by }, whole);
 }
 
-/** The period of the same length inside the whole; the whole if it is longer. */
+/** A period of the same length inside the whole; the whole if `period` is longer. */
 export function within(period: Period, whole: Period): Period {
   const length = Math.max(MIN_PERIOD_MS, period.toMs - period.fromMs);
   if (length >= whole.toMs - whole.fromMs) return whole;

@@ -1,4 +1,4 @@
-// What the colors and patterns of the timeline mean, as far as they are in it.
+// The meaning of the colors and patterns that the timeline has now.
 import type { Bar } from "./bars.ts";
 import { ENDINGS, LOOKS, type Look, lookOf } from "./drawing/looks.ts";
 

@@ -1,9 +1,9 @@
-// Which bar the arrow keys lead to. Pure.
+// The bar that an arrow key selects. Pure.
 import type { PlacedBar, TimelineLayout } from "./layout.ts";
 
 /**
- * The key of the bar to the left or right on the same lane, of the nearest one above or below, or of the first or last
- * one. null: there is none. Without a present one (null), of the first.
+ * The key of the next bar: left or right on the same lane, the nearest bar above or below, or the first or last bar.
+ * null: there is none. Without a present bar (null), the first bar.
  */
 export function nextBar({ placed }: TimelineLayout, present: string | null, key: string): string | null {
   const ordered = [...placed].sort((a, b) => a.bar.fromMs - b.bar.fromMs);
@@ -22,7 +22,7 @@ function onLane(ordered: readonly PlacedBar[], current: PlacedBar, step: number)
   return own[own.indexOf(current) + step];
 }
 
-/** The bar of the next lane that begins the nearest in time. */
+/** The bar of the next lane with the nearest start. */
 function onOtherLane(ordered: readonly PlacedBar[], current: PlacedBar, step: number): PlacedBar | undefined {
   const others = ordered.filter(({ lane }) => lane === current.lane + step);
   const distance = ({ bar }: PlacedBar): number => Math.abs(bar.fromMs - current.bar.fromMs);

@@ -1,4 +1,4 @@
-// What a job does as a whole: waits for a node, inspects, encodes, joins. Pure.
+// The phases of a job as a whole: waiting for a node, inspecting, encoding, joining. Pure.
 import { type Bar, endOf } from "./bars.ts";
 
 export type PhaseName = "waiting" | "inspecting" | "encoding" | "joining";
@@ -14,8 +14,8 @@ const PHASES: Readonly<Record<Bar["kind"], PhaseName>> = {
 const ORDER: readonly PhaseName[] = ["inspecting", "encoding", "joining"];
 
 /**
- * The phases in the order of time, from the creation of the job (`createdMs`) on, without those of earlier starts. One
- * ends where the next begins.
+ * The phases in the order of time, from the creation of the job (`createdMs`), without earlier starts of the job. A
+ * phase ends where the next phase starts.
  */
 export function phasesOf(bars: readonly Bar[], createdMs: number, nowMs: number): Phase[] {
   const current = bars.filter(({ isEarlier }) => !isEarlier);
@@ -26,7 +26,7 @@ export function phasesOf(bars: readonly Bar[], createdMs: number, nowMs: number)
     return [{ name, fromMs: Math.min(...own.map(({ fromMs }) => fromMs)), toMs }];
   });
   const first = phases[0]?.fromMs ?? nowMs;
-  // After a retry, the job has not waited since its creation.
+  // A retried job has not waited since its creation.
   const isFirstStart = bars.length === current.length;
   const waiting: Phase = { name: "waiting", fromMs: createdMs, toMs: first };
   const all = isFirstStart && first > createdMs ? [waiting, ...phases] : phases;

@@ -1,4 +1,4 @@
-// The timeline of a job: who works on what, since when; and the chunks of its video.
+// The timeline of a job: the nodes with their work, and the chunks of the video.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Command, Job } from "../../../client/index.ts";
@@ -22,11 +22,11 @@ type Props = {
   readonly job: Job;
   readonly book: TaskBook;
   readonly commands: readonly Command[];
-  /** The service's present, in ms. */
+  /** The service's present time, in ms. */
   readonly now: () => number;
-  /** When the job probably ends, in ms; null: unknown. */
+  /** The probable end of the job, in ms; null: unknown. */
   readonly endsMs: number | null;
-  /** Seconds of a stream that can be played already; null: there is none. */
+  /** Seconds of a stream that players can already play; null: no such stream. */
   readonly playableSeconds: number | null;
 };
 
@@ -121,7 +121,7 @@ export function Timeline({ job, book, commands, now, endsMs, playableSeconds }: 
 const waitText = ({ waiting_for }: Job): string =>
   waiting_for === undefined ? "Waiting for a node …" : `Waiting for ${waiting_for} …`;
 
-/** What there is to see, in a line. */
+/** A description of the timeline, in a line. */
 function summaryOf(bars: readonly Bar[], map: ChunkMap | null): string {
   const count = (state: Bar["state"]): number => bars.filter((bar) => bar.state === state).length;
   const nodes = new Set(bars.map(({ node }) => node)).size;
@@ -139,7 +139,7 @@ function summaryOf(bars: readonly Bar[], map: ChunkMap | null): string {
   ].join(" · ");
 }
 
-// What the drawings of the timeline need of the browser.
+// Data from the browser for the drawings of the timeline.
 
 /** The width of an element in pixels; 0 before it is known. */
 function useWidth(element: RefObject<HTMLElement | null>): number {
@@ -159,8 +159,8 @@ const FRAME_MS = 100;
 const prefersStill = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
 
 /**
- * The service's present (`now`) in ms, ten times a second while `isRunning` and the tab is visible. For people who
- * prefer reduced motion, only when `facts` change.
+ * The service's present time (`now`) in ms, ten times a second while `isRunning` and the tab is visible. For people who
+ * prefer reduced motion, it changes only with `facts`.
  */
 function useNow(now: () => number, isRunning: boolean, facts: unknown): number {
   const [, setFrame] = useState(0);

@@ -1,10 +1,10 @@
-// Which period of the timeline is shown, and how pointer and keyboard change it.
+// The visible period of the timeline, and its changes by pointer and keyboard.
 import { useRef, useState } from "preact/hooks";
 import { type Period, panned, type Scale, timeAt, within, zoomed } from "./layout.ts";
 
 export type Brush = { readonly from: number; readonly to: number };
 
-/** Shorter drags are clicks, in pixels. */
+/** Shorter drags, in pixels, are clicks. */
 const MIN_DRAG = 6;
 const STEP = 0.5;
 
@@ -17,7 +17,7 @@ export type Zoom = {
   readonly reset: () => void;
 };
 
-/** `whole`: what is shown at first. It may grow. */
+/** `whole`: the period that is visible at first. It may grow. */
 export function useZoom(whole: Period): Zoom {
   const [chosen, choose] = useState<Period | null>(null);
   const shown = chosen === null ? whole : within(chosen, whole);
@@ -39,8 +39,8 @@ export const ZOOM_OUT = 1 / STEP;
 type Drag = { readonly x: number; readonly pointer: number; moved: boolean };
 
 /**
- * Handlers for an element, by which a horizontal drag selects a period to show. `left`: where its scale begins, in
- * pixels. `click`: called for a click without a drag.
+ * Handlers for an element: a horizontal drag selects a period to show. `left`: start of the scale, in pixels. `click`:
+ * called for a click without a drag.
  */
 export function useBrush(
   scale: Scale,

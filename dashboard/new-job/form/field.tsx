@@ -1,4 +1,4 @@
-// One field of the form: a member of a section of the request.
+// A field of the form: a member of a section of the request.
 import { useId, useState } from "preact/hooks";
 import { valueAt } from "../request/edit.ts";
 import { isText, parsed, printed } from "../request/field-text.ts";
@@ -35,7 +35,7 @@ function Flag({ field, section, name, change }: FieldProps) {
   const full = `${name}.${field.member}`;
   const error = useFieldError(full);
   const value = valueAt(section, path);
-  // Objects stand for true with options.
+  // An object means true with options.
   const isOn = value === true || (typeof value === "object" && value !== null);
   return (
     <div class="field">
@@ -61,7 +61,7 @@ function Labelled({ field, section, name, change }: FieldProps) {
   const error = useFieldError(full);
   const value = valueAt(section, path);
   const [raw, setRaw] = useState("");
-  // What somebody is typing may have another text than its value: "1." is 1.
+  // A text while typing may differ from the text of its value: "1." is 1.
   const shown = isText(field, raw, value) ? raw : printed(field, value);
   const below = error === undefined && field.help === undefined ? undefined : `${id}-below`;
   const set = (text: string): void => {
@@ -111,7 +111,7 @@ function TextInput({
   readonly field: FormField;
   readonly attributes: TextAttributes;
 }) {
-  // Browsers must not offer passwords of people here, nor keep the secrets of buckets.
+  // Browsers must not offer people's passwords here, nor store the secrets of buckets.
   if (type === "secret") return <input {...attributes} type="password" autocomplete="new-password" />;
   const inputmode = type === "number" ? "decimal" : "text";
   return (
@@ -149,6 +149,6 @@ export function Below({
   );
 }
 
-/** Also a value that the list does not have. */
+/** The choices, with the present value if the list does not have it. */
 const optionsOf = ({ choices = [] }: FormField, shown: string): readonly string[] =>
   shown === "" || choices.includes(shown) ? choices : [...choices, shown];

@@ -3,7 +3,7 @@ import { valueAt } from "../request/edit.ts";
 import type { FormField } from "../request/form-field.ts";
 import { Field, type FieldProps } from "./field.tsx";
 
-/** Fields in a grid, with those that few people need behind "More". */
+/** Fields in a grid. Rarely used fields are behind "More". */
 export function Fields({
   fields,
   more = "More",

@@ -1,4 +1,4 @@
-// What all parts of the form share: errors of fields, and how a field gets the focus.
+// State that all parts of the form share: errors of fields, and the way to focus a field.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { isField, type Missing } from "../request/plannable.ts";
@@ -6,22 +6,22 @@ import { isField, type Missing } from "../request/plannable.ts";
 export type Invalid = { readonly field: string | undefined; readonly message: string };
 
 export type FormErrors = {
-  /** What the service does not accept. */
+  /** The service's validation error. */
   readonly invalid: Invalid | null;
-  /** Required fields without a value; only after somebody tried to send. */
+  /** Required fields without a value; empty until somebody tries to send. */
   readonly missing: readonly Missing[];
 };
 
 export const FormErrorsContext = createContext<FormErrors>({ invalid: null, missing: [] });
 
-/** The message for a field, or for a part of it that has no field; undefined if there is none. */
+/** The message for a field, or for a part of its value that has no own field; undefined if there is none. */
 export function useFieldError(field: string): string | undefined {
   const { invalid, missing } = useContext(FormErrorsContext);
   if (invalid !== null && isField(field, invalid.field)) return withoutField(invalid);
   return missing.find((one) => one.field === field)?.message;
 }
 
-/** The message at its field, which need not be named again. */
+/** The message without the name of the field next to it. */
 const withoutField = ({ field, message }: Invalid): string =>
   message.startsWith(`\`${field}\``)
     ? message
@@ -30,11 +30,11 @@ const withoutField = ({ field, message }: Invalid): string =>
         .trim()
     : message;
 
-/** Without the list of all that is allowed, which is at the field. */
+/** The message without the list of allowed values, which the field shows. */
 export const summaryOf = (message: string): string =>
   message.replace(/[;.?]? ?\b[Aa]llowed: .*$/s, (rest) => (rest.startsWith("?") ? "?" : ""));
 
-/** Moves the focus to a field, or to the nearest part of the form that has it. Opens what hides it. */
+/** Moves the focus to a field, or to the nearest part of the form around it. Opens a closed part. */
 export function focusField(field: string): void {
   const parts = field.split(".");
   for (let length = parts.length; length > 0; length -= 1) {

@@ -1,4 +1,4 @@
-// A format, chosen from lists.
+// The lists to choose the parts of a format.
 import { useId } from "preact/hooks";
 import {
   CONTAINER_NAMES,
@@ -51,7 +51,7 @@ function Slot({
   choose,
 }: {
   readonly label: string;
-  /** What the empty choice means; without it there is none. */
+  /** The meaning of the empty choice. Without it, the list has no empty choice. */
   readonly none?: string;
   readonly value: string;
   readonly values: readonly string[];

@@ -1,4 +1,4 @@
-// The outputs: each with its format, chosen from lists or typed, and its parameters.
+// The outputs, each with its parameters and its format. People choose the format from lists or type it.
 import { useId, useState } from "preact/hooks";
 import { Icon } from "../../parts/icon.tsx";
 import { isObject, withValue } from "../request/edit.ts";
@@ -27,7 +27,7 @@ export function OutputsForm({ outputs, set }: { readonly outputs: unknown; reado
     <>
       <ol class="outputs">
         {list.map((output, at) => (
-          // Outputs have no identity of their own: the same place is the same output.
+          // Outputs have no identity: an output is its position in the list.
           <li key={at} class="output">
             <OutputForm output={output} others={list} set={(next) => replace(at, next)} />
           </li>
@@ -85,7 +85,7 @@ function OutputForm({
   );
 }
 
-/** A format is taken over as it is typed, unless another output has it: then when the field is left. */
+/** Takes a format as it is typed. While another output has the typed format, waits until the field loses the focus. */
 function FormatText({
   output,
   others,
@@ -116,7 +116,7 @@ function FormatText({
         aria-invalid={error === undefined ? undefined : true}
         aria-describedby={error === undefined ? undefined : `${id}-below`}
         onInput={({ currentTarget: { value } }) => {
-          // Only what waits has a text of its own: the lists may change the format meanwhile.
+          // Only a waiting format keeps its own text, because the lists may change the format meanwhile.
           setTyped(isTaken(value) ? value : null);
           if (!isTaken(value)) take(value);
         }}

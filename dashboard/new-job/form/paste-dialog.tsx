@@ -1,4 +1,4 @@
-// "Paste an old request": of another service, converted to one of this service.
+// "Paste an old request": converts a request for another service to this service.
 import { useId, useState } from "preact/hooks";
 import { type Conversion, convertText } from "../../../shared/convert/convert.ts";
 import type { Note } from "../../../shared/convert/note.ts";
@@ -76,7 +76,7 @@ const TITLES: Readonly<Record<Note["level"], string>> = {
   changed: "Works differently",
 };
 
-/** What a conversion reports, by level. */
+/** The notes of a conversion, by level. */
 export function Notes({ notes }: { readonly notes: readonly Note[] }) {
   if (notes.length === 0) return <p role="status">Everything was carried over.</p>;
   return (

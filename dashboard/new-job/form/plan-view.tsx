@@ -1,4 +1,4 @@
-// The plan of the request: its outputs and renditions, what is skipped or refused, sizes and prices.
+// The plan of the request: outputs, renditions, skipped and rejected outputs, sizes and prices.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { bytes, money, timecode } from "../../core/format.ts";
 import { costOf, LIST_SOURCE } from "../../core/list-prices.ts";

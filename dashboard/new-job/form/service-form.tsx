@@ -7,7 +7,7 @@ import { Below } from "./field.tsx";
 import { Fields } from "./fields.tsx";
 import { useFieldError } from "./form-context.ts";
 
-/** `member`: what names the service in the section; a `url` without it is the service `url`. */
+/** `member`: the member of the section with the service's name. A `url` without it means the service `url`. */
 export function ServiceForm({
   name,
   member,
@@ -61,7 +61,7 @@ export function ServiceForm({
   );
 }
 
-/** The section for another service, with the members that both have. */
+/** The section for another service, with the members that both services have. */
 function switched(section: Json, member: string, next: string, services: Readonly<Record<string, Service>>): Json {
   const known = new Set(services[next]?.fields.map((field) => field.member.split(".")[0]));
   const secrets = services[next]?.fields.map((field) => field.member) ?? [];

@@ -1,4 +1,4 @@
-// The source: a URL, a file of this computer, or an object in a bucket; and what the plan assumes about it.
+// The source: a URL, a file on this computer, or an object in a bucket. Also the plan's assumptions about it.
 import { useId } from "preact/hooks";
 import type { Probe } from "../../../client/index.ts";
 import { bytes, timecode } from "../../core/format.ts";
@@ -84,7 +84,7 @@ const SIDE: readonly FormField[] = [
   { member: "rotation", label: "Rotation", type: "choice", choices: ["90", "180", "270"] },
 ];
 
-/** Reads the source, so that the plan is for what is in it. */
+/** Reads the source, so that the plan is made for its actual streams. */
 export function ReadSource({ probing: { isReading, probe, error, read } }: { readonly probing: Probing }) {
   const why = probe?.error ?? (error instanceof Error ? error.message : null);
   return (
@@ -117,7 +117,7 @@ function sourceText({ streams, format }: NonNullable<Probe["metadata"]>): string
   return [...tracks, ...length, ...size].join(" · ");
 }
 
-/** What the dry run plans for while the source is not read. */
+/** The source that the dry run assumes until the source has been read. */
 export function AssumedSourceForm({
   source,
   set,

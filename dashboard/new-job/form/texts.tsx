@@ -76,7 +76,7 @@ function Commands({ planned: { plan } }: { readonly planned: Planned }) {
   );
 }
 
-/** The request as JSON, which can be edited; the form shows the same. */
+/** The request as JSON, to edit. The form shows the same request. */
 function JsonEditor({ request, set }: { readonly request: Json; readonly set: (request: Json) => void }) {
   const id = useId();
   const [typed, setTyped] = useState<string | null>(null);
@@ -111,7 +111,7 @@ function JsonEditor({ request, set }: { readonly request: Json; readonly set: (r
         aria-describedby={`${id}-below`}
         onInput={(event) => edit(event.currentTarget.value)}
         onBlur={() => {
-          // What is no JSON stays, so that it can be repaired.
+          // Invalid JSON stays, so that people can fix it.
           if (error === null) setTyped(null);
         }}
       />

@@ -1,4 +1,4 @@
-// Where a local file is dropped or chosen, and how far its upload is.
+// The field to drop or choose a local file, and the progress of its upload.
 import { useRef, useState } from "preact/hooks";
 import { bytes } from "../../core/format.ts";
 import { Icon } from "../../parts/icon.tsx";

@@ -1,4 +1,4 @@
-// The dry run of what is typed: again 300 ms after the last change.
+// The dry run of the request, 300 ms after the last change.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CopraError, type DryRunPlan, type JobRequest } from "../../../client/index.ts";
 import { copra } from "../../core/service.ts";
@@ -9,13 +9,13 @@ import type { Invalid } from "./form-context.ts";
 const DELAY_MS = 300;
 
 export type Planned = {
-  /** The last plan; stays while the next one is on its way. */
+  /** The last plan. It stays until the next plan arrives. */
   readonly plan: DryRunPlan | null;
-  /** Why there is none of the present request. */
+  /** The validation error that prevents a plan of the present request. */
   readonly invalid: Invalid | null;
-  /** What else failed, such as the connection. */
+  /** Another failure, such as a lost connection. */
   readonly error: unknown;
-  /** True if the plan is that of the present request. */
+  /** True if the plan belongs to the present request. */
   readonly isCurrent: boolean;
 };
 
@@ -29,7 +29,7 @@ function fieldOf({ field, code }: CopraError): string | undefined {
   return undefined;
 }
 
-/** `source`: what the dry run plans for, as its query has it. */
+/** `source`: the assumed source, as in the query of the dry run. */
 export function usePlan(request: Json, source: object): Planned & { readonly retry: () => void } {
   const [planned, setPlanned] = useState<Planned>({ plan: null, invalid: null, error: null, isCurrent: false });
   const [round, setRound] = useState(0);

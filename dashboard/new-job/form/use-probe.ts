@@ -1,4 +1,4 @@
-// What a node finds in the source of the form.
+// A node's findings about the source of the form.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NewProbe, Probe } from "../../../client/index.ts";
 import { copra } from "../../core/service.ts";
@@ -8,17 +8,17 @@ import type { Json } from "../secrets.ts";
 
 export type Probing = {
   readonly isReading: boolean;
-  /** The probe of the present source at its end. */
+  /** The completed probe of the present source. */
   readonly probe: Probe | null;
   readonly error: unknown;
-  /** Reads the source; null while the form does not say completely where it is. */
+  /** Reads the source; null while the form lacks a part of the source's location. */
   readonly read: (() => void) | null;
 };
 
 type State = Pick<Probing, "isReading" | "probe" | "error">;
 const NONE: State = { isReading: false, probe: null, error: null };
 
-/** Only on request, but an upload is read as soon as it is complete: nobody else is asked for it. */
+/** Reads the source on request. A complete upload is read at once, because that sends no request to another server. */
 export function useProbe(request: Json, uploadKind: string): Probing {
   const [state, setState] = useState<State>(NONE);
   const abort = useRef(new AbortController());

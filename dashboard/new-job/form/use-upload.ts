@@ -20,14 +20,14 @@ export type UploadState =
 
 export type Upload = {
   readonly state: UploadState;
-  /** Starts with another file. */
+  /** Starts the upload of another file. */
   readonly start: (file: File) => void;
   readonly pause: () => void;
-  /** Continues, with the parts that the service does not have. */
+  /** Continues with the parts that the service does not have. */
   readonly resume: () => void;
 };
 
-/** `begun` gets the id of a new upload. An upload goes on while its page is shown. */
+/** Calls `begun` with the id of a new upload. The upload runs while its page is shown. */
 export function useUpload(begun: (id: string) => void): Upload {
   const [state, setState] = useState<UploadState>({ kind: "none" });
   const current = useRef<{ readonly file: File; id: string | undefined; abort: AbortController } | null>(null);

@@ -20,10 +20,10 @@ const error = (request: unknown): string => {
   return parsed.ok ? "" : parsed.error.message;
 };
 
-// ── Random states: what people can reach by the form ────────────────────────────────────────────────────────────────
+// ── Random states that people can reach with the form ───────────────────────────────────────────────────────────────
 
 const among = <Value>(...values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values);
-/** Values that people might type. A member without one here is a field that this test does not know. */
+/** Values that people might type. The test fails for a field that has no value here. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   if: among("{{ input.width }} >= 1280", "not {{ input.is_audio_only }}"),
   offset: among(0, 1.5, 60),
@@ -60,7 +60,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   "credentials.app_key_id": among("id"),
   "credentials.app_key": among("k"),
 };
-/** Fields that only some states may have: they are tested by the parser's own tests. */
+/** Fields that only some states may have. The parser's own tests cover them. */
 const LEFT_OUT = new Set([
   "hls.version",
   "encryption.key_uri",
@@ -82,7 +82,7 @@ const arbitraryOf = (field: FormField): fc.Arbitrary<unknown> => {
   return known;
 };
 
-/** A section with all that is needed, and some of the rest. */
+/** A section with all required fields and some optional fields. */
 const sectionOf = (fields: readonly FormField[], base: Json): fc.Arbitrary<Json> =>
   fc
     .tuple(
@@ -96,7 +96,7 @@ const sectionOf = (fields: readonly FormField[], base: Json): fc.Arbitrary<Json>
     )
     .map((pairs) => pairs.reduce((whole, [member, value]) => withValue(whole, member.split("."), value), base));
 
-/** What a watermark or a thumbnail needs besides, and what variants need of which similar ones are left out. */
+/** Removes a watermark without a URL. Adds variants with a quality where similar variants are dropped. */
 function repaired(params: Json): Json {
   const whole =
     valueAt(params, ["watermark", "url"]) === undefined ? withValue(params, ["watermark"], undefined) : params;
@@ -143,7 +143,7 @@ const chosen = (services: typeof STORAGES, member: string): fc.Arbitrary<Json> =
     sectionOf(fields, name === "url" ? {} : { [member]: name }),
   );
 
-/** Quality is measured of encoded videos only. */
+/** Only encoded videos have a quality report. */
 function withoutEmptyReport({ settings, ...request }: { readonly [member: string]: Json }): Json {
   const isMeasured = ({ format }: Output): boolean => ["video", "stream"].includes(kindOf(format));
   if (!isObject(settings) || outputList(request.outputs).some(isMeasured)) return { ...request, settings };
@@ -166,12 +166,12 @@ const requests: fc.Arbitrary<Json> = fc
   .map(withoutEmptyReport);
 
 describe("random states of the form", () => {
-  it("are accepted by the parser, as they are printed", () => {
+  it("makes only requests that the parser accepts, also as printed", () => {
     fc.assert(
       fc.property(requests, (request) => {
         expect(missingIn(request)).toEqual([]);
         expect(error(request)).toBe("");
-        // The placeholders are texts; Azure's key must be Base64.
+        // Placeholders are texts, but Azure's key must be Base64.
         const json = printJson(request).replace('"<api_key>"', '"a2V5"').replace('"<account>"', '"account"');
         expect(error(JSON.parse(json))).toBe("");
         expect(json).not.toContain('"hunter2"');
@@ -180,7 +180,7 @@ describe("random states of the form", () => {
     );
   });
 
-  it("are the same in all texts, and in the address", () => {
+  it("writes the same request in all texts and in the URL", () => {
     fc.assert(
       fc.property(requests, (request) => {
         const json = JSON.parse(printJson(request));
@@ -203,7 +203,7 @@ describe("random states of the form", () => {
   });
 });
 
-it("keeps what the form does not know", () => {
+it("keeps members of a request that the form does not know", () => {
   fc.assert(
     fc.property(completeBody, (body) => {
       const request = { ...(body as unknown as Json), extra: { kept: true } };
@@ -215,7 +215,7 @@ it("keeps what the form does not know", () => {
   );
 });
 
-it("plans requests that are not complete", () => {
+it("plans incomplete requests", () => {
   const storages = Object.keys(STORAGES).map((service) => (service === "url" ? { url: "" } : { service }));
   const named = { bucket: "b", region: "r", endpoint: "https://s3.example.com", bucket_id: "1", container: "abc" };
   for (const storage of storages) {
@@ -237,7 +237,7 @@ it("plans requests that are not complete", () => {
   ]);
 });
 
-it("shows no secret", () => {
+it("shows no secret in the JSON to edit", () => {
   fc.assert(
     fc.property(requests, (request) => {
       const shown = JSON.stringify(masked(request));
@@ -257,7 +257,7 @@ const PAGES = ["README.md", ...readdirSync(join(ROOT, "docs")).map((name) => `do
 
 const SECTIONS = new Set(["input", "storage", "outputs", "notification", "settings"]);
 
-/** Requests, and parts of them, in code blocks; `…` is what people have of their own. */
+/** Requests, and parts of requests, in code blocks. `…` stands for people's own values. */
 function examplesIn(page: string): [string, Json][] {
   const text = readFileSync(join(ROOT, page), "utf8");
   const blocks = [...text.matchAll(/```(?:json|sh)\n(.*?)```/gs)].map(([, block = ""]) => block.trim());
@@ -283,9 +283,9 @@ function examplesIn(page: string): [string, Json][] {
 
 describe("examples of the documentation open in the builder", () => {
   const examples = PAGES.flatMap(examplesIn);
-  it.each(examples)("%s", (_, request) => {
+  it.each(examples)("opens the example %s in the builder", (_, request) => {
     const opened = stateOfHash(hashOfRequest(request))?.request;
     expect(error(plannable({ outputs: { mp4: { path: "a.mp4" } }, ...opened }))).toBe("");
   });
-  it("are found", () => expect(examples.length).toBeGreaterThan(8));
+  it("finds the examples of the documentation", () => expect(examples.length).toBeGreaterThan(8));
 });

@@ -1,4 +1,4 @@
-// Changes of a request by its members: what the form does not know stays as it is.
+// Changes members of a request. Members that the form does not know stay as they are.
 import { isObject, type Json } from "../secrets.ts";
 
 export { isObject };
@@ -14,8 +14,8 @@ export function valueAt(value: unknown, path: Path): unknown {
 }
 
 /**
- * A copy with another value at a path. Undefined removes the member, and the objects that have become empty with it;
- * what is in the way and has no members is replaced.
+ * A copy with another value at a path. Undefined removes the member, and objects that become empty with it. A value in
+ * the path that cannot have members is replaced.
  */
 export function withValue(object: Json, path: Path, value: unknown): Json {
   const [name, ...rest] = path;
@@ -30,7 +30,7 @@ export function withValue(object: Json, path: Path, value: unknown): Json {
   return Object.fromEntries(entries);
 }
 
-/** A text of a request: numbers and booleans as text, `""` for what is none of these. */
+/** A text in a request: numbers and booleans as text, `""` for other values. */
 export const textAt = (value: unknown, path: Path): string => {
   const found = valueAt(value, path);
   return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? String(found) : "";

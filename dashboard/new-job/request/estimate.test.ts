@@ -32,11 +32,11 @@ it.each<[string, object, object | null]>([
     { video: null, audio, offset_ms: 50_000, duration_ms: 30_000 },
     { bytes: 128 * 1000 * 1.25, by: "exact", seconds: { audio: 10 } },
   ],
-])("estimates %s", (_, spec, expected) => {
+])("estimates the size of an output with %s", (_, spec, expected) => {
   expect(estimate(planOf(spec))).toEqual(expected);
 });
 
-it("has no estimate of images, and of what is not made", () => {
+it("estimates no size for images, skipped outputs and rejected outputs", () => {
   expect(estimate(planOf({}, { type: "image" }))).toBeNull();
   expect(estimate(planOf({ video: null, audio }, { skipped: true }))).toBeNull();
   const refused = { ...planOf({ video: null, audio }), refusals: [{ key: "a", error: "", error_code: "" }] };
@@ -64,6 +64,6 @@ it.each([
   [1080, 1920, "hd"],
   [1278, 718, "sd"],
   [1440, 1082, "uhd"],
-] as const)("counts %i × %i as %s", (width, height, tier) => {
+] as const)("counts %i × %i as the tier %s", (width, height, tier) => {
   expect(tierOf({ width, height })).toBe(tier);
 });

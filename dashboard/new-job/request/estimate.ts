@@ -1,4 +1,4 @@
-// How large the outputs of a plan will be, and what another service would charge for them.
+// Estimates of the sizes of a plan's outputs, and of another service's price for them.
 import type { DryRunPlan } from "../../../client/index.ts";
 import { type BitrateCodec, defaultBitrateKbps } from "../../../shared/plan/encoders/bitrates.ts";
 import type { Tier } from "../../core/list-prices.ts";
@@ -20,14 +20,14 @@ const numberAt = (value: unknown, ...path: string[]): number | null => {
   return typeof found === "number" ? found : null;
 };
 
-/** Seconds of an output: its part of the source. */
+/** Length of an output in seconds: its part of the source. */
 function secondsOf(spec: unknown, source: Source): number {
   const rest = Math.max(0, source.duration - (numberAt(spec, "offset_ms") ?? 0) / 1000);
   const asked = numberAt(spec, "duration_ms");
   return asked === null ? rest : Math.min(rest, asked / 1000);
 }
 
-/** Bitrates of steps as multiples of the default one: about a factor of two for two steps. */
+/** Bitrates of quality steps as multiples of the default bitrate: about a factor of two for two steps. */
 const QUALITY = [1, 0.4, 0.55, 0.75, 1, 1.5];
 
 type Rate = { readonly kbps: number; readonly by: Estimate["by"] };
@@ -48,7 +48,7 @@ function videoRate(video: unknown, size: { readonly width: number; readonly heig
 const isBitrateCodec = (codec: unknown): boolean =>
   typeof codec === "string" && !["copy", "prores", "prores-ks", "dnxhd"].includes(codec);
 
-/** The frame of an output without padding, as far as its size is given. */
+/** The frame size of an output without padding. The source gives the dimensions that the format leaves open. */
 function sizeOf(video: unknown, source: Source): { width: number; height: number } {
   const isTurned = source.rotation === 90 || source.rotation === 270;
   const [w, h] = isTurned ? [source.height, source.width] : [source.width, source.height];
@@ -60,7 +60,7 @@ function sizeOf(video: unknown, source: Source): { width: number; height: number
   return { width: w, height: h };
 }
 
-/** By the number of lines, whichever way the frame is turned (docs/usage.md). */
+/** The tier by the number of lines, in portrait and landscape (docs/usage.md). */
 export function tierOf({ width, height }: { readonly width: number; readonly height: number }): Tier {
   const long = Math.max(width, height);
   const lines = Math.min(width, height);
@@ -68,7 +68,7 @@ export function tierOf({ width, height }: { readonly width: number; readonly hei
   return long >= 1280 || lines >= 720 ? "hd" : "sd";
 }
 
-/** null for images, which are small, and for what the plan does not make. */
+/** The estimate of an output; null for small images, and for outputs that the plan does not make. */
 export function estimateOf(output: PlannedOutput, plan: DryRunPlan): Estimate | null {
   const { refusals: failures } = plan;
   const isRefused = failures.some(({ key }) => key === output.key);
@@ -115,7 +115,7 @@ function streamEstimate({ spec, renditions = [] }: PlannedOutput, source: Source
   return { bytes: bytesOf(kbps, source.duration) * packages, by, seconds };
 }
 
-/** A rendition has the smaller side of its format, or the source's size. */
+/** True if a rendition has the smaller side of its format, or the source's size. */
 function isNear(format: unknown, size: { readonly width: number; readonly height: number } | null): boolean {
   if (size === null) return true;
   const height = numberAt(format, "video", "size", "height");

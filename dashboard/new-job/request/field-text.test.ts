@@ -18,9 +18,9 @@ it.each([
   [field("choice", ["0", "a"]), "0", "0"],
   [field("list"), "a\n\n b ", ["a", "b"]],
   [field("numbers"), "1, 2.5,x,", [1, 2.5, "x"]],
-])("%j takes %j as %j", (of, text, value) => {
+])("the field %j takes the text %j as %j", (of, text, value) => {
   expect(parsed(of, text)).toEqual(value);
-  // What is typed stays as it is, and what is printed has the same value.
+  // The typed text stays as it is, and the printed text has the same value.
   expect(isText(of, text, value)).toBe(true);
   expect(parsed(of, printed(of, value))).toEqual(value);
 });

@@ -1,10 +1,10 @@
-// The values of fields as the texts that people type. Pure.
+// Texts that people type for the values of fields. Pure.
 import { textAt } from "./edit.ts";
 import type { FormField } from "./form-field.ts";
 
 const isNumber = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text);
 
-/** The value of a text; undefined for an empty one. What is no number stays a text, which the service refuses. */
+/** The value of a text; undefined for an empty text. An invalid number stays a text, which the service rejects. */
 export function parsed({ type, choices = [] }: FormField, text: string): unknown {
   const plain = text.trim();
   if (plain === "") return undefined;
@@ -33,6 +33,6 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
 export const printed = ({ type }: FormField, value: unknown): string =>
   Array.isArray(value) ? value.join(type === "numbers" ? ", " : "\n") : textAt(value, []);
 
-/** True if a text stands for the value: `1.` and `1` do for 1. */
+/** True if a text stands for the value: both `1.` and `1` stand for 1. */
 export const isText = (field: FormField, text: string, value: unknown): boolean =>
   JSON.stringify(parsed(field, text)) === JSON.stringify(value);

@@ -1,10 +1,10 @@
-// A field of the form: a member of a request, with what people need to know about it.
+// A field of the form: a member of a request, with the texts that people need.
 
 export type FormField = {
   /** The member, with `.` between names: `hls.path`. */
   readonly member: string;
   readonly label: string;
-  /** `list`: texts, one on each line; `numbers`: with commas between them. */
+  /** `list`: texts, each on a line of its own; `numbers`: separated by commas. */
   readonly type: "text" | "number" | "flag" | "choice" | "list" | "numbers" | "secret";
   readonly choices?: readonly string[];
   /** An example, shown while the field is empty. */

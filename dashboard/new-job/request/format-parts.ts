@@ -1,11 +1,11 @@
-// A format as its parts: container, tokens of the video and the audio, options.
+// The parts of a format: container, tokens of the video and the audio, options.
 import { AUDIO_CHOICES, CHANNELS, VIDEO_CHOICES } from "../../../shared/format/codecs.ts";
 import { CONTAINERS_BY_NAME, isImageContainer, TRACK_CONTAINER_TRAITS } from "../../../shared/format/containers.ts";
 import { PRESETS } from "../../../shared/format/presets.ts";
 
 export type Slot = "size" | "codec" | "rate" | "fps" | "audio" | "audioRate" | "channels";
 
-/** Which text is a token of a slot. */
+/** Patterns for the tokens of each slot. */
 export const TOKENS: Readonly<Record<Slot, RegExp>> = {
   size: new RegExp(`^(?:${[...PRESETS.keys()].join("|")}|\\d*x\\d+|\\d+x)$`, "i"),
   codec: new RegExp(`^(?:${[...VIDEO_CHOICES, "x", "novideo"].join("|")}|prores_ks)$`, "i"),
@@ -17,7 +17,7 @@ export const TOKENS: Readonly<Record<Slot, RegExp>> = {
 };
 const UNDERSCORED = /(prores|amr|pcm)_(ks|nb|s16le|u8|alaw)/gi;
 
-/** Names with `_`, which otherwise separates tokens. */
+/** The text with hyphens in the names that contain `_`, because `_` separates tokens. */
 export const hyphenated = (text: string): string => text.replaceAll(UNDERSCORED, "$1-$2");
 
 export type Parts = {
@@ -52,5 +52,5 @@ export function textOf({ name, video, audio, options }: Parts): string {
   return [name, ...segments].join(":").replace(/(?<!:):+$/, "");
 }
 
-/** Tokens of a track that is not encoded. */
+/** Matches tokens of a track that is not encoded. */
 export const OFF = /^(?:x|copy|novideo|noaudio)$/i;

@@ -26,7 +26,7 @@ it.each<[string, Slot, string, string]>([
   ["jpg", "size", "320x", "jpg:320x"],
   ["jpg:320x", "rate", "quality=3", "jpg:320x::quality=3"],
   ["jpg:::quality=3", "size", "320x", "jpg:320x::quality=3"],
-])("changes %s: %s to %j", (format, slot, text, changed) => {
+])("sets a slot of the format %s: %s to %j", (format, slot, text, changed) => {
   expect(withSlot(format, slot, text)).toBe(changed);
 });
 
@@ -41,7 +41,7 @@ it.each([
   ["mp4:720p:96k:quality=4", "jpg", "jpg:720p::quality=4"],
   ["jpg:320x::quality=4", "png", "png:320x"],
   ["jpg:320x", "mp4", "mp4:320x"],
-])("moves %s to %s", (format, container, changed) => {
+])("changes the container of %s to %s", (format, container, changed) => {
   expect(withContainer(format, container)).toBe(changed);
 });
 
@@ -51,11 +51,11 @@ it.each([
   ["wmv", false],
   ["mov:prores", false],
   ["mp4:copy", false],
-])("offers a VMAF for %s: %s", (format, isOffered) => {
+])("offers a VMAF for the format %s: %s", (format, isOffered) => {
   expect((choicesOf(format).rate ?? []).includes("quality=vmaf93")).toBe(isOffered);
 });
 
-it("keeps formats valid, whatever is chosen from the lists", () => {
+it("keeps a format valid for all choices from the lists", () => {
   const valid = (format: string): string => {
     const parsed = parseFormat(format);
     return parsed.ok ? "" : `${format}: ${parsed.error.message}`;
@@ -76,7 +76,7 @@ it("keeps formats valid, whatever is chosen from the lists", () => {
   );
 });
 
-it("finds what a format has, and setting it changes nothing", () => {
+it("reads the parts of a format, and setting them again changes nothing", () => {
   fc.assert(
     fc.property(formatSpecs, (spec) => {
       const format = printFormat(spec);

@@ -1,4 +1,4 @@
-// The parts of a format that people choose from lists: each is a token of its text, and the others stay.
+// The parts of a format that people choose from lists. A change replaces a token of the text and keeps the others.
 import { CHANNELS, VIDEO_TRAITS, VMAF_CODECS } from "../../../shared/format/codecs.ts";
 import {
   CONTAINERS_BY_NAME,
@@ -22,7 +22,7 @@ export function slotOf(format: string, slot: Slot): string {
   return found ?? (slot === "rate" ? options.find((token) => TOKENS.rate.test(token)) : undefined) ?? "";
 }
 
-/** The format with another text in a slot; empty for the default. What is not possible with it is left out. */
+/** The format with another text in a slot; empty for the default. Tokens that are impossible with it are removed. */
 export function withSlot(format: string, slot: Slot, given: string): string {
   const parts = partsOf(format);
   const text = hyphenated(given);
@@ -37,14 +37,14 @@ export function withSlot(format: string, slot: Slot, given: string): string {
   return fitted({ ...parts, video, options }, "video", slot === "codec" && text !== slotOf(format, slot));
 }
 
-/** A track that gets a size is not off or copied. */
+/** Removes the tokens for a disabled or copied track if the track gets another property. */
 const withoutOff = (list: readonly string[], slot: Slot): readonly string[] =>
   slot === "codec" || slot === "audio" ? list : list.filter((token) => !OFF.test(token));
 
-/** The container, as it is written. */
+/** The container as the format spells it. */
 export const containerOf = (format: string): string => format.split(":")[0] ?? "";
 
-/** Another container; tokens that cannot be in it are left out. */
+/** The format with another container, without tokens that the container does not allow. */
 export function withContainer(format: string, name: string): string {
   const parts = partsOf(format);
   const wasImage = layoutOf(parts.name) === "image";
@@ -53,7 +53,7 @@ export function withContainer(format: string, name: string): string {
 
 export type Choices = Readonly<Partial<Record<Slot, readonly string[]>>>;
 
-/** What can be chosen in a format, without the default. */
+/** The choices for a format, without the default. */
 export function choicesOf(format: string): Choices {
   const container = CONTAINERS_BY_NAME.get(containerOf(format).toLowerCase());
   if (container === undefined) return {};
@@ -94,9 +94,9 @@ export function choicesOf(format: string): Choices {
 }
 
 const QUALITIES = [1, 2, 3, 4, 5].map((step) => `quality=${step}`);
-/** From what is good on small screens to what looks like the source. */
+/** From good on small screens to visually equal to the source. */
 const VMAFS = [80, 85, 90, 93, 95, 97];
 const AUDIO_KBPS = [12, 32, 64, 96, 128, 160, 192, 256, 320];
 
-/** All containers, those of video first. */
+/** All containers, video containers first. */
 export const CONTAINER_NAMES: readonly string[] = [...new Set(CONTAINERS_BY_NAME.values())];

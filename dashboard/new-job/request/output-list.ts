@@ -1,18 +1,18 @@
-// The outputs of a request as a list, in which each has its format and its name in error messages.
+// The outputs of a request as a list with formats, and with the names that error messages use.
 import { CONTAINERS_BY_NAME, IMAGE_CONTAINER_TRAITS, isImageContainer } from "../../../shared/format/containers.ts";
 import type { Json } from "../secrets.ts";
 import { isObject } from "./edit.ts";
 
 export type Output = {
-  /** The property name in `outputs`, as it is written. */
+  /** The property name in `outputs` as the request spells it. */
   readonly format: string;
-  /** The parameters; what is no object is kept as it is, until a parameter is set. */
+  /** The parameters. A value that is not an object stays until a parameter is set. */
   readonly params: unknown;
-  /** True if it is in an array, even alone: then its key has a number. */
+  /** True for an output in an array, even alone: its key has a number. */
   readonly isListed?: boolean;
 };
 export type NamedOutput = Output & {
-  /** As in error messages and keys: `mp4:720p`, or `mp4:720p:2` in an array. */
+  /** The name in error messages and keys: `mp4:720p`, or `mp4:720p:2` in an array. */
   readonly name: string;
 };
 
@@ -26,7 +26,7 @@ export function outputList(outputs: unknown): NamedOutput[] {
   );
 }
 
-/** The section of a request. Outputs with the same format become an array, at the place of the first. */
+/** The `outputs` section of a request. Outputs with the same format become an array, at the place of the first. */
 export function outputsSection(list: readonly Output[]): Json {
   const byFormat = Map.groupBy(list, ({ format }) => format);
   return Object.fromEntries(
@@ -39,7 +39,7 @@ export function outputsSection(list: readonly Output[]): Json {
 
 export type OutputKind = "video" | "audio" | "image" | "animated" | "stream";
 
-/** What parameters an output has. */
+/** The kind of an output, which decides its parameters. */
 export function kindOf(format: string): OutputKind {
   const [name = "", ...segments] = format.toLowerCase().split(":");
   if (name === "httpstream") return "stream";
@@ -51,7 +51,7 @@ export function kindOf(format: string): OutputKind {
 
 const EXTENSIONS: Readonly<Record<string, string>> = { mpegts: "ts", asf: "wmv", webp_anim: "webp", jpeg: "jpg" };
 
-/** A file name for a new output that no other one has. */
+/** A file name for a new output that no other output has. */
 export function newPath(format: string, list: readonly Output[]): string {
   const [container = "mp4", ...segments] = format.split(":");
   const detail = segments
@@ -67,10 +67,10 @@ export function newPath(format: string, list: readonly Output[]): string {
   }
 }
 
-/** WebVTT files are named as their images, without counter and extension. */
+/** The name of an image's WebVTT file: without counter and extension. */
 const stemOf = (path: string): string => path.replace(/(?:-%0\dd)?\.[^./]*$/, "");
 
-/** What people add by one button. */
+/** Outputs that people add with a button. */
 export const NEW_OUTPUTS: readonly {
   readonly label: string;
   readonly format: string;
@@ -87,7 +87,7 @@ export const NEW_OUTPUTS: readonly {
   },
 ];
 
-/** The list with another output of this kind. */
+/** The list with an additional output. */
 export function withOutput(list: readonly Output[], format: string, params: Json): Output[] {
   if (kindOf(format) !== "stream") return [...list, { format, params: { path: newPath(format, list), ...params } }];
   const others = list.filter((output) => kindOf(output.format) === "stream").length;

@@ -1,11 +1,11 @@
-// Requests that are not complete yet: what is missing, and what stands for it in a dry run.
+// Incomplete requests: missing fields, and stand-ins for a dry run.
 import type { Json } from "../secrets.ts";
 import { isObject, type Path, textAt, withValue } from "./edit.ts";
 import { outputList } from "./output-list.ts";
 
 export type Missing = { readonly field: string; readonly message: string };
 
-/** Secrets by the service that needs them. */
+/** Secrets of each service. */
 const CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
   azure: ["account", "api_key"],
   backblaze: ["app_key_id", "app_key"],
@@ -14,7 +14,7 @@ const KEYS = ["access_key_id", "secret_access_key"];
 const keysOf = (service: string): readonly string[] =>
   service === "coconut" ? [] : Object.hasOwn(CREDENTIALS, service) ? (CREDENTIALS[service] ?? KEYS) : KEYS;
 
-/** The fields without which a request is not valid, and that have no value yet. */
+/** The fields that a valid request needs, as paths. */
 function requiredFields({ input, storage, notification }: Json): string[][] {
   const source = textAt(input, ["service"]);
   const target = textAt(storage, ["service"]);
@@ -30,7 +30,7 @@ function requiredFields({ input, storage, notification }: Json): string[][] {
   ];
 }
 
-/** What must be filled in before the request can be sent. */
+/** The fields that must be filled in before the request can be sent. */
 export function missingIn(request: Json): Missing[] {
   const empty = requiredFields(request)
     .filter((path) => textAt(request, path) === "")
@@ -50,7 +50,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   "storage.credentials.api_key": "a2V5",
 };
 
-/** The request for a dry run. Files that are still being uploaded do not matter to it. */
+/** The request for a dry run. A file that is still being uploaded does not matter. */
 export function plannable(request: Json): Json {
   const complete = requiredFields(request).reduce<Json>((whole, path: Path) => {
     const field = path.join(".");
@@ -68,6 +68,9 @@ export function plannable(request: Json): Json {
   };
 }
 
-/** True if a field is meant by the error of another: an error of `storage` concerns no field of it. */
+/**
+ * True if an error about `refused` concerns the field or a part of its value. An error about `storage` concerns no
+ * field inside it.
+ */
 export const isField = (field: string, refused: string | undefined): boolean =>
   refused !== undefined && (refused === field || refused.startsWith(`${field}.`));

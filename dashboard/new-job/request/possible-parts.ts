@@ -1,4 +1,4 @@
-// Which tokens are possible together; the others are left out.
+// Removes tokens that are impossible together.
 import {
   AUDIO_TRAITS,
   type AudioCodec,
@@ -17,7 +17,10 @@ import {
 import { MAX_ANIMATED_WIDTH, PRESETS } from "../../../shared/format/presets.ts";
 import { layoutOf, OFF, type Parts, TOKENS, textOf } from "./format-parts.ts";
 
-/** The text of parts, without what is not possible with their container and codecs. `kept`: the track that stays. */
+/**
+ * The text of the parts, without tokens that are impossible with their container and codecs. `kept`: the track that
+ * stays.
+ */
 export function fitted(parts: Parts, kept: "video" | "audio", isOther = false): string {
   const { name } = parts;
   const container = CONTAINERS_BY_NAME.get(name.toLowerCase());
@@ -48,7 +51,7 @@ export function fitted(parts: Parts, kept: "video" | "audio", isOther = false): 
 const isOneOf = <Name extends string>(names: readonly Name[], text: string): text is Name =>
   names.some((name) => name === text);
 
-/** The codec of the video; null if it is off or copied. */
+/** The codec of the video; null if the video is disabled or copied. */
 export function videoCodecOf({ video }: Parts, container: TrackContainer): VideoCodec | null {
   const token = video.find((one) => TOKENS.codec.test(one))?.toLowerCase();
   const known = TRACK_CONTAINER_TRAITS[container].video;
@@ -70,7 +73,7 @@ function possibleVideo(parts: Parts, container: TrackContainer): string[] {
     .toSorted((one, other) => Number(TOKENS.size.test(other)) - Number(TOKENS.size.test(one)));
 }
 
-/** Of another codec or container, only those that all have. */
+/** The possible options. For another codec or container, only options that all of them have. */
 function possibleOptions(parts: Parts, container: TrackContainer, isOther: boolean): string[] {
   const codec = videoCodecOf(parts, container);
   if (codec !== null && !isOther) return parts.options;
@@ -84,7 +87,7 @@ function possibleOptions(parts: Parts, container: TrackContainer, isOther: boole
   });
 }
 
-/** The codec of the audio; null if it is off or copied. */
+/** The codec of the audio; null if the audio is disabled or copied. */
 export function audioCodecOf(parts: Parts, container: TrackContainer): AudioCodec | null {
   const token = parts.audio.find((one) => TOKENS.audio.test(one))?.toLowerCase();
   const { audio: known, audioWithVideo = {} } = TRACK_CONTAINER_TRAITS[container];
@@ -110,7 +113,7 @@ function possibleAudio(parts: Parts, container: TrackContainer): string[] {
   });
 }
 
-/** True if the codec has this bitrate, in kbit/s. */
+/** True if the codec supports this bitrate, in kbit/s. */
 export function isBitrate(codec: AudioCodec, kbps: number): boolean {
   const limits = AUDIO_TRAITS[codec].kbps;
   if (limits === null) return false;

@@ -16,7 +16,7 @@ function withPlaceholders(request: Json): unknown {
   return walk(masked(request), "");
 }
 
-/** A word that no line of the text is. */
+/** A word that is not a line of the text. */
 const endWord = (text: string): string => (text.split("\n").includes("JOB") ? "END_OF_JOB" : "JOB");
 const hereDocument = (text: string): string => `<<'${endWord(text)}'\n${text}\n${endWord(text)}`;
 
@@ -24,14 +24,14 @@ export function printCurl(request: Json, service: string): string {
   return `curl -u "$COPRA_KEY:" ${shellQuote(`${service}/v2/jobs`)} -d @- ${hereDocument(printJson(request))}`;
 }
 
-/** With a local file as the source, if it was uploaded. */
+/** The source is a local file if it was uploaded. */
 export function printCli(request: Json, file: string | null): string {
   const { input, ...rest } = request;
   if (!isObject(input) || !("upload" in input)) return `copra encode -f - ${hereDocument(printJson(request))}`;
   return `copra encode ${shellQuote(file ?? "video.mov")} -f - ${hereDocument(printJson(rest))}`;
 }
 
-/** Secrets are read from the environment. */
+/** The program reads secrets from the environment. */
 export function printTypeScript(request: Json, service: string): string {
   const body = printJson(request)
     .replaceAll(/"<(\w+)>"/g, (_, name: string) => `process.env.${name.toUpperCase()} ?? ""`)

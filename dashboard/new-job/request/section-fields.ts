@@ -19,7 +19,7 @@ export type Service = { readonly label: string; readonly fields: readonly FormFi
 const ENDPOINT = text("endpoint", "Endpoint", { first: true, example: "https://s3.example.com" });
 const PATH_STYLE = flag("force_path_style", "Bucket in the path of URLs");
 
-/** Where buckets are, by the name of their service. */
+/** Locations of buckets, by the name of their service. */
 const PLACES: Readonly<Record<string, { readonly label: string; readonly fields: readonly FormField[] }>> = {
   s3: { label: "Amazon S3", fields: [BUCKET, REGION] },
   gcs: { label: "Google Cloud Storage", fields: [BUCKET] },
@@ -67,7 +67,7 @@ export const STORAGES: Readonly<Record<string, Service>> = {
   },
 };
 
-/** Buckets that sources can be in. */
+/** Bucket services that sources can be in. */
 export const SOURCES: Readonly<Record<string, Service>> = Object.fromEntries(
   Object.entries(PLACES).map(([name, { label, fields }]) => [
     name,

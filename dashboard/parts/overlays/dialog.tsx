@@ -1,10 +1,10 @@
-// Modal dialogs: the browser's own, which keep the focus and close with Escape.
+// Modal dialogs of the browser, which trap the focus and close with Escape.
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "../icon.tsx";
 
-/** A modal dialog that is open while it is rendered. `close` is called when the person wants to leave it. */
+/** A modal dialog, open while it is rendered. Calls `close` when the person closes it. */
 export function Dialog({
   title,
   close,
@@ -24,7 +24,7 @@ export function Dialog({
     element?.showModal();
     return () => {
       element?.close();
-      // The element is removed, so that the browser does not return the focus itself.
+      // The browser does not return the focus, because the element is removed.
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
@@ -38,7 +38,7 @@ export function Dialog({
       class={wide ? "wide" : undefined}
       aria-labelledby={id}
       onCancel={cancel}
-      // A click beside it: the dialog itself has no padding.
+      // A click beside the dialog hits this element: the dialog has no padding.
       onClick={(event) => event.target === dialog.current && close()}
       onKeyDown={(event) => event.key === "Escape" && cancel(event)}
     >
@@ -58,15 +58,15 @@ export function Dialog({
 type Question = {
   readonly title: string;
   readonly text: ComponentChildren;
-  /** The word on the button that does it, such as "Cancel 3 jobs". */
+  /** The text of the button for the action, such as "Cancel 3 jobs". */
   readonly action: string;
-  /** True if it cannot be undone. */
+  /** True if the action cannot be undone. */
   readonly danger?: boolean;
   readonly answer: (confirmed: boolean) => void;
 };
 const question = signal<Question | null>(null);
 
-/** Asks before something is done; resolves with whether the person confirmed. */
+/** Asks before an action. Resolves with true if the person confirmed. */
 export function confirm(asked: Omit<Question, "answer">): Promise<boolean> {
   question.peek()?.answer(false);
   return new Promise((resolve) => {
@@ -80,7 +80,7 @@ export function confirm(asked: Omit<Question, "answer">): Promise<boolean> {
   });
 }
 
-/** Where `confirm` asks; once in the app. */
+/** The dialog of `confirm`; once in the app. */
 export function ConfirmDialog() {
   const asked = question.value;
   if (asked === null) return null;

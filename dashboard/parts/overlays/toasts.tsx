@@ -1,4 +1,4 @@
-// Short messages about what just happened, at the edge of the page.
+// Short messages about recent events, at the edge of the page.
 import { signal } from "@preact/signals";
 import { Icon } from "../icon.tsx";
 
@@ -11,7 +11,7 @@ const remove = (id: number): void => {
   toasts.value = toasts.peek().filter((other) => other.id !== id);
 };
 
-/** Reports what was done, or what failed: that stays until it is closed. */
+/** Reports a completed action, or an error. An error stays until the person closes it. */
 export function toast(text: string, kind: Toast["kind"] = "done"): void {
   last += 1;
   const id = last;
@@ -19,11 +19,11 @@ export function toast(text: string, kind: Toast["kind"] = "done"): void {
   if (kind === "done") setTimeout(() => remove(id), SHOWN_MS);
 }
 
-/** The same for an error. */
+/** Reports an error. */
 export const toastError = (error: unknown): void =>
   toast(error instanceof Error ? error.message : String(error), "failed");
 
-/** Where they appear; once in the app. */
+/** The place for the messages; once in the app. */
 export function Toasts() {
   return (
     <div class="toasts" role="status">

@@ -1,4 +1,4 @@
-// The buttons of the player. Each has a key, which its title names.
+// The buttons of the player. Each button has a key, which its title names.
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { timecode } from "../../core/format.ts";
@@ -42,7 +42,7 @@ export function Controls({ stage, divider, full }: Props) {
   );
 }
 
-/** Alone, because it changes with each frame. */
+/** A component of its own, because it changes with each frame. */
 function Clock({ stage: { leader } }: { readonly stage: Stage }) {
   return (
     <span class="time">
@@ -52,7 +52,7 @@ function Clock({ stage: { leader } }: { readonly stage: Stage }) {
   );
 }
 
-/** What only a comparison has. */
+/** Controls that only a comparison has. */
 function CompareBar({ stage, divider }: Omit<Props, "full">) {
   const { front, shiftFrames, view } = stage;
   const onInput = ({ currentTarget }: Event): void => {

@@ -1,4 +1,4 @@
-// One medium on the screen: a video element, what plays it, and its state as signals.
+// A medium on the screen: a video element, its engine, and its state as signals.
 import { signal } from "@preact/signals";
 import type { Medium, Problem } from "../messages.ts";
 import { examine, reasonOf } from "./diagnose.ts";
@@ -6,12 +6,12 @@ import type { Engine, EngineEvents, Failure } from "./engines/engine.ts";
 import { openFile } from "./engines/file-engine.ts";
 import { frameSecondsOf } from "./steps.ts";
 
-/** How many timestamps of frames are remembered. */
+/** Number of recent frame timestamps to remember. */
 const SEEN = 24;
 
 export type Deck = ReturnType<typeof createDeck>;
 
-/** Begins to load a medium. `report` gets, once, why it does not play. */
+/** Starts to load a medium. Calls `report` at most once, with the reason why the medium does not play. */
 export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medium">) => void) {
   const video = document.createElement("video");
   video.playsInline = true;
@@ -19,15 +19,15 @@ export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medi
   video.tabIndex = -1;
   const seen: number[] = [];
   const state = {
-    /** Seconds of the medium. */
+    /** Position in the medium, in seconds. */
     time: signal(0),
-    /** Its length as far as it is known: it grows while a stream is encoded. */
+    /** The known length in seconds. It grows while a stream is encoded. */
     length: signal(0),
     isPlaying: signal(false),
-    /** True if it waits for data. */
+    /** True while the medium waits for data. */
     isWaiting: signal(true),
     hasEnded: signal(false),
-    /** The timestamp of the frame that is shown; null for audio, or before the first frame. */
+    /** The timestamp of the visible frame; null for audio, or before the first frame. */
     frame: signal<number | null>(null),
     size: signal<{ width: number; height: number } | null>(null),
     qualities: signal<readonly string[]>([]),
@@ -52,7 +52,7 @@ export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medi
     state.time.value = video.currentTime;
     state.isPlaying.value = !video.paused;
     state.hasEnded.value = video.ended;
-    // HAVE_FUTURE_DATA; at the end there is none.
+    // 3 is HAVE_FUTURE_DATA; there is no future data at the end.
     state.isWaiting.value =
       video.seeking || (video.readyState < 3 && !video.ended && !(video.paused && video.readyState === 2));
     const { videoWidth: width, videoHeight: height } = video;
@@ -96,7 +96,7 @@ export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medi
     medium,
     video,
     ...state,
-    /** Where in the source of the job its time 0 is, in seconds. */
+    /** The position of the medium's time 0 in the source of the job, in seconds. */
     offset: () => medium.offset - (engine?.ahead() ?? 0),
     frameSeconds: () => frameSecondsOf(medium.frameRate, seen),
     chooseQuality: (quality: number) => {
@@ -110,7 +110,7 @@ export function createDeck(medium: Medium, report: (problem: Omit<Problem, "medi
   };
 }
 
-/** hls.js and dash.js are loaded only for what needs them. */
+/** Opens the engine for a medium. hls.js and dash.js are loaded only for media that need them. */
 async function openEngine(video: HTMLVideoElement, { kind, source }: Medium, events: EngineEvents): Promise<Engine> {
   if (kind === "file" || typeof source !== "string") return openFile(video, source, events);
   if (kind === "hls") return (await import("./engines/hls-engine.ts")).openHls(video, source, events);

@@ -1,13 +1,13 @@
-// Why a medium does not play, as far as a page can learn it.
+// The reason why a medium does not play, as far as a page can find it.
 import type { Reason } from "../messages.ts";
 
 /**
- * What two requests for the same URL found: the status of the one that pages may read, or null if the browser withholds
- * it; and whether the storage answered at all.
+ * The result of two requests for the same URL. `status`: the status that the page may read, or null if the browser
+ * withholds it. `answers`: true if the storage answered at all.
  */
 export type Finding = { readonly status: number | null; readonly answers: boolean };
 
-/** `needsCors`: whether the player must read the bytes itself, as for streams. */
+/** `needsCors`: the player must read the bytes itself, as for streams. */
 export function reasonOf({ status, answers }: Finding, needsCors: boolean): Reason {
   if (status === null) return answers ? (needsCors ? "cors" : "unclear") : "unreachable";
   if (status === 401 || status === 403) return "denied";
@@ -17,7 +17,7 @@ export function reasonOf({ status, answers }: Finding, needsCors: boolean): Reas
 
 const LIMIT_MS = 10_000;
 
-/** Asks for the first byte of what does not play. */
+/** Requests the first byte of a medium that does not play. */
 export async function examine(url: string): Promise<Finding> {
   const ask = async (mode: RequestMode): Promise<number | null> => {
     const abort = new AbortController();

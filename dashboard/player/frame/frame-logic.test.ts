@@ -6,9 +6,9 @@ import { parseThumbnails, thumbnailAt } from "./thumbnails.ts";
 import { moved, WHOLE, zoomed } from "./zoom.ts";
 
 describe("steps", () => {
-  it.each([23.976, 25, 29.97, 59.94, 120])("reach each frame once at %d frames a second", (rate) => {
+  it.each([23.976, 25, 29.97, 59.94, 120])("steps to each frame once at %d frames a second", (rate) => {
     const seconds = 1 / rate;
-    /** The frame that a player shows at a time; its timestamps are rounded to microseconds. */
+    /** The visible frame at a time. Players round timestamps to microseconds. */
     const frameAt = (time: number): number => Math.floor((time + 1e-6) / seconds);
     const shown = (frame: number): number => Math.round(frame * seconds * 1e6) / 1e6;
     for (let frame = 1; frame < 500; frame++) {
@@ -23,7 +23,7 @@ describe("steps", () => {
     ["timestamps", null, [0, 0.04, 0.12, 0.08, 0.04], 0.04],
     ["nothing", null, [], 1 / 25],
     ["jumps alone", null, [1, 9], 1 / 25],
-  ])("take the duration of a frame from %s", (_, rate, seen, seconds) => {
+  ])("takes the duration of a frame from %s", (_, rate, seen, seconds) => {
     expect(frameSecondsOf(rate, seen)).toBeCloseTo(seconds, 6);
   });
 });
@@ -37,12 +37,12 @@ describe("two media in step", () => {
     ["a little behind", 12.95, 1.05, null],
     ["ahead", 13.3, 0.9, null],
     ["far behind", 2, 1, 13],
-  ])("%s", (_, follower, rate, seek) => {
+  ])("corrects the speed or position of a follower that is %s", (_, follower, rate, seek) => {
     const next = correction({ ...pair, follower });
     expect([Number(next.rate.toFixed(6)), next.seek]).toEqual([rate, seek]);
   });
 
-  it("come together from any distance, at any speed", () => {
+  it("brings two media together from any distance, at any speed", () => {
     for (const rate of [0.25, 1, 2]) {
       let [leader, follower] = [5, 5.35];
       for (let frame = 0; frame < 60 * 20; frame++) {
@@ -55,7 +55,7 @@ describe("two media in step", () => {
   });
 });
 
-it("an enlarged view never shows what is beyond the video", () => {
+it("never shows an area beyond the video in an enlarged view", () => {
   const far = moved(zoomed(zoomed(WHOLE, 1), 1), 9, -9);
   expect(far).toEqual({ scale: 4, x: 1.5, y: -1.5 });
   expect(zoomed(far, -1)).toEqual({ scale: 2, x: 0.5, y: -0.5 });
@@ -87,6 +87,6 @@ it.each([
   ["a stream without CORS", { status: null, answers: true }, true, "cors"],
   ["a file without CORS", { status: null, answers: true }, false, "unclear"],
   ["nowhere", { status: null, answers: false }, false, "unreachable"],
-])("explains what is %s", (_, finding, needsCors, reason) => {
+])("finds the reason why a medium does not play: %s", (_, finding, needsCors, reason) => {
   expect(reasonOf(finding, needsCors)).toBe(reason);
 });

@@ -1,5 +1,5 @@
-// The player: a page in a sandboxed frame, without cookies and without access to the page around it, because it reads
-// media and playlists of other sites.
+// The player: a page in a sandboxed frame, without cookies and without access to the page around it. It is isolated
+// because it reads media and playlists of other sites.
 import { render } from "preact";
 import { type FromFrame, parseToFrame } from "../messages.ts";
 import { Player } from "./player.tsx";
@@ -7,7 +7,7 @@ import { createStage, type Stage } from "./stage.ts";
 import "../../parts/tokens.css";
 import "./frame.css";
 
-/** Of the document's URL; the frame itself has none. */
+/** The origin of the document's URL; the frame's own origin is opaque. */
 const { origin } = location;
 const root = document.getElementById("player");
 let stage: Stage | undefined;

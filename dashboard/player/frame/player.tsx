@@ -1,4 +1,4 @@
-// The player on its page: the video, or two, and the controls.
+// The page of the player: one or two videos, and the controls.
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Controls } from "./controls.tsx";
@@ -8,9 +8,9 @@ import type { Stage } from "./stage.ts";
 type Props = {
   readonly stage: Stage;
   readonly sized: (size: { readonly width: number; readonly height: number }) => void;
-  /** A key that is not the player's. */
+  /** Called with keys that the player does not use. */
   readonly passKey: (key: string) => void;
-  /** Given what to call for a key that was pressed outside. */
+  /** Gets a function that the caller calls for keys pressed outside of the frame. */
   readonly takeKeys: (press: (key: string) => void) => void;
 };
 
@@ -46,14 +46,14 @@ export function Player({ stage, sized, passKey, takeKeys }: Props) {
   );
 }
 
-/** The keyboard of the player. */
+/** A skip by keyboard. */
 const SKIP_SECONDS = 5;
-/** By how much of the view a key moves its content. */
+/** The share of the view by which a key moves the content. */
 const MOVE = 0.1;
 
 type Pressed = { readonly key: string; readonly shiftKey: boolean };
 
-/** What a key does; null if the player does not know it. `full`: shows the player on the whole screen. */
+/** The action of a key; null if the player does not use the key. `full`: shows the player on the whole screen. */
 function actionOf({ key, shiftKey }: Pressed, stage: Stage, full: () => void): (() => void) | null {
   if (shiftKey && key.startsWith("Arrow")) return moveBy(key, stage);
   const actions: Readonly<Record<string, () => void>> = {

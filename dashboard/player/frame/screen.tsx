@@ -1,4 +1,5 @@
-// The video; or two of them, one above the other, of which a divider shows the left and the right part.
+// The video. In a comparison, two videos lie on top of each other: a divider separates the visible left and right
+// parts.
 import { type Signal, useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Deck } from "./deck.ts";
@@ -67,7 +68,7 @@ function Labels({ stage: { leader, follower, front } }: { readonly stage: Stage 
   );
 }
 
-/** A notice while the video waits, but only if it lasts. */
+/** A notice while the video waits for long. */
 function Waiting({ stage: { decks, leader, wantsToPlay } }: { readonly stage: Stage }) {
   const waits = decks.some(({ isWaiting, failed }) => isWaiting.value && !failed.value);
   if (decks.some(({ failed }) => failed.value)) return <p class="notice">It cannot be played here.</p>;
@@ -77,7 +78,7 @@ function Waiting({ stage: { decks, leader, wantsToPlay } }: { readonly stage: St
   return <p class="notice late">{isAtEnd ? "Waiting for the encoder …" : "Loading …"}</p>;
 }
 
-/** Moves the divider, or an enlarged view; a click plays or pauses. */
+/** Moves the divider or an enlarged view. A click plays or pauses. */
 function drag(event: PointerEvent, screen: HTMLElement, stage: Stage, divider: Signal<number>): void {
   const { left, width, height } = screen.getBoundingClientRect();
   const isOnDivider = Math.abs(event.clientX - left - (divider.value / 100) * width) < 24;

@@ -1,11 +1,11 @@
-// The seek bar, with thumbnails if there are some.
+// The seek bar, with thumbnails if available.
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { timecode } from "../../core/format.ts";
 import type { Stage } from "./stage.ts";
 import { parseThumbnails, type Thumbnail, thumbnailAt } from "./thumbnails.ts";
 
-/** The largest side of a shown thumbnail, in CSS pixels. */
+/** The largest side of a visible thumbnail, in CSS pixels. */
 const SHOWN_PX = 160;
 
 export function SeekBar({ stage }: { readonly stage: Stage }) {
@@ -78,7 +78,7 @@ function showPart({ style }: HTMLElement, { url, part }: Thumbnail): void {
   style.setProperty("zoom", part ? String(scale) : "1");
 }
 
-/** The thumbnails of a WebVTT file; none if it cannot be read. */
+/** The thumbnails of a WebVTT file; empty if the file cannot be read. */
 function useThumbnails(url: string | null): readonly Thumbnail[] {
   const [thumbnails, setThumbnails] = useState<readonly Thumbnail[]>([]);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What is on the screen, one medium or two in step, and what can be done with it.
+// The stage: one medium, or two media in step, with the actions of the player.
 import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Opening, Problem } from "../messages.ts";
 import { createDeck, type Deck } from "./deck.ts";
@@ -10,7 +10,7 @@ export const SPEEDS = [0.25, 0.5, 1, 1.5, 2];
 
 export type Stage = ReturnType<typeof createStage>;
 
-/** Begins to load the media. The last one leads: its clock is the stage's, and its audio is heard. */
+/** Starts to load the media. The last medium leads: its clock is the stage's, and its audio is audible. */
 export function createStage(opening: Opening, report: (problem: Problem) => void) {
   const decks = opening.media.map((medium, index) =>
     createDeck(medium, (problem) => report({ medium: index, ...problem })),
@@ -23,9 +23,9 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
   const wantsToPlay = signal(false);
   const rate = signal(1);
   const muted = signal(false);
-  /** Which of two media is heard and, unless both are shown, seen. */
+  /** The audible medium. With `both`, both media are visible; otherwise only this medium. */
   const front = signal<"both" | "first" | "last">("both");
-  /** How many of its frames the first medium is shifted by. */
+  /** The shift of the first medium, in its frames. */
   const shiftFrames = signal(0);
   const view = signal(WHOLE);
 
@@ -40,7 +40,7 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
     leader.time.value = target;
     follow(target);
   };
-  /** Shows frames of both media that belong together. */
+  /** Seeks both media to corresponding frames. */
   const align = (step: -1 | 0 | 1): void => {
     const shown = leader.frame.value ?? leader.time.value;
     seek(stepTarget(shown, leader.frameSeconds(), step));
@@ -96,7 +96,7 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
       shiftFrames.value += frames;
       follow(leader.time.value);
     },
-    /** From both to the first alone, to the last alone, and so on between these two. */
+    /** Shows only the first medium; further calls switch between the last and the first medium. */
     swap: () => {
       front.value = front.value === "first" ? "last" : "first";
     },
@@ -121,7 +121,7 @@ const clampTo = ({ length }: Deck, seconds: number): number => {
   return Math.max(0, end > 0 ? Math.min(seconds, end) : seconds);
 };
 
-/** Plays or pauses; of two media none plays while the other waits for data. */
+/** Plays or pauses. In a comparison, neither medium plays while the other waits for data. */
 function keepPlaying(leader: Deck, follower: Deck | null, wants: { value: boolean }): void {
   const isHeld = follower !== null && !follower.failed.value && follower.isWaiting.value && !follower.hasEnded.value;
   const waits = follower !== null && leader.isWaiting.value;
@@ -134,13 +134,13 @@ function keepPlaying(leader: Deck, follower: Deck | null, wants: { value: boolea
 function start({ video, failed }: Deck, plays: boolean, refused = (): void => undefined): void {
   if (failed.peek() || plays === !video.paused) return;
   if (!plays) return video.pause();
-  // Browsers may refuse audio before the person has touched the page; a pause interrupts it, too.
+  // Browsers may block audio before the person has touched the page. A pause also rejects the promise.
   video.play().catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "NotAllowedError") refused();
   });
 }
 
-/** At each frame of the leader. */
+/** Runs at each frame of the leader. */
 function keepStep(leader: Deck, follower: Deck, shift: number, rate: number): void {
   if (leader.frame.value === null || !leader.isPlaying.peek() || follower.failed.peek() || follower.video.seeking)
     return;

@@ -1,22 +1,22 @@
 // Two media in step: one leads, the other follows.
 
-/** Further apart than this, a seek is quicker than another speed; seconds. */
+/** Beyond this distance, a seek is quicker than a change of speed; seconds. */
 const SEEK_BEYOND = 0.4;
-/** The largest change of the speed: nobody sees it, and it closes a gap of 0.4 s in four seconds. */
+/** The largest change of the speed. It is invisible, and closes a gap of 0.4 s in four seconds. */
 const MAX_CHANGE = 0.1;
 
 export type Pair = {
-  /** Where the leader and the follower are, in seconds of each. */
+  /** Positions of the leader and the follower, each in seconds of its medium. */
   readonly leader: number;
   readonly follower: number;
-  /** How far the follower's clock is ahead of the leader's, in seconds. */
+  /** The follower's clock minus the leader's, in seconds. */
   readonly shift: number;
   /** The speed of the leader; 1 is normal. */
   readonly rate: number;
   readonly frameSeconds: number;
 };
 
-/** The follower's speed, and where it should go; `seek` is null if the speed is enough. */
+/** The follower's speed, and its seek target; `seek` is null if the speed is enough. */
 export function correction({ leader, follower, shift, rate, frameSeconds }: Pair): {
   rate: number;
   seek: number | null;

@@ -5,7 +5,7 @@ export type Thumbnail = {
   readonly start: number;
   readonly end: number;
   readonly url: string;
-  /** The part of the image; null: all of it. */
+  /** The part of the image; null: the whole image. */
   readonly part: { readonly x: number; readonly y: number; readonly width: number; readonly height: number } | null;
 };
 
@@ -13,7 +13,7 @@ const CUE = /^((?:\d+:)?\d\d:\d\d\.\d{3})[ \t]+-->[ \t]+((?:\d+:)?\d\d:\d\d\.\d{
 
 const secondsOf = (clock: string): number => clock.split(":").reduce((seconds, part) => seconds * 60 + Number(part), 0);
 
-/** The cues of a WebVTT file at the URL `base`, in its order; what is not a thumbnail is left out. */
+/** The cues of a WebVTT file at the URL `base`, in the file's order. Cues without a thumbnail are left out. */
 export function parseThumbnails(text: string, base: string): Thumbnail[] {
   const cues = text.replace(/\r\n?/g, "\n").matchAll(CUE);
   return [...cues].flatMap(([, start = "", end = "", name = ""]) => {

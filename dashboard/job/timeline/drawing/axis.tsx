@@ -9,7 +9,7 @@ const TICK_GAP = 84;
 
 type Props = {
   readonly scale: Scale;
-  /** Where the lanes begin, in pixels. */
+  /** Start of the lanes, in pixels. */
   readonly left: number;
   readonly zeroMs: number;
   readonly phases: readonly Phase[];
@@ -25,7 +25,7 @@ export const Axis = memo(function Axis({ scale, left, zeroMs, phases }: Props) {
         ))}
         {ticksOf(scale, zeroMs, TICK_GAP).map((seconds) => {
           const x = xOf(scale, zeroMs + seconds * 1000);
-          // There is no room for the last one.
+          // There is no room for the last label.
           if (x > scale.width - 24) return null;
           return (
             <text key={seconds} class="tick" x={x + 4} y={AXIS_HEIGHT - 7}>
@@ -38,7 +38,7 @@ export const Axis = memo(function Axis({ scale, left, zeroMs, phases }: Props) {
   );
 });
 
-/** A phase above the time that it took, with its name as far as there is room for it. */
+/** A phase above its period, with as much of its name as fits. */
 function PhaseMark({ phase, scale }: { phase: Phase; scale: Scale }) {
   const from = Math.max(0, xOf(scale, phase.fromMs));
   const to = Math.min(scale.width, xOf(scale, phase.toMs));

@@ -1,4 +1,4 @@
-// One bar of the timeline.
+// A bar of the timeline.
 import { memo } from "preact/compat";
 import { percent } from "../../../core/format.ts";
 import { type Bar, type BarPart, nameOf } from "../bars.ts";
@@ -11,22 +11,22 @@ type Props = {
   readonly y: number;
   readonly height: number;
   readonly scale: Scale;
-  /** The end of the bar, which is the present for one that runs. */
+  /** The end of the bar; the present for a running attempt. */
   readonly endMs: number;
-  /** The estimated end of one that runs; null: unknown. */
+  /** The estimated end of a running attempt; null: unknown. */
   readonly expectedMs: number | null;
   readonly isSelected: boolean;
-  /** Another attempt at the same is looked at. */
+  /** True while another attempt at the same work is selected. */
   readonly isRelated: boolean;
 };
 
 const RADIUS = 3.5;
-/** Narrower bars would not be seen. */
+/** Narrower bars would be invisible. */
 const MIN_WIDTH = 2;
 /** Width of a character of a label, in pixels. */
 const CHARACTER = 7;
 
-/** Drawn again only when something of it has changed: there may be a thousand of them. */
+/** Drawn again only when a property changes, because there may be a thousand bars. */
 export const BarShape = memo(function BarShape(props: Props) {
   const { bar, y, height, scale, endMs, expectedMs, isSelected, isRelated } = props;
   const x = xOf(scale, bar.fromMs);
@@ -54,7 +54,7 @@ export const BarShape = memo(function BarShape(props: Props) {
 
 type PartsProps = Pick<Props, "bar" | "y" | "height" | "scale"> & { readonly x: number; readonly end: number };
 
-/** What the node did, from left to right. */
+/** The stages of the attempt, from left to right. */
 function Parts({ bar, y, height, scale, x, end }: PartsProps) {
   const parts: readonly (BarPart | undefined)[] = bar.parts.length > 0 ? bar.parts : [undefined];
   return (
@@ -76,10 +76,11 @@ function Parts({ bar, y, height, scale, x, end }: PartsProps) {
   );
 }
 
-/** The name as far as there is room for it, with the sign of a bad end. */
+/** The longest name that fits, with a sign if the attempt ended badly. */
 function Label({ bar, scale, x, end, y, height }: PartsProps) {
   if (height < 12) return null;
-  // What began before the shown period has its name at the edge; else it stands where the main work begins.
+  // An attempt that started before the visible period has its label at the edge. Other labels are at the start of the
+  // main work.
   const main = bar.parts.find(({ stage }) => stage === "encoding")?.fromMs;
   const starts = [main === undefined ? x : Math.max(x, xOf(scale, main)), x].map((start) => Math.max(start, 0) + 5);
   const texts = labelsOf(bar);
@@ -95,7 +96,7 @@ function Label({ bar, scale, x, end, y, height }: PartsProps) {
   return null;
 }
 
-/** The longest first. */
+/** The possible labels, the longest first. */
 function labelsOf(bar: Bar): string[] {
   const sign = bar.state === "running" || bar.state === "completed" ? "" : ENDINGS[bar.state].sign;
   const name = `${bar.isSpeculative ? "2nd " : ""}${nameOf(bar)}`;

@@ -1,4 +1,4 @@
-// The chunks of the video in the order of its time: which are done, and up to where it is complete.
+// The chunks of the video in the order of their time: completed chunks, and the complete part from the start.
 import { memo } from "preact/compat";
 import { percent, timecode } from "../../../core/format.ts";
 import type { ChunkCell, ChunkMap } from "../chunk-map.ts";
@@ -10,10 +10,10 @@ const HEIGHT = 72;
 
 type Props = {
   readonly map: ChunkMap;
-  /** The whole width, of which the names of nodes take `left`. */
+  /** The whole width. The names of nodes take `left` of it. */
   readonly width: number;
   readonly left: number;
-  /** Seconds of a stream that can be played already; null: there is none. */
+  /** Seconds of a stream that players can already play; null: no such stream. */
   readonly playableSeconds: number | null;
   readonly selected: number | undefined;
   readonly hovered: number | undefined;
@@ -84,7 +84,7 @@ function Cell({ cell, x, width, isSelected, isHovered }: CellProps) {
   );
 }
 
-/** The number of the chunk, with how far it is, or that it took several attempts, if there is room. */
+/** The number of the chunk. If there is room, its progress follows, or its number of attempts. */
 function labelOf({ number, status, done, attempts }: ChunkCell, width: number): string {
   const sign = status === "completed" ? (attempts > 1 ? "↻" : "✓") : status === "failed" ? "✕" : "";
   const more = status === "running" ? percent(done) : sign;
@@ -94,7 +94,7 @@ function labelOf({ number, status, done, attempts }: ChunkCell, width: number): 
 
 type HeadProps = { map: ChunkMap; x: (seconds: number) => number; width: number; playableSeconds: number | null };
 
-/** Up to where the video can be played, or is complete. */
+/** A mark at the end of the part that can be played, or that is complete. */
 function PlayHead({ map, x, width, playableSeconds }: HeadProps) {
   const isPlayable = playableSeconds !== null;
   const seconds = Math.min(playableSeconds ?? map.completeToSeconds, map.seconds);

@@ -3,7 +3,7 @@ import type { TimelineLayout } from "../layout.ts";
 
 export type Geometry = {
   readonly width: number;
-  /** Width of the names of nodes beside their lanes; 0: they stand above them. */
+  /** Width of the names of nodes beside their lanes; 0: the names are above the lanes. */
   readonly names: number;
   readonly laneHeight: number;
   /** Tops of lanes, by their number. */
@@ -13,12 +13,12 @@ export type Geometry = {
   readonly height: number;
 };
 
-/** Narrower timelines have the names of nodes above their lanes. */
+/** Narrower timelines have the names of nodes above the lanes. */
 const NARROW = 560;
 const NAMES = 128;
 const NAME_HEIGHT = 18;
 const GAP = 7;
-/** Heights of lanes, by how many lanes there are at most. */
+/** Heights of lanes by the highest number of lanes. */
 const HEIGHTS: readonly (readonly [lanes: number, height: number])[] = [
   [8, 26],
   [24, 22],
@@ -42,7 +42,7 @@ export function geometryOf({ nodes, lanes }: TimelineLayout, width: number): Geo
   return { width, names, laneHeight, tops, nodes: placed, height: top };
 }
 
-/** A rectangle whose left and right corners are round by different radii. */
+/** A rectangle with different radii for the left and the right corners. */
 export function roundedPath(x: number, y: number, width: number, height: number, left: number, right: number): string {
   const [l, r] = [left, right].map((radius) => Math.max(0, Math.min(radius, width / 2, height / 2)));
   const n = (value: number): string => value.toFixed(2);

@@ -14,19 +14,19 @@ type Props = {
   readonly isLive: boolean;
   readonly selected: Bar | undefined;
   readonly hovered: Bar | undefined;
-  /** The period that is being selected. */
+  /** The period that a person is selecting. */
   readonly brush: { readonly from: number; readonly to: number } | null;
 };
 
-/** Less progress gives no estimate of an attempt's end. */
+/** Less progress does not allow an estimate of an attempt's end. */
 const MIN_PROGRESS = 0.04;
 const MAX_LINKS = 100;
 
-/** When a running attempt has probably encoded all, in ms. */
+/** The probable end of encoding of a running attempt, in ms. */
 function expectedEnd({ state, parts, progress }: Bar, nowMs: number): number | null {
   const part = parts.at(-1);
   if (state !== "running" || part?.stage !== "encoding" || progress < MIN_PROGRESS) return null;
-  // Rounded, so that a bar is not drawn again for less than what can be seen.
+  // Rounded, so that a bar is not drawn again for an invisible change.
   return Math.round((part.fromMs + (nowMs - part.fromMs) / progress) / 250) * 250;
 }
 
@@ -89,7 +89,7 @@ function NowLine({ x, scale, height }: { x: number; scale: Scale; height: number
 
 type LinksProps = Pick<Props, "geometry" | "scale" | "nowMs"> & { readonly placed: readonly PlacedBar[] };
 
-/** From the end of an attempt that failed to the next attempt at the same task. */
+/** Lines from the end of a failed attempt to the next attempt at the same task. */
 function Links({ placed, geometry, scale, nowMs }: LinksProps) {
   const byTask = new Map<string, PlacedBar[]>();
   for (const one of placed) byTask.set(one.bar.task, [...(byTask.get(one.bar.task) ?? []), one]);

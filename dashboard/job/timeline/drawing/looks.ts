@@ -1,7 +1,7 @@
-// How attempts and their parts look: a class, whose color and pattern the style sheet has, and a word.
+// The looks of attempts and their stages: a class and a word. The style sheet has the class's color and pattern.
 import type { Bar, BarPart, BarState } from "../bars.ts";
 
-/** What a part of a bar shows. */
+/** The kinds of work that a part of a bar shows. */
 export type Look = "transferring" | "inspecting" | "encoding" | "audio" | "joining" | "uploading";
 
 export const LOOKS: Readonly<Record<Look, string>> = {
@@ -21,13 +21,13 @@ const OF_KIND: Readonly<Record<Bar["kind"], Look>> = {
   join: "joining",
 };
 
-/** A task that only reads its source, or only copies, has one look for all that it does before it stores. */
+/** The look of a part of a bar. A task that only reads or copies its source has a single look until it uploads. */
 export function lookOf({ kind }: Pick<Bar, "kind">, part: Pick<BarPart, "stage"> | undefined): Look {
   if (part === undefined || part.stage === "encoding" || kind === "inspect") return OF_KIND[kind];
   return part.stage;
 }
 
-/** Endings, with their sign: colors are never alone. */
+/** Outcomes of attempts. Each has a sign, because color is never the only mark. */
 export const ENDINGS: Readonly<Record<Exclude<BarState, "running" | "completed">, { word: string; sign: string }>> = {
   lost: { word: "lost", sign: "✕" },
   failed: { word: "failed", sign: "✕" },
@@ -36,6 +36,6 @@ export const ENDINGS: Readonly<Record<Exclude<BarState, "running" | "completed">
   cancelled: { word: "canceled", sign: "⊘" },
 };
 
-/** How an attempt ended, or that it runs. */
+/** The outcome of an attempt, or "running". */
 export const wordOf = (state: BarState): string =>
   state === "running" || state === "completed" ? state : ENDINGS[state].word;

@@ -1,4 +1,4 @@
-// What a bar is, beside the pointer.
+// A description of a bar, beside the pointer.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { duration, short, timecode } from "../../../core/format.ts";
 import { type Bar, endOf, nameOf } from "../bars.ts";
@@ -6,7 +6,7 @@ import { LOOKS, lookOf, wordOf } from "./looks.ts";
 
 type Props = {
   readonly bar: Bar;
-  /** Of the pointer, in the window. */
+  /** Position of the pointer in the window. */
   readonly x: number;
   readonly y: number;
   readonly zeroMs: number;
@@ -56,7 +56,7 @@ export function Tooltip({ bar, x, y, zeroMs, nowMs }: Props) {
   );
 }
 
-/** With the time in the source that a chunk is of. */
+/** The name of a bar. For a chunk, its time in the source follows. */
 export function title(bar: Bar): string {
   const { chunk } = bar;
   if (!chunk) return nameOf(bar);

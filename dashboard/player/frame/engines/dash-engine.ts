@@ -3,7 +3,7 @@ import { MediaPlayer } from "dashjs";
 import { type Engine, type EngineEvents, qualityName } from "./engine.ts";
 
 /**
- * dash.js's codes for what it loaded but cannot play: no stream is left, or the browser refuses it (Errors.js, 5.2.1).
+ * dash.js's codes for loaded media that cannot play: no stream is left, or the browser rejects it (Errors.js, 5.2.1).
  */
 const NOT_DECODABLE = new Set([20, 32, 34, 35]);
 
@@ -19,11 +19,11 @@ export function openDash(video: HTMLVideoElement, url: string, events: EngineEve
   for (const name of [names.STREAM_INITIALIZED, names.QUALITY_CHANGE_RENDERED, names.TEXT_TRACKS_ADDED]) {
     player.on(name, events.changed);
   }
-  // It requests the manifest of a growing stream again only after a `play` event, and may have missed that.
+  // dash.js polls the manifest of a growing stream only after a `play` event, which it may have missed.
   player.on(names.STREAM_INITIALIZED, () => {
     if (!video.paused) video.dispatchEvent(new Event("play"));
   });
-  // From its beginning also while it is encoded: the manifest asks for that.
+  // No start time: growing streams start from their first segment, too, as their manifest demands.
   player.initialize(video, url, false);
   const levels = () => player.getRepresentationsByType("video");
   const automatic = (on: boolean): void =>

@@ -1,32 +1,32 @@
-// What plays a medium in a video element: the browser itself, hls.js or dash.js.
+// The interface of engines that play a medium in a video element: the browser itself, hls.js or dash.js.
 
-/** `url`: what could not be loaded, or the medium; `status`: the response, if there was one. */
+/** `url`: the URL that could not be loaded, or the medium's URL; `status`: the status of the response, if any. */
 export type Failure = {
   readonly url: string;
   readonly status: number | null;
-  /** True if it was loaded and cannot be decoded. */
+  /** True if the medium was loaded but cannot be decoded. */
   readonly codec: boolean;
   readonly detail: string;
 };
 
 export type EngineEvents = {
-  /** Qualities, captions, or the chosen one changed. */
+  /** Called when the qualities, the captions or the chosen quality change. */
   readonly changed: () => void;
-  /** It does not play on. */
+  /** Called when playback ends with an error. */
   readonly failed: (failure: Failure) => void;
 };
 
 export type Engine = {
-  /** Names of the qualities to choose from; fewer than two: no choice. */
+  /** Names of the qualities; with fewer than two there is no choice. */
   readonly qualities: () => readonly string[];
-  /** By its place in `qualities`; -1: the player chooses. */
+  /** Chooses a quality by its index in `qualities`; -1: the player chooses. */
   readonly chooseQuality: (quality: number) => void;
-  /** The place of the one that is played. */
+  /** The index of the present quality. */
   readonly quality: () => number;
   readonly captions: () => readonly string[];
-  /** By its place in `captions`; -1: none. */
+  /** Chooses captions by their index in `captions`; -1: no captions. */
   readonly chooseCaptions: (track: number) => void;
-  /** How far the player's clock is ahead of the medium's, in seconds. */
+  /** The player's clock minus the medium's, in seconds. */
   readonly ahead: () => number;
   readonly close: () => void;
 };

@@ -1,4 +1,4 @@
-// Files that browsers play themselves. They may be read without CORS.
+// Files that browsers play themselves, without CORS.
 import type { Engine, EngineEvents } from "./engine.ts";
 
 export function openFile(video: HTMLVideoElement, source: string | Blob, { failed }: EngineEvents): Engine {

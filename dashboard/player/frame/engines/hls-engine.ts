@@ -1,12 +1,12 @@
-// HLS by hls.js; by the browser itself only where it has no Media Source Extensions: Chrome 141 and later claim to play
-// HLS, and fail with real streams (hls.js #7827).
+// HLS with hls.js. The browser plays HLS itself only if it has no Media Source Extensions: Chrome 141 and later claim
+// to play HLS, and fail with real streams (hls.js #7827).
 import Hls from "hls.js";
 import { type Engine, type EngineEvents, qualityName } from "./engine.ts";
 import { openFile } from "./file-engine.ts";
 
 /** The timestamp of time 0 in our streams, in seconds (docs/streams.md, "Segments"). */
 const FIRST_TIMESTAMP = 10;
-/** The streams of others begin anywhere. */
+/** Streams of other services may start at any timestamp. */
 const MAX_AHEAD = 0.5;
 
 export function openHls(video: HTMLVideoElement, url: string, events: EngineEvents): Engine {
@@ -14,9 +14,9 @@ export function openHls(video: HTMLVideoElement, url: string, events: EngineEven
   const hls = new Hls({
     // Pages without an origin may not start workers.
     enableWorker: false,
-    // From its beginning, also while it is being encoded.
+    // Starts growing streams from their first segment, too.
     startPosition: 0,
-    // Parts that this build of hls.js lacks (local/dashboard/hls-light.ts).
+    // Features that this build of hls.js lacks (local/dashboard/hls-light.ts).
     enableCEA708Captions: false,
     enableIMSC1: false,
   });
@@ -46,7 +46,8 @@ export function openHls(video: HTMLVideoElement, url: string, events: EngineEven
   }
   let ahead = 0;
   hls.on(Hls.Events.INIT_PTS_FOUND, (_, { initPTS, timescale }) => {
-    // hls.js takes the first decoding timestamp for its time 0, which is before that of the first frame.
+    // hls.js sets time 0 to the first decoding timestamp, which is before the presentation timestamp of the first
+    // frame.
     const found = FIRST_TIMESTAMP - initPTS / timescale;
     ahead = Math.abs(found) < MAX_AHEAD ? found : 0;
   });
