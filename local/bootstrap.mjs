@@ -1,7 +1,7 @@
-// Runs one of this repository's scripts on a machine that has only Node 20 and npm: installs what package-lock.json
-// names when it is not there, then starts the script with the Node that npm brought.
-// In the npm package, which npm installs with all that it needs, it only starts the script's bundle.
-// Usage: node local/bootstrap.mjs <script> [arguments]. Plain JavaScript, and nothing but Node itself is imported.
+// Runs one of this repository's scripts on a machine that has only Node 20 and npm. Installs the packages of
+// package-lock.json if they are missing, then starts the script with the Node from npm.
+// In the npm package, which npm installs with its dependencies, it only starts the script's bundle.
+// Usage: node local/bootstrap.mjs <script> [arguments]. It is plain JavaScript, and imports nothing but Node's modules.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,20 +12,22 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const binFolder = join(root, "node_modules", ".bin");
-// `npm ci` deletes node_modules, so the lock cannot lie in there.
+// `npm ci` deletes node_modules, so the lock cannot be in there.
 const installLock = join(root, ".copra", "install.lock");
 // Made by local/package/build-package.ts.
 const isPackage = existsSync(join(root, "worker", "worker.json"));
 
-/** What Node makes of each file: a program starts in half the time. */
+/** Node's compiled code of each file: with it, a program starts in half the time. */
 const compileCache = join(root, "node_modules", ".cache", "compile");
 
-/** From here on Node runs TypeScript files without a flag. */
+/** From this version on, Node runs TypeScript files without a flag. */
 const OLDEST_NODE = [22, 18];
 const PARENT_CHECK_MS = 1000;
 const LOCK_CHECK_MS = 200;
 const NODE_SCRIPT = "encoder-node/main.ts";
-/** The scripts that run the system. Others, such as tests, need the packages of development, too: twice as much. */
+/**
+ * The scripts that run the system. Other scripts, such as tests, also need the packages for development: twice as much.
+ */
 const RUN_SCRIPTS = ["local/start.ts", "local/demo.ts", "cli/main.ts", NODE_SCRIPT];
 const TOKEN_IN_ARGUMENTS =
   "Warning: every user of this machine can read a token given by --token. Use --token-file or COPRA_NODE_TOKEN.";
@@ -42,7 +44,7 @@ async function install(withTools) {
   if (isInstalled(withTools)) return;
   await takeInstallLock();
   try {
-    // Another run may have installed everything while this one waited for the lock.
+    // Another run may have installed everything while this run waited for the lock.
     if (!isInstalled(withTools)) npmInstall(withTools);
   } finally {
     rmSync(installLock, { force: true });
@@ -50,19 +52,19 @@ async function install(withTools) {
 }
 
 /**
- * True if node_modules holds what package-lock.json names. Compares npm's own record of what it installed, because
- * times of files change with every checkout. npm writes that record last, so a broken-off install has none.
+ * True if node_modules has all packages of package-lock.json. Compares npm's own record of installed packages, because
+ * times of files change with every checkout. npm writes the record last, so an interrupted install has none.
  */
 function isInstalled(withTools) {
   const installed = packagesOf(join(root, "node_modules", ".package-lock.json"));
   if (installed === null) return false;
-  // Without a lock file there is nothing to compare to: what is installed will have to do.
+  // Without a lock file there is nothing to compare: any installed packages count.
   const wanted = packagesOf(join(root, "package-lock.json")) ?? {};
   return Object.entries(wanted).every(([path, entry]) => {
     if (path === "") return true;
     const found = installed[path];
     if (found !== undefined) return found.version === entry.version;
-    // What is optional may be absent: it is made for other machines.
+    // Optional packages may be absent: they are for other machines.
     return Boolean(entry.optional || entry.devOptional || (entry.dev && !withTools));
   });
 }
@@ -79,10 +81,10 @@ function npmInstall(withTools) {
   console.error("Installing Copra's npm packages; this takes a minute the first time …");
   const what = withTools ? [] : ["--omit=dev"];
   const hasLock = existsSync(join(root, "package-lock.json"));
-  // `npm ci` begins by deleting what is installed: a system may run with it where only tools are missing.
+  // `npm ci` first deletes all packages. If only tools are missing, a running system may use the other packages.
   const lacksTools = withTools && isInstalled(false);
-  // `npm ci` refuses lock files that do not name the packages of all platforms, as those written on a machine that
-  // could not see them all. `npm install` takes the versions that are named, and --no-save leaves the file as it is.
+  // `npm ci` rejects lock files without the packages of all platforms, for example from a machine that could not see
+  // all of them. `npm install` takes the versions in the lock file, and --no-save leaves the file as it is.
   if (hasLock && !lacksTools && npm("ci", "pipe", ...what) === 0) return;
   const status = npm("install", "inherit", "--no-save", ...what);
   if (status !== 0) leave(1, "npm could not install the packages; its output is above. Fix the cause and try again.");
@@ -109,7 +111,9 @@ async function takeInstallLock() {
   }
 }
 
-/** The lock is a file that names its holder. A link makes it appear with its content, unlike writing it in place. */
+/**
+ * Takes the lock, a file with its holder's pid. A link makes it appear with its content, unlike writing it in place.
+ */
 function tryLock() {
   const draft = `${installLock}.${process.pid}`;
   writeFileSync(draft, String(process.pid));
@@ -124,7 +128,7 @@ function tryLock() {
   }
 }
 
-/** The holder's pid; null when the lock was released just now. */
+/** The holder's pid; null if the lock has just been released. */
 function holderOfLock() {
   try {
     return Number(readFileSync(installLock, "utf8"));
@@ -139,14 +143,14 @@ function lives(pid) {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: somebody else's process.
+    // EPERM: the process belongs to another user.
     return error.code !== "ESRCH";
   }
 }
 
 /**
- * Removes the lock of a process that is dead. Of several that found it dead one does, and looks again first: by now the
- * lock may be that of another which did so before.
+ * Removes the lock of a dead process. Of several processes that find it dead, only one removes it. It checks the holder
+ * again first, because another process may have replaced the lock since.
  */
 function removeLockOf(pid) {
   const mark = `${installLock}.dead-${pid}`;
@@ -172,7 +176,7 @@ function findNode() {
   return leave(1, `Copra needs Node ${OLDEST_NODE.join(".")} or newer: ${have}. Install Node 24 and try again.`);
 }
 
-/** npm puts it beside the package, or above it. */
+/** The Node that npm installed beside the package or above it. */
 function packagedNode() {
   try {
     const name = `node-${process.platform}-${process.arch}`;
@@ -197,7 +201,7 @@ function run(node, wholeArgv) {
     ...(isPackage ? {} : { NODE_COMPILE_CACHE: environment.NODE_COMPILE_CACHE ?? compileCache }),
   };
   const child = spawn(node, argv, { stdio: ["inherit", "inherit", "inherit", ...(token ? ["pipe"] : [])], env });
-  // A script that has ended already does not read it.
+  // A script that has already ended does not read the token.
   child.stdio[3]?.on("error", () => undefined).end(token);
   child.on("error", (error) => leave(1, `${node} could not be started: ${error.message}`));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
@@ -206,8 +210,8 @@ function run(node, wholeArgv) {
 }
 
 /**
- * A node's token, out of arguments and environment: other processes can read both for as long as the node lives. It goes to the node
- * by file descriptor 3 (encoder-node/token.ts).
+ * Removes a node's token from arguments and environment: other processes can read both while the node runs. The node
+ * gets it by file descriptor 3 (encoder-node/token.ts).
  */
 function takeToken([script, ...given], { COPRA_NODE_TOKEN: inEnvironment, ...rest }) {
   if (!script.endsWith(NODE_SCRIPT)) return { argv: [script, ...given], env: process.env };
@@ -222,7 +226,7 @@ function takeToken([script, ...given], { COPRA_NODE_TOKEN: inEnvironment, ...res
   return { argv: [script, ...argv], token, env: token ? { ...rest, COPRA_NODE_TOKEN_FD: "3" } : rest };
 }
 
-/** npm cannot pass on a SIGKILL: without this, the script would live on when `npm start` is killed. */
+/** Ends the script when `npm start` is killed: npm cannot pass on a SIGKILL. */
 function leaveWithNpm(child) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

@@ -66,7 +66,7 @@ const npmCalls = (): string[] =>
 const CI = "ci --no-audit --no-fund --loglevel=error";
 
 describe("installing", () => {
-  it("happens before the first run, and again only after a change of the lock file", async () => {
+  it("installs before the first run, and again only after a change of the lock file", async () => {
     expect((await end(start("console.log('ran')"))).out).toBe("ran\n");
     await end(start(""));
     expect(npmCalls()).toEqual([CI]);
@@ -76,7 +76,7 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([CI, CI]);
   });
 
-  it("leaves tools of development to the scripts that need them, and deletes nothing to add them", async () => {
+  it("installs tools for development only for scripts that need them, and deletes nothing to add them", async () => {
     const tool = { "node_modules/tool": { version: "1.0.0", dev: true } };
     writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages: tool }));
     for (const script of ["local/start.ts", "local/demo.ts"]) await end(startScript(script, "", []));
@@ -88,7 +88,7 @@ describe("installing", () => {
     expect(npmCalls().slice(1)).toEqual([CI.replace("ci", "install --no-save")]);
   });
 
-  it("does not miss tools of development in production", async () => {
+  it("does not require tools for development in production", async () => {
     const packages = { "node_modules/thing": { version: "1.0.0" } };
     mkdirSync(join(root, "node_modules"));
     writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
@@ -116,7 +116,7 @@ describe("installing", () => {
     expect(npmCalls()).toEqual([]);
   });
 
-  it("happens once when two runs start at the same time, also after a run that was killed while it installed", async () => {
+  it("installs once when two runs start at the same time, also after a run was killed during its install", async () => {
     const dead = start("");
     await end(dead);
     writeFileSync(join(root, "package-lock.json"), lock("2.0.0"));
@@ -150,7 +150,7 @@ describe("running", () => {
     expect(JSON.parse(out)).toEqual({ token: "n-1", argv, isOpen: false });
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)("passes on %s", async (signal) => {
+  it.each(["SIGINT", "SIGTERM"] as const)("passes on the signal %s", async (signal) => {
     const child = start(`
       setInterval(() => {}, 1000);
       process.on("${signal}", () => { console.log("stopping"); process.exit(3); });
@@ -161,7 +161,7 @@ describe("running", () => {
     expect([code, out]).toEqual([3, "ready\nstopping\n"]);
   });
 
-  it("exits as a shell does when the program is killed", async () => {
+  it("exits with the status of a shell when the program is killed", async () => {
     expect((await end(start("process.kill(process.pid, 'SIGKILL')"))).code).toBe(137);
   });
 });

@@ -1,4 +1,4 @@
-// npm run demo [-- <file or URL>]: encodes it on this machine and prints where the results are.
+// npm run demo [-- <file or URL>]: encodes a file on this machine and prints the URLs of the results.
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +17,7 @@ import { listenForStopSignals, Stopped } from "./processes/stop-signals.ts";
 import { dashboardLink } from "./stack/dashboard-link.ts";
 
 const POLL_MS = 500;
-/** The webhook is sent as soon as the job ends; a later one is a retry. */
+/** The service sends the webhook as soon as the job ends; a later webhook is a retry. */
 const WEBHOOK_WAIT_MS = 5000;
 
 const { first: stopSignal } = listenForStopSignals();
@@ -33,7 +33,7 @@ try {
   for (const cleanUp of cleanups.reverse()) await cleanUp();
 }
 
-/** True if the job was completed. */
+/** Returns true if the job completed. */
 async function main(given: string | undefined): Promise<boolean> {
   const isUrl = given !== undefined && /^https?:\/\//i.test(given);
   if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {

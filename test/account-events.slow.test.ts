@@ -1,4 +1,4 @@
-// A listener to the events of an account, over outages of the network and deaths of the control plane.
+// Listens to the events of an account during network outages and kills of the control plane.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AccountEvent, Copra } from "../client/index.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Creates jobs and cancels them; returns their ids. Each has three events. */
+/** Creates and cancels jobs; returns their ids. Each job causes three events. */
 async function endJobs(copra: Copra, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let made = 0; made < count; made++) {
@@ -48,7 +48,7 @@ const stepOf = ({ event, data }: AccountEvent): string =>
 const jobOf = ({ event, data }: AccountEvent): string =>
   event === "job" ? data.id : event === "notification" ? data.job_id : "";
 
-it("gets 201 events, each once and those of a job in order, although its network fails and the service is killed", async () => {
+it("delivers 201 events once and in order per job, although the network fails and the service is killed", async () => {
   const copra = new Copra({ url: stack.api, key: stack.apiKey });
   const far = new Copra({ url: stack.api.replace(new URL(stack.api).origin, proxy.origin), key: stack.apiKey });
   const events: AccountEvent[] = [];
@@ -66,14 +66,14 @@ it("gets 201 events, each once and those of a job in order, although its network
     ids.push(...(await endJobs(copra, 10)));
     proxy.restore();
     ids.push(...(await endJobs(copra, 5)));
-    // At once, so that the events of the last jobs are still on their way.
+    // Kill at once, while the events of the last jobs are still on their way.
     if (outage === 2) await killControlPlane();
   }
   ids.push(...(await endJobs(copra, 15)));
   await killControlPlane();
 
   await expect.poll(() => events.length, { timeout: 120_000 }).toBeGreaterThanOrEqual(3 * ids.length);
-  // What comes twice, comes late.
+  // Duplicates would arrive late.
   await sleep(2000);
   const steps = ["job.starting", "job.aborted", "notified of job.aborted"];
   const byJob = Map.groupBy(events, jobOf);

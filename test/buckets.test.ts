@@ -1,4 +1,4 @@
-// Jobs on a private bucket: nodes read its objects and write to it by signed addresses, and never see the keys.
+// Jobs on a private bucket. Nodes read and write its objects by signed URLs and never see the keys.
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { makeClip } from "./media.ts";
 import { sharedStack } from "./stack.ts";
 
 const silent = createLogger({ write: () => {}, now: Date.now, level: "error" });
-/** Of another account than the stack's own. */
+/** Credentials of a separate account; the stack has its own. */
 const credentials = { accessKeyId: "SOURCES", secretAccessKey: "source/secret+key" };
 const KEY = "in/video (1) ü.mp4";
 
@@ -56,7 +56,7 @@ const encode = async (job: object) => {
 };
 const wrongSecret = { credentials: { access_key_id: "SOURCES", secret_access_key: "wrong" } };
 
-it("a source in a private bucket is encoded, and shown without its signature", async () => {
+it("encodes a source in a private bucket and shows its URL without the signature", async () => {
   const job = await encode({});
   expect(job).toMatchObject({ status: "job.completed", outputs: [{ status: "video.encoded" }] });
   expect((await look(job.outputs[0]?.url)).video?.height).toBe(240);
@@ -76,7 +76,7 @@ it.each<[string, object, string, RegExp]>([
     /file does not exist; check the URL, or the bucket and key/,
   ],
   ["in no bucket", { bucket: "nowhere" }, "input_http_404", /file does not exist/],
-])("a source %s fails the input with a sentence", async (_, changes, code, words) => {
+])("a source %s fails the input with an error message", async (_, changes, code, words) => {
   const job = await encode({ input: input(changes) });
   expect(job).toMatchObject({
     status: "job.failed",
@@ -85,7 +85,7 @@ it.each<[string, object, string, RegExp]>([
   expect(JSON.stringify(job)).not.toContain("X-Amz-");
 });
 
-it("outputs are stored with the headers that were asked for", async () => {
+it("stores outputs with the requested headers", async () => {
   const job = await encode({ storage: { ...storage(), cache_control: "max-age=60", expires: "2026-10-21" } });
   expect(job).toMatchObject({ status: "job.completed", outputs: [{ url: `${endpoint}/sources/out/240p.mp4` }] });
   const stored = await client.fetch(String(job.outputs[0]?.url), { method: "HEAD" });
@@ -109,11 +109,11 @@ it.each<[string, object, string, RegExp]>([
     "storage_bucket_not_found",
     /NoSuchBucket\): the bucket does not exist/,
   ],
-])("a storage %s fails the outputs with a sentence", async (_, changes, code, words) => {
+])("a storage %s fails the outputs with an error message", async (_, changes, code, words) => {
   const job = await encode({ storage: storage(changes) });
   expect(job).toMatchObject({
     status: "job.failed",
-    // It is found beside the transfer.
+    // The storage check runs in parallel with the transfer.
     input: { status: expect.stringMatching(/^input\.(starting|transferring|transferred)$/) },
     outputs: [{ status: "video.failed", error_code: code, error: expect.stringMatching(words) }],
   });

@@ -1,4 +1,4 @@
-// The command line against the local system: files in a folder, and what happens when something dies meanwhile.
+// The command line against the local system: files in a folder, and processes that are killed meanwhile.
 import { once } from "node:events";
 import {
   mkdirSync,
@@ -71,7 +71,7 @@ describe("copra encode", () => {
       words += chunk;
       const progress = Number(/(\d+)% · running [^\n]*\n$/.exec(words)?.[1] ?? 0);
       if (killed > 0 || progress < 15 || progress > 80) return;
-      // One of both has the task.
+      // Either node may have the task.
       for (const pid of stack.pids().nodes) process.kill(pid, "SIGKILL");
       killed += 1;
     });
@@ -88,14 +88,14 @@ describe("copra encode", () => {
     for (const { path, bytes } of job.files) expect([path, statSync(path).size]).toEqual([path, bytes]);
   });
 
-  it("ends with one sentence and exit code 1 for a broken file", async () => {
+  it("exits with code 1 and a single sentence for a broken file", async () => {
     const broken = join(folder, "broken.mov");
     writeFileSync(broken, "This is not a video".repeat(100));
     const { code, stdout, stderr } = await runCli(["encode", broken, "--to", "mp4:240p", "--quiet"], env);
     expect([code, stdout, stderr]).toEqual([1, "", expect.stringMatching(/^input: [^\n]+\n$/)]);
   });
 
-  it("prints URLs without a folder, and has the service's storage for other targets", async () => {
+  it("prints URLs if no folder is given, and uses the service's storage for other targets", async () => {
     const clip = await makeClip("ntsc.mp4", folder);
     const remote = { ...bareEnvironment(folder), COPRA_URL: stack.api, COPRA_API_KEY: stack.apiKey };
     const out = join(folder, "remote");
@@ -125,7 +125,7 @@ describe("copra encode", () => {
   });
 });
 
-/** The clip that the service has for first jobs. */
+/** The sample clip that the service offers for first jobs. */
 const sample = (): string => new URL("/assets/sample.mp4", stack.api).href;
 
 const OPERATOR = z.object({ id: z.string() });
@@ -182,7 +182,7 @@ describe("--json", () => {
     schema.parse(JSON.parse(stdout));
   });
 
-  it("copra accounts, keys and node-tokens, with the ids of what they create", async () => {
+  it("copra accounts, keys and node-tokens print the ids that they create", async () => {
     const parsed = async <Value>(schema: z.ZodType<Value>, ...args: string[]): Promise<Value> => {
       const { stdout, stderr } = await runCli([...args, "--json"], env);
       expect(stderr).not.toMatch(/error/i);
@@ -208,7 +208,7 @@ describe("--json", () => {
   });
 });
 
-it("logs in only with a key that is valid, from standard input", async () => {
+it("logs in only with a valid key from standard input", async () => {
   const own = bareEnvironment(join(folder, "login"));
   const url = stack.api.replace(/\/v2$/, "");
   expect(await runCli(["login", url], own, "k-wrong\n")).toMatchObject({ code: 3, stdout: "" });
@@ -222,7 +222,7 @@ it("logs in only with a key that is valid, from standard input", async () => {
   expect(await runCli(["jobs"], own)).toMatchObject({ code: 2 });
 });
 
-it("forwards the webhooks of all jobs once and signed, although the control plane is killed meanwhile", async () => {
+it("forwards each webhook once and signed, although the control plane is killed meanwhile", async () => {
   const { stdout } = await runCli(["webhooks", "listen", "--print-secret"], env);
   const received: string[] = [];
   const receiver = await serveLoopback(async (request, response) => {
@@ -233,7 +233,7 @@ it("forwards the webhooks of all jobs once and signed, although the control plan
     response.end();
   });
   const child = startCli(["webhooks", "listen", "--forward-to", receiver.origin], env);
-  /** A job that ends at once: its only event that nobody else waits for. */
+  /** Cancels a new job at once. Its only event is one that no other test waits for. */
   const abortJob = async (): Promise<string> => {
     const notification = { type: "none", events: true };
     const outputs = { mp4: { path: "never.mp4" } };
@@ -262,7 +262,7 @@ it("forwards the webhooks of all jobs once and signed, although the control plan
   expect([child.exitCode, ours().toSorted()]).toEqual([0, expected.toSorted()]);
 });
 
-/** Passes connections on, and counts the bytes that clients send. */
+/** Forwards connections and counts the bytes that clients send. */
 async function countingProxy(target: URL): Promise<{ url: string; sent: () => number; server: Server }> {
   let sent = 0;
   const server = createServer((client) => {

@@ -1,4 +1,4 @@
-// A client library of the field, with nothing changed but its endpoint.
+// A third-party client library; only its endpoint is changed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const NOTIFICATION = { type: "http", url: "http://127.0.0.1:9/" };
 const newClient = (apiKey = stack.apiKey) =>
   new coconut.Client(apiKey, { endpoint: stack.api, storage: stack.storage, notification: NOTIFICATION });
 
-/** What the library hands to its callback: an answer or an error. */
+/** Turns a call with a callback into a promise of its response. */
 const called = <Value>(call: (callback: (value: Value | null, error: Error | null) => void) => void): Promise<Value> =>
   new Promise((resolve, reject) => {
     call((value, error) => (value === null ? reject(error) : resolve(value)));
@@ -72,7 +72,7 @@ it("creates a job, reads it and reads its metadata", async () => {
   ]);
 });
 
-it("understands why a request is refused", async () => {
+it("reports why a request is rejected", async () => {
   await expect(called((callback) => newClient().Job.create({}, callback))).rejects.toMatchObject({
     error_code: "input_not_valid",
     message: "The job 'input' is not a valid object.",

@@ -1,4 +1,4 @@
-// The client in a browser, and in the Node that is installed, which is often older than the one that runs the tests.
+// The client in a browser and in the installed Node, which is often older than the Node that runs the tests.
 import { execFile } from "node:child_process";
 import { accessSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { launchChromium } from "./players/chromium.ts";
 import { startClientService } from "./services/client-service.ts";
 
 const CASES = fileURLToPath(new URL("../client/testing/cases.ts", import.meta.url));
-/** Runs all cases at a time; the result has a line for each that failed. */
+/** Runs all cases at the same time. The result has a line for each failed case. */
 const RUN_ALL = `
   const failures = (origin) => Promise.all(CASES.map(([title, run]) => run(origin).then(() => [], (error) => [title + ": " + error.message])))
     .then((all) => ({ cases: CASES.length, failed: all.flat() }));`;
@@ -39,7 +39,7 @@ it("works in Chromium", async () => {
   }
 });
 
-it("works in the Node that is installed", async () => {
+it("works in the installed Node", async () => {
   const folder = mkdtempSync(join(tmpdir(), "copra-runtime-"));
   try {
     const script = join(folder, "cases.mjs");
@@ -52,7 +52,7 @@ it("works in the Node that is installed", async () => {
   }
 });
 
-/** The first `node` on the PATH that npm has not brought. */
+/** The first `node` on the PATH that npm did not install. */
 function installedNode(): string {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
   const found = folders.map((folder) => join(folder, "node")).find(exists);

@@ -1,4 +1,4 @@
-// The typed client on the real system: a local file becomes outputs, and every fact about that can be read.
+// The typed client on the real system: a local file becomes outputs, and the client reads every fact about them.
 import { mkdtempSync, openAsBlob, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -90,7 +90,7 @@ it("uploads a file, encodes it, follows it, verifies its webhooks and reads all 
   expect((await copra.usage()).days.length).toBe(30);
 });
 
-it("throws what a job failed of, and what is wrong with a request", async () => {
+it("throws why a job failed, and which field of a request is wrong", async () => {
   const request = {
     input: { url: `${stack.s3.endpoint}/${stack.s3.bucket}/missing.mp4` },
     storage,

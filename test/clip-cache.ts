@@ -1,4 +1,4 @@
-// Clips that ffmpeg generates from nothing but its arguments, made once and kept over runs.
+// Clips that ffmpeg generates from arguments alone. Each is made once and kept for later runs.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
@@ -12,13 +12,13 @@ import { ROOT } from "../local/home/constants.ts";
 const run = promisify(execFile);
 const FOLDER = join(ROOT, "node_modules", ".cache", "copra-clips");
 
-/** Runs the ffmpeg that a node would use; relative paths are those of this process. */
+/** Runs the ffmpeg that a node would use. Relative paths start at the folder of this process. */
 export async function ffmpeg(argv: readonly string[]): Promise<void> {
   const { ffmpeg: tool } = await locateFfmpeg(process.env);
   await run(tool.path, ["-v", "error", "-nostdin", "-y", ...argv], { env: toolEnvironment() });
 }
 
-/** Makes the file `path` with ffmpeg's arguments before the name of the file, which must not name other files. */
+/** Makes the file `path` with these ffmpeg arguments before the file name. They must not name other files. */
 export async function makeGenerated(argv: readonly string[], path: string): Promise<void> {
   const { ffmpeg: tool } = await locateFfmpeg(process.env);
   const key = createHash("sha256")

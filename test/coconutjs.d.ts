@@ -1,4 +1,4 @@
-// The part of the client library that the tests use; it brings no types of its own.
+// The part of the client library that the tests use; the library ships no types.
 declare module "coconutjs" {
   import type { JobView } from "#shared/job/job-view.ts";
 

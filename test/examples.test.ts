@@ -1,4 +1,4 @@
-// Runs every program in examples/ against the local system, as its first lines say.
+// Runs every program in examples/ against the local system, with the command in its first lines.
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ const stack = sharedStack();
 let sources: SourceServer;
 let receiver: ChildProcessByStdio<null, Readable, null>;
 let environment: NodeJS.ProcessEnv;
-/** Lines that the example of a webhook receiver has printed. */
+/** Lines that the example webhook receiver has printed. */
 const received: string[] = [];
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ const start = async (name: string, clip: string, env = environment): Promise<str
 
 const urlsIn = (output: string): string[] => output.match(/http:\S+/g) ?? [];
 
-/** The size of what each URL in the output leads to. */
+/** Byte sizes of the files at all URLs in the output. */
 const sizesOf = (output: string): Promise<number[]> =>
   Promise.all(urlsIn(output).map(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength));
 
@@ -64,14 +64,14 @@ few(1).each<[string, RegExp[]]>([
   ["submit-job.sh", [/examples\/submit\/360p\.mp4$/, /examples\/submit\/thumbnail\.jpg$/]],
   ["follow-job.ts", [/examples\/follow\/360p\.mp4$/, /examples\/follow\/audio\.mp3$/]],
   ["stream.ts", [/hls\/master\.m3u8$/, /dash\/master\.mpd$/]],
-])("%s prints the URLs of what it encoded", async (name, expected) => {
+])("%s prints the URLs of its outputs", async (name, expected) => {
   const output = await start(name, await makeClip("ntsc.mp4", folder));
   expect(urlsIn(output)).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
   expect(Math.min(...(await sizesOf(output)))).toBeGreaterThan(100);
 });
 
-// test/ultrafast.slow.test.ts has several nodes, and a source that is long enough.
-it("ultrafast.ts prints the number of chunks, or why there are none", SLOW, async () => {
+// test/ultrafast.slow.test.ts has several nodes and a long enough source.
+it("ultrafast.ts prints the number of chunks, or the reason why there are none", SLOW, async () => {
   const output = await start("ultrafast.ts", await makeClip("ntsc.mp4", folder));
   expect(output).toMatch(/^chunks: 0 \(.+\)\n.*240p\.mp4\n$/);
 });
@@ -100,7 +100,7 @@ it.each(["submit-job.sh", "follow-job.ts", "stream.ts", "ultrafast.ts"])(
   },
 );
 
-it("every example is run here, and none is longer than 60 lines", () => {
+it("this file runs every example, and no example is longer than 60 lines", () => {
   const files = readdirSync(EXAMPLES).filter((name) => name !== "README.md");
   expect(files.toSorted()).toEqual([
     "follow-job.ts",

@@ -1,4 +1,4 @@
-// An output that ffmpeg cannot make does not take the others along; a large one goes up in parts.
+// An output that ffmpeg cannot make leaves the other outputs intact; a large output is uploaded in parts.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ it("fails only the output that ffmpeg cannot make", async () => {
   expect(readdirSync(join(stack.home, "nodes", "1", "tasks"))).toEqual([]);
 });
 
-it("sends a large file in parts, which the control plane puts together", async () => {
+it("uploads a large file in parts, and the control plane completes the upload", async () => {
   const clip = await makeLongClip(folder, 9);
   const { id } = await stack.submit({
     input: { url: sources.urlOf(clip) },

@@ -1,7 +1,7 @@
 // The order in which test files run.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The files of a minute and more, the longest first: begun last, one of them would run alone at the end. */
+/** Files of a minute and more, the longest first. If they started last, a single file would run alone at the end. */
 const LONGEST = [
   "test/faults/outside.soak.test.ts",
   "test/late-source.slow.test.ts",
@@ -24,12 +24,12 @@ const LONGEST = [
   "test/faults/killed-nodes.test.ts",
 ];
 
-/** Projects whose files wait most: files of other projects run meanwhile. */
+/** Projects whose files mostly wait; files of other projects run meanwhile. */
 const FIRST = ["served", "stack"];
 
 /**
- * Files of one project follow each other, because only then can they share a process. In a project the longest are
- * first; of the others, as vitest has it, those that failed or were slow in the last run on this machine.
+ * Keeps the files of a project together, because only then can they share a process. The longest files of a project run
+ * first. Then come files that failed or were slow in the last run on this machine, as vitest orders them.
  */
 export default class FileOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,4 +1,4 @@
-// Clients that follow a job and go away without a word: through the service's front and the Worker to the job's object.
+// Clients that follow a job and disappear silently: from the service's front through the Worker to the job's object.
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { expect, it, vi } from "vitest";

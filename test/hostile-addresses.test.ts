@@ -1,4 +1,4 @@
-// Jobs whose URLs redirect into the service's own network, which is only detected during the request.
+// Jobs whose URLs redirect into the service's own network, which only the request itself can detect.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,17 +33,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A URL that looks harmless and holds a secret. */
+/** A URL that looks harmless and contains a secret. */
 const trick = (path: string): string => `${redirector.origin.replace("//", "//user:hunter2@")}/${path}?token=hunter2`;
 
-/** What the API answers at these paths. */
+/** The API's answers at these paths. */
 async function answersAt(...paths: readonly string[]): Promise<string> {
   const answers = await Promise.all(paths.map((path) => stack.request("GET", path)));
   expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
   return JSON.stringify(answers.map(({ body }) => body));
 }
 
-it("follows no source into its own network", async () => {
+it("follows no redirect of a source into its own network", async () => {
   const { id } = await stack.submit({ input: { url: trick("a.mp4") }, outputs: { "mp4:160x90": { path: "a.mp4" } } });
   expect(await stack.waitForJob(id)).toMatchObject({
     status: "job.failed",
@@ -52,7 +52,7 @@ it("follows no source into its own network", async () => {
   expect(await answersAt(`/jobs/${id}`)).not.toContain("hunter2");
 });
 
-it("follows no watermark and no subtitles there, and makes all other outputs", async () => {
+it("follows no redirect of a watermark or subtitles into its network, and makes all other outputs", async () => {
   const clip = await makeClip("ntsc.mp4", folder);
   const subtitles = [{ url: trick("en.srt"), language: "en" }];
   const { id } = await stack.submit({
@@ -76,7 +76,7 @@ it("follows no watermark and no subtitles there, and makes all other outputs", a
   expect(asked).toEqual([]);
 });
 
-it("is not led on by an upload address", async () => {
+it("follows no redirect of an upload address", async () => {
   const clip = await makeClip("ntsc.mp4", folder);
   const { id } = await stack.submit({
     input: { url: sources.urlOf(clip) },
@@ -90,6 +90,6 @@ it("is not led on by an upload address", async () => {
   expect(asked).toEqual([]);
 });
 
-it("has its logs keep nothing of the addresses' secrets", () => {
+it("logs no secrets of the addresses", () => {
   for (const name of ["control-plane", "node-1"]) expect(stack.log(name)).not.toContain("hunter2");
 });

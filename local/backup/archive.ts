@@ -1,14 +1,14 @@
-// Backups as one file: a compressed tar archive of a snapshot.
+// Backups in one file: a compressed tar archive of a snapshot.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream, createWriteStream, renameSync, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 
-/** Media does not compress; databases do so well at any level. */
+/** Media does not compress, and databases compress well at any level. */
 const LEVEL = 1;
 
-/** Writes a folder into an archive, which only its owner may read and which is there when it is complete. */
+/** Writes a folder into an archive that only its owner can read. The file appears when it is complete. */
 export async function pack(folder: string, file: string): Promise<void> {
   const draft = `${file}.${process.pid}.new`;
   const tar = spawn("tar", ["-cf", "-", "-C", folder, "."], { stdio: ["ignore", "pipe", "inherit"] });
@@ -24,10 +24,10 @@ export async function pack(folder: string, file: string): Promise<void> {
   }
 }
 
-/** Extracts an archive into an existing folder. Throws a message for people if it is none. */
+/** Extracts an archive into an existing folder. Throws a message for people if the file is not an archive. */
 export async function unpack(file: string, folder: string): Promise<void> {
   const tar = spawn("tar", ["-xf", "-", "-C", folder, "--no-same-owner"], { stdio: ["pipe", "inherit", "pipe"] });
-  // The exit status states it.
+  // tar's exit status reports the error.
   tar.stdin.on("error", () => undefined);
   const ended = exitOf(tar);
   const read = pipeline(createReadStream(file), createGunzip(), tar.stdin).catch((error: unknown) => {

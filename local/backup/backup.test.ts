@@ -42,7 +42,7 @@ function put(file: string, text: string): void {
   writeFileSync(join(home, file), text);
 }
 
-/** A database as a killed service leaves it: what was written last is only in its log. */
+/** A database as a killed service leaves it: the last writes are only in its log. */
 function migrate(names: readonly string[]): void {
   mkdirSync(join(home, dirname(D1)), { recursive: true });
   rmSync(join(home, D1), { force: true });
@@ -62,7 +62,7 @@ const treeOf = (at: string): string[] =>
     .map((file) => join(file.parentPath, file.name).slice(at.length + 1))
     .sort();
 
-it("restores databases, media and secrets from an archive, and neither logs nor caches", async () => {
+it("restores databases, media and secrets from an archive, but neither logs nor caches", async () => {
   const { manifest, frozenMs } = takeSnapshot(home, join(home, ".backup"), NOW);
   expect([manifest.migrations, frozenMs]).toEqual([ownMigrations(), 0]);
   const file = join(folder, "copra.tar.gz");
@@ -75,7 +75,7 @@ it("restores databases, media and secrets from an archive, and neither logs nor 
   expect(readdirSync(folder).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-it("copies again what has changed since the first copy, and deletes what is gone", () => {
+it("copies files again that have changed since the first copy, and deletes missing files", () => {
   const old = new Date("2026-01-01");
   for (const file of ["secrets.json", OBJECT]) utimesSync(join(home, file), old, old);
   put("s3/copra/gone._S3rver_object", "gone");
@@ -94,7 +94,7 @@ it("copies again what has changed since the first copy, and deletes what is gone
   expect(statSync(join(copy, "secrets.json")).ctimeMs).toBe(unchanged);
 });
 
-it("moves earlier data aside, if it may", async () => {
+it("moves earlier data aside if the operator allows it", async () => {
   takeSnapshot(home, join(home, "snapshot"), NOW);
   writeFileSync(join(home, "secrets.json"), "changed");
   await expect(restore(join(home, "snapshot"), home)).rejects.toThrow("--replace moves it aside");
@@ -132,7 +132,7 @@ it.each<[string, string, () => void | Promise<void>]>([
   expect(readdirSync(folder).filter((name) => /target/.test(name))).toEqual([]);
 });
 
-it("refuses data of a newer version, at a restore and at the start", async () => {
+it("rejects data of a newer version, at a restore and at the start", async () => {
   takeSnapshot(home, join(folder, "b"), NOW);
   const manifest = join(folder, "b", "manifest.json");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace(/0000_\w+/, "9999_later"));
@@ -144,19 +144,19 @@ it("refuses data of a newer version, at a restore and at the start", async () =>
 it.each([
   ["version", "99.0.0"],
   ["miniflare", "99.20990101.0"],
-])("refuses data that was last used with a newer %s", (name, later) => {
+])("rejects data that was last used with a newer %s", (name, later) => {
   snapshotBeforeUpgrade(home, NOW);
   const file = join(home, "version.json");
   const started = JSON.parse(readFileSync(file, "utf8"));
   writeFileSync(file, JSON.stringify({ ...started, [name]: later }));
   expect(() => snapshotBeforeUpgrade(home, NOW)).toThrow(`last used with the ${name} ${later}`);
   expect(readdirSync(join(home, "snapshots"))).toHaveLength(1);
-  // An older one may have another form of the databases.
+  // An older runtime may have used another format of the databases.
   writeFileSync(file, JSON.stringify({ ...started, [name]: "0.0.1" }));
   expect(snapshotBeforeUpgrade(home, new Date("2026-11-23T02:00:00Z"))).toMatch(/20261123T020000-before-/);
 });
 
-it("keeps a snapshot from before an upgrade, three at most, and none without need", () => {
+it("keeps a snapshot from before an upgrade, at most three, and none without need", () => {
   const snapshots = () => readdirSync(join(home, "snapshots"));
   expect(snapshotBeforeUpgrade(home, NOW)).toMatch(/20261123T010203-before-/);
   expect(snapshotBeforeUpgrade(home, NOW)).toBeNull();
@@ -176,7 +176,7 @@ it("takes no snapshot of a new data folder", () => {
   expect(snapshotBeforeUpgrade(home, NOW)).toBeNull();
 });
 
-it("is prepared in a folder that is deleted afterwards, with those of killed backups", async () => {
+it("prepares a backup in a folder that it deletes afterwards, with the folders of killed backups", async () => {
   for (const name of [".backup-killed", ".backup-runs"]) put(`${name}/data/secrets.json`, "secrets");
   const hoursAgo = new Date(Date.now() - 2 * 3_600_000);
   utimesSync(join(home, ".backup-killed"), hoursAgo, hoursAgo);

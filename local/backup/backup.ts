@@ -32,11 +32,11 @@ async function backUp(home: string, file: string): Promise<void> {
   });
 }
 
-/** Throws if the service runs where its processes cannot be stopped from here, such as in a container. */
+/** Throws if the service's processes cannot be stopped from here, for example because they run in a container. */
 async function refuseForeign(home: string): Promise<void> {
   const stack = readStackFile(home);
   if (stack === null || runningStackPid(home) !== null) return;
-  // After a crash the file is there, too.
+  // A crash leaves the file behind, too.
   if ((await connectedNodes(stack.api)) === null) return;
   throw new Error(
     `A service of ${home} responds at ${stack.api}, but not from this machine or container: run this there.`,

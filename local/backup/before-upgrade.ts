@@ -9,9 +9,9 @@ import { appliedMigrations } from "./databases.ts";
 import { stamp } from "./restore-data.ts";
 import { ownMigrations, takeSnapshot } from "./snapshot.ts";
 
-/** Of the service that started last: its version, and that of the runtime, which decides the form of the databases. */
+/** The versions of the last started service and of its runtime, which decides the format of the databases. */
 const Started = z.object({ version: z.string(), miniflare: z.string().optional() });
-/** How many snapshots are kept. */
+/** Only the newest snapshots are kept, up to this number. */
 const KEPT = 3;
 
 const OWN: { readonly version: string; readonly miniflare: string } = {
@@ -20,8 +20,8 @@ const OWN: { readonly version: string; readonly miniflare: string } = {
 };
 
 /**
- * Takes a snapshot of the data folder if this version or its runtime differs from what last started with it, or has new
- * migrations. The service must not run. Throws a message for people if the data is of a newer version or runtime.
+ * Takes a snapshot of the data folder if this version or its runtime differs from the last start, or if it has new
+ * migrations. The service must not run. Throws a message for people if the data belongs to a newer version or runtime.
  */
 export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
   const file = join(home, "version.json");
@@ -55,7 +55,7 @@ export function snapshotBeforeUpgrade(home: string, now: Date): string | null {
   return folder;
 }
 
-/** True if a version is later than another one: `5.20261117.0-beta` than `5.20260815.0-alpha`. */
+/** True if `one` is a later version than `other`: `5.20261117.0-beta` is later than `5.20260815.0-alpha`. */
 const isLater = (one: string, other: string): boolean => one.localeCompare(other, "en", { numeric: true }) > 0;
 
 function removeOld(folder: string): void {

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("shares the bytes of objects with the data, and of nothing that is written in place", () => {
+it("shares the bytes of objects with the data, but not of files that change in place", () => {
   const object = "s3/copra/a.mp4._S3rver_object";
   const part = `s3/copra/._S3rver_uploads/${"0".repeat(32)}/1`;
   const [from, to] = [join(folder, "data"), join(folder, "copy")];
@@ -19,7 +19,7 @@ it("shares the bytes of objects with the data, and of nothing that is written in
     writeFileSync(join(from, file), "earlier");
   }
   copyData(from, to);
-  // As the S3 server does when a part is sent again.
+  // The S3 server does this when a client sends a part again.
   writeFileSync(join(from, part), "later");
   expect(readFileSync(join(to, part), "utf8")).toBe("earlier");
   expect([object, part, "secrets.json"].map((file) => statSync(join(to, file)).nlink)).toEqual([2, 1, 1]);

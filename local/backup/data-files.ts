@@ -1,16 +1,16 @@
-// What a data folder has that a backup needs, and how each file is copied: databases and small files byte by byte,
-// media by hard links, which takes no time and no space.
+// The files of a data folder that a backup needs. Databases and small files are copied byte by byte. Media is copied
+// with hard links, which takes no time and no space.
 import { constants, copyFileSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** What is left out: caches and counters of a minute, and the index that SQLite makes again from its log. */
+/** Left out: caches, counters of a minute, and the index that SQLite makes again from its log. */
 const LEFT_OUT = /^control-plane\/v3\/(cache|ratelimit)\/|-shm$/;
 /**
- * Files that are never changed in place: objects of the service's own storage, and those of the S3 server. Parts of an
- * upload are, when one is sent again.
+ * Files that never change in place: objects of the service's own storage, and of the S3 server. Parts of an upload
+ * change when a client sends them again.
  */
 const NEVER_CHANGED = /^control-plane\/v3\/r2\/.*\/blobs\/|^s3\/.*\._S3rver_object$/;
-/** The entries of a data folder that a backup has. Logs and pids are not among them. */
+/** The entries of a data folder that a backup contains. Logs and pids are not among them. */
 export const ENTRIES = ["control-plane", "s3", "nodes", "secrets.json"] as const;
 
 /** Paths of the files below the entries of a data folder or a backup, relative to it, with `/`. */
@@ -19,7 +19,7 @@ export const dataFiles = (folder: string): string[] =>
     (file) => !LEFT_OUT.test(file),
   );
 
-/** What nodes had leased: they hand it back when they start again, so that nobody waits until the leases expire. */
+/** The leases of nodes. Nodes hand them back when they start again, so that nobody waits until the leases expire. */
 function leaseFiles(folder: string): string[] {
   const nodes = join(folder, "nodes");
   if (!statSync(nodes, { throwIfNoEntry: false })) return [];
@@ -36,15 +36,15 @@ function filesBelow(folder: string, entry: string): string[] {
     .map((file) => relative(folder, join(file.parentPath, file.name)).replaceAll("\\", "/"));
 }
 
-/** How each copied file was; null if it may have changed while it was copied. */
+/** The state of each copied file; null if it may have changed during the copy. */
 export type Copied = ReadonlyMap<string, string | null>;
 
-/** Times of files may be the same for writes within some ms: a file that is as young is copied again. */
+/** Writes within some ms may give a file the same time, so a file of this age is copied again. */
 const YOUNG_MS = 1000;
 
 /**
- * Makes the data in `to` that of `from`. `copied` has what an earlier call copied: files that have not changed since
- * are left as they are. A file that is deleted meanwhile is left out.
+ * Makes the data in `to` equal to `from`. `copied`: the result of an earlier call. Files that have not changed since
+ * then are not copied again. A file that is deleted during the copy is left out.
  */
 export function copyData(from: string, to: string, copied: Copied = new Map()): Copied {
   const files = dataFiles(from);
@@ -83,7 +83,7 @@ function copyOrLink(from: string, to: string, link: boolean): void {
     try {
       return linkSync(from, to);
     } catch (error) {
-      // Another file system, or one without hard links.
+      // The target is on another file system, or the file system has no hard links.
       if (!["EXDEV", "EPERM", "ENOTSUP"].some((code) => hasCode(error, code))) throw error;
     }
   }

@@ -1,16 +1,16 @@
-// The folder in which a backup is prepared: in the data folder, because hard links need the same file system.
+// The folder in which a backup is prepared. It is in the data folder, because hard links need the same file system.
 import { mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { sweepLeftovers } from "../home/leftovers.ts";
 
 const PREFIX = ".backup-";
-/** How often a folder that is in use is touched. */
+/** Interval of touching a folder in use. */
 const TOUCH_MS = 60_000;
 
-/** Deletes what killed backups left in the data folder: copies of the secrets, and links that keep deleted media. */
+/** Deletes the folders of killed backups: they hold copies of the secrets, and links that keep deleted media. */
 export const sweepDrafts = (home: string, now: Date): void => sweepLeftovers(home, PREFIX, now);
 
-/** Calls `use` with a new folder, which is deleted afterwards, as are those of killed backups. */
+/** Calls `use` with a new folder, and deletes it afterwards. Also deletes the folders of killed backups. */
 export async function withDraft(home: string, use: (draft: string) => Promise<void>): Promise<void> {
   sweepDrafts(home, new Date());
   const draft = mkdtempSync(join(home, PREFIX));

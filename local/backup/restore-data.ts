@@ -9,7 +9,7 @@ import { type Manifest, readManifest } from "./snapshot.ts";
 
 export type Restored = {
   readonly manifest: Manifest;
-  /** Where the earlier data was moved; null if there was none. */
+  /** The new place of the earlier data; null if there was none. */
   readonly replaced: string | null;
 };
 
@@ -17,12 +17,12 @@ export type RestoreOptions = {
   /** The archive or the folder. */
   readonly backup: string;
   readonly home: string;
-  /** True if data that is there may be moved aside. */
+  /** True if existing data may be moved aside. */
   readonly replace: boolean;
   readonly now: Date;
 };
 
-/** Throws a message for people, and changes nothing then. */
+/** Restores a backup. When it throws a message for people, it has changed nothing. */
 export async function restoreData({ backup, home, replace, now }: RestoreOptions): Promise<Restored> {
   const pid = runningStackPid(home);
   if (pid !== null) throw new Error(`A Copra runs in ${home} (process ${pid}). Stop it first.`);

@@ -1,4 +1,4 @@
-// A snapshot of a data folder: a folder with its files as they were at one time, also while the service runs.
+// A snapshot of a data folder: its files at one time, also while the service runs.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
@@ -12,10 +12,10 @@ import { appliedMigrations } from "./databases.ts";
 
 export const Manifest = z.object({
   format: z.literal(1, "the backup was made by a newer version"),
-  /** The version that made it. */
+  /** The version that took the snapshot. */
   version: z.string(),
   createdAt: z.string(),
-  /** The migrations that its database has. */
+  /** The migrations of its database. */
   migrations: z.array(z.string()),
 });
 export type Manifest = z.infer<typeof Manifest>;
@@ -29,19 +29,19 @@ export const ownMigrations = (): string[] =>
 export type Snapshot = {
   readonly manifest: Manifest;
   readonly files: number;
-  /** How long the service stood still; 0 if it did not run. */
+  /** The time for which the service was frozen, in ms; 0 if it did not run. */
   readonly frozenMs: number;
 };
 
 /**
- * Copies a data folder to a new one on the same file system. The control plane and the S3 server of a running service
- * stand still while what has just changed is copied: the copy is what they would find after a loss of power, which they
- * survive (docs/promises.md).
+ * Copies a data folder to a new folder on the same file system. The control plane and the S3 server of a running
+ * service are frozen while recent changes are copied. The copy equals the data after a loss of power, which the service
+ * survives (docs/promises.md).
  */
 export function takeSnapshot(home: string, folder: string, now: Date): Snapshot {
   const pids = runningPids(home);
   try {
-    // Most files do not change any more, such as those of ended jobs: copied now, they keep nobody waiting.
+    // Most files do not change any more, such as files of ended jobs. The early copy of them freezes nobody.
     const early = pids.length === 0 ? new Map() : earlyCopy(home, folder);
     const startedAt = performance.now();
     const files = whileFrozen(pids, () => copyData(home, folder, early));
@@ -56,7 +56,7 @@ export function takeSnapshot(home: string, folder: string, now: Date): Snapshot 
   }
 }
 
-/** Empty if a folder was deleted while it was read. */
+/** Copies data before the freeze. Empty if a folder is deleted during the copy. */
 function earlyCopy(home: string, folder: string): Copied {
   try {
     return copyData(home, folder);

@@ -21,11 +21,11 @@ type Outcome = { readonly passed: boolean; readonly output: string };
 
 type Check = {
   readonly run: (isChecked: (file: string) => boolean) => Outcome | Promise<Outcome>;
-  /** What to do about a failure. */
+  /** Advice about a failure. */
   readonly help: string;
 };
 
-/** Runs a program of node_modules. Not with npx: npm would look the program up again and might use the network. */
+/** Runs a program of node_modules. npx would look the program up again and might use the network. */
 const tool =
   (name: string, ...argv: string[]): Check["run"] =>
   () =>
@@ -38,14 +38,14 @@ const tool =
       });
     });
 
-/** A check that passes when it finds nothing. */
+/** A check that passes if it finds nothing. */
 const finds = (lines: readonly string[]): Outcome => ({ passed: lines.length === 0, output: lines.join("\n") });
 
 /** The list of words itself, and the API's original contract. */
 const EXEMPT_FROM_WORDS = /^local\/check\/words(\.test)?\.ts$|^docs\/glossary\.md$/;
 const MOST_SHOWN = 100;
 
-/** Read nothing that others write: the repository, and its guides. */
+/** These files read no text of others: only the repository and its guides. */
 const READS_OWN_TEXT = /^(?:local\/(?:check|guides)|bench)\//;
 
 /** The arguments of `npm run wrangler:types`. They do not depend on a .dev.vars. */
@@ -155,7 +155,7 @@ function printRooms(): void {
 }
 
 async function main(given: readonly string[]): Promise<boolean> {
-  // What the types of the client are made of may have changed.
+  // The schemas may have changed, and the client's types are generated from them.
   await promisify(execFile)(process.execPath, [join(ROOT, "local/client/write-types.ts")], { cwd: ROOT });
   const paths = given.filter((name) => !Object.hasOwn(CHECKS, name));
   const selected = given.filter((name) => Object.hasOwn(CHECKS, name));

@@ -23,17 +23,17 @@ it("finds each kind of import as a path from the root", () => {
   ]);
 });
 
-it("accepts rooms that import each other in one order", () => {
+it("accepts rooms that import each other in one direction", () => {
   expect(findCircles(imports("w/a/1.ts > w/b/1.ts", "w/b/1.ts > w/c/1.ts", "w/a/2.ts > w/c/1.ts"))).toEqual([]);
   expect(findCircles(imports("w/a/1.ts > w/a/2.ts", "w/main.ts > w/a/1.ts"))).toEqual([]);
 });
 
-it("finds two rooms that import each other, though no files do", () => {
+it("finds two rooms that import each other, even if no two files do", () => {
   const both = imports("w/a/1.ts > w/b/1.ts", "w/b/2.ts > w/a/2.ts");
   expect(findCircles(both)).toEqual([{ folder: "w", rooms: ["a", "b"], imports: both }]);
 });
 
-it("finds a circle of three rooms, and names only the imports in it", () => {
+it("finds a circle of three rooms, and lists only the imports in it", () => {
   const circle = imports("a/1.ts > b/1.ts", "b/1.ts > c/1.ts", "c/1.ts > a/1.ts");
   const [found, ...more] = findCircles([...circle, ...imports("a/1.ts > d/1.ts", "e/1.ts > a/1.ts")]);
   expect(more).toEqual([]);

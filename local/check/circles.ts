@@ -5,10 +5,10 @@ import { isProduction } from "./rooms.ts";
 
 export type Import = { from: string; to: string };
 
-/** One circle: the children of `folder` that import each other, and the imports between them. */
+/** A circle: the children of `folder` that import each other, and the imports between them. */
 export type Circle = { folder: string; rooms: string[]; imports: Import[] };
 
-// Imports, type imports, re-exports, dynamic imports and inline type imports of files of this repository.
+// Matches imports, type imports, re-exports, dynamic imports and inline type imports of this repository's files.
 const SPECIFIER = /(?:\bfrom|\bimport)\s*\(?\s*"((?:\.{1,2}\/|#shared\/)[^"]+)"/g;
 
 /** The imports in a file's text, as paths from the repository's root. */
@@ -20,7 +20,7 @@ export const importsOf = (file: string, text: string): Import[] =>
       : posix.normalize(posix.join(dirname(file), specifier)),
   }));
 
-/** The deepest folder that contains both ends of an import, and its child that each end is in. */
+/** The deepest folder that contains both ends of an import, and its child at each end. */
 const borderOf = ({ from, to }: Import) => {
   const [a, b] = [from.split("/"), to.split("/")];
   const depth = a.findIndex((name, at) => name !== b[at]);
@@ -42,7 +42,7 @@ const reachable = (graph: Graph, start: string): Set<string> => {
   return seen;
 };
 
-/** Groups of rooms that import each other, directly or by others. */
+/** Groups of rooms that import each other, directly or through other rooms. */
 const circlesIn = (graph: Graph): string[][] => {
   const reach = new Map([...graph.keys()].map((room) => [room, reachable(graph, room)]));
   const groups = [...graph.keys()]
@@ -51,7 +51,7 @@ const circlesIn = (graph: Graph): string[][] => {
   return [...new Map(groups.map((group) => [group.join(" "), group])).values()];
 };
 
-/** The circles between files and folders that have the same parent. */
+/** The circles between files and folders with the same parent. */
 export const findCircles = (imports: readonly Import[]): Circle[] => {
   const graphs = new Map<string, Graph>();
   for (const edge of imports) {

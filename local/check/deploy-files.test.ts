@@ -5,7 +5,7 @@ import { ROOT } from "../home/constants.ts";
 
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-/** The versions of the packages that a file of digests names. */
+/** The versions of the packages in a file of digests. */
 const versionsOf = (architecture: string): string[] =>
   read(`deploy/images/ffmpeg-${architecture}.sha256`)
     .trim()
@@ -13,13 +13,13 @@ const versionsOf = (architecture: string): string[] =>
     .map((line) => /^[0-9a-f]{64} {2}([a-z0-9]+)_(.+)_[a-z0-9]+\.deb$/.exec(line)?.slice(1).join(" ") ?? line);
 
 describe("files for deployment", () => {
-  it("pin the same ffmpeg on both architectures", () => {
+  it("pins the same ffmpeg on both architectures", () => {
     expect(versionsOf("arm64")).toEqual(versionsOf("amd64"));
     expect(versionsOf("amd64")[0]).toMatch(/^ffmpeg 7%3a\d+\.\d+\.\d+/);
   });
 
   it.each(["deploy/monitoring/alerts.yml", "deploy/monitoring/grafana-dashboard.json"])(
-    "%s reads metrics that there are",
+    "reads only metrics that exist in %s",
     (file) => {
       const code = ["fleet/fleet-metrics", "routes/operator/metrics"]
         .map((name) => read(`worker/http/${name}.ts`))

@@ -1,13 +1,15 @@
-// The files of the repository that checks read.
+// The files of the repository that the checks read.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 
-/** Written by other programs, in their form. */
+/** Files that other programs write in their own format. */
 const GENERATED = ["worker/wrangler-env/generated.d.ts"];
 
-/** Paths of tracked and new files from the repository's root, without ignored, deleted and generated ones. */
+/**
+ * Paths of tracked and new files, relative to the repository's root. Ignored, deleted and generated files are left out.
+ */
 export const listFiles = (pattern = /\.(tsx?|mjs|md)$/): string[] =>
   execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], {
     cwd: ROOT,

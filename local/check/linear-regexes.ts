@@ -1,14 +1,14 @@
-// Finds regular expressions that can take more than linear time: whoever chooses the text could stop a process.
+// Finds regular expressions that can take more than linear time: the author of a text could block a process with it.
 //
-// Each literal runs in a backtracking matcher that counts its steps, on texts that repeat what its quantifiers match.
-// Steps are the same on every machine. recheck decides the same exactly, in ten minutes for all of the code (4.5.0,
-// 2026-11-26); scslre 0.3.0, on which eslint-plugin-regexp is built, misses nested loops such as `(?:<!--.*?-->)*<`.
+// Each literal runs in a backtracking matcher that counts its steps, on texts that repeat matches of its quantifiers.
+// Steps are the same on every machine. recheck gives exact results, in ten minutes for all of the code (4.5.0,
+// 2026-11-26). scslre 0.3.0, the base of eslint-plugin-regexp, misses nested loops such as `(?:<!--.*?-->)*<`.
 import { type AST, parseRegExpLiteral } from "@eslint-community/regexpp";
 import { parseSync, Visitor } from "oxc-parser";
 
 export type SlowRegex = { readonly file: string; readonly line: number; readonly regex: string; readonly text: string };
 
-/** The literals in a file that take more than linear time, each with a text that shows it. */
+/** The literals in a file that take more than linear time, each with a text that proves it. */
 export function slowRegexes(file: string, source: string): SlowRegex[] {
   const found: SlowRegex[] = [];
   new Visitor({
@@ -22,15 +22,15 @@ export function slowRegexes(file: string, source: string): SlowRegex[] {
   return found;
 }
 
-/** How often a text is repeated; and the factor between the steps of both from which they are not linear. */
+/** Repetitions of a text, and the factor between the steps of both from which an expression is not linear. */
 const [FEW, MANY, SUPER_LINEAR] = [20, 40, 3];
-/** Longer texts would overflow the stack of the matcher, whose calls are as deep as the text is long. */
+/** Longer texts would overflow the stack of the matcher, whose depth grows with the text. */
 const MAX_PUMP_CHARS = 24;
-/** More steps than a linear expression takes for such a text. */
+/** A linear expression takes fewer steps for such a text. */
 const MAX_STEPS = 200_000;
 const MAX_TEXTS = 1000;
 
-/** A text of which twice as much takes more than three times the steps, shortened; null when none is found. */
+/** A text whose double takes more than three times the steps, shortened; null if none is found. */
 export function slowText(regex: string): string | null {
   const ast = parseRegExpLiteral(regex);
   const loops = loopsIn(ast.pattern);
@@ -42,7 +42,7 @@ export function slowText(regex: string): string | null {
       const most = steps(2 * few);
       return most === Infinity || most > SUPER_LINEAR * steps(few);
     };
-    // Twice: the first doubling may only leave what a bounded quantifier takes.
+    // Both, because the first doubling may only exceed a bounded quantifier.
     if (isSlow(FEW) && isSlow(MANY)) return JSON.stringify(`${prefix}${pump} … ${suffix}`);
   }
   return null;
@@ -63,7 +63,7 @@ const loopsIn = (node: Node): AST.Quantifier[] => [
   ...childrenOf(node).flatMap(loopsIn),
 ];
 
-/** Texts that repeat what a loop matches, or all up to it, after what leads to the loop. */
+/** Texts that repeat a match of a loop, alone or with the text before the loop. */
 function* texts(ast: AST.RegExpLiteral, loops: readonly AST.Quantifier[]) {
   const seen = new Set<string>();
   for (const sampler of samplers(ast)) {
@@ -85,10 +85,10 @@ function* texts(ast: AST.RegExpLiteral, loops: readonly AST.Quantifier[]) {
   }
 }
 
-/** Characters that classes match, beside those that the expression names. */
+/** Characters that classes match, in addition to the expression's own characters. */
 const COMMON = [..." \n\ta0_-./:<\"'é"];
 
-/** Samplers that prefer another character each, and take the first, the second or the last alternative. */
+/** Samplers that each prefer another character, and take the first, the second or the last alternative. */
 function* samplers(ast: AST.RegExpLiteral): Generator<Sampler> {
   const named = [...new Set([...ast.pattern.raw].filter((char) => !/[\\()[\]{}?*+|^$]/.test(char)))];
   const all = [...named, ...COMMON];
@@ -103,13 +103,13 @@ function* samplers(ast: AST.RegExpLiteral): Generator<Sampler> {
 
 type Choice = {
   readonly preferred: string;
-  /** How often optional parts occur. */
+  /** The number of repetitions of optional parts. */
   readonly minimum: number;
-  /** The index of the chosen alternative; of fewer the first. */
+  /** The index of the chosen alternative. With fewer alternatives, the first is chosen. */
   readonly alternative: number;
 };
 
-/** Texts that parts of an expression match. */
+/** Makes texts that parts of an expression match. */
 class Sampler {
   readonly #flags: string;
   readonly #choice: Choice;
@@ -119,7 +119,7 @@ class Sampler {
     this.#choice = choice;
   }
 
-  /** What is matched before a node. */
+  /** A text that the nodes before a node match. */
   before(node: Node): string {
     const { parent } = node;
     if (!parent) return "";
@@ -151,7 +151,7 @@ class Sampler {
   }
 }
 
-/** True if a node of one character matches a character. */
+/** Returns a test for a node of one character. */
 function charTest(node: Node, flags: string): (char: string) => boolean {
   const one = new RegExp(`^${node.raw}$`, flags.replaceAll(/[gy]/g, ""));
   const known = new Map<string, boolean>();
@@ -164,7 +164,7 @@ function charTest(node: Node, flags: string): (char: string) => boolean {
   };
 }
 
-/** Matches from a position on, and goes on with `next`; whether all matched. */
+/** Matches from a position on, and continues with `next`. Returns true if all matched. */
 type Step = (at: number, next: (at: number) => boolean) => boolean;
 
 class OutOfSteps extends Error {}
@@ -181,7 +181,7 @@ class Matcher {
     this.#start = this.#compile(pattern);
   }
 
-  /** The steps of a search for all matches; infinite when there are more than any linear search takes. */
+  /** The steps of a search for all matches; Infinity if they exceed a linear search. */
   stepsOf(text: string): number {
     this.#text = [...text];
     this.#steps = 0;
@@ -246,7 +246,7 @@ class Matcher {
     return repeat(0);
   }
 
-  /** Of one character; longer ones match without a step. */
+  /** Lookbehinds of one character; longer lookbehinds match without a step. */
   #lookbehind({ alternatives, negate }: AST.LookbehindAssertion): Step {
     const [element, ...others] = alternatives.flatMap(({ elements }) => elements);
     if (!element || others.length > 0 || childrenOf(element).length > 0) return (at, next) => next(at);

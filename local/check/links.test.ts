@@ -20,7 +20,7 @@ it.each([
   "[a](https://example.com/none)",
   "`shared/errors.ts` and `worker/job/` and `npm run check`",
   "```sh\n[a](none.md)\n```",
-])("accepts %j", (text) => {
+])("accepts the links and paths in %j", (text) => {
   expect(found(text)).toEqual([]);
 });
 
@@ -28,6 +28,6 @@ it.each([
   ["[a](none.md)", "docs/a.md:1: none.md"],
   ["\n[a](../README.md#none)", "docs/a.md:2: ../README.md#none"],
   ["`shared/none.ts`", "docs/a.md:1: shared/none.ts"],
-])("finds what is broken in %j", (text, message) => {
+])("finds the broken link or path in %j", (text, message) => {
   expect(found(text)).toEqual([message]);
 });

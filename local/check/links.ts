@@ -1,7 +1,7 @@
-// Finds links and paths in Markdown files that lead nowhere.
+// Finds broken links and paths in Markdown files.
 import { posix } from "node:path";
 
-/** A path of this repository in backticks: `worker/job/`, `shared/errors.ts`, `npm run` and such are not. */
+/** A path of this repository in backticks: `worker/job/` or `shared/errors.ts`, but not `npm run`. */
 const PATH = /`((?:shared|worker|encoder-node|local|test|bench|examples|docs|migrations)\/[\w./-]*)`/g;
 const LINK = /\]\(([^)\s]+)\)/g;
 
@@ -17,12 +17,12 @@ export const anchorsOf = (markdown: string): Set<string> =>
   new Set([...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading)));
 
 export type Repository = {
-  /** True if there is a file or folder at this path from the root. */
+  /** True if a file or folder has this path from the root. */
   readonly exists: (path: string) => boolean;
   readonly read: (path: string) => string;
 };
 
-/** The broken links and paths of a Markdown file, as `file:line: what`. URLs of other sites are not checked. */
+/** The broken links and paths of a Markdown file, as `file:line: target`. URLs of other sites are not checked. */
 export function brokenLinks(file: string, { exists, read }: Repository): string[] {
   // Code blocks may contain examples of links.
   const lines = read(file)

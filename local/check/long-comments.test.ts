@@ -35,11 +35,11 @@ it.each<[string, string, string]>([
     `/**\n * ${words(19)}\n * ${words(25).slice(114)}\n */`,
   ],
   ["keeps what fits", `// ${words(19)}\nconst a = 1;`, `// ${words(19)}\nconst a = 1;`],
-])("%s", (_, text, wrapped) => {
+])("wrapping a comment %s", (_, text, wrapped) => {
   expect(wrapComments(text)).toBe(wrapped);
 });
 
-it("leaves no long comment, and all words in their order", () => {
+it("leaves no long comment, and keeps all words in their order", () => {
   const text = `/**\n * ${words(90)}\n *\n * ${words(40)}\n */\n`;
   const wrapped = wrapComments(text);
   expect(longComments("a.ts", wrapped)).toEqual([]);

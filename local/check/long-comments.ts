@@ -2,7 +2,7 @@
 
 const MOST_COLUMNS = 120;
 
-/** What a line of a comment begins with: its indentation, then `//`, `/**` or ` *`. */
+/** The start of a comment's line: its indentation, then `//`, `/**` or ` *`. */
 const PREFIX = /^(\s*)(\/\/|\/\*\*|\*)(?= |$)/;
 
 const isTooLong = (line: string): boolean => line.length > MOST_COLUMNS && PREFIX.test(line) && !line.includes("://");
@@ -11,7 +11,7 @@ const isTooLong = (line: string): boolean => line.length > MOST_COLUMNS && PREFI
 export const longComments = (file: string, text: string): string[] =>
   text.split("\n").flatMap((line, at) => (isTooLong(line) ? [`${file}:${at + 1}: ${line.length} columns`] : []));
 
-/** The text with its long comments wrapped; words that do not fit move to the next line of their paragraph. */
+/** The text with its long comments wrapped. Words that do not fit move to the next line of their paragraph. */
 export function wrapComments(text: string): string {
   const lines = text.split("\n");
   for (let at = 0; at < lines.length; at++) {
@@ -35,7 +35,7 @@ export function wrapComments(text: string): string {
   return lines.join("\n");
 }
 
-/** True if a line goes on with the paragraph of a comment: not with a list, an example or a table. */
+/** True if a line continues the paragraph of a comment, and does not start a list, an example or a table. */
 const continues = (line: string, prefix: string): boolean =>
   line.startsWith(`${prefix} `) &&
   /^[\w`"'(§×→…]/.test(line.slice(prefix.length + 1)) &&

@@ -12,7 +12,7 @@ const files = [
   "p/d/a.test.ts",
 ];
 
-it("finds folders in no row, in two, and rows of folders that are gone", () => {
+it("finds folders in no row or in two rows, and rows of missing folders", () => {
   const map = (...rows: string[]) => `| \`old/\` | |\n## Rooms\n${rows.map((row) => `${row}\n`).join("")}`;
   expect(mapErrors(map("| `p/a/` | `b/` and more |", "| `p/a/c/` | |"), files)).toEqual([]);
   expect(mapErrors(map("| `p/a/`, `p/e/` | |", "| `p/a/` | `c/` |"), files)).toEqual([

@@ -1,4 +1,4 @@
-// Compares docs/map.md with the folders that there are: each is in one row, or named in the row of a folder above it.
+// Compares docs/map.md with the folders: each folder has a row, or the row of a folder above names it.
 import { dirname } from "node:path";
 import { isProduction } from "./rooms.ts";
 
@@ -6,7 +6,7 @@ const ROOM = /`([\w./-]+)\/`/g;
 
 const namesIn = (text: string): string[] => [...text.matchAll(ROOM)].map(([, name = ""]) => name);
 
-/** What is wrong with the rows of a map of these files. Folders with fewer than two of them need no row. */
+/** Errors in the rows of a map of these files. Folders with fewer than two files need no row. */
 export function mapErrors(map: string, files: readonly string[]): string[] {
   const counts = Map.groupBy(files.filter(isProduction), dirname);
   const rooms = map.slice(map.indexOf("## Rooms"));

@@ -9,7 +9,7 @@ const read = (name: string): string => readFileSync(join(ROOT, name), "utf8");
 const lock: { packages: Record<string, Package> } = JSON.parse(read("package-lock.json"));
 const { dependencies, optionalDependencies } = JSON.parse(read("package.json"));
 
-/** The installed package that `name` means in the package at the path `from`, as Node resolves it. */
+/** The installed package `name` for the package at the path `from`, as Node resolves it. */
 function resolve(name: string, from: string): [path: string, found: Package] {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     const path = `${at ? `${at}/` : ""}node_modules/${name}`;
@@ -19,7 +19,7 @@ function resolve(name: string, from: string): [path: string, found: Package] {
   }
 }
 
-/** All production dependencies, also those of dependencies, as `name version license`. */
+/** All production dependencies, direct and indirect, as `name version license`. */
 function production(): string[] {
   const found = new Map<string, string>();
   const visit = (name: string, from: string): void => {
@@ -32,7 +32,7 @@ function production(): string[] {
   return [...found.values()].toSorted();
 }
 
-it("lists every library that is shipped, with its version and license", () => {
+it("lists every library of the packages and images, with its version and license", () => {
   const rows = read("THIRD-PARTY-NOTICES.md").matchAll(/^\| \[(.+?)\]\(.*?\) \| (\S+) \| ([^|]+) \|/gm);
   expect([...rows].map(([, name, version, license]) => `${name} ${version} ${license}`)).toEqual(production());
 });

@@ -10,6 +10,6 @@ it.each([
   ['import fs from "node:fs";', ["*"]],
   ['import type { FileHandle } from "node:fs/promises";', []],
   ['import { mkdtemp, rename } from "node:fs/promises";\nimport { open } from "./file.ts";', []],
-])("finds what opens files in %s", (text, names) => {
+])("finds functions that open files in %s", (text, names) => {
   expect(openingImports(text)).toEqual(names);
 });

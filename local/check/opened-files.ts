@@ -1,11 +1,11 @@
-// Finds code of encoder nodes that opens files by their path, outside of encoder-node/run-files/: what a run of ffmpeg
-// left under a name can be a link or a pipe (docs/decisions/0031-files-of-runs.md).
+// Finds code of encoder nodes that opens files by path outside of encoder-node/run-files/. A run of ffmpeg can leave a
+// link or a pipe under any name (docs/decisions/0031-files-of-runs.md).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 import { isProduction } from "./rooms.ts";
 
-/** Files and folders below encoder-node/ that may open files, and which these are. */
+/** Modules and folders below encoder-node/ that may open files, with a description of the files. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "run-files/": "files of runs, with all checks",
   "ffmpeg/discover/": "programs of the operator, and the cache of what they can do",
@@ -27,12 +27,12 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "tasks/join/growing-run.ts": "pipes that the node made in its own folder",
 };
 
-/** Functions that act on what a link leads to, or that wait for the other end of a pipe. */
+/** Functions that act on the target of a link, or that wait for the other end of a pipe. */
 const OPENING =
   /^(?:open|opendir|readFile|writeFile|appendFile|chmod|chown|lchown|copyFile|cp|truncate|utimes|createReadStream|createWriteStream)(?:Sync)?$/;
 const IMPORT = /import\s+(type\s+)?([^;]*?)\s+from\s+"(?:node:)?fs(?:\/promises)?"/g;
 
-/** The names of functions that a module imports to open files; `*` for all of them. */
+/** The functions that a module imports to open files; `*` for all functions. */
 export function openingImports(text: string): string[] {
   return [...text.matchAll(IMPORT)].flatMap(([, isType, names = ""]) => {
     if (isType) return [];
@@ -42,7 +42,7 @@ export function openingImports(text: string): string[] {
   });
 }
 
-/** A line for each module that opens files and may not. `files` are all of the repository. */
+/** A line for each module that opens files without permission. `files`: all files of the repository. */
 export function openedFiles(files: readonly string[]): string[] {
   return files
     .filter((file) => file.startsWith("encoder-node/") && isProduction(file))

@@ -1,10 +1,10 @@
 // Finds rooms (folders) with too many files.
 import { dirname } from "node:path";
 
-/** More files than this are hard to overlook. */
+/** Folders with more files are hard to survey. */
 const MOST_FILES = 15;
 
-/** True if a file is part of what runs in production, and not a test or support for tests. */
+/** True if a file runs in production: no test, and no support for tests. */
 export const isProduction = (file: string): boolean =>
   /\.tsx?$/.test(file) && !/\.test\.ts$|(^|\/)testing\/|^test\//.test(file);
 

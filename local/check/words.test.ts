@@ -34,7 +34,7 @@ it.each(["attached_pic", "attachedPicture", "SoundHandler", "picture_timing", "t
 );
 
 it.each(["soundtrack", "execute", "uncut4", "filmstrip", "intellect", "blowfish"])(
-  "accepts the other word %s",
+  "accepts the different word %s",
   (text) => {
     expect(found(text)).toEqual([]);
   },

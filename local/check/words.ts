@@ -48,7 +48,7 @@ const INFLECTED: Readonly<Record<string, string>> = {
   wishes: "wish",
 };
 
-/** Names that ffmpeg, a standard or an operating system gives. */
+/** Names from ffmpeg, a standard or an operating system. */
 const GIVEN = [
   /attached_?pic\w*/gi,
   /SoundHandler/g,
@@ -58,7 +58,7 @@ const GIVEN = [
   /coded[_ ]picture/gi,
   /picture parameter set/gi,
   /Picture size/g,
-  // Fields of responses, which existing clients read.
+  // Fields of responses that existing clients read.
   /smpte240m film\b/g,
   /\|pictures\?\|/g,
   /cut_short|picture_over_sound_ms|\brefusals(?=["`]?: |["`] lists|\))/g,
@@ -77,7 +77,10 @@ const refusedIn = (text: string): string[] => {
   return [...new Set(refused)];
 };
 
-/** The refused words in a file's path (as line 0) and text, once per line: names, strings, comments and prose count. */
+/**
+ * The refused words in a file's path (as line 0) and in its text, once per line. Names, strings, comments and prose
+ * count.
+ */
 export const badWords = (file: string, text: string): BadWord[] =>
   [file, ...text.split("\n")].flatMap((content, line) =>
     refusedIn(content).map((word) => ({ file, line, word, instead: INSTEAD[word] ?? "", text: content.trim() })),

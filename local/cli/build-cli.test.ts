@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Nodes to try: that of the tests, and the machine's own, which may be older. */
+/** Node programs to try: the tests' own, and the machine's, which may be older. */
 const NODES = [process.execPath, "/usr/bin/node"].filter((path) => statSync(path, { throwIfNoEntry: false }));
 const program = (): string => join(folder, "package", "copra.mjs");
 
-it("is smaller than 2 MB", () => {
+it("keeps the package of the command line below 2 MB", () => {
   const files = readdirSync(join(folder, "package"));
   const bytes = files.reduce((sum, file) => sum + statSync(join(folder, "package", file)).size, 0);
   expect(bytes).toBeLessThan(2e6);
@@ -25,7 +25,7 @@ it("is smaller than 2 MB", () => {
 });
 
 it("loads less than 100 kB of code before it knows the command", () => {
-  // Node lists there the scripts that it has run.
+  // Node lists the scripts that it has run in this folder.
   const coverage = join(folder, "coverage");
   const env = { NODE_V8_COVERAGE: coverage };
   const help = execFileSync(process.execPath, [program(), "--help"], { env, encoding: "utf8" });
@@ -38,7 +38,7 @@ it("loads less than 100 kB of code before it knows the command", () => {
   expect(urls.reduce((sum, url) => sum + statSync(new URL(url)).size, 0)).toBeLessThan(100_000);
 });
 
-it.each(NODES)("runs commands outside of the repository in %s", (node) => {
+it.each(NODES)("runs commands outside of the repository with %s", (node) => {
   const env = { PATH: "", HOME: folder, XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder };
   const run = (...args: string[]): string =>
     execFileSync(node, [program(), ...args], { cwd: folder, env, encoding: "utf8", stdio: "pipe" });

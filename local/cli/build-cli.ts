@@ -1,4 +1,4 @@
-// Builds the package of the command line: one program for Node 20 or newer, without dependencies.
+// Builds the package of the command line: a program for Node 20 or newer, without dependencies.
 import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,10 @@ import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Builds the package into a folder, which is replaced. Commands load what they need, so that help starts fast. */
+/**
+ * Builds the package into a folder, and replaces its content. Commands load their code on demand, so that help starts
+ * fast.
+ */
 export async function buildCli(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -17,12 +20,12 @@ export async function buildCli(folder: string): Promise<void> {
     bundle: true,
     splitting: true,
     minify: true,
-    // Messages of errors contain names of classes.
+    // Error messages contain names of classes.
     keepNames: true,
     format: "esm",
     platform: "node",
     target: "node20",
-    // commander is CommonJS, and requires Node's modules.
+    // commander is a CommonJS package that requires Node's modules.
     banner: {
       js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
     },

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-it("has at most 6 kB, compressed, for all but the operator's client", async () => {
+it("keeps the client without the operator's part below 6 kB, compressed", async () => {
   const sizes = await Promise.all(["index", "webhook"].map(async (entry) => gzipSync(await bundled(entry)).byteLength));
   expect(sizes[0]).toBeLessThan(6000);
   expect(sizes[1]).toBeLessThan(1000);
@@ -40,7 +40,7 @@ it("imports nothing from outside of the package", async () => {
   expect(imported.filter((name) => !/^(\.\.?\/.*\.js|node:\w+(\/\w+)?)$/.test(name ?? ""))).toEqual([]);
 });
 
-it("can be published: npm, Node and bundlers find all that its manifest names", async () => {
+it("can be published: npm, Node and bundlers find all files of its manifest", async () => {
   const folder = join(project, "node_modules/@copra/client");
   expect(await problemsOf(folder)).toEqual([]);
   const copy = join(project, "published");
@@ -56,7 +56,7 @@ it("can be published: npm, Node and bundlers find all that its manifest names", 
   expect(await problemsOf(copy)).toEqual([expect.stringContaining("./dist/webhook.js")]);
 });
 
-it("runs as it is published", async () => {
+it("runs in its published form", async () => {
   const code = `
     import { Copra, CopraError, verifyWebhook } from "@copra/client";
     import { CopraAdmin } from "@copra/client/admin";
@@ -67,7 +67,7 @@ it("runs as it is published", async () => {
   expect(stdout.trim()).toBe("object,object,function,boolean");
 });
 
-/** The messages of the compiler for a file of a project that uses the package. */
+/** The compiler's messages for a file of a project that uses the package. */
 async function compiled(name: string, source: string): Promise<{ stdout: string; stderr: string }> {
   await writeFile(join(project, name), source);
   const lib = ["--target", "es2022", "--lib", "es2022,dom,dom.asynciterable"];
@@ -84,7 +84,7 @@ it("gives strict consumers the same types", async () => {
   expect(await compiled("consumer.ts", `${types}${calls}`)).toEqual({ stdout: "", stderr: "" });
 });
 
-it("has types that accept all formats that the service accepts", async () => {
+it("has types that accept all formats of the service", async () => {
   const texts = fc.sample(formatTexts, { seed: 1, numRuns: 4000 }).filter((text) => parseFormat(text).ok);
   const formats = [...new Set(texts)];
   expect(formats.length).toBeGreaterThan(200);

@@ -12,7 +12,7 @@ export const CLIENT = join(ROOT, "client");
 /** The entries of the package (`exports` in client/package.json). */
 const ENTRIES = ["index", "admin", "node", "webhook"];
 
-/** Builds the package into a folder, which is replaced. */
+/** Builds the package into a folder, and replaces its content. */
 export async function buildClient(folder: string): Promise<void> {
   const dist = join(folder, "dist");
   await rm(dist, { recursive: true, force: true });
@@ -39,14 +39,14 @@ export async function buildClient(folder: string): Promise<void> {
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
-/** Declarations name the sources that they are made from; a package has none. */
+/** Declarations import source files by name; a package has no source files. */
 async function nameModules(file: string): Promise<void> {
   if (!file.endsWith(".d.ts")) return;
   const text = await readFile(file, "utf8");
   await writeFile(file, text.replace(/((?:from |import\()"\.\.?\/[^"]+)\.ts"/g, '$1.js"'));
 }
 
-/** The code of an entry with all that it imports, minified: what a page loads. */
+/** The minified code of an entry with its imports, as a page loads it. */
 export async function bundled(entry: string): Promise<string> {
   const options = { bundle: true, minify: true, write: false, format: "esm", target: "es2022" } as const;
   const { outputFiles } = await build({ ...options, entryPoints: [join(CLIENT, `${entry}.ts`)] });

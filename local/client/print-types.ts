@@ -35,7 +35,7 @@ const Schema = z.looseObject({
 export const Components = z.record(z.string(), Schema);
 export type Components = z.infer<typeof Components>;
 
-/** Printed types: names whose properties and lists clients write, and so may be read-only. */
+/** `isRequest`: clients write the type, so its properties and lists may be read-only. */
 type Context = { readonly isRequest: boolean };
 
 /** Type declarations for all components, except those in `without`. */
@@ -53,7 +53,7 @@ export function printTypes(
     .join("\n");
 }
 
-/** The names of all components that the given ones refer to, themselves included. */
+/** The names of the given components and of all components that they refer to. */
 export function reachable(components: Components, from: readonly string[]): Set<string> {
   const found = new Set<string>();
   const visit = (name: string): void => {
@@ -113,7 +113,7 @@ function objectType(schema: Schema, context: Context, indent: string): string {
   return `{\n${members.join("")}${index}${indent}}`;
 }
 
-/** Comments end at column 120, also where the formatter indents them further. */
+/** The formatter may indent a comment further, and comments end at column 120. */
 const COMMENT_COLUMNS = 100;
 
 function comment(description: string | undefined, indent: string): string {

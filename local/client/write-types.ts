@@ -1,4 +1,4 @@
-// Writes client/types/api.ts, which is not committed, from the schemas of the API.
+// Writes client/types/api.ts from the schemas of the API. The file is not committed.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ERRORS } from "#shared/errors.ts";
@@ -57,7 +57,7 @@ function formats(): string {
     .join("\n");
 }
 
-/** The content of the file. The Worker's part is loaded at run time: its types are not those of Node. */
+/** The content of the file. It loads the Worker's code at run time, because the Worker's types differ from Node's. */
 async function content(): Promise<string> {
   const { componentSchemas } = await import(new URL("../../worker/http/openapi/components.ts", import.meta.url).href);
   const components = Components.parse(componentSchemas());

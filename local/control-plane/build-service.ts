@@ -14,14 +14,14 @@ import type { Migration, ServiceFiles } from "./service-parts.ts";
 const WRANGLER_TOML = join(ROOT, "wrangler.toml");
 const Variables = z.record(z.string(), z.json());
 
-/** Throws esbuild's error when the sources do not build. */
+/** Builds the Worker. Throws esbuild's error if the sources do not build. */
 export async function buildService(): Promise<ServiceFiles> {
   const { name, vars } = unstable_readConfig({ config: WRANGLER_TOML });
   const { workerOptions, main } = unstable_getMiniflareWorkerOptions(WRANGLER_TOML);
   if (name === undefined || main === undefined) throw new Error(`${WRANGLER_TOML} must state name and main`);
-  // Rules for modules that are not bundled; there are none. Miniflare's assets put two more Workers before each
-  // request. Its bindings have those of .dev.vars, too: what is sealed with its secrets could not be read without it.
-  // Its root is a folder of this machine, which is of no use on another one.
+  // `modulesRules`: rules for unbundled modules, which do not exist here. `assets`: Miniflare would put two more
+  // Workers before each request. `bindings`: they include .dev.vars, and data sealed with its secrets would be
+  // unreadable without it. `rootPath`: a folder of this machine, which is useless on another machine.
   const { modulesRules: _rules, assets: _assets, bindings: _bindings, rootPath: _root, ...options } = workerOptions;
   const assets = await ensureAssets();
   const script = await bundle(`./${relative(ROOT, main)}`);
@@ -75,20 +75,20 @@ async function bundle(main: string): Promise<string> {
     target: "es2024",
     conditions: ["workerd", "worker"],
     external: ["cloudflare:*", "node:*"],
-    // Stack traces in the log name the source's functions and lines.
+    // Stack traces in the log then have the source's functions and lines.
     sourcemap: "inline",
     sourcesContent: false,
     keepNames: true,
     logLevel: "silent",
   });
-  // Otherwise its process keeps running and waits for more builds.
+  // Without this, esbuild's process keeps running and waits for more builds.
   await stopEsbuild();
   const [output] = built.outputFiles;
   if (!output) throw new Error(`${main} gave no bundle`);
   return output.text;
 }
 
-// As a program for service-files.ts.
+// Runs as a program for service-files.ts.
 if (process.argv[1] === import.meta.filename) {
   const answer = await buildService().then(
     (files) => ({ files }),

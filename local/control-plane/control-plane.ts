@@ -26,7 +26,7 @@ import { tieWorkerdToThisProcess, workerOptions } from "./worker-options.ts";
 /** The workerd of a killed process frees its port within a second or two (run-workerd.sh). */
 const PORT_WAIT_MS = 10_000;
 
-/** As in the cron trigger of wrangler.toml. */
+/** The interval of the cron trigger in wrangler.toml. */
 const SCHEDULE_MS = 2 * 60_000;
 
 const log = createLogger({ write: (line) => console.log(line), now: Date.now, level: "info" }, { part: "local" });
@@ -57,7 +57,7 @@ async function startControlPlane(
   );
   const shared = {
     host: "127.0.0.1",
-    // Where `wrangler --persist-to $COPRA_HOME/control-plane` looks, so that its d1 commands work on this database.
+    // `wrangler --persist-to $COPRA_HOME/control-plane` looks here, so that its d1 commands work on this database.
     resourcePersistencePath: join(home, "control-plane", "v3"),
     log: new RuntimeLog(LogLevel.WARN),
     handleStructuredLogs: ({ level, message }: { level: string; message: string }) => writeWorkerLine(level, message),
@@ -83,7 +83,7 @@ const scratchOf = ({ s3Url }: ServiceSettings, s3Port: number, { s3 }: Secrets):
   SCRATCH_SECRET_ACCESS_KEY: s3.secretAccessKey,
 });
 
-/** Runs the Worker's scheduled handler again and again, because Miniflare runs no cron triggers. */
+/** Runs the Worker's scheduled handler at an interval, because Miniflare runs no cron triggers. */
 function runScheduleEvery(everyMs: number, controlPlane: Miniflare): void {
   const runOnce = async (): Promise<void> => {
     const { outcome } = await (await controlPlane.getWorker()).scheduled({ cron: "" });
@@ -103,7 +103,7 @@ const databasesOf = ({ d1Databases }: V4WorkerOptions): Pick<V4WorkerOptions, "d
 
 const NOTHING = "export default { fetch: () => new Response() }";
 
-/** Migrates before the Worker runs: nodes and alarms return at once and need the schema that the code expects. */
+/** Migrates before the Worker runs: nodes and alarms return at once, and need the schema that the code expects. */
 async function migrate(options: V4MiniflareOptions, migrations: readonly Migration[]): Promise<void> {
   const miniflare = new Miniflare(convertV4MiniflareOptions(options));
   try {
@@ -114,7 +114,10 @@ async function migrate(options: V4MiniflareOptions, migrations: readonly Migrati
   }
 }
 
-/** Logs Miniflare's messages as JSON. Its failures end this process, because it would go on without a Worker. */
+/**
+ * Logs Miniflare's messages as JSON. A failure of Miniflare ends this process, because it would continue without a
+ * Worker.
+ */
 class RuntimeLog extends Log {
   override error(error: Error): void {
     log.error("Miniflare failed", { reason: messageOf(error) });
@@ -138,14 +141,14 @@ process.on("uncaughtException", (error) => {
 
 type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>;
 
-/** The same table as that of `wrangler d1 migrations apply`: either can continue where the other stopped. */
+/** The table of `wrangler d1 migrations apply`, so that either program can continue where the other stopped. */
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id         INTEGER PRIMARY KEY AUTOINCREMENT,
   name       TEXT UNIQUE,
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
 
-/** Applies those that were not applied yet, each in a transaction. Returns their names. */
+/** Applies pending migrations, each in a transaction. Returns their names. */
 async function applyMigrations(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   await database.prepare(BOOKKEEPING).run();
   const known = await database.prepare("SELECT name FROM d1_migrations").all<{ name: string }>();

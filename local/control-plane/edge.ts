@@ -1,9 +1,9 @@
-// What Cloudflare's edge does to requests that leave a Worker, so that the local system (`npm start -- --edge`) and the
-// tests meet it, too.
+// Emulates Cloudflare's edge for requests that leave a Worker. The local system uses it with `npm start -- --edge`, and
+// the tests use it, too.
 import { addressAllowed } from "#shared/network/address-policy.ts";
 import { type ConnectionFailure, connectionFailureOf } from "#shared/network/storage-connection.ts";
 
-/** A response of the edge itself. */
+/** A response that the edge itself makes. */
 export type EdgeResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ const errorCode = (status: number, code: number): EdgeResponse => ({
 });
 
 /**
- * Instead of a server that cannot be reached (Cloudflare docs, "Cloudflare 5xx errors" and "Cloudflare 1xxx errors").
+ * The edge's responses for unreachable servers (Cloudflare docs, "Cloudflare 5xx errors" and "Cloudflare 1xxx errors").
  */
 const FAILURES: Readonly<Record<ConnectionFailure, EdgeResponse>> = {
   refused: errorCode(521, 521),
@@ -35,17 +35,18 @@ const STATIC =
   /\.(?:7z|apk|avi|avif|bin|bmp|bz2|class|css|csv|dmg|docx?|ejs|eot|eps|exe|flac|gif|gz|ico|iso|jar|jpe?g|js|midi?|mkv|mp3|mp4|ogg|otf|pdf|pict|pls|png|pptx?|ps|rar|svgz?|swf|tar|tiff?|ttf|webm|webp|woff2?|xlsx?|zip|zst)$/i;
 
 /**
- * Workers connect to no IP addresses. Those of this machine stand for names of other ones. Null: the request is sent.
+ * The edge's response to a request to an IP address, because Workers connect to names only. Addresses of this machine
+ * stand for names. Null: the request is sent.
  */
 export function blockedAddress({ hostname }: URL): EdgeResponse | null {
   return addressAllowed(hostname.replace(/^\[|\]$/g, ""), "none") ? FAILURES["ip address"] : null;
 }
 
-/** A HEAD request for a file that may be cached arrives as a GET request. */
+/** A HEAD request for a cacheable file arrives as a GET request. */
 export const edgeMethod = (method: string, { pathname }: URL): string =>
   method === "HEAD" && STATIC.test(pathname) ? "GET" : method;
 
-/** `isGuarded`: the name leads to an address that requests may not reach. */
+/** The edge's response to a failed request. `isGuarded`: the name leads to an address that requests may not reach. */
 export function edgeFailure(error: unknown, isGuarded: boolean): EdgeResponse {
   if (isGuarded) return FAILURES.forbidden;
   const code = error instanceof Error && "code" in error ? String(error.code) : null;

@@ -1,5 +1,6 @@
 // Carries out the local Worker's requests to webhooks, storages and SNS topics. Cloudflare does not route to private
-// addresses; here addresses are checked on connecting, as on nodes, so that no name leads into this machine's networks.
+// addresses. Here, addresses are checked on connecting, as on nodes, so that no name leads into this machine's
+// networks.
 import { Readable } from "node:stream";
 import type { Request } from "miniflare";
 import { request as sendRequest } from "undici";
@@ -12,17 +13,18 @@ import { blockedAddress, type EdgeResponse, edgeFailure, edgeMethod } from "./ed
 /** Header of a response that stands for a failed request, with the reason (worker-options.ts). */
 export const FAILED_HEADER = "copra-outbound-failed";
 
-/** Miniflare would encode a body again if its headers named an encoding, so none is requested. */
+/** Miniflare would encode a body again if the headers named an encoding, so none is requested. */
 const NOT_PASSED = new Set(["accept-encoding", "connection", "content-length", "host", "transfer-encoding"]);
 const NOT_RETURNED = new Set(["connection", "content-encoding", "keep-alive", "transfer-encoding", FAILED_HEADER]);
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** `edge`: as Cloudflare's edge carries out requests; `direct`: as this machine does. */
+/** `edge`: carries out requests as Cloudflare's edge does; `direct`: without the edge. */
 export type OutboundMode = "direct" | "edge";
 
 /**
- * Carries out one request of the Worker and returns redirects as they are. Bodies are small, so they are not streamed.
+ * Carries out a request of the Worker, and returns redirects as they are. Request bodies are small, so they are not
+ * streamed.
  */
 export function guardedOutbound(
   allow: AllowPrivate,
@@ -63,7 +65,7 @@ const responseOf = ({ status, headers, body }: EdgeResponse, method: string): Re
 
 const LOST = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-/** The message that workerd itself uses for lost connections, which the Worker recognizes (storage-unreachable.ts). */
+/** workerd's own message for lost connections, which the Worker recognizes (storage-unreachable.ts). */
 const reasonOf = (error: unknown): string =>
   error instanceof Error && "code" in error && LOST.has(String(error.code))
     ? `Network connection lost. (${error.code})`

@@ -1,4 +1,5 @@
-// What the control plane runs and serves: made of the sources, or, in the npm package, made ahead (local/package/).
+// The files that the control plane runs and serves. They are built from the sources; the npm package contains them
+// (local/package/).
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -8,10 +9,10 @@ import * as z from "zod";
 import { ROOT } from "../home/constants.ts";
 import { PACKAGED, type ServiceFiles, WorkerDescription } from "./service-parts.ts";
 
-/** Throws esbuild's message when the sources do not build. */
+/** Throws esbuild's message if the sources do not build. */
 export async function serviceFiles(): Promise<ServiceFiles> {
   const description = join(ROOT, PACKAGED.description);
-  // The package has neither the sources nor the tools that build them.
+  // The package has neither the sources nor the tools to build them.
   if (!existsSync(description)) return buildElsewhere();
   return {
     ...WorkerDescription.parse(JSON.parse(await readFile(description, "utf8"))),
@@ -25,7 +26,7 @@ const Built = z.union([
   z.object({ error: z.string() }),
 ]);
 
-/** Builds in a process of its own: wrangler and esbuild would keep 400 MB of this one for as long as it runs. */
+/** Builds in its own process: wrangler and esbuild would keep 400 MB of this process as long as it runs. */
 async function buildElsewhere(): Promise<ServiceFiles> {
   const child = fork(join(import.meta.dirname, "build-service.ts"), { execArgv: [] });
   const [answer] = await Promise.race([once(child, "message"), once(child, "exit")]);

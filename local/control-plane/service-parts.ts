@@ -1,17 +1,17 @@
-// What the control plane is made of: its code, its bindings, its migrations, and the files that it serves.
+// The parts of the control plane: code, bindings, migrations, and served files.
 import type { V4WorkerOptions } from "miniflare";
 import * as z from "zod";
 
-/** SQL of a file in migrations/, as Miniflare's database takes it. */
+/** The SQL of a file in migrations/, as Miniflare's database takes it. */
 const Migration = z.object({ name: z.string(), statements: z.array(z.string()) });
 export type Migration = z.infer<typeof Migration>;
 
-/** Without its code and its assets. */
+/** The Worker without its code and its assets. */
 export const WorkerDescription = z.object({
   name: z.string(),
   /** `[vars]` in wrangler.toml. */
   vars: z.record(z.string(), z.json()),
-  /** Miniflare's, for the other bindings of wrangler.toml. */
+  /** Miniflare's options for the other bindings of wrangler.toml. */
   options: z.custom<Partial<V4WorkerOptions>>((value) => typeof value === "object" && value !== null),
   migrations: z.array(Migration),
 });
@@ -20,9 +20,9 @@ export type WorkerDescription = z.infer<typeof WorkerDescription>;
 export type ServiceFiles = WorkerDescription & {
   /** The bundled Worker. */
   readonly script: string;
-  /** The folder of the files that it serves. */
+  /** The folder of the files that the Worker serves. */
   readonly assets: string;
 };
 
-/** Where the npm package has them, below its root. */
+/** Paths of these parts in the npm package, relative to its root. */
 export const PACKAGED = { description: "worker/worker.json", script: "worker/worker.mjs", assets: "assets" } as const;

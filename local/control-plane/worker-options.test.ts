@@ -47,7 +47,7 @@ it("the local Worker rejects requests without the front's secret on both of its 
   }
 });
 
-it("what the Worker is made of names no folder of this machine", async () => {
+it("puts no folder name of this machine into the Worker's code and description", async () => {
   const { script, assets: _, ...description } = await serviceFiles();
   const [code = "", map = ""] = script.split("sourceMappingURL=data:application/json;base64,");
   const texts = [code, Buffer.from(map, "base64").toString(), JSON.stringify(description)];
@@ -89,11 +89,11 @@ it.each([
   ["to an IPv4 address", "https://8.8.8.8:9000/", 403, "error code: 1003"],
   ["to an IPv6 address", "https://[2606:4700::1]/", 403, "error code: 1003"],
   ["to a network that is not allowed", "http://10.0.0.1/", 409, "error code: 1000"],
-])("answers as Cloudflare's edge a request %s", async (_, url, status, body) => {
+])("responds like Cloudflare's edge to a request %s", async (_, url, status, body) => {
   expect(await sendByEdge(url)).toEqual([status, "cloudflare", body]);
 });
 
-it("sends as Cloudflare's edge a GET for a HEAD of files that may be cached, and no others", async () => {
+it("sends, like Cloudflare's edge, a GET for a HEAD of cacheable files, but not of other files", async () => {
   const outbound = guardedOutbound("loopback", "edge");
   const methodOf = async (path: string, method: string) =>
     (await outbound(new Request(`${origin}${path}`, { method }))).headers.get("x-method");

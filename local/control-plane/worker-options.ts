@@ -7,10 +7,10 @@ import { ROOT } from "../home/constants.ts";
 import { guardedOutbound, type OutboundMode } from "./outbound.ts";
 import type { ServiceFiles } from "./service-parts.ts";
 
-/** Bindings beside those of wrangler.toml: secrets, and variables that replace others. */
+/** Bindings in addition to wrangler.toml: secrets, and variables that replace others. */
 export type Bindings = Readonly<Record<string, string>>;
 
-/** The Worker's requests may reach the addresses that `allow` permits. */
+/** Miniflare's options for the Worker. Its requests may reach the addresses that `allow` permits. */
 export function workerOptions(
   files: ServiceFiles,
   allow: AllowPrivate,
@@ -20,7 +20,7 @@ export function workerOptions(
   return {
     ...files.options,
     rootPath: ROOT,
-    // Part of the path of its objects' data.
+    // The name is part of the path of the data of its objects.
     name: files.name,
     bindings: { ...files.vars, ...allowVariables(allow), OUTBOUND: mode, ...bindings },
     modules: true,
@@ -37,9 +37,12 @@ const allowVariables = (allow: AllowPrivate): Bindings =>
     ? { ALLOW_PRIVATE: allow }
     : { ALLOW_PRIVATE: allow.networks, ALLOW_ORIGINS: allow.origins.join(",") };
 
-/** Makes Miniflare start workerd by a script that kills it when this process is gone. Call before Miniflare starts. */
+/**
+ * Makes Miniflare start workerd with a script that kills workerd after this process has ended. Call it before Miniflare
+ * starts.
+ */
 export function tieWorkerdToThisProcess(): void {
-  // workerd is a dependency of Miniflare, so it is found from there.
+  // workerd is a dependency of Miniflare, so Miniflare resolves it.
   const fromMiniflare = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   process.env.COPRA_WORKERD = fromMiniflare("workerd").default;
   process.env.MINIFLARE_WORKERD_PATH = join(ROOT, "local", "control-plane", "run-workerd.sh");

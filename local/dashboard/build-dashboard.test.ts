@@ -20,7 +20,7 @@ const sum = (names: readonly string[]): number => names.reduce((total, name) => 
 it("the first page needs at most 45 kB of scripts and 8 kB of styles, compressed", () => {
   const { script, chunks } = entryOf(metafile);
   expect(sum([script, ...chunks])).toBeLessThan(45_000);
-  // Browsers load six files at a time over HTTP/1.1.
+  // Browsers load six files at the same time over HTTP/1.1.
   expect(chunks.length).toBeLessThan(4);
   const page = readFileSync(join(folder, "shell.html"), "utf8");
   const [, style = ""] = /rel="stylesheet" href="\/assets\/([\w.-]+)"/.exec(page) ?? [];
@@ -36,7 +36,7 @@ it("the first page loads no other page, no player and no library of the service"
   ).toEqual([]);
 });
 
-it("the page names its files, and has nothing inline", () => {
+it("the page refers only to existing files, and has nothing inline", () => {
   const page = readFileSync(join(folder, "shell.html"), "utf8");
   const named = [...page.matchAll(/\/assets\/([\w.-]+)|"([\w.-]+\.css)"/g)].map(
     ([, name, style = ""]) => name ?? style,
@@ -46,12 +46,12 @@ it("the page names its files, and has nothing inline", () => {
   expect(page).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/);
 });
 
-it("a build keeps the files of earlier ones for a week after it replaced them, for tabs that are open", async () => {
+it("a build keeps replaced files for a week, for open tabs", async () => {
   const assets = join(folder, "assets");
   const record = join(folder, ".build.json");
   const { files, ...others } = JSON.parse(readFileSync(record, "utf8"));
   expect(files.toSorted()).toEqual(readdirSync(assets).toSorted());
-  // The last build was of other sources, and served for a month.
+  // The last build was of other sources, and was served for a month.
   writeFileSync(record, JSON.stringify({ ...others, files: [...files, "settings-page-REPLACED.js"] }));
   const ages = { "settings-page-REPLACED.js": 30, "settings-page-RECENT.js": 6, "settings-page-OLD.js": 8 };
   for (const [name, days] of Object.entries(ages)) writeOld(join(assets, name), days);

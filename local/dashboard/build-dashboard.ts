@@ -13,22 +13,22 @@ import { buildStyles } from "./page-styles.ts";
 
 const DASHBOARD = join(ROOT, "dashboard");
 const ENTRY = "dashboard/main.tsx";
-/** A script of its own, which is there before the others. */
+/** A separate script, which arrives before the others. */
 const EARLY = "dashboard/early.ts";
-/** A clip of six seconds that an account's first job may encode. */
+/** A clip of six seconds for an account's first job. */
 const SAMPLE = "dashboard/sample.mp4";
 /** `[assets]` in wrangler.toml. */
 export const DIST = join(ROOT, "dist", "dashboard");
-/** What a build was made of. */
+/** The record of the last build. */
 const recordOf = (folder: string): string => join(folder, ".build.json");
 const Record = z.object({
   digest: z.string(),
   inputs: z.array(z.string()),
-  /** The names of its files in assets/. */
+  /** The names of the build's files in assets/. */
   files: z.array(z.string()).default([]),
 });
 
-/** How long files are kept after another build replaced theirs: tabs that are open load them. */
+/** Replaced files are kept for this time, because open tabs load them. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 const OPTIONS = {
@@ -49,7 +49,7 @@ const OPTIONS = {
   logLevel: "silent",
 } satisfies BuildOptions;
 
-/** Responses for hashed files, and for the page itself, which only the Worker serves with its headers. */
+/** Headers for hashed files, and for the page itself, which only the Worker serves with its headers. */
 const HEADERS = `/assets/*
   Cache-Control: public, max-age=31536000, immutable
   X-Content-Type-Options: nosniff
@@ -63,8 +63,8 @@ const HEADERS = `/assets/*
 `;
 
 /**
- * The folder of the build, which is made unless it is of the current sources. Where these are not, or cannot be built,
- * the last build is used: the service does not need it.
+ * The folder of the build. Builds it unless it matches the current sources. If the sources are missing or do not build,
+ * the last build stays: the service does not need the dashboard.
  */
 export async function ensureDashboard(folder = DIST): Promise<string> {
   await mkdir(folder, { recursive: true });
@@ -77,22 +77,22 @@ export async function ensureDashboard(folder = DIST): Promise<string> {
   return folder;
 }
 
-/** True if the build is of the current sources. */
+/** True if the build matches the current sources. */
 export async function isCurrent(folder: string): Promise<boolean> {
   const record = await readRecord(folder);
   if (record === null || !(await exists(join(folder, "shell.html")))) return false;
   return (await digestOf(record.inputs)) === record.digest;
 }
 
-/** What the last build was made of; null if there is none. */
+/** The record of the last build; null if there is none. */
 async function readRecord(folder: string): Promise<z.infer<typeof Record> | null> {
   const text = await readFile(recordOf(folder), "utf8").catch(() => null);
   return text === null ? null : Record.parse(JSON.parse(text));
 }
 
 /**
- * Builds the dashboard, with its player, into a folder. Replaced files stay for a week. Several processes may
- * build at the same time, and others may serve the folder. Throws esbuild's error.
+ * Builds the dashboard, with its player, into a folder. Replaced files stay for a week. Several processes may build at
+ * the same time, and others may serve the folder. Throws esbuild's error.
  */
 export async function buildDashboard(folder = DIST): Promise<Metafile> {
   const { metafile, outputFiles } = await build({ ...OPTIONS, plugins: [ONE_CHUNK] });
@@ -114,7 +114,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
     // Names of files need no escaping.
     `<meta name="page-styles" content='${JSON.stringify(styles.later)}'>`,
     `<script type="module" src="/assets/${script}"></script>`,
-    // Otherwise they are requested when what needs them has arrived.
+    // Without preloads, browsers request chunks only when the importing file has arrived.
     ...chunks.map((chunk) => `<link rel="modulepreload" href="/assets/${chunk}">`),
     `<link rel="preload" href="/v2/session" as="fetch" crossorigin="anonymous">`,
   ].join("\n");
@@ -134,13 +134,13 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
 
 type Entry = {
   readonly script: string;
-  /** What the script imports. */
+  /** The chunks that the script imports. */
   readonly chunks: readonly string[];
-  /** The sources of pages that are loaded when they are shown. */
+  /** The sources of pages that are loaded on demand. */
   readonly later: readonly string[];
 };
 
-/** The scripts of the first page, and the sources of others. */
+/** The scripts of the first page, and the sources of the other pages. */
 export function entryOf({ outputs }: Metafile): Entry {
   const found = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
   if (!found) throw new Error("The build of the dashboard has no entry");
@@ -156,18 +156,18 @@ export function entryOf({ outputs }: Metafile): Entry {
   return { script, chunks, later };
 }
 
-/** A digest of the contents of files; of none that exists, if one is missing. */
+/** A digest of the contents of files. A missing file gives a digest that no existing files have. */
 async function digestOf(inputs: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const input of inputs) hash.update(await readFile(join(ROOT, input)).catch(() => "missing"));
   return hash.digest("hex");
 }
 
-/** The age of a file counts from its last day in a build, however long that was served. */
+/** Touches the files of the last build, so that their age counts from their replacement. */
 async function markReplaced(folder: string): Promise<void> {
   const now = new Date();
   const { files = [] } = (await readRecord(folder)) ?? {};
-  // Another process may have removed one.
+  // Another process may have removed a file.
   for (const name of files) await utimes(join(folder, "assets", name), now, now).catch(() => undefined);
 }
 

@@ -21,16 +21,16 @@ beforeAll(async () => {
   });
 });
 
-/** Bytes of the files with such a name after `gzip -9`. */
+/** Sizes of the files with matching names, in bytes after `gzip -9`. */
 const compressed = (name: RegExp): number[] =>
   player.files
     .filter(({ path }) => name.test(basename(path)))
     .map(({ contents }) => gzipSync(contents, { level: 9 }).length);
 
-it("is small, and loads hls.js and dash.js only for streams", () => {
+it("keeps the player small, and loads hls.js and dash.js only for streams", () => {
   expect(compressed(/^player-.*\.js$/)).toEqual([expect.toSatisfy((size: number) => size < 20_000)]);
   expect(compressed(/^player-.*\.css$/)).toEqual([expect.toSatisfy((size: number) => size < 4_000)]);
-  // hls.js 1.7.4: 182 kB with all its parts, 117 kB without separate audio and subtitles.
+  // hls.js 1.7.4: 182 kB with all its features, 117 kB without separate audio and subtitles.
   expect(compressed(/^hls-engine-/)).toEqual([expect.toSatisfy((size: number) => size <= 125_000)]);
   expect(compressed(/^dash-engine-/)).toEqual([expect.toSatisfy((size: number) => size <= 270_000)]);
   const entry = player.files.find(({ path }) => /player-[^/]*\.js$/.test(path))?.text ?? "";
@@ -38,7 +38,7 @@ it("is small, and loads hls.js and dash.js only for streams", () => {
   expect(entry).toMatch(/import\("[^"]*hls-engine-/);
 });
 
-it("names the files of its build, for a frame without an origin", () => {
+it("writes a page with the files of its build, for a frame without an origin", () => {
   const names = player.files.map(({ path }) => `/assets/${basename(path)}`);
   const used = [...player.page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, name]) => name);
   expect(used).toHaveLength(2);

@@ -1,5 +1,5 @@
-// Builds the player's page. It is a build of its own, because it is in a sandboxed frame: it shares no files with the
-// dashboard, which would load more of them otherwise.
+// Builds the player's page. The build is separate because the page is in a sandboxed frame: shared files would split
+// the dashboard into more files.
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type BuildOptions, build, type OutputFile } from "esbuild";
@@ -12,11 +12,11 @@ export type PlayerBuild = {
   /** Scripts and styles. */
   readonly files: readonly OutputFile[];
   readonly page: string;
-  /** The sources, below the root of the repository. */
+  /** The source files, relative to the root of the repository. */
   readonly inputs: readonly string[];
 };
 
-/** Builds the player, with the options of the dashboard and the root of the repository. Throws esbuild's error. */
+/** Builds the player with the options of the dashboard. `root`: the root of the repository. Throws esbuild's error. */
 export async function buildPlayer(root: string, options: BuildOptions): Promise<PlayerBuild> {
   const { metafile, outputFiles = [] } = await build({
     ...options,
@@ -32,7 +32,7 @@ export async function buildPlayer(root: string, options: BuildOptions): Promise<
   const found = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === ENTRY);
   if (!found?.[1].cssBundle) throw new Error("The build of the player has no entry with styles");
   const style = `<link rel="stylesheet" href="/assets/${basename(found[1].cssBundle)}">`;
-  // In a frame without an origin, modules are requests to another one.
+  // In a frame without an origin, requests for modules are cross-origin.
   const script = `<script type="module" crossorigin="anonymous" src="/assets/${basename(found[0])}"></script>`;
   const page = (await readFile(join(root, PAGE), "utf8")).replace("<div", `${style}\n${script}\n<div`);
   return { files: outputFiles, page, inputs: [...Object.keys(metafile.inputs), PAGE] };

@@ -1,14 +1,14 @@
-// Keeps what the first page needs in one chunk.
+// Keeps the code of the first page in one chunk.
 import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 
-/** Files that are imported by `import()`, in app.tsx. */
+/** Pages that app.tsx loads with `import()`. */
 const LATER = /[\\/](job|new-job|nodes|usage|settings)-page\.tsx$/;
 
 /**
- * esbuild makes a chunk for each set of pages that share a file: a dozen for the first page, and browsers load six at a
- * time over HTTP/1.1. The first page is always there before others, so these import all of it, too: then the set
- * is the same for all of its files.
+ * esbuild makes a chunk for each set of pages that share a file. That gives a dozen chunks for the first page, and
+ * browsers load six at the same time over HTTP/1.1. The first page is always loaded before the others, so the others
+ * import all of it: then all its files have the same set.
  */
 export const ONE_CHUNK: Plugin = {
   name: "one-chunk",

@@ -1,16 +1,16 @@
-// The styles of the dashboard: those of the first page, and those of pages that are loaded later with their scripts.
+// The styles of the dashboard: for the first page, and for pages that are loaded later with their scripts.
 import { basename } from "node:path";
 import { type BuildOptions, build, type OutputFile, type Plugin } from "esbuild";
 
 export type PageStyles = {
   readonly files: readonly OutputFile[];
-  /** The file of the first page. */
+  /** The style sheet of the first page. */
   readonly first: string;
-  /** Those of other pages, by the names of their scripts, such as `job-page`. */
+  /** The style sheets of other pages, by the names of their scripts, such as `job-page`. */
   readonly later: Readonly<Record<string, string>>;
 };
 
-/** Leaves out what is imported by `import()`: esbuild puts the styles of all that into those of the entry. */
+/** Leaves out dynamic imports: esbuild would put all their styles into the styles of the entry. */
 const WITHOUT_LATER: Plugin = {
   name: "without-later",
   setup({ onResolve }) {
@@ -18,7 +18,7 @@ const WITHOUT_LATER: Plugin = {
   },
 };
 
-/** Builds the styles of the first page's script, and of others. Throws esbuild's error. */
+/** Builds the styles of the first page's script, and of the other pages. Throws esbuild's error. */
 export async function buildStyles(options: BuildOptions, first: string, later: readonly string[]): Promise<PageStyles> {
   const entryPoints = [first, ...later];
   const { metafile, outputFiles } = await build({

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";
 import { DIST, ensureDashboard, isCurrent } from "./build-dashboard.ts";
 
-/** What is in the build. */
+/** The folders with the sources of the build. */
 const FOLDERS = ["dashboard", "client", "shared"];
 /** Editors write a file in several steps, and save several files at once. */
 const SETTLE_MS = 200;

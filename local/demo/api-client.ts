@@ -30,17 +30,17 @@ const MediaFile = z.object({
 });
 export type MediaFile = z.infer<typeof MediaFile>;
 
-/** The metadata of one file, or of each package of a stream. */
+/** The metadata of a file, or of each package of a stream. */
 const OutputMedia = z.union([MediaFile, z.object({ hls: MediaFile.optional(), dash: MediaFile.optional() })]);
 export type OutputMedia = z.infer<typeof OutputMedia>;
 
 const Metadata = z.object({ metadata: z.object({ outputs: z.array(z.record(z.string(), OutputMedia)) }) });
 
 export interface ApiClient {
-  /** Throws the response's text when the job is not accepted. */
+  /** Throws the response's text if the job is not accepted. */
   submit(job: unknown): Promise<JobView>;
   job(id: string): Promise<JobView>;
-  /** The outputs' metadata by their keys. */
+  /** The metadata of outputs by their keys. */
   metadata(id: string): Promise<Record<string, OutputMedia>>;
 }
 

@@ -2,7 +2,7 @@
 import type { JobRequest, StorageS3other } from "../../client/index.ts";
 import type { StackFile } from "../home/stack-file.ts";
 
-/** The folder in the bucket, a new one for each run, so that a run does not overwrite the results of another. */
+/** A new folder in the bucket, so that a run does not overwrite the results of another run. */
 export const newFolder = (now: Date): string => `demo-${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}`;
 
 export const storageOf = ({ s3 }: Pick<StackFile, "s3">): StorageS3other => ({

@@ -1,9 +1,9 @@
-// Prints the demo's results and their URLs, or why the job failed.
+// Prints the demo's results and their URLs, or the reason why the job failed.
 import type { JobView, MediaFile, OutputMedia } from "./api-client.ts";
 
 type Output = JobView["outputs"][number];
 
-/** Prints each output with its URLs; `sizes` has the bytes of each object by its URL. */
+/** Prints each output with its URLs. `sizes`: bytes of each object by its URL. */
 export function reportResults(
   job: JobView,
   media: Readonly<Record<string, OutputMedia>>,

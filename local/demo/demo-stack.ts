@@ -1,4 +1,4 @@
-// The stack that the demo uses: the one that runs in the home folder already, or one that it starts.
+// The stack for the demo: a stack that already runs in the home folder, or a new stack.
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadSecrets } from "../home/secrets.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
@@ -31,7 +31,7 @@ async function runningStack(home: string, signal: AbortSignal): Promise<DemoStac
       console.log(`Using the Copra that runs already (process ${pid}).`);
       return { ...file, home, webhookSecret: access.webhookSecret, release: async () => {} };
     }
-    // It is still starting.
+    // The stack is still starting.
     signal.throwIfAborted();
     await sleep(START_POLL_MS);
   }
@@ -45,13 +45,13 @@ async function ownStack(settings: StackSettings, env: Env, signal: AbortSignal):
       home: settings.home,
       // The demo needs a node.
       nodes: Math.max(1, settings.nodes),
-      // Takes any free ports when the default ones are in use, unless they were set explicitly.
+      // Takes any free ports if the default ports are in use, unless the ports were set explicitly.
       port: env.COPRA_PORT || (await isFree(settings.port)) ? settings.port : 0,
       s3Port: env.COPRA_S3_PORT || (await isFree(settings.s3Port)) ? settings.s3Port : 0,
     },
     { signal, progress: (message) => console.log(`  ${message}`) },
   );
   const { home, webhookSecret } = stack;
-  // Tasks that still run then are not needed any more.
+  // Tasks that still run at this time are not needed any more.
   return { ...stack.describe(), home, webhookSecret, release: () => stack.stop(0) };
 }

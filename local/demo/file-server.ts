@@ -1,4 +1,4 @@
-// Serves one file on the loopback interface at a URL that nobody can guess.
+// Serves a file on the loopback interface at a URL that nobody can guess.
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import { randomText } from "#shared/ids.ts";
@@ -7,7 +7,7 @@ import { sendFile } from "./send-file.ts";
 
 export type FileServer = { readonly url: string; close: LoopbackServer["close"] };
 
-/** Serves the file until it is closed. */
+/** Serves the file until the server is closed. */
 export async function serveFile(path: string): Promise<FileServer> {
   const urlPath = `/${randomText(28, randomBytes)}/${encodeURIComponent(basename(path))}`;
   const server = await serveLoopback((request, response) => {

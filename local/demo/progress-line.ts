@@ -1,4 +1,4 @@
-// Shows a job's progress: one line that is redrawn on a terminal, a line for each change elsewhere.
+// Shows a job's progress: on a terminal a line that is redrawn, elsewhere a line for each change.
 import type { WriteStream } from "node:tty";
 import type { JobView } from "./api-client.ts";
 

@@ -21,7 +21,7 @@ const ENCODE = [
 const TIMECODE =
   "drawtext=timecode='00\\:00\\:00;00':rate=30000/1001:fontsize=72:fontcolor=white:box=1:boxcolor=black:boxborderw=12:x=40:y=h-120";
 
-/** Path of the clip in the home folder; makes it when it does not exist. */
+/** The path of the clip in the home folder. Makes the clip if it does not exist. */
 export async function sampleClip(home: string): Promise<string> {
   const path = join(home, "sample.mp4");
   if (existsSync(path)) return path;
@@ -29,7 +29,7 @@ export async function sampleClip(home: string): Promise<string> {
   const draft = `${path}.${process.pid}.new`;
   const encode = (filter: string[]): Promise<unknown> =>
     run(ffmpeg.path, ["-v", "error", "-nostdin", ...INPUTS, ...filter, ...ENCODE, draft], { env: toolEnvironment() });
-  // Many builds have no drawtext filter or find no font: the clip has no timecode then.
+  // Many builds have no drawtext filter or find no font. The clip then has no timecode.
   await encode(["-vf", TIMECODE]).catch(() => encode([]));
   await rename(draft, path);
   return path;

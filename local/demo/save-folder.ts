@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { AwsClient } from "aws4fetch";
 import type { StackFile } from "../home/stack-file.ts";
 
-/** Saves all objects below `prefix` under `folder`; returns the size in bytes of each by its URL. */
+/** Saves all objects below `prefix` under `folder`. Returns the bytes of each object by its URL. */
 export async function saveFolder(s3: StackFile["s3"], prefix: string, folder: string): Promise<Map<string, number>> {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3;
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3" });

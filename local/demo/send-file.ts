@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves GET and HEAD, and responds 405 to other methods. Rejects when the file cannot be read, not when the client
+ * Serves GET and HEAD, and responds 405 to other methods. Rejects if the file cannot be read, but not if the client
  * leaves.
  */
 export async function sendFile(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {

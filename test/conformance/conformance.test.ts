@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const SENTENCES = /^Text of /;
 
-/** The rows of one section that the same check proves, in the order of the contract. */
+/** The rows of each section, grouped by the check that proves them, in the order of the contract. */
 function groups(): { heading: string; names: string[]; by: string }[] {
   const found: { heading: string; names: string[]; by: string }[] = [];
   for (const row of rows) {

@@ -41,7 +41,7 @@ const cellsOf = (line: string): string[] =>
 
 const isRule = (line: string | undefined): boolean => /^\|[ |:-]+$/.test(line ?? "");
 
-/** The rows of all tables: the line before a line of dashes is the header of a table. */
+/** The rows of all tables. The line above a line of dashes is a table's header. */
 function tableRows(lines: readonly string[]): Row[] {
   const rows: Row[] = [];
   let heading = "";
@@ -58,14 +58,14 @@ function tableRows(lines: readonly string[]): Row[] {
   return rows;
 }
 
-/** The endpoints, each of which has a heading. */
+/** The endpoints; each has its own heading. */
 const endpointRows = (lines: readonly string[]): Row[] =>
   lines.flatMap((line) => {
     const endpoint = /^### ((?:GET|POST) \/v2\S*)/.exec(line)?.[1];
     return endpoint ? [row("Endpoints", endpoint)] : [];
   });
 
-/** The error codes of api-v2 §2, some of which share a line. */
+/** The error codes of api-v2 §2; some share a line. */
 const errorRows = (lines: readonly string[]): Row[] =>
   tableRows(lines)
     .filter(({ heading }) => heading === "2. Error codes")
@@ -83,10 +83,10 @@ function eventRows(lines: readonly string[]): Row[] {
   return [...text.matchAll(/`((?:job|input|output)\.\w+)`/g)].map(([, event = ""]) => row("9. Notification", event));
 }
 
-/** Headings of rows that are sentences begin with this. */
+/** Prefix of the headings of rows that are sentences. */
 export const PROSE = "Text of ";
 
-/** The sentences of the contract's text, without those that only say what it does not show. */
+/** The sentences of the contract's text, except sentences that end with "not shown". */
 function sentenceRows(lines: readonly string[]): Row[] {
   let heading = "";
   return lines.flatMap((line) => {

@@ -23,13 +23,13 @@ export type Evidence = {
   readonly metadata: Answer;
   readonly inputMetadata: Answer;
   readonly outputMetadata: Answer;
-  /** Of the single output `mp4:240p`, by the key with an index. */
+  /** The metadata of the single output `mp4:240p`, requested by key and index. */
   readonly indexedMetadata: Answer;
   /** The content of the URLs of the finished stream, in their order. */
   readonly playlists: readonly string[];
   /** All statuses that a client saw while following the jobs. */
   readonly seen: ReadonlySet<string>;
-  /** Webhook payloads by event, the last of each. */
+  /** The last webhook payload of each event. */
   readonly events: ReadonlyMap<string, Json>;
   /** Responses to requests that must fail, by error code. */
   readonly errors: ReadonlyMap<string, Answer>;
@@ -39,7 +39,7 @@ export type World = { folder: string; stack: SharedStack; sources: SourceServer;
 
 const NEVER = "{{ input.width }} > 10000";
 
-/** Outputs of all types; those that a source of 3 s and 640x360 does not allow are skipped. */
+/** Outputs of all types. Some are skipped, because their source has only 3 s and 640x360. */
 const OUTPUTS = {
   "mp4:240p": { path: "/all/240p.mp4" },
   "mp4:x120::quality=3": [{ key: "trailer:short", path: "all/trailer.mp4", duration: 1 }],
@@ -77,7 +77,7 @@ export async function gatherEvidence({ folder, stack, sources, webhooks }: World
     await followed;
     return [created, await stack.request("GET", `/jobs/${id}`)];
   };
-  // Slow enough for the client to see the transfer.
+  // Slow enough that the client sees the transfer.
   sources.delay(1500);
   const [created, read] = await run({ input: { url }, outputs: OUTPUTS });
   const done: Json = read.body;

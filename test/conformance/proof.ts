@@ -1,4 +1,4 @@
-// What proves a row of the contract: a check of a real run, or a test in another file.
+// The proof of a row of the contract: a check of a real run, or a test in another file.
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Evidence } from "./evidence.ts";

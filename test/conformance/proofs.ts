@@ -52,7 +52,7 @@ const probes = ({ metadata }: Evidence): Probe[] => {
   return [input, ...files];
 };
 
-/** Not a stream, which has packages, and not images. */
+/** True for videos: streams have packages, and images have no audio. */
 const isVideo = (probe: Probe): boolean => probe.streams?.some(({ codec_type }) => codec_type === "audio") ?? false;
 
 /** A field of streams of one kind, in the metadata of the input and of each output. */
@@ -186,7 +186,7 @@ const fieldsOf =
 const ROUTE_TESTS = "worker/http/routes/jobs.test.ts";
 const accepted: Proof["check"] = (evidence) => expect(evidence.created.status).toBe(201);
 
-/** The body of the completed job has all of these; requests without one, or with an invalid one, are rejected. */
+/** The body of the completed job has all these fields. Requests with a missing or invalid field are rejected. */
 const requestField = ({ name }: Row): Proof =>
   live(
     `the body of a completed job, and ${ROUTE_TESTS}: “rejects %s with %s, and stores nothing” for \`${name}\``,
@@ -202,7 +202,7 @@ const outputParameters = new Map<string, Proof["check"]>([
     ({ done, indexedMetadata }) => {
       const made = ["trailer:short", "mp4:240p", "jpg:x100:1"].map((key) => member(done, key, "status"));
       expect(made).toEqual(["video.encoded", "video.encoded", "image.created"]);
-      // `mp4:240p` is a single object without a key: `<format>:<index>` names it, too.
+      // `mp4:240p` is a single object without a key. `<format>:<index>` is another name for it.
       expect(indexedMetadata.status).toBe(200);
     },
   ],
@@ -219,7 +219,7 @@ const outputParameters = new Map<string, Proof["check"]>([
   ["square", ({ done }) => expect(member(done, "jpg:x100:1", "status")).toBe("image.created")],
 ]);
 
-/** One of several outputs failed. */
+/** The test in which a single output fails. */
 const ONE_FAILED = testNamed("test/failing-outputs.slow.test.ts", "fails only the output that ffmpeg cannot make");
 
 // ── statuses, errors, events, endpoints ────────────────────────────────────────────────────────────────────────────
@@ -266,7 +266,7 @@ const ELSEWHERE = new Map<string, Proof>([
     "too_many_jobs",
     testNamed(
       "worker/account/account-object.test.ts",
-      "are rejected beyond its limit, except repeated requests, and not for other accounts",
+      "are rejected above its limit, except repeated requests and jobs of other accounts",
     ),
   ],
   [

@@ -1,4 +1,4 @@
-// The check of each sentence of the contract's text, by the beginning of the sentence.
+// The check of each sentence of the contract's text. A sentence is found by its first words.
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Evidence } from "./evidence.ts";
@@ -7,7 +7,7 @@ import { live, type Proof, testNamed } from "./proof.ts";
 // biome-ignore lint/suspicious/noExplicitAny: the checks read the results as a client would
 type Json = any;
 
-/** The check of a sentence; null if there is none. Throws if several are meant. */
+/** The check of a sentence; null if there is none. Throws if several checks match. */
 export function sentenceProof(sentence: string): Proof | null {
   const found = SENTENCES.filter(([start]) => sentence.startsWith(start));
   if (found.length > 1) throw new Error(`Several checks for “${sentence}”`);
@@ -232,5 +232,5 @@ const SENTENCES: readonly (readonly [start: string, proof: Proof])[] = [
   ["This is version 2 of the interface", PATHS],
 ];
 
-/** The beginnings of the sentences that have a check. */
+/** The first words of the sentences that have a check. */
 export const CHECKED_SENTENCES: readonly string[] = SENTENCES.map(([start]) => start);

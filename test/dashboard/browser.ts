@@ -15,9 +15,9 @@ declare global {
 }
 
 export type Visit = {
-  /** Whose session: the account's API key, or the operator's with this account (default). */
+  /** Signs in with the account's API key, or as the operator for this account (default). */
   readonly as?: "client" | "operator";
-  /** Below /dashboard; `/` by default. */
+  /** Path below /dashboard; `/` by default. */
   readonly path?: string;
   readonly width?: number;
   readonly height?: number;
@@ -27,16 +27,13 @@ export type Visit = {
 
 export type DashboardBrowser = {
   readonly browser: Browser;
-  /** Such as `http://127.0.0.1:8787/dashboard`. */
+  /** For example `http://127.0.0.1:8787/dashboard`. */
   readonly url: string;
-  /** Opens a page of its own session, and waits until its title is shown. */
+  /** Opens a page in a new session and waits for its title. */
   open(visit?: Visit): Promise<Page>;
-  /** A one-time link with the rights of the API key, or of the operator. */
+  /** A one-time link with the rights of the API key or of the operator. */
   link(as?: "client" | "operator"): Promise<string>;
-  /**
-   * What went wrong in any page so far: violations of the policy, errors of scripts, requests to other hosts but for
-   * images.
-   */
+  /** Problems in any page so far: policy violations, script errors, and requests to other hosts except for images. */
   readonly complaints: string[];
   close(): Promise<void>;
 };
@@ -57,7 +54,7 @@ export async function openDashboard(
     await listen(context, allowed, complaints);
     const page = await context.newPage();
     await page.goto(await newLink(stack, visit.as));
-    // A link of an account asks first.
+    // Links of an account ask first.
     if (visit.as === "client")
       await page
         .getByRole("dialog")
@@ -80,7 +77,7 @@ export async function openDashboard(
 
 export type DashboardStack = DashboardBrowser & { readonly stack: TestStack };
 
-/** A system of its own, with the dashboard. */
+/** Starts a separate system with the dashboard. */
 export async function startDashboard(options: { readonly nodes?: number } = {}): Promise<DashboardStack> {
   const stack = await startTestStack(options);
   try {
@@ -102,7 +99,7 @@ const contextOptions = ({ width = 1280, height = 800, theme = "light", reducedMo
     colorScheme: theme,
     ...(reducedMotion ? { reducedMotion: "reduce" } : {}),
     permissions: ["clipboard-read", "clipboard-write"],
-    // Numbers and times are the same on every machine.
+    // Makes numbers and times equal on every machine.
     timezoneId: "UTC",
   }) satisfies BrowserContextOptions;
 
@@ -148,7 +145,7 @@ async function listen(context: BrowserContext, allowed: ReadonlySet<string>, com
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds on the page: the rule, and the elements. The page's policy does not apply to what is evaluated. */
+/** The problems that axe finds on the page: rules and elements. Evaluated code is exempt from the page's policy. */
 export async function accessibilityProblems(page: Pick<Page, "evaluate">): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
@@ -161,6 +158,6 @@ export async function accessibilityProblems(page: Pick<Page, "evaluate">): Promi
   });
 }
 
-/** How many pixels the page can be scrolled sideways. */
+/** Horizontal scroll range of the page, in pixels. */
 export const sidewaysPixels = (page: Page): Promise<number> =>
   page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth));

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The page of a job with an invented API: large jobs, failures, and what followers see.
+// The page of a job with a fake API: large jobs, failures, and views of followers.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Job } from "../../client/index.ts";
@@ -26,11 +26,13 @@ const LARGE: Omit<FakeJobOptions, "startMs"> = {
   slow: [30, 31],
 };
 const SOAK = process.env.COPRA_SOAK !== undefined;
-/** How long the large job is watched, in seconds. */
+/** Seconds for which the test watches the large job. */
 const WATCHED_S = SOAK ? 60 : 8;
 const UPDATE_MS = 100;
 const LONGEST_TASK_MS = 100;
-/** Of the updates: a busy machine holds up single ones, a page that draws too slowly holds up most. */
+/**
+ * Share of updates that may be late. A busy machine delays single updates; a page that draws too slowly delays most.
+ */
 const MAX_HELD_UP = 0.25;
 const MAX_HEAP_GROWTH = 20e6;
 
@@ -38,7 +40,7 @@ let fake: FakeDashboard;
 let browser: Browser;
 let page: Page;
 let job: FakeJob;
-/** Instead of the job as it goes on. */
+/** Overrides fields of the running job. */
 let shown: Partial<Job> | null;
 let streamError: object | null;
 /** The metadata of outputs. */
@@ -51,7 +53,7 @@ const jobNow = (): Job => ({ ...job.job(Date.now()), ...shown });
 const events = (): string => `/v2/jobs/${job.id}/events`;
 const isOver = (): boolean => jobNow().completed_at !== null;
 
-/** What a stream begins with. */
+/** The first events of a stream. */
 function opening(): unknown {
   if (streamError) return streamError;
   const now = Date.now();
@@ -132,7 +134,7 @@ beforeEach(async () => {
 
 type View = { width?: number; theme?: "light" | "dark"; still?: boolean; tab?: string };
 
-/** Opens a job that began some seconds ago, and lets it go on. */
+/** Opens a job that started some seconds ago and runs on. */
 async function open(options: Omit<FakeJobOptions, "startMs">, begunS: number, view: View = {}): Promise<void> {
   job = new FakeJob({ ...options, startMs: Date.now() - begunS * 1000 });
   const context = await browser.newContext({
@@ -186,7 +188,7 @@ describe("the quality of an output", () => {
     series,
   };
 
-  it("is shown over its length, also as a table", async () => {
+  it("is shown over the output's length, also as a table", async () => {
     const [first] = (job ?? new FakeJob({ ...SMALL, startMs: Date.now() })).job(Date.now()).outputs;
     const key = first?.key ?? "";
     shown = { status: "job.completed", completed_at: "2026-11-23 02:00:00 +0000" };
@@ -211,7 +213,7 @@ describe("the quality of an output", () => {
 });
 
 describe("the timeline", () => {
-  it("draws 300 chunks on 20 slots ten times a second without long tasks, and keeps no memory", async () => {
+  it("draws 300 chunks on 20 slots ten times a second without long tasks or memory growth", async () => {
     await open(LARGE, 26);
     await bars().first().waitFor();
     goOn();
@@ -241,7 +243,7 @@ describe("the timeline", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("shows attempts that are lost, and second attempts, as they happen", async () => {
+  it("shows lost attempts and second attempts as they happen", async () => {
     await open(SMALL, 22);
     await bars("[data-state=running]").first().waitFor();
     expect(await bars("[data-state=lost]").count()).toBe(0);
@@ -254,7 +256,7 @@ describe("the timeline", () => {
     await page.locator(".tl-table td", { hasText: "lost" }).first().waitFor();
   });
 
-  it("is used by keyboard and by brush", async () => {
+  it("can be used by keyboard and by brush", async () => {
     await open(SMALL, 200);
     const chart = page.getByRole("group", { name: /^Timeline: 4 nodes · 24 of 24 chunks done/ });
     await chart.focus();
@@ -304,7 +306,7 @@ describe("the page of a job", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("states why a job failed, what to do, and starts it again", async () => {
+  it("shows why a job failed and how to fix it, and retries the job", async () => {
     const failed = { key: "mp4", type: "video", format: "mp4", status: "video.failed" } as const;
     shown = {
       status: "job.failed",
@@ -320,7 +322,7 @@ describe("the page of a job", () => {
     expect(fake.requests.some((request) => request.startsWith("POST") && request.endsWith("/retry"))).toBe(true);
   });
 
-  it("cancels after a question", async () => {
+  it("asks before it cancels a job", async () => {
     await open(SMALL, 5);
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await page.getByRole("button", { name: "Cancel the job" }).click();
@@ -335,14 +337,14 @@ describe("the page of a job", () => {
     await page.locator("dialog .status", { hasText: "HTTP 204" }).waitFor();
   });
 
-  it("reads a job every 5 s that has too many followers, and states it", async () => {
+  it("polls a job with too many followers every 5 s, and shows it", async () => {
     streamError = { status: 429, error_code: "rate_limited", message: "Too many followers" };
     await open(SMALL, 15);
     await page.locator(".follow-polling", { hasText: "Every 5 s" }).waitFor();
     await bars("[data-state=running]").first().waitFor();
   });
 
-  it("states that the tasks of an old job are no longer kept", async () => {
+  it("shows that the tasks of an old job are no longer kept", async () => {
     shown = { id: "old" };
     await open(SMALL, 200);
     await page.getByText("no longer kept").first().waitFor();

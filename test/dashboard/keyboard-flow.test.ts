@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Without a mouse: find a failed job, read why, edit its request, send it again, and watch what it makes.
+// Works without a mouse: find a failed job, read the error, edit the request, send it again, and watch the result.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { serveFile } from "../../local/demo/file-server.ts";
@@ -8,7 +8,7 @@ import { sharedStack } from "../stack.ts";
 import { accessibilityProblems, type DashboardBrowser, openDashboard } from "./browser.ts";
 
 const stack = sharedStack();
-/** Later presses of Tab would be too many for anybody. */
+/** More presses of Tab would be too many for a user. */
 const MAX_TABS = 12;
 
 let source: Awaited<ReturnType<typeof serveFile>>;
@@ -17,7 +17,7 @@ let failed: string;
 
 beforeAll(async () => {
   source = await serveFile(await sampleClip(stack.home));
-  // The service's own storage needs no credentials, which an edited request would lack.
+  // The service's own storage needs no credentials. An edited request would lack them.
   const { id } = await stack.submit({
     input: { url: `${source.url}-misspelled` },
     storage: { service: "coconut" },
@@ -78,7 +78,7 @@ it("leads by keyboard from a failed job to a video that plays", async () => {
   expect(dashboard.complaints).toEqual([]);
 });
 
-it("leads by typing to a job, to what can be done there, and to a view that was named", async () => {
+it("finds a job, its actions and a saved view in the command palette", async () => {
   const page = await dashboard.open({ path: "/?q=misspelled" });
   await page.getByRole("button", { name: "Save as …" }).press("Enter");
   await page.getByLabel("Name of the view").fill("Misspelled sources");

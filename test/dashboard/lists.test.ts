@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The pages of jobs, nodes and usage with an invented API, whose numbers are known.
+// The pages of jobs, nodes and usage with a fake API whose numbers are known.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Job, JobEvent, Node } from "../../client/index.ts";
@@ -12,7 +12,7 @@ const JOBS = 10_000;
 const contractDate = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} +0000`;
 const idOf = (at: number): string => `job${String(at).padStart(11, "0")}`;
 
-/** The newest two run; each tenth has failed. */
+/** The newest two jobs run; each tenth has failed. */
 function jobAt(at: number): Job {
   const isRunning = at < 2;
   const failed = !isRunning && at % 10 === 5;
@@ -65,7 +65,7 @@ const USAGE = {
   node_seconds: 7200,
   stored_bytes: 5e9,
 };
-/** A clip of 20 s on a fast node. */
+/** The usage of a 20 s clip on a fast node. */
 const LITTLE = { ...USAGE, output_seconds: { audio: 0, sd: 0, hd: 20, uhd: 0 }, node_seconds: 5, stored_bytes: 1000 };
 
 let jobs: Job[];
@@ -182,7 +182,7 @@ beforeEach(async () => {
 type Opening = {
   readonly width?: number;
   readonly theme?: "light" | "dark";
-  /** Resolves when the page may open its stream of events. */
+  /** Resolves when the page may open its event stream. */
   readonly events?: Promise<void>;
 };
 
@@ -224,7 +224,7 @@ async function announce(job: Job): Promise<void> {
 }
 
 describe("the list of jobs", () => {
-  it("loads 10,000 jobs by pages of 100, never more at once", async () => {
+  it("loads 10,000 jobs in pages of 100, never more at once", async () => {
     await open("/");
     for (let at = 0; at < 3; at++) {
       await rows()
@@ -254,7 +254,7 @@ describe("the list of jobs", () => {
     fake.requests.length = 0;
     const scripts = Promise.withResolvers<void>();
     await page.route(/assets\/(main|chunk)-/, (route) => scripts.promise.then(() => route.continue()));
-    // Once events arrive, the list looks for what it has missed.
+    // When events arrive, the list requests the changes that it missed.
     await page.route(/\/v2\/events/, () => {});
     const arrived = page.waitForResponse(/assets\/early-/);
     await page.goto(`${fake.url}/dashboard${path}`, { waitUntil: "commit" });
@@ -269,7 +269,7 @@ describe("the list of jobs", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("shows jobs that were created while it was loaded, before events arrived", async () => {
+  it("shows jobs that were created during the load, before events arrived", async () => {
     const created = Promise.withResolvers<void>();
     await open("/", { events: created.promise });
     jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
@@ -277,7 +277,7 @@ describe("the list of jobs", () => {
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
-  it("is used by keyboard: search, move, select, open, and back to the same job", async () => {
+  it("can be used by keyboard: search, move, select, open, and return to the same job", async () => {
     await open("/?status=failed");
     await press("/");
     await page.keyboard.type("clip-15");
@@ -295,7 +295,7 @@ describe("the list of jobs", () => {
     await expect.poll(focusedJob).toBe(idOf(155));
   });
 
-  it("shows the jobs of a time by its name, or of days", async () => {
+  it("filters jobs by a named period or by days", async () => {
     await open("/");
     await page.getByLabel("Created", { exact: true }).selectOption("Last 7 days");
     await expect.poll(() => listRequests().at(-1)).toMatch(/created_after=\d{4}-/);
@@ -309,7 +309,7 @@ describe("the list of jobs", () => {
     await expect.poll(() => new URL(page.url()).search).toBe("");
   });
 
-  it("follows events: changed jobs at once, new ones at the top unless that would disturb", async () => {
+  it("applies events: changed jobs at once, new jobs at the top unless that would disturb", async () => {
     await open("/");
     const done: Job = { ...jobAt(0), status: "job.completed", progress: "100%", completed_at: contractDate(NOW) };
     jobs[0] = done;
@@ -326,7 +326,7 @@ describe("the list of jobs", () => {
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000002");
   });
 
-  it("reads the progress of running jobs that can be seen, and nothing while it is paused", async () => {
+  it("reads the progress of visible running jobs, and reads nothing while paused", async () => {
     await open("/");
     jobs[1] = { ...jobAt(1), progress: "55%" };
     await rows().nth(1).locator("text=55 %").waitFor();
@@ -340,7 +340,7 @@ describe("the list of jobs", () => {
     expect(fake.requests).toEqual([]);
   });
 
-  it("changes many jobs, with a result for each", async () => {
+  it("changes many jobs, and shows a result for each", async () => {
     await open("/?q=clip-1");
     await rows().first().waitFor();
     await press("j", "x");
@@ -356,7 +356,7 @@ describe("the list of jobs", () => {
     await expect.poll(() => dialog.count()).toBe(0);
   });
 
-  it("asks before it cancels, and shows a first command where there are no jobs", async () => {
+  it("asks before it cancels, and shows a first command if there are no jobs", async () => {
     await open("/");
     await rows().first().waitFor();
     await press("j", "x", "c");
@@ -386,7 +386,7 @@ describe("the nodes", () => {
     await page.locator(".nodes .status", { hasText: "draining" }).waitFor();
   });
 
-  it("are added by a command, and the page reports when the node is there", async () => {
+  it("are added by a command, and the page reports when the node has connected", async () => {
     await open("/nodes");
     await page.getByRole("button", { name: "Add a node" }).click();
     const dialog = page.getByRole("dialog");
@@ -409,7 +409,7 @@ describe("the nodes", () => {
     await dialog.getByRole("button", { name: "Done" }).click();
   });
 
-  it("that are gone show since when and what they had, until they are forgotten", async () => {
+  it("show since when a gone node is missing and its lost tasks, until it is forgotten", async () => {
     state = "gone";
     await open("/nodes");
     await page.getByRole("row", { name: /^attic gone .* ago / }).waitFor();
@@ -422,7 +422,7 @@ describe("the nodes", () => {
 });
 
 describe("the usage", () => {
-  it("shows what it would have cost elsewhere, by prices that are a setting", async () => {
+  it("shows the cost at other services, by prices that are a setting", async () => {
     await open("/usage?from=2026-11-01&to=2026-11-23");
     expect(await page.locator(".savings strong").textContent()).toBe("$1.50");
     const price = page.getByLabel("US dollars per minute of HD", { exact: true });
@@ -435,7 +435,7 @@ describe("the usage", () => {
     await page.locator(".usage-chart .part").waitFor();
   });
 
-  it("shows parts of minutes and of hours as more than 0", async () => {
+  it("shows fractions of minutes and hours as more than 0", async () => {
     await open("/usage?from=2026-11-22&to=2026-11-22");
     await page.locator(".usage-chart .part").waitFor();
     expect(await page.locator(".days-table tfoot").textContent()).toBe("Total310" + "000.330" + "< 0.01" + "1 kB");

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The timeline of a real job: how soon it shows what nodes report, and what it shows of a node that dies.
+// The timeline of a real job: the delay between a node's report and its bar, and the bars of a node that dies.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,10 +13,12 @@ import { type NodeConnection, startNodeConnection } from "../services/node-conne
 import { type SourceServer, startSourceServer } from "../services/source-server.ts";
 import { type DashboardStack, startDashboard } from "./browser.ts";
 
-/** Longer than a minute, so that it is encoded in chunks; large outputs, so that a chunk takes some seconds. */
+/**
+ * Longer than a minute, so that the clip is encoded in chunks. The outputs are large, so that a chunk takes seconds.
+ */
 const SECONDS = 80;
 const OUTPUTS = { "mp4:720p": { path: "timeline/720p.mp4" } };
-/** From a node's report to its bar. Measured on two busy cores (2026-11-23): 20 ms (median), 98 ms (p95). */
+/** Limit from a node's report to its bar. Measured on two busy cores (2026-11-23): 20 ms (median), 98 ms (p95). */
 const P95_MS = 1000;
 
 let folder: string;
@@ -26,7 +28,7 @@ let connection: NodeConnection;
 let nodes: FaultNode[];
 
 type Report = { readonly key: string; readonly progress: number; readonly atMs: number };
-/** What nodes have reported. */
+/** The reports of all nodes. */
 const reports: Report[] = [];
 
 function record(text: string): string {
@@ -60,7 +62,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Notes from now on when a bar shows another progress. */
+/** Starts to record the times at which bars change their progress. */
 const watchBars = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const seen: { key: string; progress: number; atMs: number }[] = [];
@@ -77,7 +79,7 @@ const watchBars = (page: Page): Promise<void> =>
     look();
   });
 
-/** How long after each report the page showed it, or a later one, in ms; those that it never showed are left out. */
+/** Delays between each report and its display (or the display of a later report), in ms. Skips reports never shown. */
 function delaysOf(seen: readonly Report[]): number[] {
   return reports.flatMap(({ key, progress, atMs }) => {
     const shown = seen.find((one) => one.key === key && one.progress >= progress && one.atMs >= atMs);
@@ -85,7 +87,7 @@ function delaysOf(seen: readonly Report[]): number[] {
   });
 }
 
-it("shows reports of nodes within a second, and a chunk that is lost with its node at another one", async () => {
+it("shows reports of nodes within a second, and a lost chunk again at another node", async () => {
   const { stack } = dashboard;
   const { id } = await stack.submit({
     input: { url: sources.urlOf(`long-320x180-12-${SECONDS}.mp4`) },
@@ -98,7 +100,7 @@ it("shows reports of nodes within a second, and a chunk that is lost with its no
   await watchBars(page);
   await expect.poll(() => reports.filter(({ progress }) => progress > 0).length).toBeGreaterThan(4);
 
-  // The node of the chunk that runs now.
+  // Kill the node that runs this chunk.
   const key = (await running.first().getAttribute("data-key")) ?? "";
   const [task, attempt] = key.split(" ");
   await page.getByRole("button", { name: "Table" }).click();

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The page of a new job on a running system: the plan that follows typing, uploads, and old requests.
+// The page of a new job on a running system: the plan that follows typing, uploads, and imported requests.
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -9,7 +9,7 @@ import { sharedStack } from "../stack.ts";
 import { accessibilityProblems, type DashboardBrowser, openDashboard, sidewaysPixels } from "./browser.ts";
 
 const stack = sharedStack();
-/** The clip that the service has for first jobs. */
+/** The sample clip that the service offers for first jobs. */
 const SAMPLE = new URL("/assets/sample.mp4", stack.api).href;
 let dashboard: DashboardBrowser;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ afterAll(async () => {
 const planOf = (page: Page) => page.getByRole("region", { name: "Planned outputs" });
 const field = (page: Page, name: string) => page.locator(`[data-field="${name}"]`);
 
-it("plans 300 ms after typing, shows what is wrong at its field, and keeps all but secrets in the address", async () => {
+it("plans 300 ms after typing, shows errors at their fields, and keeps all but secrets in the address", async () => {
   const page = await dashboard.open({ path: "/new" });
   await planOf(page).getByText("mp4:1280x720_2000k").waitFor();
   const format = page.getByLabel("Format", { exact: true });
@@ -34,7 +34,7 @@ it("plans 300 ms after typing, shows what is wrong at its field, and keeps all b
   await page.getByRole("button", { name: "Go to the field" }).click();
   expect(await page.evaluate(() => document.activeElement?.getAttribute("data-field"))).toBe("outputs.mp4:72Op");
   expect(await accessibilityProblems(page)).toEqual([]);
-  // From here by the lists.
+  // From here on, use the select lists.
   await format.fill("mp4:480p");
   await page.getByLabel("Size", { exact: true }).selectOption("1080p");
   await page.getByLabel("Rate", { exact: true }).selectOption("quality=4");
@@ -53,7 +53,7 @@ it("plans 300 ms after typing, shows what is wrong at its field, and keeps all b
   expect(await page.getByLabel("URL", { exact: true }).inputValue()).toBe("https://example.com/a.mov");
 });
 
-it("keeps what is edited as JSON in step with the form", async () => {
+it("keeps edited JSON in step with the form", async () => {
   const page = await dashboard.open({ path: "/new" });
   await page.getByRole("tab", { name: "JSON" }).click();
   const json = page.getByLabel("Body of POST /v2/jobs");
@@ -64,7 +64,7 @@ it("keeps what is edited as JSON in step with the form", async () => {
   };
   await json.fill(JSON.stringify(request));
   await expect.poll(() => page.getByLabel("Format", { exact: true }).count()).toBe(2);
-  // The service refuses what the form does not know.
+  // The service rejects fields that the form does not know.
   await page.getByRole("tab", { name: "Plan" }).click();
   await page
     .getByText("unknown field `extra`")
@@ -88,7 +88,7 @@ it("uploads a dropped file, pauses and resumes, and sends the job", async () => 
   const begun = new Promise<void>((resolve) => {
     started = resolve;
   });
-  // The first try of the part stays on its way until it is paused.
+  // The first attempt of the part stays pending until the pause.
   await page.route("**/v2/uploads/*/parts/*", async (route) => {
     started();
     if (!isHeld) await route.continue();
@@ -106,7 +106,7 @@ it("uploads a dropped file, pauses and resumes, and sends the job", async () => 
   isHeld = false;
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByText("Uploaded", { exact: true }).waitFor();
-  // A node has read it, and the plan is for it.
+  // A node has read the file, and the plan is for this file.
   await page.getByText(/^h264 1280 × 720, 29.97 fps · aac 1 ch · 0:10/).waitFor();
   await page.getByText("1280 × 720, 29.97 fps, 0:10", { exact: true }).waitFor();
   await page.getByLabel("Format", { exact: true }).fill("mp4:240p");
@@ -131,7 +131,7 @@ it("reads the source of a URL on request, and plans for it until the URL changes
   await page.locator(".read-source").getByText("leads to this service itself, which is no source").waitFor();
 });
 
-it("moves a job that waits to the front", async () => {
+it("moves a waiting job to the front", async () => {
   const outputs = { "mp4:240p": { path: "a.mp4" } };
   const job = { input: { url: SAMPLE }, outputs, settings: { queue: "nowhere" } };
   const { id: first } = await stack.submit(job);
@@ -148,7 +148,7 @@ it("moves a job that waits to the front", async () => {
   await page.getByRole("heading", { name: "Jobs", level: 1 }).waitFor();
 });
 
-it("fills the form from an old request, and leads to what it lacks", async () => {
+it("fills the form from an imported request, and leads to missing fields", async () => {
   const page = await dashboard.open({ path: "/new", theme: "dark" });
   await page.locator("h1").click();
   await page.keyboard.press("p");

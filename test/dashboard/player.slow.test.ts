@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The player of the dashboard with the outputs of real jobs: what is on the screen, by the time code in its frames.
+// The dashboard's player with the outputs of real jobs. The time code in the frames shows which frame is on the screen.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,12 +20,12 @@ let sources: SourceServer;
 let stack: TestStack;
 let dashboard: DashboardBrowser;
 let slow: SlowFfmpeg;
-/** Reads pixels of screenshots. */
+/** Page that reads pixels of screenshots. */
 let reader: Page;
-/** The ids of a job with files, and of one with a stream, which is encoded slowly. */
+/** The ids of a job with files and of a job with a stream that is encoded slowly. */
 let files: string;
 let stream: string;
-/** The id of their source. */
+/** The id of the source of both jobs. */
 let uploaded: string;
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Submits a job with a stream that can be played while it is encoded; returns its id. */
+/** Submits a job whose stream can be played during the encode; returns its id. */
 async function submitStream(path: string): Promise<string> {
   const variants = ["mp4:240p", "mp4:x:64k"];
   const httpstream = {
@@ -78,7 +78,7 @@ async function submitStream(path: string): Promise<string> {
   return (await stack.submit({ input: { upload: uploaded }, outputs: { httpstream } })).id;
 }
 
-/** The id of an upload with these bytes. */
+/** Uploads these bytes; returns the upload's id. */
 async function upload(bytes: Buffer): Promise<string> {
   const { body } = await stack.request("POST", "/uploads", { name: CLIP, size: bytes.length });
   const { id } = body as { id: string };
@@ -96,7 +96,7 @@ async function openJob(id: string): Promise<Shown> {
   return { page, player: page.frameLocator("iframe") };
 }
 
-/** The time code of the frame that is on the screen, in seconds. */
+/** The time code of the frame on the screen, in seconds. */
 async function codeOn({ player }: Shown): Promise<number> {
   const png = (await player.locator(".screen").screenshot()).toString("base64");
   const ratio = await player
@@ -122,7 +122,7 @@ async function codeOn({ player }: Shown): Promise<number> {
   return secondsOf(brightness) ?? Number.NaN;
 }
 
-/** Waits until it plays, and pauses it by a key of the page. */
+/** Waits until the player plays, then pauses it with a key of the page. */
 async function playAndPause(shown: Shown, seconds = 1): Promise<void> {
   const { page, player } = shown;
   await expect.poll(() => timeOf(player), { timeout: 30_000 }).toBeGreaterThan(seconds);
@@ -137,7 +137,7 @@ const timeOf = (player: FrameLocator): Promise<number> =>
     .last()
     .evaluate((video: HTMLVideoElement) => video.currentTime);
 
-/** Resolves when no video seeks any more, and its frame is on the screen. */
+/** Resolves when no video seeks any more and the frame is on the screen. */
 const settled = (player: FrameLocator): Promise<void> =>
   player.locator("body").evaluate(async () => {
     const isSeeking = (): boolean => [...document.querySelectorAll("video")].some(({ seeking }) => seeking);
@@ -152,7 +152,7 @@ async function press({ page, player }: Shown, key: string): Promise<void> {
 
 const near = (seconds: number, wanted: number): void => expect(Math.abs(seconds - wanted)).toBeLessThan(0.002);
 
-it.each(["HLS", "DASH"])("plays a growing stream by %s from its beginning, then all of it", async (kind) => {
+it.each(["HLS", "DASH"])("plays a growing stream by %s from its start, then all of it", async (kind) => {
   const id = kind === "HLS" ? stream : await submitStream("again");
   await slow.hold();
   const live = kind === "HLS" ? { hls: expect.any(String) } : { dash: expect.any(String) };
@@ -182,7 +182,7 @@ it.each(["HLS", "DASH"])("plays a growing stream by %s from its beginning, then 
   await page.context().close();
 });
 
-it("steps by single frames, and has the keys of the page", async () => {
+it("steps by single frames, and reacts to the keys of the page", async () => {
   const shown = await openJob(files);
   const requested: string[] = [];
   shown.page.on("request", (request) => requested.push(request.url()));
@@ -207,7 +207,7 @@ it("steps by single frames, and has the keys of the page", async () => {
 it.each([
   ["all", "all"],
   ["an output that begins later", "part"],
-])("compares frames of the source with those of %s", async (_, key) => {
+])("shows the same frames of source and output when it compares %s", async (_, key) => {
   const shown = await openJob(files);
   const { page, player } = shown;
   await page.getByRole("button", { name: `Compare ${key}`, exact: true }).click();
@@ -227,7 +227,7 @@ it.each([
   await page.context().close();
 });
 
-it.each(["HLS", "DASH"])("compares frames of an uploaded source with those of a stream by %s", async (kind) => {
+it.each(["HLS", "DASH"])("compares frames of an uploaded source with frames of a stream by %s", async (kind) => {
   await stack.waitForJob(stream);
   const shown = await openJob(stream);
   const { page, player } = shown;
@@ -244,7 +244,7 @@ it.each(["HLS", "DASH"])("compares frames of an uploaded source with those of a 
   await page.context().close();
 });
 
-it("reports why something does not play, and what to do", async () => {
+it("reports why a video does not play, and how to fix it", async () => {
   const shown = await openJob(files);
   await shown.page.getByRole("button", { name: "Play mov:prores_ks:noaudio" }).click();
   await shown.page.getByText("This browser cannot decode it").waitFor();
@@ -253,7 +253,7 @@ it("reports why something does not play, and what to do", async () => {
   const streams = await openJob(stream);
   await streams.page.context().route(/master\.m3u8$/, async (route) => {
     const response = await route.fetch();
-    // Playwright adds the header if there is none.
+    // Playwright adds this header if it is missing.
     const headers = { ...response.headers(), "access-control-allow-origin": "https://elsewhere.example" };
     await route.fulfill({ response, headers });
   });
@@ -263,7 +263,7 @@ it("reports why something does not play, and what to do", async () => {
   await streams.page.context().close();
 });
 
-it("keeps what it plays away from the session", async () => {
+it("isolates the media that it plays from the session", async () => {
   const shown = await openJob(files);
   await shown.page.keyboard.press("p");
   await playAndPause(shown);
@@ -286,12 +286,12 @@ it("keeps what it plays away from the session", async () => {
   await shown.page.context().close();
 });
 
-it("violates no policy and loads nothing from elsewhere", () => {
+it("violates no policy and loads nothing from other hosts", () => {
   expect(dashboard.complaints).toEqual([]);
 });
 
-// The last one: axe adds a style element, which the policy of the frame does not allow.
-it("is accessible inside of its frame, too", async () => {
+// Runs last: axe adds a style element, which the policy of the frame does not allow.
+it("is accessible inside its frame, too", async () => {
   const { page, player } = await openJob(files);
   await page.getByRole("button", { name: "Compare all", exact: true }).click();
   await player.getByRole("slider", { name: "Divider between A and B" }).waitFor();

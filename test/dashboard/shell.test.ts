@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The dashboard of the real system: sessions, accessibility of all pages, and what an open tab outlives.
+// The dashboard of the real system: sessions, accessibility of all pages, and open tabs during a deploy.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { few } from "../../encoder-node/testing/few.ts";
@@ -13,7 +13,7 @@ const { origin } = new URL(stack.api);
 const admin = { authorization: `Bearer ${stack.adminToken}` };
 
 let dashboard: DashboardBrowser;
-/** A job that was completed, and one that failed. */
+/** The ids of a completed job and of a failed job. */
 let jobs: { readonly done: string; readonly failed: string };
 let closeSource: () => Promise<void>;
 
@@ -38,7 +38,7 @@ const heading = (page: Page, name: string | RegExp): Promise<void> =>
   page.getByRole("heading", { name, level: 1 }).waitFor();
 
 describe("a session", () => {
-  it("begins with a link that works once, and leaves no secret in the address", async () => {
+  it("starts with a link that works once, and leaves no secret in the address", async () => {
     const link = await dashboard.link();
     const page = await (await dashboard.browser.newContext()).newPage();
     await page.goto(link);
@@ -50,17 +50,17 @@ describe("a session", () => {
     await other.getByText("already used, or is older than a minute").waitFor();
   });
 
-  it("begins with a link that is opened in the tab of the sign-in page", async () => {
+  it("starts with a link that is opened in the tab of the sign-in page", async () => {
     const page = await (await dashboard.browser.newContext()).newPage();
     await page.goto(dashboard.url);
     await heading(page, "Sign in");
-    // Only the fragment changes, so that nothing is loaded again.
+    // Only the fragment changes, so that the browser loads nothing again.
     await page.goto(await dashboard.link());
     await heading(page, "Jobs");
     expect(page.url()).toBe(dashboard.url);
   });
 
-  it("begins with the link of an account only after a question, which names the account", async () => {
+  it("starts with an account's link only after a question that names the account", async () => {
     const link = await dashboard.link("client");
     const page = await (await dashboard.browser.newContext()).newPage();
     await page.goto(link);
@@ -75,7 +75,7 @@ describe("a session", () => {
     await heading(page, "Jobs");
   });
 
-  it("is replaced by that of another account only after a question, which names both", async () => {
+  it("is replaced by another account's session only after a question that names both accounts", async () => {
     const own = await dashboard.open({ as: "client" });
     const name = (await own.locator(".account").textContent()) ?? "";
     const created = await fetch(`${stack.api}/admin/accounts`, {
@@ -88,7 +88,7 @@ describe("a session", () => {
     const made = await fetch(`${stack.api}/session/links`, { method: "POST", headers });
     const { url: link } = (await made.json()) as { url: string };
     const visit = async (url: string): Promise<void> => {
-      // Else only the fragment would change.
+      // Otherwise only the fragment would change.
       await own.goto("about:blank");
       await own.goto(url);
     };
@@ -105,14 +105,14 @@ describe("a session", () => {
     await visit(await dashboard.link("client"));
     await heading(own, "Jobs");
     expect([await question.count(), await own.locator(".account").textContent()]).toEqual([0, name]);
-    // The question did not use the first one up.
+    // The question did not use up the first link.
     await visit(link);
     await question.waitFor();
     await question.getByRole("button", { name: "Sign in as stranger" }).press("Enter");
     await own.locator(".account", { hasText: "stranger" }).waitFor();
   });
 
-  it("begins with a key, ends with signing out, and cannot be read by scripts", async () => {
+  it("starts with a key, ends at the sign-out, and cannot be read by scripts", async () => {
     const context = await dashboard.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${dashboard.url}/usage`);
@@ -136,7 +136,7 @@ describe("a session", () => {
     expect(await context.cookies()).toEqual([]);
   });
 
-  it("shows at an unknown path that there is no such page, and links to the documentation", async () => {
+  it("shows a not-found page at an unknown path, with links to the documentation", async () => {
     const page = await dashboard.open({ path: "/job" });
     await page.getByRole("heading", { name: "There is no such page" }).waitFor();
     const links = await page.getByRole("link", { name: "documentation" }).all();
@@ -145,7 +145,7 @@ describe("a session", () => {
     await heading(page, "Jobs");
   });
 
-  it("leads from / to the dashboard, and without one to the documentation", async () => {
+  it("leads from / to the dashboard; without a session, / leads to the documentation", async () => {
     const page = await dashboard.open();
     await page.goto(origin);
     expect(new URL(page.url()).pathname).toBe("/dashboard");
@@ -154,7 +154,7 @@ describe("a session", () => {
     expect(new URL(stranger.url()).pathname).toBe("/docs");
   });
 
-  it("ends when its key is revoked: with the next request the page asks to sign in, and explains it", async () => {
+  it("ends when its key is revoked: at the next request the page asks to sign in and explains why", async () => {
     const created = await fetch(`${stack.api}/admin/accounts`, {
       method: "POST",
       headers: admin,
@@ -169,14 +169,14 @@ describe("a session", () => {
     const keys = await (await fetch(`${stack.api}/admin/accounts/${id}/keys`, { headers: admin })).json();
     const [{ id: keyId }] = (keys as { keys: [{ id: string }] }).keys;
     await fetch(`${stack.api}/admin/keys/${keyId}`, { method: "DELETE", headers: admin });
-    // A request of the page itself may be the next one.
+    // A request of the page itself may come first.
     const click = page.getByRole("link", { name: "Usage" }).click({ timeout: 2000 });
     await click.catch(() => undefined);
     await heading(page, "Sign in");
     await page.getByText("Your session has ended").waitFor();
   });
 
-  it("acts for no page of another site", async () => {
+  it("rejects changes from pages of another site", async () => {
     const page = await dashboard.open({ as: "client" });
     const [cookie] = await page.context().cookies();
     const change = (headers: Record<string, string>) =>
@@ -186,7 +186,7 @@ describe("a session", () => {
       }).then(({ status }) => status);
     expect(await change({ "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await change({ origin: "https://evil.example" })).toBe(403);
-    // What is no change: a completed job cannot be retried.
+    // Allowed, but without effect: a completed job cannot be retried.
     expect(await change({ "sec-fetch-site": "same-origin" })).toBe(409);
   });
 });
@@ -229,7 +229,7 @@ few(2).each([
 );
 
 describe("a tab that was open during a deploy", () => {
-  it("goes on, and offers to reload for a page that the service no longer has", async () => {
+  it("continues, and offers to reload for a page that the service no longer has", async () => {
     const page = await dashboard.open();
     await page.context().route(/settings-page-/, (route) => route.fulfill({ status: 404 }));
     await page.getByRole("link", { name: "Settings" }).click();
@@ -282,5 +282,5 @@ describe("settings", () => {
   });
 });
 
-it("no page violated the policy, failed in a script or asked another host", () =>
+it("violates no policy, has no script errors and calls no other host on any page", () =>
   expect(dashboard.complaints).toEqual([]));

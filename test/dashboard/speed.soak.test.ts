@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// How soon the dashboard is usable, with a throttled network and processor (tools of Chromium).
+// The time until the dashboard is usable, with throttled network and processor (by Chromium's tools).
 import { availableParallelism, loadavg } from "node:os";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -30,13 +30,13 @@ beforeAll(async () => {
 afterAll(() => dashboard?.close());
 
 describe("speed", () => {
-  /** 1.6 Mbit/s with 150 ms, and a processor a quarter as fast: a phone of the middle class ("slow 4G"). */
+  /** 1.6 Mbit/s, 150 ms latency, and a processor at a quarter of its speed: a mid-range phone ("slow 4G"). */
   const SLOW = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 };
 
-  it("rows and keyboard are there after 1 s on a slow phone, and after 300 ms with what is cached", async () => {
+  it("shows rows and reacts to keys within 1 s on a slow phone, and within 300 ms with a warm cache", async () => {
     const times: Record<"cold" | "warm", number[]> = { cold: [], warm: [] };
     const best = (given: readonly number[]): number => Math.min(...given, Number.POSITIVE_INFINITY);
-    // One undisturbed round is enough; on a machine with more work than processors there is none.
+    // A single undisturbed round is enough. An overloaded machine has no such round.
     const patience = (loadavg()[0] ?? 0) > availableParallelism() ? 2 : 1;
     const isFast = (): boolean => best(times.cold) < patience * 1000 && best(times.warm) < patience * 300;
     for (let round = 0; round < 6 && !isFast(); round++) {
@@ -63,7 +63,7 @@ describe("speed", () => {
     return page.evaluate(() => window.rowsAt ?? Number.NaN);
   }
 
-  /** In the page: a test that looks from outside does so each 500 ms, and sees rows up to that much later. */
+  /** Runs in the page. A test outside the page polls every 500 ms and would see rows up to 500 ms late. */
   function observeRows(): void {
     const observer = new MutationObserver(() => {
       if (document.querySelector("main tbody tr") === null) return;
@@ -78,7 +78,7 @@ describe("speed", () => {
     observer.observe(document, { childList: true, subtree: true });
   }
 
-  it("the first page requests no player, and nothing of another host", async () => {
+  it("the first page requests no player and nothing from other hosts", async () => {
     const page = await dashboard.open();
     const requested: string[] = [];
     // Thumbnails come from the storages of jobs.

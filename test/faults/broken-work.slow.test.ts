@@ -12,7 +12,7 @@ import { attemptsOf, expectKept } from "./promises.ts";
 
 const DISK = `/tmp/copra-disk-${process.pid}`;
 const TOOLS = `/tmp/copra-tools-${process.pid}`;
-/** The ffmpeg of these tests counts in a file. */
+/** Runs ffmpeg without the sandbox: the ffmpeg of these tests counts in a file. */
 const WITHOUT_SANDBOX = new URL("./without-sandbox.ts", import.meta.url).href;
 const DISK_BYTES = 2 * 2 ** 30;
 
@@ -21,7 +21,7 @@ const run = (program: string, argv: readonly string[]): string =>
 
 const mount = (options: string): void => void run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", DISK]);
 
-/** True if this user may mount a file system: tried in a mount namespace of its own. */
+/** True if this user may mount a file system. Tries it in a separate mount namespace. */
 function mayMount(): boolean {
   try {
     run("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]);
@@ -78,7 +78,7 @@ describe.runIf(hasDisk)("a full disk", () => {
     "%s: another node does the work, and the node stays healthy",
     async (what, sources, fails, attempts) => {
       const [small, other] = world.nodes;
-      // A restarted node: a running one keeps the sources of its last jobs for a while.
+      // Restart the nodes: a running node keeps the sources of its last jobs for a while.
       for (const node of [small, other]) await node?.terminate();
       small?.start();
       await small?.connected();
@@ -122,7 +122,7 @@ describe("an ffmpeg that is killed for its memory", () => {
     expect(workers.toSorted()).toEqual([0, 1]);
   });
 
-  it("on every node fails the job with the reason, after the number of attempts that failures get", async () => {
+  it("on every node fails the job with the reason, after the usual number of attempts", async () => {
     killNext(100);
     const id = await begin("killed-always");
     const job = await expectKept(world, id, { status: "job.failed", folder: "killed-always", objects: [] });
@@ -151,7 +151,7 @@ it.runIf(isLong)(
   480_000,
 );
 
-/** An ffmpeg that is killed during an encode once for each letter in the file that `killNext` writes. */
+/** An ffmpeg that is killed during an encode, once for each letter in the file that `killNext` writes. */
 const killedOnCommand = (ffmpeg: string): string => `#!/bin/sh
 case "$*" in *" -stats_period "*" -map "*)
   if [ -s ${TOOLS}/kills-left ]; then

@@ -1,4 +1,4 @@
-// The control plane and the S3 server are killed at any time. What is lost on the way is tried in test/simulation.
+// The control plane and the S3 server are killed at various times. test/simulation covers lost messages.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { look } from "../look.ts";
 import { makeLongClip } from "../media.ts";
@@ -48,7 +48,7 @@ const killControlPlane = (): Promise<void> =>
 describe("the control plane is killed", () => {
   /** Calls `kill` when the stage is reached; resolves when the kill is done. */
   type Stage = { when: string; killed(kill: () => Promise<void>, id: Promise<string>): Promise<void>; isShort?: true };
-  /** Holds the request that reaches the proxy until the control plane is killed. */
+  /** Holds a request at the proxy until the control plane has been killed. */
   const at = async (
     proxy: "source" | "api" | "webhook",
     fits: (request: ProxiedRequest) => boolean,
@@ -127,7 +127,7 @@ it("completes an upload although the storage is killed during it", async () => {
   expect(attemptsOf(world, id)).toEqual(ONE_GO);
 });
 
-// At the end, because of what it may leave.
+// Runs last, because it may leave uploads behind.
 const crash = (): Promise<void> => world.stack.crash?.() ?? Promise.reject(new Error("The stack is the test's own"));
 
 describe.runIf(isServed)("the whole service is killed, with the process that restarts its parts", () => {
@@ -140,7 +140,7 @@ describe.runIf(isServed)("the whole service is killed, with the process that res
     const id = await begin(folder);
     await reached(id);
     await crash();
-    // Not `kept`: an upload that was started and not noted yet may be left at the storage (seen 2026-11-23).
+    // Not `kept`: the storage may keep an upload that was started and not recorded yet (seen 2026-11-23).
     const job = await world.stack.waitForJob(id);
     expect(job.status).toBe("job.completed");
     expect((await look(job.outputs[0]?.url)).frames).toBe(1800);

@@ -1,4 +1,4 @@
-// Files that are uploaded while they are encoded, in the whole system: what is stored, and what faults leave behind.
+// Files that are uploaded during their encode, in the whole system: the stored parts, and the leftovers of faults.
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import { type ProxiedRequest, trap } from "./fault-proxy.ts";
@@ -23,16 +23,16 @@ const submit = async (folder: string): Promise<string> => {
   const outputs = { "mp4:mpeg4_1920x1080_60000k": { path: `/${folder}/video.mp4` } };
   return (await world.submit({ input: { url: world.urlOf(clip) }, outputs })).id;
 };
-/** The second part of a file: the first one is stored last. */
+/** True for the second part of a file; the first part is stored last. */
 const isEarlyPart = ({ method, path }: ProxiedRequest): boolean => method === "PUT" && /partNumber=2\b/.test(path);
-/** The numbers of the parts that were stored for a folder, in the order of their requests. */
+/** The part numbers that were stored for a folder, in the order of the requests. */
 const partsOf = (folder: string): number[] =>
   world.proxies.s3.requests.flatMap(({ method, path }) => {
     const [, number] = /partNumber=(\d+)/.exec(path) ?? [];
     return method === "PUT" && path.includes(`/${folder}/`) && number ? [Number(number)] : [];
   });
 
-it("are stored with their first part last, and play before they have arrived", { timeout: LIMIT_MS }, async () => {
+it("stores a file's first part last, so that players can start before the end", { timeout: LIMIT_MS }, async () => {
   const id = await submit("plain");
   const job = await expectKept(
     world,
@@ -53,7 +53,7 @@ it("are stored with their first part last, and play before they have arrived", {
   expect(JSON.stringify(body)).toContain(`"size":"${stored}"`);
 });
 
-it("leave nothing behind of a node that is killed", { timeout: LIMIT_MS }, async () => {
+it("leaves no parts behind after a node is killed during an early upload", { timeout: LIMIT_MS }, async () => {
   const reached = trap(world.proxies.s3, isEarlyPart, { kind: "hold", until: NEVER, afterBytes: 10_000 });
   const id = await submit("killed");
   await reached;
@@ -63,7 +63,7 @@ it("leave nothing behind of a node that is killed", { timeout: LIMIT_MS }, async
   await expectKept(world, id, whole, LIMIT_MS);
 });
 
-it("leave nothing behind of a cancelled job", { timeout: LIMIT_MS }, async () => {
+it("leaves no parts behind after the job is cancelled during an early upload", { timeout: LIMIT_MS }, async () => {
   const reached = trap(world.proxies.s3, isEarlyPart, { kind: "hold", until: NEVER, afterBytes: 10_000 });
   const id = await submit("cancelled");
   await reached;
@@ -74,7 +74,7 @@ it("leave nothing behind of a cancelled job", { timeout: LIMIT_MS }, async () =>
   expect(await objectsIn(world, "cancelled")).toEqual([]);
 });
 
-it("are complete after expired signatures and connections that break", { timeout: LIMIT_MS }, async () => {
+it("completes early uploads despite expired signatures and broken connections", { timeout: LIMIT_MS }, async () => {
   let count = 0;
   const body = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>";
   world.proxies.s3.use((request) => {

@@ -1,5 +1,4 @@
-// An encoder node as a process of its own that can be killed, frozen and asked to end, and is started again like a
-// service.
+// An encoder node in a separate process that tests can kill, freeze, terminate and restart, as a service manager does.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
@@ -13,24 +12,24 @@ export interface FaultNode {
   readonly name: string;
   readonly workFolder: string;
   pid(): number;
-  /** SIGKILL; it is started again on the same folder after `downMs`, or never when that is null. */
+  /** Sends SIGKILL. The node restarts with the same folder after `downMs`, or never if `downMs` is null. */
   kill(downMs?: number | null): Promise<void>;
-  /** SIGSTOP to it and to all that it has started. */
+  /** Sends SIGSTOP to the node and all its descendants. */
   freeze(): void;
   thaw(): void;
-  /** SIGTERM, so many times, 300 ms apart; answers its exit code once it has ended. It is not started again. */
+  /** Sends SIGTERM `times` times, 300 ms apart; returns the exit code. The node does not restart. */
   terminate(times?: number): Promise<number | null>;
-  /** Starts it when it does not run. */
+  /** Starts the node unless it runs. */
   start(): void;
-  /** Resolves once the process that runs now has been welcomed by the hub, by now or later. */
+  /** Resolves once the hub has welcomed the current process. */
   connected(): Promise<void>;
-  /** The lines that it has logged since it first began, parsed. */
+  /** All log lines of the node's processes, parsed. */
   lines(): readonly LogLine[];
-  /** The files in its work folder, by their paths there, but for what a node that is idle may keep. */
+  /** Paths of the files in its work folder, except files that an idle node may keep. */
   leftovers(): string[];
-  /** True if the job's source, or a part of it, lies on its disk. */
+  /** True if its disk has the job's source or a part of it. */
   holdsSource(id: string): boolean;
-  /** What it has started and what still runs, also when it is dead itself. */
+  /** Descendants of the node that still run, also after the node's death. */
   strays(): Running[];
   end(): Promise<void>;
 }
@@ -41,23 +40,23 @@ export type LogLine = { readonly message?: string; readonly [name: string]: unkn
 export type NodeSettings = {
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Modules that it begins with. */
+  /** Modules to load at the start. */
   readonly imports?: readonly string[];
-  /** Below the world's folder unless given. */
+  /** The node's work folder; a folder in the world's folder by default. */
   readonly workFolder?: string;
-  /** The repository whose node it is; this one unless given. */
+  /** The repository whose node runs; this repository by default. */
   readonly root?: string;
 };
 type Place = NodeSettings & { name: string; url: string; token: string; home: string };
 
 const LOOK_EVERY_MS = 50;
-/** Sources are kept for two minutes after their last use (encoder-node/workspace/source-cache.ts). */
+/** Nodes keep sources for two minutes after their last use (encoder-node/workspace/source-cache.ts). */
 const KEPT = /^(?:node-id|encoders\.json|node\.lock|sources\/.*)$/;
 
 /** Ends the node when the test run is killed. */
 const LEAVE_WITH_PARENT = new URL("../../local/processes/exit-with-parent.ts", import.meta.url).href;
 
-/** Starts a node; it connects in its own time. */
+/** Starts a node without waiting for its connection. */
 export function startFaultNode({
   name,
   url,
@@ -74,7 +73,7 @@ export function startFaultNode({
   giveKnownEncoders(workFolder);
   let child: ChildProcess | null = null;
   let isWanted = true;
-  /** How many lines the processes before this one have logged. */
+  /** Number of lines that earlier processes have logged. */
   let earlierLines = 0;
   const all = ["--url", url, "--work", workFolder, "--allow-private", "loopback", "--name", name, ...argv];
 
@@ -166,7 +165,7 @@ function linesOf(file: string): LogLine[] {
     .flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
 }
 
-/** Paths of all files, from the folder on. */
+/** Paths of all files below a folder, relative to it. */
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -179,12 +178,12 @@ const running = (): Running[] =>
       const command = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : "";
       return command === "" ? [] : [{ pid: Number(pid), command }];
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return [];
     }
   });
 
-/** ffmpeg runs in groups of its own, below the node. */
+/** ffmpeg runs in separate process groups below the node. */
 function signalTree(pid: number | undefined, signal: NodeJS.Signals): void {
   if (!pid) return;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(/\s+/);

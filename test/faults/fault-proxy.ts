@@ -1,5 +1,4 @@
-// A proxy in front of a server on this machine that lets requests through, or does to them what networks and servers
-// do.
+// A proxy in front of a server on this machine. It forwards requests or injects faults of networks and servers.
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -11,50 +10,50 @@ export type ProxiedRequest = { readonly method: string; readonly path: string; r
 
 /** What happens to one request. */
 export type Fault =
-  /** The server never sees it. */
+  /** The server never sees the request. */
   | {
       readonly kind: "answer";
       readonly status: number;
       readonly headers?: Record<string, string>;
       readonly body?: string;
     }
-  /** The connection is gone after so many bytes of the request's body; the server sees a broken request, or none. */
+  /** The connection breaks after this many bytes of the request's body. The server sees a broken request, or none. */
   | { readonly kind: "reset"; readonly afterBytes?: number }
-  /** The server does what it was asked, and nobody learns of it. */
+  /** The server executes the request, and the client gets no answer. */
   | { readonly kind: "lose answer" }
-  /** Nothing moves for so long; then all goes on. */
+  /** Nothing moves for this time; then the request proceeds. */
   | { readonly kind: "stall"; readonly ms: number }
   /**
-   * Nothing moves until then, from the beginning or after so many bytes of the request's body; then all goes on, also
-   * when the client has gone by then, unless parts of its request are missing.
+   * Nothing moves until the promise resolves: from the start, or after this many bytes of the request's body. Then the
+   * request proceeds, even if the client has gone, unless parts of the request are missing.
    */
   | { readonly kind: "hold"; readonly until: Promise<unknown>; readonly afterBytes?: number }
-  /** Nothing more comes after so many bytes of the answer's body, until the client has enough of it. */
+  /** Nothing more arrives after this many bytes of the answer's body, until the client gives up. */
   | { readonly kind: "hang answer"; readonly afterBytes: number }
-  /** The connection is gone after so many bytes of the answer's body. */
+  /** The connection breaks after this many bytes of the answer's body. */
   | { readonly kind: "truncate answer"; readonly afterBytes: number }
-  /** The answer's body comes in drops. */
+  /** The answer's body arrives in small pieces. */
   | { readonly kind: "drip"; readonly bytesPerSecond: number }
-  /** The server is asked twice, and its second answer counts. */
+  /** The server gets the request twice, and the client its second answer. */
   | { readonly kind: "twice" };
 
-/** Decides on each request; null lets it through. */
+/** Returns the fault for a request; null forwards the request. */
 export type FaultRule = (request: ProxiedRequest) => Fault | null;
 
 export interface FaultProxy {
-  /** Takes the place of the server's own address. */
+  /** Replaces the server's own address. */
   readonly origin: string;
   /** All requests so far, in their order. */
   readonly requests: readonly ProxiedRequest[];
-  /** From now on; null: all goes through. */
+  /** Sets the rule for new requests; null forwards all. */
   use(rule: FaultRule | null): void;
-  /** Closes all connections, WebSockets too, and accepts none until `restore`. */
+  /** Closes all connections, WebSockets too, and rejects new connections until `restore`. */
   disconnect(): void;
   restore(): void;
   close(): Promise<void>;
 }
 
-/** Does `fault` to the first request that fits, and resolves when it comes; until then it replaces the proxy's rule. */
+/** Replaces the proxy's rule: applies `fault` to the first matching request, and resolves when this request arrives. */
 export function trap(
   proxy: FaultProxy,
   fits: (request: ProxiedRequest) => boolean,
@@ -72,8 +71,7 @@ export function trap(
 }
 
 /**
- * Stands before the server at `target` (`http://127.0.0.1:<port>`), on a free port. The `Host` of requests stays as it
- * is.
+ * Listens on a free port in front of the server at `target` (`http://127.0.0.1:<port>`). Keeps the `Host` of requests.
  */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const requests: ProxiedRequest[] = [];
@@ -129,7 +127,7 @@ async function serve(
       response.writeHead(fault.status, { connection: "close", ...fault.headers }).end(fault.body ?? "");
       return;
     case "reset":
-      // Rejects, and with that the connection ends.
+      // Rejects, which ends the connection.
       return void (await forward(target, request, { resetAfter: fault.afterBytes ?? 0 }));
     case "lose answer":
       await read(await forward(target, request));
@@ -161,7 +159,9 @@ async function serve(
 type Onward = { body?: Buffer; resetAfter?: number; hold?: Hold };
 type Hold = { until: Promise<unknown>; afterBytes: number };
 
-/** Asks the server; without `body` with what the client sends, of which `resetAfter` bytes reach it. */
+/**
+ * Sends the request to the server, with `body` or with the client's bytes. `resetAfter` limits the bytes that arrive.
+ */
 function forward(
   target: string,
   request: IncomingMessage,
@@ -189,7 +189,7 @@ function forward(
   return promise;
 }
 
-/** Passes bytes on, but for a pause. */
+/** Forwards bytes, with a pause after `afterBytes`. */
 const holding = ({ until, afterBytes }: Hold) =>
   async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let left = afterBytes;
@@ -207,7 +207,7 @@ async function read(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** How often drops come, each second. */
+/** Pieces per second. */
 const DROPS = 10;
 
 async function copy(
@@ -233,7 +233,7 @@ async function copy(
   response.end();
 }
 
-/** A WebSocket: bytes both ways until either side ends. */
+/** Forwards a WebSocket in both directions until either side ends. */
 function tunnel(target: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { hostname, port } = new URL(target);
   const onward = connect(Number(port), hostname, () => {

@@ -1,4 +1,4 @@
-// A whole system whose parts can be made to fail: nodes that can be killed and frozen, and proxies before all else.
+// A whole system whose parts can fail: tests kill and freeze its nodes, and a proxy is in front of each other part.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,46 +11,46 @@ import { type FaultNode, type LogLine, type NodeSettings, startFaultNode } from 
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 export interface FaultWorld {
-  /** Its control plane and S3 server; the nodes are not its own. */
+  /** Control plane and S3 server; the nodes run outside this stack. */
   readonly stack: TestStack;
   readonly nodes: readonly FaultNode[];
-  /** A proxy between each node, in their order, and `proxies.api`. */
+  /** A proxy between each node and `proxies.api`, in the order of the nodes. */
   readonly links: readonly FaultProxy[];
   readonly sources: SourceServer;
   readonly webhooks: WebhookReceiver;
-  /** In front of the sources, of the control plane (for nodes), of the S3 server and of the webhook receiver. */
+  /** Proxies in front of the sources, the control plane (for nodes), the S3 server and the webhook receiver. */
   readonly proxies: {
     readonly source: FaultProxy;
     readonly api: FaultProxy;
     readonly s3: FaultProxy;
     readonly webhook: FaultProxy;
   };
-  /** Where media for `sources` are made. */
+  /** The folder for the media of `sources`. */
   readonly folder: string;
   /** The URL of a file in the folder, through the proxy. */
   urlOf(file: string): string;
   /** Submits a job whose storage and notification go through the proxies. */
   submit(job: { input: object; outputs: object; settings?: object; notification?: object }): Promise<JobView>;
-  /** The node that works on the job, or was the last to do so. Waits until there is one. */
+  /** The node that works on the job, or the last node that did. Waits until there is such a node. */
   holderOf(id: string): Promise<FaultNode>;
-  /** Resolves when ffmpeg has begun to encode for the job. */
+  /** Resolves when ffmpeg has started to encode for the job. */
   encoding(id: string | Promise<string>): Promise<void>;
   /** Removes all faults; the system keeps running. */
   calm(): void;
   close(): Promise<void>;
 }
 
-/** Rows that wait for minutes run when asked for: `COPRA_SOAK=1`. */
+/** Rows that wait for minutes run only with `COPRA_SOAK=1`. */
 export const isLong = process.env.COPRA_SOAK === "1";
 
-/** True if the system is `copra serve`, all of whose processes can be killed (the project `served`). */
+/** True if the system is `copra serve`, whose processes can all be killed (the project `served`). */
 export const isServed = process.env.COPRA_TEST_STACK === "serve";
 
 const REPORTS_BY_POST = new URL("./reports-by-post.ts", import.meta.url).href;
 
 /**
- * Nodes are as many as `nodes`, or as its elements say. They connect in their own time, and send their reports by POST,
- * where faults can be made.
+ * Starts `nodes` nodes, or a node for each of its elements. The nodes connect later, and send their reports by POST,
+ * where proxies can inject faults.
  */
 export async function startFaultWorld({
   nodes = 1,
@@ -112,7 +112,7 @@ export async function startFaultWorld({
 const LOOK_EVERY_MS = 50;
 const BEGIN_LIMIT_MS = 60_000;
 
-/** By what the nodes have logged of the job, or, before anything is, by who has begun to fetch its source. */
+/** Finds the node in its log lines about the job, or, before there are any, by the source on its disk. */
 async function holderOf(nodes: readonly FaultNode[], id: string): Promise<FaultNode> {
   for (let waitedMs = 0; waitedMs < BEGIN_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
     const seen = nodes.flatMap((node) => {

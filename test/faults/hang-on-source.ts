@@ -1,4 +1,4 @@
-// Loaded into a node with --import: the main thread hangs for ever when it is about to probe a source with this text.
+// Loaded into a node with --import. The main thread hangs forever when it is about to probe a source with this text.
 import childProcess from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";

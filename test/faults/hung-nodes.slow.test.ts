@@ -1,4 +1,4 @@
-// A node whose main thread hangs is ended by its watchdog, and the work that hung it goes to one further node at most.
+// The watchdog ends a node whose main thread hangs. Its work goes to a single further node at most.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { HANGING_SOURCE } from "./hang-on-source.ts";
 import { attemptsOf, expectKept } from "./promises.ts";
 
 const MODULE = new URL("./hang-on-source.ts", import.meta.url).href;
-/** Short, and still longer than a busy machine stops a process for. */
+/** A short limit that is still longer than a busy machine suspends a process. */
 const NODE = { imports: [MODULE], env: { COPRA_NODE_HANG_MS: "6000" } };
 
 const HUNG = "main thread hung";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-it("ends two nodes that hang with a source, fails its job, and leaves the third one alone", async () => {
+it("ends two nodes that hang with a source, fails its job, and spares the third node", async () => {
   const source = join(world.folder, "hanging.mp4");
   writeFileSync(source, HANGING_SOURCE);
   const { id } = await world.submit({ input: { url: world.urlOf(source) }, outputs: { mp4: { path: "/a.mp4" } } });

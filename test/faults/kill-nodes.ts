@@ -1,7 +1,7 @@
-// Kills a job's only node at a random time and starts another one at once, again and again, on a busy machine:
-// `node test/faults/kill-nodes.ts [kills] [burners]`, 200 and 4 unless given. Every job must complete, with all its
-// frames. Prints a line a kill, and of a job that did not complete also what its nodes logged; ends with 1 when any
-// did not.
+// Kills a job's only node at a random time and starts another node at once, again and again, on a busy machine: `node
+// test/faults/kill-nodes.ts [kills] [burners]` (default: 200 and 4). Every job must complete with all its frames.
+// Prints a line per kill, and the logs of the nodes for each job that did not complete. Exits with 1 if any job did not
+// complete.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const JOB_LIMIT_MS = 300_000;
 
 type Kill = { readonly stage: string; readonly ready: (stack: TestStack, id: string) => Promise<unknown> };
 
-/** At the first sign of encoding, or at any time. */
+/** Kills at the first sign of encoding, or at a random time. */
 function killAt(number: number, usualMs: number): Kill {
   if (number % 2 === 0) return { stage: "at the first video.encoding", ready: isEncoding };
   const afterMs = Math.round(Math.random() * usualMs);

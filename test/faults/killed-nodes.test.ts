@@ -19,12 +19,12 @@ afterAll(() => world?.close());
 const isComplete = ({ path }: ProxiedRequest): boolean => /\.encode\.\d+\/complete$/.test(path);
 const isPut = ({ method }: ProxiedRequest): boolean => method === "PUT";
 
-/** When the node is killed, and which attempts the control plane knows of at the end. */
+/** The stages at which the node is killed, and the attempts that the control plane knows at the end. */
 const STAGES: readonly {
   stage: string;
   reached(id: Promise<string>): Promise<unknown>;
   attempts: string[];
-  /** The killed node returns while no other can take the work, and its result must count. */
+  /** True if the killed node returns while no other node can take the work. Its result must count. */
   returns?: true;
   short?: true;
 }[] = [
@@ -69,7 +69,7 @@ const STAGES: readonly {
 ];
 
 const rows = STAGES.filter(({ short }) => isLong || short);
-it.each(rows)("is killed $stage", async ({ stage, reached, attempts, returns = false }) => {
+it.each(rows)("completes the job of a node killed $stage", async ({ stage, reached, attempts, returns = false }) => {
   const folder = stage.replaceAll(" ", "-");
   const job = Promise.withResolvers<string>();
   const isReached = reached(job.promise);
@@ -85,7 +85,7 @@ it.each(rows)("is killed $stage", async ({ stage, reached, attempts, returns = f
   if (returns) await holder.connected();
   world.calm();
   await expectKept(world, id, { status: "job.completed", frames: { 0: 900 }, folder, objects: ["video.mp4"] });
-  // The next process of the node reports that it does not go on, if the first had noted it.
+  // The node's next process reports that it gives up the task, if the first process had noted the task.
   const hasWorked = ({ path }: ProxiedRequest): boolean => !path.endsWith("/fail");
   expect(attemptsOf(world, id, hasWorked)).toEqual(attempts);
 });

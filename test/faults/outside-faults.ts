@@ -1,15 +1,15 @@
-// What the world outside does wrong, row by row, and what becomes of the job.
+// The faults of sources, storages and webhook endpoints, row by row, and the outcome of each job.
 import type { FaultRule, ProxiedRequest } from "./fault-proxy.ts";
 import { all, during, inTurn, markOf, type Row, s3Error } from "./outside-rows.ts";
 
 export const FRAMES = 90;
-/** Of noise: some 20 MB. */
+/** Frames of noise, some 20 MB. */
 export const LARGE_FRAMES = 75;
 export type JobRow = Row & {
-  /** The outputs, below the row's folder: a small video by default. */
+  /** The outputs, below the row's folder; a small video by default. */
   readonly makes?: keyof typeof MAKES;
   readonly attempts?: readonly string[];
-  /** The failure's code, where the job is to fail; nothing is stored then. */
+  /** The error code if the job must fail; nothing is stored then. */
   readonly fails?: string;
   readonly long?: true;
 };
@@ -20,7 +20,7 @@ export const MAKES = {
     objects: ["video.mp4"],
     frames: { 0: FRAMES },
   },
-  /** More than 16 MiB: it goes up in parts. */
+  /** More than 16 MiB, so that it is uploaded in parts. */
   large: {
     outputs: (folder: string) => ({ "mp4:copy": { path: `${folder}/large.mp4` } }),
     objects: ["large.mp4"],

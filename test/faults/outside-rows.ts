@@ -1,10 +1,10 @@
-// Rows of faults of the world outside, each a job of its own: they run side by side, and each proxy knows by the
-// address whose turn it is.
+// Rows of faults outside the service. Each row has its own job. All jobs run in parallel, and each proxy finds the row
+// of a request by the request's address.
 import type { Fault, FaultRule, ProxiedRequest } from "./fault-proxy.ts";
 import type { FaultWorld } from "./fault-world.ts";
 
 export type Row = {
-  /** Part of all its addresses: letters and dashes. */
+  /** Part of all addresses of the row: letters and dashes. */
   readonly name: string;
   readonly source?: FaultRule;
   readonly s3?: FaultRule;
@@ -13,7 +13,7 @@ export type Row = {
 
 const fits = ({ path }: ProxiedRequest, name: string): boolean => path.includes(`row-${name}-end`);
 
-/** The folder of a row's results, and the mark in its addresses. */
+/** The folder of a row's results, which is also the mark in its addresses. */
 export const markOf = (name: string): string => `row-${name}-end`;
 
 /** Makes each proxy apply each row's faults to the row's requests. */
@@ -25,7 +25,7 @@ export function setRows(world: FaultWorld, rows: readonly Row[]): void {
   for (const which of ["source", "s3", "webhook"] as const) world.proxies[which].use(ruleOf(which));
 }
 
-/** These faults, one after the other, for the first requests that are such; null lets one through. */
+/** Applies these faults, in turn, to the first matching requests; null forwards a request. */
 export function inTurn(is: (request: ProxiedRequest) => boolean, ...faults: (Fault | null)[]): FaultRule {
   const left = [...faults];
   return (request) => (is(request) ? (left.shift() ?? null) : null);
@@ -36,7 +36,7 @@ export const all =
   (request) =>
     is(request) ? fault : null;
 
-/** For so long from the first request that is such. */
+/** Applies the fault for this time from the first matching request. */
 export function during(ms: number, is: (request: ProxiedRequest) => boolean, fault: Fault): FaultRule {
   let until: number | null = null;
   return (request) => {

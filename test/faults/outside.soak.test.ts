@@ -1,5 +1,4 @@
-// Sources, storages and webhook endpoints that misbehave: the job completes all the same, or its error names the
-// culprit.
+// Sources, storages and webhook endpoints that misbehave. The job completes all the same, or its error names the cause.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -56,7 +55,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => world?.close());
 
-/** A small video without faults except those of its webhook endpoint. */
+/** A small video without faults, except faults of its webhook endpoint. */
 function smallJob(name: string, more: object = {}) {
   const mark = markOf(name);
   return {
@@ -100,7 +99,7 @@ describe.each([
   });
 });
 
-it("an upload that is half-done is seen at the storage, and is nowhere once its job has ended", async () => {
+it("leaves no half-done upload at the storage once its job has ended", async () => {
   const { outputs, objects, frames } = MAKES.large;
   const folder = markOf("half");
   const { id } = await world.submit({
@@ -113,7 +112,7 @@ it("an upload that is half-done is seen at the storage, and is nowhere once its 
 });
 
 describe("an endpoint that", () => {
-  it("is dead keeps nobody waiting: neither its own job, nor those of others", async () => {
+  it("is dead delays neither its own job nor other jobs", async () => {
     const { release } = dead;
     const kept = await world.submit(smallJob("dead", { events: true }));
     expect(await world.stack.waitForJob(kept.id)).toMatchObject({ status: "job.completed" });
@@ -136,17 +135,17 @@ describe("an endpoint that", () => {
       () => `${world.proxies.webhook.origin}/tls`.replace("http:", "https:"),
     ],
     ["does not exist is tried again later", "due", () => "http://127.0.0.1:9/hook"],
-  ])("%s, and its job ends well", async (_, status, url) => {
+  ])("%s, and its job completes", async (_, status, url) => {
     const { id } = await world.submit({ ...smallJob("late"), notification: { type: "http", url: url() } });
     expect(await world.stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
     await expect.poll(() => deliveries(id), { timeout: 30_000 }).toMatchObject([{ status, attempts: 1 }]);
   });
 });
 
-it("a form whose answer is lost comes twice under one key, and the receiver can detect it", async () => {
+it("a form whose answer is lost arrives twice with the same key, so that the receiver can detect it", async () => {
   const receiver = await startFormReceiver("encoded_video");
   const proxy = await startFaultProxy(receiver.origin);
-  // Not the question before it, whether there is a receiver at all.
+  // Skip the earlier check that a receiver exists.
   proxy.use(inTurn(({ method }) => method === "POST", lost));
   try {
     const job = { ...smallJob("form"), storage: { url: `${proxy.origin}/in` } };

@@ -1,4 +1,4 @@
-// What must be true after every fault, whatever it was.
+// Promises that must hold after every fault.
 
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export type Expected = {
   readonly status: string;
   /** Frame counts of the video outputs, by index. */
   readonly frames?: Readonly<Record<number, number>>;
-  /** Names of all objects below `folder`, which the job has for itself. */
+  /** Names of all objects below `folder`, which belongs to this job alone. */
   readonly folder?: string;
   readonly objects?: readonly string[];
 };
@@ -28,9 +28,9 @@ export type Expected = {
 const SETTLED_MS = 60_000;
 
 /**
- * The job has ended, once, as expected; its files are whole and nothing else is there; every event is recorded once
- * and came at least once; nothing is left on the nodes, nor runs there, nor is half-done at the storage. Answers the
- * job.
+ * Checks that the job has ended once, as expected, and that its files are complete and there are no others. Every event
+ * was recorded once and delivered at least once. No files or processes are left on nodes, and no uploads at the
+ * storage. Returns the job.
  */
 export async function expectKept(
   world: FaultWorld,
@@ -55,7 +55,9 @@ export async function expectKept(
   return job;
 }
 
-/** Each event has one notification, which the receiver accepted under one id; exactly one reports how the job ended. */
+/**
+ * Each event has a single notification, which the receiver accepted under a single id. Only one reports the job's end.
+ */
 async function expectNotifiedOnce(world: FaultWorld, id: string, status: string): Promise<void> {
   const logOf = async (): Promise<z.infer<typeof Log>["notifications"]> =>
     Log.parse((await world.stack.request("GET", `/jobs/${id}/notifications`)).body).notifications;
@@ -87,20 +89,20 @@ export const objectsIn = async (world: FaultWorld, folder: string): Promise<stri
   (await keys(world, world.stack.s3.bucket, `${folder}/`)).map((key) => key.slice(folder.length + 1));
 
 /**
- * Ids of the uploads that were begun and neither completed nor aborted: the S3 server lists none, but keeps a folder
- * of each.
+ * Ids of the uploads that were started and neither completed nor aborted. The S3 server cannot list them, but it keeps
+ * a folder for each.
  */
 export async function multipartUploads({ stack }: FaultWorld): Promise<string[]> {
   return readdir(join(stack.home, "s3", stack.s3.bucket, "._S3rver_uploads")).catch((error: NodeJS.ErrnoException) => {
-    // It makes the folder with the first.
+    // The server makes the folder with the first upload.
     if (error.code === "ENOENT") return [];
     throw error;
   });
 }
 
 /**
- * Removes the multipart uploads without a part: by these storages are tried before the encode, and one whose id is lost
- * because the control plane is killed between the storage's answer and its record stays (docs/promises.md).
+ * Removes multipart uploads without parts. The control plane starts such uploads to check storages before the encode.
+ * An upload stays if the control plane is killed before it records the upload's id (docs/promises.md).
  */
 export async function forgetTrials(world: FaultWorld): Promise<void> {
   const { stack } = world;
@@ -111,7 +113,7 @@ export async function forgetTrials(world: FaultWorld): Promise<void> {
   }
 }
 
-/** The attempts of a job, such as `encode.1`, that have sent a report or asked for uploads so far, in order. */
+/** The attempts of a job, such as `encode.1`, that have sent a report or requested uploads so far, in order. */
 export function attemptsOf(
   { proxies }: FaultWorld,
   id: string,

@@ -1,5 +1,5 @@
-// Loaded with --import into nodes whose reports a fault proxy has to see as requests: a node sends them in this way
-// whenever the hub does not answer. test/simulation has the faults of reports by the socket.
+// Loaded with --import into nodes whose reports must pass a fault proxy as requests: a node sends POST requests
+// whenever the hub does not answer. test/simulation covers faults of reports by the socket.
 import { NodeLink } from "../../encoder-node/link/node-link.ts";
 
 NodeLink.prototype.report = () => Promise.resolve(null);

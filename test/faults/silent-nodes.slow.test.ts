@@ -1,5 +1,5 @@
-// Nodes that stop responding: frozen, disconnected or asked to end. Their late reports are rejected, and no job waits
-// for them.
+// Nodes that stop responding: frozen, disconnected or terminated. Their late reports are rejected, and no job waits for
+// them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeLongClip } from "../media.ts";
 import type { FaultNode } from "./fault-node.ts";
@@ -8,7 +8,7 @@ import { type FaultWorld, isLong, startFaultWorld } from "./fault-world.ts";
 import { attemptsOf, expectKept } from "./promises.ts";
 
 const NEVER = new Promise<never>(() => {});
-/** Asked to end, it hands back what still runs after a second. */
+/** Drain limit of 1 s; then the node hands back its running work. */
 const HASTY = { argv: ["--drain-seconds", "1"] };
 
 let world: FaultWorld;
@@ -36,13 +36,13 @@ const putInto =
   ({ method, path }: ProxiedRequest): boolean =>
     method === "PUT" && path.includes(`/${folder}/`);
 const linkOf = (node: FaultNode) => world.links[world.nodes.indexOf(node)];
-/** What a node has logged of a job's first encode. */
+/** Messages that a node has logged for a job's first encode. */
 const loggedBy = (node: FaultNode, id: string): unknown[] =>
   node.lines().flatMap(({ message, lease }) => (lease === `${id}.encode.1` ? [message] : []));
-/** By a cancel frame, or by the answer to a report. */
+/** Dropped by a cancel frame, or by the answer to a report. */
 const DROPPED = expect.toBeOneOf(["task cancelled", "report superseded"]);
 
-it("moves the work of a frozen node and of a disconnected one to another, and rejects their late reports", async () => {
+it("moves work from a frozen and a disconnected node to another node, and rejects their late reports", async () => {
   const release = Promise.withResolvers<void>();
   const putBegins = trap(world.proxies.s3, putInto("frozen"), {
     kind: "hold",
@@ -68,8 +68,8 @@ it("moves the work of a frozen node and of a disconnected one to another, and re
   expect(lonely).not.toBe(sleeper);
 });
 
-describe("a node that is asked to end", () => {
-  /** Those without the deadline of a second, or that one. */
+describe("a node that is terminated", () => {
+  /** The nodes without the drain limit of 1 s if `hasty` is true, else the node with this limit. */
   const others = (hasty: boolean): FaultNode[] => world.nodes.filter((node) => (node === world.nodes[2]) !== hasty);
 
   const WAYS = [

@@ -10,7 +10,7 @@ import { watchChildren } from "./children.ts";
 import { type Lab, openLab, TOOLS } from "./lab.ts";
 import { movie } from "./small-clips.ts";
 
-/** The most memory that a file may make ffmpeg take. Hours of work end at the limit that all tests have. */
+/** The most memory that ffmpeg may use for a file. The time limit of each test ends long work. */
 const MOST_MIB = 1500;
 /** Outputs of the full length: no limit on an output's duration bounds the work. */
 const WHOLE: readonly OutputOptions[] = [{ format: "mp4:64x" }, { format: "jpg:32x", number: 1 }, { format: "mp3" }];
@@ -44,17 +44,17 @@ it("4 GB of nothing", async () => {
   await isHarmless(path, "refused");
 });
 
-it("leaves a node that works", async () => {
+it("leaves the node in working order", async () => {
   const path = join(lab.folder, "good.mov");
   await writeFile(path, movie());
   const verdict = await lab.judge(path, WHOLE);
   expect(verdict.outcomes).toEqual(["made", "made", "input_has_no_audio"]);
 });
 
-// Otherwise nothing was measured of the others either.
-it.runIf(process.platform === "linux")("have their memory measured", async () => {
+// Without this check, a measurement that finds no process would go unnoticed.
+it.runIf(process.platform === "linux")("measures the memory of running tools", async () => {
   const watch = watchChildren(TOOLS);
-  // Waits for its input.
+  // ffmpeg waits for its input.
   const tool = spawn(tools.ffmpeg.path, ["-v", "quiet", "-i", "pipe:0"], { stdio: ["pipe", "ignore", "ignore"] });
   await vi.waitFor(() => expect(watch.peakMiB()).toBeGreaterThan(0));
   watch.stop();

@@ -5,15 +5,15 @@ import { matroska, movie, trackEntry } from "./small-clips.ts";
 
 export type Make = (name: string, options: string) => Promise<Buffer>;
 export type Bomb = {
-  /** `make` has ffmpeg make a file of one frame. */
+  /** `make` runs ffmpeg to make a file with a single frame. */
   readonly bytes: (make: Make) => Buffer | string | Promise<Buffer>;
-  /** The outcome of the video outputs; a video without audio has none for the audio output. */
+  /** The outcome of the video outputs. The audio output of a video without audio has no outcome here. */
   readonly ends: "made" | "refused" | "either";
 };
 
 const MANY = 2 ** 28;
 
-/** Big-endian bits, with Exp-Golomb codes as H.264 has them (9.1). */
+/** Big-endian bits; numbers are Exp-Golomb codes of H.264 (9.1). */
 function bits(...values: readonly (string | number)[]): Buffer {
   const golomb = (value: number): string => {
     const code = (value + 1).toString(2);
@@ -34,7 +34,7 @@ function hugeH264(): Buffer {
   return join(...Array.from({ length: 50 }, () => join(start, sps, start, pps, start, slice)));
 }
 
-/** Where ffmpeg's files say how large they are: behind a mark, as 16 bits each. */
+/** Position of a file's size in its header: two values of 16 bits behind a mark. */
 type Size = {
   readonly mark: Buffer;
   readonly skip: number;
@@ -42,7 +42,7 @@ type Size = {
   readonly heightFirst: boolean;
 };
 
-/** `file` with another size in its header. */
+/** A copy of `file` with another size in its header. */
 function resized(
   file: Buffer,
   { mark, skip, order, heightFirst }: Size,
@@ -67,7 +67,7 @@ const square = (side: number) => ({ width: side, height: side });
 const JPEG: Size = { mark: u8(0xff, 0xc0), skip: 5, order: "be", heightFirst: true };
 /** Logical screen (GIF89a, 18). */
 const GIF: Size = { mark: Buffer.from("GIF89a"), skip: 6, order: "le", heightFirst: false };
-/** Behind VP8's start code (RFC 6386, 9.1); 14 bits each. */
+/** Size behind VP8's start code (RFC 6386, 9.1), 14 bits each. */
 const WEBP: Size = { mark: u8(0x9d, 0x01, 0x2a), skip: 3, order: "le", heightFirst: false };
 
 function wav(channels: number, rate: number): Buffer {
@@ -78,7 +78,7 @@ function wav(channels: number, rate: number): Buffer {
   return join("RIFF", le32(body.length), body);
 }
 
-/** One table of programs and one of tracks, over and over (ISO/IEC 13818-1, 2.4.4). */
+/** A table of programs and a table of tracks, over and over (ISO/IEC 13818-1, 2.4.4). */
 function transportOfTracks(tracks: number): Buffer {
   const section = (table: number, body: Buffer): Buffer => {
     const length = body.length + 9;
@@ -116,7 +116,7 @@ function mpegCrc(bytes: Buffer): number {
   return crc >>> 0;
 }
 
-/** `entries` times the same words. */
+/** Repeats the same words `entries` times. */
 const repeated = (entries: number, words: Buffer): Buffer => {
   const bytes = Buffer.alloc(entries * words.length);
   for (let at = 0; at < entries; at++) words.copy(bytes, at * words.length);
@@ -125,11 +125,11 @@ const repeated = (entries: number, words: Buffer): Buffer => {
 
 const edits = (entries: number): Buffer => fullBox("elst", u32(entries), repeated(entries, u32(1, 0, 0x10000)));
 
-/** QuickTime's compressed header: how it is packed, how long it is unpacked, and zlib's bytes. */
+/** QuickTime's compressed header: compression method, unpacked size, and zlib's bytes. */
 const compressed = (bytes: Buffer, claimed: number): Buffer =>
   box("moov", box("cmov", box("dcom", "zlib"), box("cmvd", u32(claimed), bytes)));
 
-/** The samples of a track that are all the same need no table: their number is enough. */
+/** Tables of a track with equal samples: their number is enough. */
 const countless = (count: number): Readonly<Record<string, Buffer>> => ({
   stts: fullBox("stts", u32(1, count, 1)),
   stsc: fullBox("stsc", u32(1, 1, count, 1)),

@@ -1,16 +1,16 @@
 // Memory and number of the programs that a test's process started, from /proc.
 import { readdir, readFile } from "node:fs/promises";
 
-/** Programs run for some 100 ms at least; the kernel remembers the most memory that one had (VmHWM, proc(5)). */
+/** Programs run for at least about 100 ms. The kernel keeps the peak memory of each process (VmHWM, proc(5)). */
 const LOOK_EVERY_MS = 50;
 
 export type ChildrenWatch = {
-  /** The most memory that any one of them had, in MiB. */
+  /** The peak memory of the largest program, in MiB. */
   peakMiB(): number;
   stop(): void;
 };
 
-/** Watches the programs that this process starts, by their `name`. */
+/** Watches programs of this name that this process starts. */
 export function watchChildren(name: RegExp): ChildrenWatch {
   let peak = 0;
   const look = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export function watchChildren(name: RegExp): ChildrenWatch {
 
 type Child = { readonly pid: string; readonly name: string; readonly command: string; readonly memoryMiB: number };
 
-/** The living children of a process, by default this one, that have such a name; none where there is no `/proc`. */
+/** Living descendants of a process (default: this process) with this name. Empty on machines without `/proc`. */
 export async function childrenNamed(name: RegExp, of: number | "self" = "self"): Promise<Child[]> {
   const pids = await descendants(String(of));
   const children = await Promise.all(
@@ -31,7 +31,7 @@ export async function childrenNamed(name: RegExp, of: number | "self" = "self"):
   return children.flatMap((child) => (child && name.test(child.name) ? [child] : []));
 }
 
-/** In a sandbox, tools are children of its shell. */
+/** Includes grandchildren: in a sandbox, tools are children of its shell. */
 async function descendants(of: string): Promise<string[]> {
   const threads = await readdir(`/proc/${of}/task`).catch(() => []);
   const lists = await Promise.all(threads.map((thread) => textOf(`/proc/${of}/task/${thread}/children`)));
@@ -41,7 +41,7 @@ async function descendants(of: string): Promise<string[]> {
 
 const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
 
-/** Null for what has gone, and for the dead that nobody has buried yet. */
+/** Null for ended processes and for zombies. */
 function parse(pid: string, status: string, command: string): Child | null {
   const field = (name: string): string => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
   if (status === "" || field("State") === "Z") return null;

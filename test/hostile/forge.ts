@@ -27,10 +27,10 @@ export function box(type: string, ...parts: readonly Part[]): Buffer {
   const body = join(...parts);
   return join(u32(body.length + 8), type, body);
 }
-/** With version and flags. */
+/** A box with version and flags. */
 export const fullBox = (type: string, ...parts: readonly Part[]): Buffer => box(type, u32(0), ...parts);
 
-/** RFC 8794: an id of EBML as it is written, a size of eight bytes, and the body. */
+/** RFC 8794: an EBML id as it is written, a size of eight bytes, and the body. */
 export function element(id: number, ...parts: readonly Part[]): Buffer {
   const body = join(...parts);
   const size = Buffer.alloc(8);
@@ -44,7 +44,7 @@ export function number(id: number, value: number): Buffer {
   return element(id, bytes);
 }
 
-/** RIFF chunks are padded to even lengths. */
+/** A RIFF chunk, padded to an even length. */
 export function riffChunk(name: string, ...parts: readonly Part[]): Buffer {
   const body = join(...parts);
   return join(name, le32(body.length), body, body.length % 2 === 1 ? u8(0) : "");

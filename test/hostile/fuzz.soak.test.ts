@@ -1,4 +1,4 @@
-// Damaged files of all kinds: each is made, or fails with a code and words, and nothing is left of it.
+// Damaged files of all kinds. Each is encoded, or fails with a code and a message, and leaves nothing behind.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { isErrorCode } from "#shared/errors.ts";
 import { type Lab, openLab, type Verdict } from "./lab.ts";
 import { mutated } from "./mutate.ts";
 
-/** Small valid files, by how ffmpeg makes them. */
+/** Small valid files, by ffmpeg's options for them. */
 const X264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p -g 5";
 const SEEDS: Readonly<Record<string, string>> = {
   "a.mp4": `${X264} -bf 2 -c:a aac`,
@@ -31,16 +31,17 @@ const SEEDS: Readonly<Record<string, string>> = {
 };
 
 const LONG = process.env.COPRA_SOAK === "1";
-/** Mutants, and how many at a time: one node has four slots for inspections. */
+/** Number of mutants, and of mutants at a time: a node has four slots for inspections. */
 const COUNT = LONG ? 2000 : 30;
 const AT_A_TIME = 2;
-/** Seeds of mutants that are tried in the short form, too, because they once did harm. */
+/** Seeds of mutants that once did harm. The short form tries them, too. */
 const KNOWN: readonly number[] = [101];
 
-/** Per mutant, of inspection and three encodes, on a machine that others keep busy. */
+/** Limit per mutant, for an inspection and three encodes on a busy machine. */
 const MOST_MS = 60_000;
 /**
- * ffmpeg holds the silence for a gap in the audio in memory: 3.1 GB for 4.7 h (seed 1109). The others of 2,000: < 1.5.
+ * ffmpeg fills a gap in the audio with silence in memory: 3.1 GB for 4.7 h (seed 1109). All other mutants of 2,000 need
+ * less than 1.5 GB.
  */
 const MOST_MIB = 4096;
 
@@ -73,7 +74,7 @@ function faultsOf({ outcomes, messages, tookMs, peakMiB }: Trial): string[] {
   ];
 }
 
-it("takes whole files of all kinds", async () => {
+it("encodes undamaged files of all kinds", async () => {
   for (const [name] of originals) {
     const { outcomes } = await lab.judge(join(lab.folder, name));
     expect([name, outcomes.includes("made")]).toEqual([name, true]);
@@ -93,7 +94,7 @@ it(`encodes ${COUNT} damaged files, or reports why not`, { timeout: LONG ? 7_200
   );
   expect(faulty).toEqual([]);
   expect(await lab.leftovers()).toEqual([]);
-  // Otherwise the damage was so great that nothing but headers was tried, or so small that it was none.
+  // Otherwise the damage was so great that only headers were read, or so small that it had no effect.
   const made = trials.filter(({ outcomes }) => outcomes.includes("made")).length;
   expect(made).toBeGreaterThan(trials.length / 5);
   expect(made).toBeLessThan(trials.length);

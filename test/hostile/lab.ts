@@ -1,4 +1,4 @@
-// A node's work on one file, by the node's own code: inspected, its frames listed, a few outputs made and uploaded.
+// Runs the node's own code on a single file: inspects it, lists its frames, and makes and uploads a few outputs.
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,22 +14,22 @@ import { startTestNode, type TestNode, tools } from "../../encoder-node/testing/
 import type { TaskDeps } from "../../encoder-node/workspace/task-deps.ts";
 import { childrenNamed, watchChildren } from "./children.ts";
 
-/** Of all that was made of a file: each of its outputs, or the input itself that failed. */
+/** Outcome for a file: a result per output, or the failure of the input. */
 export type Verdict = {
-  /** `made`, or the code of a failure; one for each output, or one for the input. */
+  /** `made` or a failure's code, per output; or a single code for the input. */
   readonly outcomes: readonly ("made" | ErrorCode | "unknown")[];
   readonly messages: readonly string[];
   readonly tookMs: number;
-  /** The most memory that ffmpeg or ffprobe had. */
+  /** Peak memory of ffmpeg and ffprobe. */
   readonly peakMiB: number;
 };
 
 export type Lab = {
   readonly folder: string;
-  /** ffmpeg writes a clip of 64x36 with a tone, of half a second, to a file of this name with these options. */
+  /** Makes a clip of 64x36 with a tone, 0.5 s long, as a file of this name with these ffmpeg options. */
   make(name: string, options?: string): Promise<Buffer>;
   judge(path: string, asks?: readonly OutputOptions[]): Promise<Verdict>;
-  /** What work left behind: files in the node's folder, and running programs. Nothing, if all is well. */
+  /** Files in the node's folder and programs that still run; empty if all is well. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
 };
@@ -90,7 +90,7 @@ async function makeAll({ job, path, asks }: Given, node: TestNode, storage: Test
     requestUploads: storage.requestUploads,
     sources: { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined },
   };
-  // Nobody serves it: the file is here already, and whatever asks for it over the network has strayed.
+  // No server listens there. The file is already here, so that any request for it is a mistake.
   const sourceUrl = "http://127.0.0.1:9/";
   try {
     const look = { kind: "inspect" as const, sourceUrl, chunking: { readOrigin: false } };

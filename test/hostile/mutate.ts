@@ -1,4 +1,4 @@
-// Damage to files: the same for the same seed, on any machine.
+// Damage to files: equal for equal seeds, on any machine.
 import { randomOf } from "#shared/testing/random.ts";
 
 type Random = () => number;
@@ -6,7 +6,7 @@ type Damage = (bytes: Buffer, random: Random) => Buffer;
 
 const upTo = (random: Random, limit: number): number => Math.floor(random() * limit);
 
-/** Half of all damage is done to headers: the beginning, where most formats have them, or the end, where mp4 may. */
+/** Half of all damage hits headers: the start, where most formats have them, or the end, where mp4 may have them. */
 function place(bytes: Buffer, random: Random): number {
   const where = random();
   if (where < 0.4) return upTo(random, Math.min(bytes.length, 1024));
@@ -14,7 +14,7 @@ function place(bytes: Buffer, random: Random): number {
   return upTo(random, bytes.length);
 }
 
-/** Lengths, counts and rates that programs forget to expect. */
+/** Lengths, counts and rates that programs often do not expect. */
 const ODD = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff];
 
 const DAMAGES: readonly Damage[] = [

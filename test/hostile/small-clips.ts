@@ -1,4 +1,4 @@
-// Minimal videos of gray 16x16 frames in several formats, into which tests put hostile structures.
+// Minimal videos of gray 16x16 frames in several formats. Tests add hostile structures to them.
 import { box, element, fullBox, join, le32, number, riffChunk, u8, u16, u32 } from "./forge.ts";
 
 const SIDE = 16;
@@ -8,12 +8,12 @@ const gray = (bytes: number): Buffer => Buffer.alloc(bytes, 0x80);
 export type MovieParts = {
   readonly timescale?: number;
   readonly frames?: number;
-  /** Replaces the entry of `dref` that places the samples in this file. */
+  /** Replaces the entry of `dref` that points to this file as the place of the samples. */
   readonly reference?: Buffer;
   readonly edits?: Buffer;
-  /** Replace boxes of `stbl`, by their types. */
+  /** Replacements for boxes of `stbl`, by type. */
   readonly tables?: Readonly<Record<string, Buffer>>;
-  /** Makes what is written of the finished `moov`. */
+  /** Transforms the finished `moov` before it is written. */
   readonly wrap?: (moov: Buffer) => Buffer;
 };
 
@@ -70,18 +70,18 @@ export type MatroskaParts = {
   /** The timestamp of each frame, in ms. */
   readonly timesMs?: readonly number[];
   readonly info?: Buffer;
-  /** Goes into the entry of the track. */
+  /** Added to the entry of the track. */
   readonly track?: Buffer;
-  /** In place of that entry. */
+  /** Replaces the entry of the track. */
   readonly tracks?: Buffer;
   readonly payload?: Buffer;
-  /** Goes between tracks and clusters. */
+  /** Inserted between tracks and clusters. */
   readonly more?: Buffer;
 };
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** One entry of a Matroska track. */
+/** An entry of a Matroska track. */
 export const trackEntry = (index: number, more: Buffer = EMPTY): Buffer =>
   element(
     0xae,
@@ -89,7 +89,7 @@ export const trackEntry = (index: number, more: Buffer = EMPTY): Buffer =>
     element(0xe0, number(0xb0, SIDE), number(0xba, SIDE), element(0x2eb524, "I420")),
   );
 
-/** A Matroska video of uncompressed frames, each in a cluster of its own. */
+/** A Matroska video of uncompressed frames, each in its own cluster. */
 export function matroska(parts: MatroskaParts = {}): Buffer {
   const { timesMs = [0, 40, 80, 120], info = EMPTY, track, more = EMPTY, payload = frame() } = parts;
   const clusters = timesMs.map((ms) =>

@@ -1,4 +1,4 @@
-// Nothing but the file itself is opened, whatever it names.
+// The node opens only the file itself, whatever other files it names.
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -36,17 +36,17 @@ afterAll(async () => {
 const bare = (tool: { path: string }, argv: string[]): Promise<unknown> =>
   promisify(execFile)(tool.path, argv, { env: toolEnvironment() }).catch(() => undefined);
 
-it("would have noticed: ffprobe asks for the bait where its lists allow that, and the bait can be encoded", async () => {
+it("can detect strays: ffprobe requests the bait if its lists allow that, and the bait can be encoded", async () => {
   const path = join(lab.folder, "video.mp4");
   await writeFile(path, STRAYS["a manifest of an address"]?.bytes(bait) ?? "");
-  // Without any list only builds before the fix of CVE-2023-6605 do so.
+  // Without any list, only builds before the fix of CVE-2023-6605 request it.
   await bare(tools.ffprobe, ["-v", "error", "-protocol_whitelist", "file,http,tcp", path]);
   expect(hits).toBeGreaterThan(0);
   expect((await lab.judge(bait.path)).outcomes).toEqual(["made", "made", "input_has_no_audio"]);
   hits = 0;
 });
 
-/** The names by which each kind of playlist would be known. */
+/** A name for each kind of playlist. */
 const NAMES = ["video.mp4", "video.ts", "video.m3u8"];
 
 few(4).each(Object.entries(STRAYS))("%s", async (_what, { bytes, holds }) => {
@@ -58,7 +58,8 @@ few(4).each(Object.entries(STRAYS))("%s", async (_what, { bytes, holds }) => {
     if (holds === "own") expect(verdict).toMatchObject({ outcomes: ["made", "made", "input_has_no_audio"] });
     else expect(verdict.outcomes).not.toContain("made");
     expect(verdict.outcomes).not.toContain("unknown");
-    // The same without the network of its own, which would hide what the lists of protocols and formats let through.
+    // Repeat it with access to the network, which the sandbox would deny: only the lists of protocols and formats
+    // protect.
     const argv = [...openingArguments([{ path }]), "-frames:v", "2", "-f", "null", "-"];
     await bare(tools.ffmpeg, argv);
     const probing = ["-v", "error", ...argv.slice(argv.indexOf("-protocol_whitelist"), argv.indexOf("-max_pixels:v"))];

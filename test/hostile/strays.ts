@@ -1,13 +1,13 @@
-// Files that name others, on this machine or in the network, in the hope that whoever opens them opens those, too.
+// Files that name other files, on this machine or in the network, so that a reader might open those, too.
 import { basename } from "node:path";
 import { element, join, le32, u8, u16, u32 } from "./forge.ts";
 import { aviWithText, matroska, movie } from "./small-clips.ts";
 
-/** What must not be opened: `url` of a server, `path` of a video on this machine's disk. */
+/** Bait that must not be opened: the `url` of a server, and the `path` of a video on this machine's disk. */
 export type Bait = { readonly url: string; readonly path: string };
 export type Stray = {
   readonly bytes: (bait: Bait) => string | Buffer;
-  /** `none`: not a media file. `own`: it has frames of its own, and the outputs show only these. */
+  /** `none`: not a media file. `own`: has its own frames, and the outputs show only these. */
   readonly holds: "none" | "own";
 };
 
@@ -32,7 +32,9 @@ const session = (url: string): string => {
 const drawing = (url: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="16" height="16"><image xlink:href="${url}" width="16" height="16"/></svg>`;
 
-/** Subtitles inside AVI packets are probed like files: CVE-2017-9993. Name, two bytes, length, then the file. */
+/**
+ * Subtitles inside AVI packets, which are probed like files (CVE-2017-9993): name, two bytes, length, then the file.
+ */
 const gab2 = (content: string): Buffer =>
   join("GAB2\0", u8(2, 0), le32(2), u8(0x61, 0), u8(4, 0), le32(content.length), content);
 

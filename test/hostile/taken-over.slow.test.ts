@@ -1,5 +1,5 @@
-// An ffmpeg that was taken over by its source, in each kind of task: nothing outside its folder is read, written or
-// made readable, and the node does its next job.
+// A compromised ffmpeg in each kind of task. It cannot read, write or expose anything outside its folder, and the node
+// does its next job.
 import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ import { REFERENCE_FFMPEG } from "../../encoder-node/testing/plan-runs.ts";
 import { tools } from "../../encoder-node/testing/task-deps.ts";
 import { type Act, ALL_ACTS, type Target, takenOver } from "./taken-over.ts";
 
-/** Has libvmaf. The programs run it. */
+/** An ffmpeg with libvmaf, which the programs run. */
 const ffmpeg = { ...tools.ffmpeg, path: REFERENCE_FFMPEG };
 process.env[TOOL_FOLDERS_VARIABLE] = dirname(REFERENCE_FFMPEG);
 
@@ -54,7 +54,7 @@ beforeEach(async () => {
   await writeFile(join(outside, "folder", "file"), SECRET);
 });
 
-/** All that a program or the node could have changed outside. */
+/** The state of all files outside that a program or the node could have changed. */
 async function traces(): Promise<unknown> {
   const files = ["prey", "folder/file"].map(async (name) => {
     const { mode, mtimeMs, uid } = await stat(join(outside, name));
@@ -78,7 +78,7 @@ beforeEach(async () => {
 afterEach(async () => {
   expect(await traces()).toEqual(before);
   expect(await readdir(join(testBed.folder, "tasks")).catch(() => [])).toEqual([]);
-  // The same node, and all its threads for files.
+  // Use the same node, and all its threads for files.
   const { result } = await encodeWhole(testBed, CLIP, [specOf({ format: "mp4:64x36", durationMs: 1000 }, 0)], {
     ffmpeg,
   });
@@ -100,7 +100,7 @@ const STREAM = {
 
 const UNMEASURED = { ...STREAM, measuresQuality: false };
 
-/** Whatever becomes of the work, nothing of this machine is stored. */
+/** Whatever the outcome of the work, no data of this machine is stored. */
 async function encoded(path: string, outputs: OutputOptions[]): Promise<void> {
   const { storage } = await encodeWhole(testBed, CLIP, specs(...outputs), { ffmpeg: { ...ffmpeg, path } });
   for (const body of storage.objects.values()) expect(body.includes(SECRET)).toBe(false);
@@ -127,7 +127,7 @@ const subtitles = (count: number) =>
     language: "en",
   }));
 
-/** `when`: the runs that are taken over. */
+/** `when` selects the runs that are compromised. */
 const KINDS: Readonly<Record<string, Kind>> = {
   "an inspection": {
     when: "",
@@ -209,7 +209,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** All acts in streams, whose files are read while they grow, and links in all kinds; the soak has all. */
+/**
+ * Streams try all acts, because the node reads their files while they grow. All kinds try links. The soak tries all
+ * acts.
+ */
 const isTried = (kind: string, act: Act, acts: readonly Act[]): boolean =>
   process.env.COPRA_SOAK === "1" || kind === "an encode of streams" || acts.includes(act);
 const casesOf = (acts: readonly Act[]) =>
@@ -219,7 +222,7 @@ const casesOf = (acts: readonly Act[]) =>
 const LINKS_AND_PIPES = ["leaves links", "leaves pipes"] as const;
 
 const { sandbox } = await findIsolation();
-describe.skipIf(!sandbox)("in the sandbox, an ffmpeg that was taken over", () => {
+describe.skipIf(!sandbox)("in the sandbox, a compromised ffmpeg", () => {
   beforeAll(open, 120_000);
   afterAll(close);
   const cases = casesOf(["leaves links"]);
@@ -228,7 +231,7 @@ describe.skipIf(!sandbox)("in the sandbox, an ffmpeg that was taken over", () =>
   });
 });
 
-describe("without a sandbox, an ffmpeg that was taken over", () => {
+describe("without a sandbox, a compromised ffmpeg", () => {
   beforeAll(async () => {
     await withoutSandbox();
     await open();

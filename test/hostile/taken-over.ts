@@ -1,25 +1,25 @@
-// Programs in place of ffmpeg that do what one would do that was taken over by its source: they leave links, pipes and
-// worse under each name that the node may open next, and end as if all were well.
+// Programs in place of ffmpeg that act like an ffmpeg compromised by its source. They leave links, pipes and worse
+// under each name that the node may open next, and exit as if all were well.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What such a program knows of the machine. */
+/** The paths that such a program knows. */
 export type Target = {
-  /** Where the programs are written. */
+  /** Folder for the programs. */
   readonly folder: string;
   /** The real ffmpeg. */
   readonly ffmpeg: string;
-  /** A file outside, which it wants to have read, written or made readable. */
+  /** A file outside its folder that the program tries to read, write or expose. */
   readonly prey: string;
 };
 
-/** Names of other files in the folder of the task, in the hope that the node writes or reads them. */
+/** Names of other files in the task's folder that the node might write or read. */
 const GUESSES = [
   ...["0.vtt", "1.vtt", "watermark-1", "0-subtitles-2.bin", "0-subtitles-2.srt", "0-subtitles-2.vtt"],
   ...["chunk-1.mp4", "0-video.mp4", "0-audio.mp4", "0-36p.mp4"],
 ];
 
-/** Each is shell, with `$names` in the folder of the run, `$prey`, and `real` for the real ffmpeg. */
+/** Each act is a shell script with `$names` in the folder of the run, `$prey`, and `real` for the real ffmpeg. */
 const ACTS = {
   "leaves links": `
     for n in $names; do rm -rf "$n"; ln -sfn "$prey" "$n"; done
@@ -49,11 +49,13 @@ const ACTS = {
 export type Act = keyof typeof ACTS;
 export const ALL_ACTS = Object.keys(ACTS) as Act[];
 
-/** Has the node open `segment.ts` as a segment. */
+/** Makes the node open `segment.ts` as a segment. */
 const PLAYLISTS = String.raw`for n in $names; do case $n in *.m3u8)
   printf '#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\nsegment.ts\n#EXT-X-ENDLIST\n' > "$n";; esac; done`;
 
-/** Writes the program, and returns its path. It acts in runs whose arguments contain `when`; others are ffmpeg's. */
+/**
+ * Writes the program and returns its path. It acts in runs whose arguments contain `when`; ffmpeg does the other runs.
+ */
 export async function takenOver(act: Act, when: string, { folder, ffmpeg, prey }: Target): Promise<string> {
   const path = join(folder, `taken-over-${act.replaceAll(/\W/g, "-")}-${when.replaceAll(/\W/g, "") || "always"}`);
   const isReal = ACTS[act].includes("real;");
