@@ -1,5 +1,5 @@
 // npm start: runs the whole system on this machine until Ctrl-C. npm run dev: the same, with a restart on every save.
-// With --edge requests from and to the control plane meet what Cloudflare's edge does to them.
+// With --edge, requests from and to the control plane go through an emulation of Cloudflare's edge.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
@@ -77,7 +77,7 @@ Copra runs on this machine. Ctrl-C stops it.
 ${await example(stack, webhookUrl)}`;
 }
 
-/** Commands that can be pasted into a shell. */
+/** Commands to paste into a shell. */
 async function example(stack: Stack, webhookUrl: string): Promise<string> {
   const { api, apiKey } = stack.describe();
   try {
@@ -93,7 +93,7 @@ Its progress:   curl -u ${apiKey}: ${api}/jobs/<id from the response>
   }
 }
 
-/** Stores the sample clip in the bucket, where anyone on this machine may read it; returns its URL. */
+/** Stores the sample clip in the bucket, where anyone on this machine can read it. Returns its URL. */
 async function storeSample(stack: Stack): Promise<string> {
   const { s3 } = stack.describe();
   const url = `${s3.endpoint}/${s3.bucket}/sample.mp4`;

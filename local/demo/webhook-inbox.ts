@@ -22,7 +22,7 @@ export const openInbox = (secret: string, onWebhook: (webhook: Webhook) => void)
     );
   });
 
-/** The raw bytes of the body, which the signature covers. */
+/** The raw bytes of a body, which the signature covers. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

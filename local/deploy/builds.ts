@@ -1,4 +1,4 @@
-// The bundle of the Worker, as wrangler makes it, and the tag by which equal versions are known.
+// The bundle of the Worker, as wrangler makes it, and the tag that identifies equal versions.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
@@ -7,7 +7,7 @@ import { ROOT } from "../home/constants.ts";
 import { type Config, deployConfig, type Resources } from "./configs.ts";
 import { reasonOf, type Wrangler } from "./wrangler.ts";
 
-/** The tags of the service's versions start with it. */
+/** All tags of the service's versions start with this prefix. */
 export const TAG_PREFIX = "copra-";
 
 const Main = z.object({ main: z.string() });
@@ -20,8 +20,7 @@ export function writeConfig(folder: string, name: string, config: object): strin
 }
 
 /**
- * Builds the Worker, which deploys nothing; returns its code, with the pages of the dashboard. Throws what is wrong
- * with it.
+ * Builds the Worker without a deploy. Returns its code and the pages of the dashboard. Throws the errors of the build.
  */
 export async function buildWorker(
   run: Wrangler,
@@ -37,7 +36,7 @@ export async function buildWorker(
   return readFileSync(join(folders.bundles, script), "utf8") + pagesOf(config.assets?.directory);
 }
 
-/** A text that is the same for the same code and configuration. Paths of this machine do not change it. */
+/** A text that is equal for equal code and configuration. Paths of this machine do not change it. */
 export function tagOf(code: string, config: Config, resources: Resources): string {
   const text = JSON.stringify(deployConfig(config, resources), (key, value) => (PATHS.has(key) ? null : value));
   return `${TAG_PREFIX}${createHash("sha256").update(text).update(code).digest("hex").slice(0, 16)}`;
@@ -46,8 +45,8 @@ export function tagOf(code: string, config: Config, resources: Resources): strin
 const PATHS: ReadonlySet<string> = new Set(["main", "migrations_dir", "directory"]);
 
 /**
- * The pages of a folder of assets. They name their scripts and styles, which are in assets/ beside those of earlier
- * builds, by hashes of these.
+ * The pages of a folder of assets. assets/ also has files of earlier builds, so it is left out: the pages name their
+ * scripts and styles by hashes.
  */
 function pagesOf(directory: string | undefined): string {
   const folder = directory && join(ROOT, directory);

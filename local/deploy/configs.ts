@@ -1,4 +1,4 @@
-// The configuration of the Worker, from wrangler.toml, and with what the account has for it.
+// The configuration of the Worker: wrangler.toml, completed with the resources of the account.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { experimental_readRawConfig as readRawConfig } from "wrangler";
@@ -36,9 +36,7 @@ const Config = z.looseObject({
 });
 export type Config = z.infer<typeof Config>;
 
-/**
- * Reads wrangler.toml; `name` replaces the name of the Worker. Throws an error that names what is missing in it.
- */
+/** Reads wrangler.toml; `name` replaces the name of the Worker. Throws an error that lists missing fields. */
 export function readConfig(name?: string, path: string = join(ROOT, "wrangler.toml")): Config {
   const parsed = Config.safeParse(readRawConfig({ config: path }).rawConfig);
   if (!parsed.success) throw new Error(`wrangler.toml is not valid: ${z.prettifyError(parsed.error)}`);
@@ -46,7 +44,7 @@ export function readConfig(name?: string, path: string = join(ROOT, "wrangler.to
   return name ? { ...parsed.data, name } : parsed.data;
 }
 
-/** Throws when the Worker would accept URLs that no Worker on Cloudflare can reach. */
+/** Throws if the Worker would accept URLs that no Worker on Cloudflare can reach. */
 function checkNetworks({ ALLOW_PRIVATE = "none", ALLOW_ORIGINS = "" }: Config["vars"]): void {
   const advice =
     "Give the host a public name, such as by a Cloudflare Tunnel, or run the service yourself (docs/self-hosting.md)";
@@ -61,14 +59,14 @@ function checkNetworks({ ALLOW_PRIVATE = "none", ALLOW_ORIGINS = "" }: Config["v
   }
 }
 
-/** What the account has for the service. */
+/** The service's resources in the account. */
 export type Resources = { readonly databaseId: string | null; readonly hasBucket: boolean };
 
-/** The Worker with the resources of the account. */
+/** The Worker's configuration with the resources of the account. */
 export function deployConfig(config: Config, { databaseId, hasBucket }: Resources): object {
   return {
     ...config,
-    // The assets are built already.
+    // The assets have already been built.
     build: undefined,
     workers_dev: usesWorkersDev(config),
     main: join(ROOT, "worker", "index.ts"),
@@ -78,7 +76,7 @@ export function deployConfig(config: Config, { databaseId, hasBucket }: Resource
       migrations_dir: join(ROOT, folder),
     })),
     r2_buckets: hasBucket ? config.r2_buckets : config.r2_buckets.filter(({ binding }) => binding !== "STORAGE"),
-    // They count for the whole account: another Copra in it has others.
+    // Namespace ids count for the whole account, so another Copra in it needs other ids.
     ratelimits: config.ratelimits.map((limit) => ({
       ...limit,
       namespace_id: String(createHash("sha256").update(`${config.name} ${limit.name}`).digest().readUInt32BE() >>> 1),
@@ -87,9 +85,9 @@ export function deployConfig(config: Config, { databaseId, hasBucket }: Resource
   };
 }
 
-/** The Worker answers at workers.dev unless wrangler.toml gives it a host, as with wrangler alone. */
+/** True if the Worker answers at workers.dev: wrangler.toml gives it no other host, as with wrangler alone. */
 export const usesWorkersDev = ({ workers_dev: isStated, route, routes = [] }: Config): boolean =>
   isStated ?? (route === undefined && routes.length === 0);
 
-/** The deployed version; null: there is none, or only secrets; "foreign": another program has the service's name. */
+/** The deployed version. null: none, or only secrets; "foreign": another program has the service's name. */
 export type Deployed = { readonly tag: string | null } | "foreign" | null;

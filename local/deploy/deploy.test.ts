@@ -1,4 +1,4 @@
-// Deploys to a fake account, with a stand-in for wrangler; with-wrangler.slow.test.ts has one with wrangler itself.
+// Deploys to a fake account with a stand-in for wrangler. with-wrangler.slow.test.ts runs wrangler itself.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ let folder: string;
 let printed: string[];
 let asked: string[];
 let code: string;
-/** The subdomain that the operator answers. */
+/** The subdomain that the operator enters. */
 let chosen: string;
 beforeEach(async () => {
   account = await FakeCloudflare.start();
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const stateFile = (): string => join(folder, "copra.json");
 
-/** Returns what changed the account. */
+/** Returns the changes in the account. */
 async function deployOnce(args: string[] = [], env: Record<string, string> = {}): Promise<string[]> {
   account.changes.length = 0;
   await deploy({
@@ -55,7 +55,7 @@ async function deployOnce(args: string[] = [], env: Record<string, string> = {})
 
 const FIRST = ["deploy copra with ADMIN_TOKEN MASTER_SECRET"];
 
-it("makes what the account lacks, migrates before there is code, and then changes nothing", async () => {
+it("creates missing resources, migrates before the Worker has code, and then changes nothing", async () => {
   expect(await deployOnce(["--dry-run"])).toEqual([]);
   const all = ["create bucket copra-storage", "create database copra", ...FIRST];
   expect(await deployOnce()).toEqual(all);
@@ -70,7 +70,7 @@ it("makes what the account lacks, migrates before there is code, and then change
   expect(asked).toEqual([]);
 });
 
-it("keeps what it made in a file that only its owner can read, and prints no secret of the operator", async () => {
+it("keeps its secrets in a file that only its owner can read, and prints no secret of the operator", async () => {
   await deployOnce();
   const { services } = JSON.parse(readFileSync(stateFile(), "utf8"));
   const { secrets, url, databaseId } = services[`/accounts/${ACCOUNT_ID}/copra`];
@@ -103,13 +103,13 @@ it("takes the name of the subdomain from --subdomain, and makes nothing when the
   expect([await deployOnce(["--subdomain", "other"]), account.subdomain, asked]).toEqual([[], "someone", []]);
 });
 
-it("names --subdomain when Cloudflare wants one for the account's first Worker", async () => {
+it("suggests --subdomain when Cloudflare requires a subdomain for the account's first Worker", async () => {
   account.failsOnce = "copra";
   account.failure = { code: 10063, message: "You need a workers.dev subdomain in order to proceed." };
   await expect(deployOnce()).rejects.toThrow(/Deploying copra failed.* --subdomain <name>/);
 });
 
-it("leaves a Worker alone that has the service's name and is not Copra's", async () => {
+it("does not touch a foreign Worker with the service's name", async () => {
   const foreign = await uploadWorker({ binding: "KV", type: "kv_namespace" });
   await expect(deployOnce()).rejects.toThrow(
     /has a Worker copra that is not Copra's, .* Choose another name .* in wrangler\.toml/,
@@ -119,7 +119,7 @@ it("leaves a Worker alone that has the service's name and is not Copra's", async
   expect(build.at(-1)).toBe("deploy copra");
 });
 
-it("deploys over what wrangler alone has deployed", async () => {
+it("deploys over a Worker that wrangler alone has deployed", async () => {
   await uploadWorker({ binding: "JOB", type: "durable_object_namespace" });
   expect((await deployOnce()).slice(2)).toEqual(FIRST);
 });
@@ -138,7 +138,7 @@ async function uploadWorker({ binding, type }: { binding: string; type: string }
   return account.workers.get("copra")?.versionId;
 }
 
-it("goes on where it was interrupted, with the same secrets", async () => {
+it("continues an interrupted deploy with the same secrets", async () => {
   account.failsOnce = "copra";
   await expect(deployOnce()).rejects.toThrow("Deploying copra failed; npm run deploy goes on where it ended");
   const { services } = JSON.parse(readFileSync(stateFile(), "utf8"));
@@ -147,7 +147,7 @@ it("goes on where it was interrupted, with the same secrets", async () => {
   expect(secretsOf()).toEqual(secrets);
 });
 
-it("deletes what a killed deploy left, and leaves that of one that may run", async () => {
+it("deletes the folder of a killed deploy, and keeps the folder of a deploy that may run", async () => {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
   const [left, inUse] = [mkdtempSync(join(parent, "deploy-")), mkdtempSync(join(parent, "deploy-"))];
@@ -158,7 +158,7 @@ it("deletes what a killed deploy left, and leaves that of one that may run", asy
   rmSync(inUse, { recursive: true });
 });
 
-it("deploys without a bucket to an account without R2, and with it once there is one", async () => {
+it("deploys without a bucket to an account without R2, and adds the bucket later", async () => {
   account.hasR2 = false;
   expect(await deployOnce()).toEqual(["create database copra", ...FIRST]);
   expect(printed.join("\n")).toContain("This account has no R2");
@@ -166,7 +166,7 @@ it("deploys without a bucket to an account without R2, and with it once there is
   expect(await deployOnce()).toEqual(["create bucket copra-storage", "deploy copra"]);
 });
 
-it("asks once for what only the operator knows, when the state of another machine is missing", async () => {
+it("asks once for values that only the operator knows, when the state of another machine is missing", async () => {
   await deployOnce();
   rmSync(stateFile());
   expect(await deployOnce(["--rotate-master-secret"])).toEqual(["deploy copra with MASTER_SECRET"]);
@@ -189,7 +189,7 @@ it("rotates the master secret, and removes the old one later", async () => {
   expect(masterSecrets()).toEqual([newest]);
 });
 
-it("finishes an interrupted rotation before the old master secret can go, and keeps that", async () => {
+it("finishes an interrupted rotation before the old master secret can be removed, and keeps the old secret", async () => {
   await deployOnce();
   const [old = ""] = masterSecrets();
   account.failsOnce = "copra";
@@ -207,7 +207,7 @@ it("finishes an interrupted rotation before the old master secret can go, and ke
   expect(await deployOnce()).toEqual([]);
 });
 
-it("rotates what it stored, also when the environment still has the first master secret", async () => {
+it("rotates the stored secret, even if the environment still has the first master secret", async () => {
   const first = { MASTER_SECRET: "m".repeat(32) };
   await deployOnce([], first);
   await deployOnce(["--rotate-master-secret"], first);
@@ -222,7 +222,7 @@ it("rotates what it stored, also when the environment still has the first master
   expect(masterSecrets()).toEqual([newest]);
 });
 
-it("changes a service with keys of its own to a master secret", async () => {
+it("changes a service with separate keys to a master secret", async () => {
   await deployOnce();
   const worker = account.workers.get("copra");
   if (worker) worker.secrets = { SEALING_KEYS: "k1:…", KEY_PEPPER: "p", ADMIN_TOKEN: "a" };
@@ -236,14 +236,14 @@ it("takes secrets from the environment", async () => {
   expect(account.workers.get("copra")?.secrets).toEqual({ MASTER_SECRET: "m".repeat(32), ADMIN_TOKEN: "a".repeat(32) });
 });
 
-it("deploys for the first time where the Worker has only secrets", async () => {
+it("deploys for the first time to a Worker that has only secrets", async () => {
   const empty = { main_module: "", bindings: [] };
   const draft = { versionId: "1", metadata: empty, modules: {}, migrationTag: null, createdAt: "2026-01-01T00:00:00Z" };
   account.workers.set("copra", { ...draft, name: "copra", secrets: { ADMIN_TOKEN: "a".repeat(32) } });
   expect((await deployOnce()).slice(2)).toEqual(["deploy copra with MASTER_SECRET"]);
 });
 
-it("deploys under the name that a build of Cloudflare gives", async () => {
+it("deploys under the name that Cloudflare's build sets", async () => {
   const build = { WORKERS_CI: "1", WRANGLER_CI_OVERRIDE_NAME: "encoder" };
   expect(await deployOnce([], build)).toEqual([
     "create bucket copra-storage",
@@ -262,7 +262,7 @@ it("lets the operator choose between several accounts", async () => {
   );
 });
 
-it("reports what Cloudflare does not accept", async () => {
+it("reports Cloudflare's errors", async () => {
   await expect(deployOnce([], { CLOUDFLARE_API_TOKEN: "wrong" })).rejects.toThrow(
     /Authentication error \[code: 10000\]\. The credentials are not valid, or lack a permission: the token needs /,
   );
@@ -273,7 +273,7 @@ it.each([
   ["/r2/", 10000, "Workers R2 Storage: Edit"],
   ["/workers/", 10001, "Workers Scripts: Edit"],
   ["/accounts", 9109, "Account Settings: Read"],
-])("names the permission of the token that is missing for %s (code %i)", async (start, code, permission) => {
+])("names the missing permission of the token for %s (code %i)", async (start, code, permission) => {
   account.denied = { start, code };
   await expect(deployOnce()).rejects.toThrow(
     `[code: ${code}]. The credentials are not valid, or lack a permission: the token needs ${permission}; in a build`,

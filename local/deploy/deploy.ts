@@ -1,4 +1,4 @@
-// npm run deploy: deploys the service to Cloudflare. What it does not know itself goes to `wrangler deploy`.
+// npm run deploy: deploys the service to Cloudflare. Passes unknown arguments to `wrangler deploy`.
 
 import { createInterface } from "node:readline/promises";
 import { messageOf } from "#shared/log.ts";

@@ -22,19 +22,19 @@ export type Execution = DeployOptions &
     readonly accountPath: string;
     readonly config: Config;
     readonly plan: Plan;
-    /** Of the Worker (builds.ts). */
+    /** The Worker's code (builds.ts). */
     readonly code: string;
     readonly migrations: readonly string[];
-    /** For configurations; it is deleted afterwards. */
+    /** A folder for configurations, which is deleted afterwards. */
     readonly folder: string;
-    /** What earlier deploys stored, under `key` in `stateFile`. */
+    /** The state that earlier deploys stored under `key` in `stateFile`. */
     readonly service: Service;
     readonly key: string;
     readonly stateFile: string;
     readonly resources: Resources;
   };
 
-/** Does what is planned, then shows how to reach the service. Can be repeated after any failure. */
+/** Executes the plan, then shows how to reach the service. Can be repeated after any failure. */
 export async function execute(execution: Execution): Promise<void> {
   const { plan, migrations, print } = execution;
   if (plan.registerSubdomain) await registerSubdomain(execution);
@@ -48,7 +48,7 @@ export async function execute(execution: Execution): Promise<void> {
     dropped: [...new Set([...execution.service.dropped, ...dropped])],
   };
   const save = (): void => writeService(execution.key, service, execution.stateFile);
-  // Before they are in use: Cloudflare shows no secret again.
+  // Stored before their use: Cloudflare shows no secret again.
   save();
   if (migrations.length > 0) await migrate(execution, resources);
   if (plan.deploys) {
@@ -66,7 +66,9 @@ const AFTER_ROTATION =
   "Both master secrets are valid. Next: npm run copra -- reseal, and when all keys and tokens have the new pepper, " +
   "npm run deploy -- --drop-old-master-secret (docs/operating.md)";
 
-/** Before anything else: without it, Cloudflare rejects even the upload of an account's first Worker (10063). */
+/**
+ * Registers the subdomain first: without it, Cloudflare rejects even the upload of an account's first Worker (10063).
+ */
 async function registerSubdomain({ api, accountPath, askSubdomain, print, ...execution }: Execution): Promise<void> {
   const subdomain = execution.subdomain ?? (await askSubdomain());
   const path = `${accountPath}/workers/subdomain`;
@@ -100,7 +102,7 @@ async function createResources({
   return { ...resources, databaseId: uuid };
 }
 
-/** Migrates the database; prints how to undo that. Throws wrangler's message. */
+/** Migrates the database, and prints how to undo the migration. Throws wrangler's message. */
 async function migrate(
   { run, api, accountPath, config, folder, print }: Execution,
   resources: Resources,
@@ -116,8 +118,8 @@ async function migrate(
 type Collected = { readonly secrets: Readonly<Record<string, string>>; readonly dropped: readonly string[] };
 
 /**
- * The values of the secrets that the Worker gets: of the environment, of an earlier deploy, new ones, or the
- * operator's. Throws a message for people when the master secrets cannot be changed.
+ * The values of the secrets that the Worker gets: from the environment, from an earlier deploy, newly made, or from the
+ * operator. Throws a message for people if the master secrets cannot be changed.
  */
 async function collectSecrets({ plan, env, service, rotation, ask }: Execution): Promise<Collected> {
   const secrets: Record<string, string> = {};
@@ -136,7 +138,7 @@ async function collectSecrets({ plan, env, service, rotation, ask }: Execution):
 
 const Output = z.object({ type: z.string(), targets: z.array(z.string()).optional() });
 
-/** Deploys the Worker with these secrets; returns its URL, if wrangler reports one. */
+/** Deploys the Worker with these secrets. Returns its URL, if wrangler reports it. */
 async function deployWorker(
   { config, folder, run, extra, code: built, print }: Execution,
   resources: Resources,
@@ -167,7 +169,7 @@ async function deployWorker(
   return existsSync(output) ? urlOf(readFileSync(output, "utf8")) : null;
 }
 
-/** The URL of a Worker in wrangler's output, a line of JSON for each event; its routes may have patterns. */
+/** The URL of a Worker in wrangler's output, which has a line of JSON for each event. Its routes may have patterns. */
 export function urlOf(lines: string): string | null {
   const targets = lines
     .split("\n")
@@ -177,7 +179,7 @@ export function urlOf(lines: string): string | null {
   const hosts = targets.flatMap(
     (target) => /^(?:https:\/\/)?((?:[\w-]+\.)+[a-z]+)(?:$|\/\*|\s)/.exec(target)?.[1] ?? [],
   );
-  // A host of one's own is better than that of workers.dev.
+  // Prefers the operator's own host to workers.dev.
   const host = hosts.find((name) => !name.endsWith(".workers.dev")) ?? hosts[0];
   return host === undefined ? null : `https://${host}`;
 }

@@ -7,13 +7,13 @@ const START_LIMIT_MS = 90_000;
 const RETRY_MS = 2000;
 
 export type Access = Service["access"];
-/** The service, with the admin token. */
+/** The service with its admin token. */
 export type Deployed = { readonly url: string; readonly token: string; readonly fetch: typeof globalThis.fetch };
 export type FirstAccess = { readonly access: Access; readonly isNew: boolean };
 
 /**
- * Creates an account when the service has none, and a token for nodes when none is valid. Returns what is known of
- * both. Throws CopraError, such as for a wrong admin token.
+ * Creates an account if the service has none, and a token for nodes if none is valid. Returns all known access data.
+ * Throws CopraError, for example for a wrong admin token.
  */
 export async function ensureAccess({ url, token, fetch }: Deployed, known: Access): Promise<FirstAccess> {
   const admin = new CopraAdmin({ url, token, fetch });
@@ -33,7 +33,7 @@ export async function ensureAccess({ url, token, fetch }: Deployed, known: Acces
   return { access: { ...known, ...created }, isNew: Object.keys(created).length > 0 };
 }
 
-/** Waits until the service answers. False if it does not. */
+/** Waits until the service answers. Returns false if it does not. */
 export async function isReachable(
   { url, fetch }: Omit<Deployed, "token">,
   limitMs: number = START_LIMIT_MS,

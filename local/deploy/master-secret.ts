@@ -1,18 +1,18 @@
-// The master secrets of a service, a list with the newest first, and how it changes. Without all of them, what was
-// sealed by the others is lost.
+// The master secrets of a service: a list with the newest first, and its changes. A lost master secret makes all data
+// that it sealed unreadable.
 import { MASTER_SECRET, newSecret } from "./secrets.ts";
 import type { Service } from "./state.ts";
 
-/** A new master secret is put before the others, or all but the first are removed. */
+/** `add` puts a new master secret before the others; `drop` removes all but the first. */
 export type Rotation = "add" | "drop" | null;
 
 export type Rotated = {
-  /** Separated by commas, as the Worker gets them. */
+  /** The secrets separated by commas, as the Worker gets them. */
   readonly value: string;
   readonly dropped: readonly string[];
 };
 
-/** Throws a message for people when there is none to remove. */
+/** Throws a message for people if there is no secret to remove. */
 export function rotate(secrets: string, rotation: Rotation): Rotated {
   if (rotation === null) return { value: secrets, dropped: [] };
   if (rotation === "add") return { value: `${newSecret()},${secrets}`, dropped: [] };
@@ -23,8 +23,8 @@ export function rotate(secrets: string, rotation: Rotation): Rotated {
 }
 
 /**
- * The master secrets that are known of a service, or undefined. `given`: by the environment, which may be as it was
- * before a rotation. Throws a message for people when nobody can say which are right.
+ * The known master secrets of a service, or undefined. `given`: the value in the environment, which may be from before
+ * a rotation. Throws a message for people if the right secrets are unclear.
  */
 export function knownMasterSecrets(
   given: string | undefined,
@@ -42,7 +42,7 @@ export function knownMasterSecrets(
   );
 }
 
-/** True if the Worker may lack the master secrets that were stored last. */
+/** True if the Worker may lack the master secrets of the last deploy. */
 export const isPending = (pending: Service["pending"]): boolean => pending.includes(MASTER_SECRET);
 
 const listOf = (secrets: string): string[] => secrets.split(",").map((secret) => secret.trim());

@@ -1,4 +1,4 @@
-// The end of a deploy: the first account, and what its operator does next.
+// The end of a deploy: creates the first account, and shows the operator the next steps.
 import { messageOf } from "#shared/log.ts";
 import { CopraAdmin } from "../../client/admin.ts";
 import type { Config } from "./configs.ts";
@@ -8,7 +8,7 @@ import { type Service, STATE_FILE } from "./state.ts";
 
 type Opening = Pick<DeployOptions, "env" | "print" | "stateFile" | "fetch"> & { readonly config: Config };
 
-/** Creates the first account and node token, and prints how to go on. Returns what is known of the service then. */
+/** Creates the first account and node token, and prints the next steps. Returns the updated state of the service. */
 export async function openService(opening: Opening, service: Service): Promise<Service> {
   const { config, env, print, stateFile, fetch = globalThis.fetch } = opening;
   const url = typeof config.vars.PUBLIC_URL === "string" ? config.vars.PUBLIC_URL : service.url;
@@ -17,7 +17,7 @@ export async function openService(opening: Opening, service: Service): Promise<S
     return service;
   }
   const token = env.COPRA_ADMIN_TOKEN || env.ADMIN_TOKEN || service.secrets.ADMIN_TOKEN;
-  // What it makes would be in the log of the build.
+  // The new secrets would be in the log of the build.
   if (env.CI || env.WORKERS_CI) return { ...service, url };
   if (token === undefined) {
     print(`${url} is deployed. With COPRA_ADMIN_TOKEN, the next deploy also creates the first account and node token`);
@@ -38,10 +38,10 @@ export async function openService(opening: Opening, service: Service): Promise<S
   }
 }
 
-/** What is shown once: the operator has nothing else to look up. */
+/** Lines that are shown once, with all data that the operator needs. */
 async function newLines(deployed: Deployed, access: Access, stateFile = STATE_FILE): Promise<string[]> {
   const { url } = deployed;
-  // What was created is shown in any case.
+  // New access data is shown even without a link.
   const link = await new CopraAdmin(deployed).dashboardLink(access.accountId).catch(() => null);
   return [
     "",

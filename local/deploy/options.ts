@@ -1,4 +1,4 @@
-// What a deploy gets: its arguments, its environment, and how it speaks to the operator.
+// The inputs of a deploy: arguments, environment, and questions to the operator.
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import type { Rotation } from "./master-secret.ts";
@@ -6,16 +6,16 @@ import type { Wrangler } from "./wrangler.ts";
 
 export type DeployOptions = {
   readonly run: Wrangler;
-  /** Those of the command (`readArguments`), and others, which go to `wrangler deploy`. */
+  /** The command's own arguments (`readArguments`), and arguments for `wrangler deploy`. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly print: (line: string) => void;
-  /** Asks the operator for a secret. Throws when nobody can be asked. */
+  /** Asks the operator for a secret. Throws if nobody can be asked. */
   readonly ask: (name: string) => Promise<string>;
-  /** Asks the operator for the account's name at workers.dev. Throws when nobody can be asked. */
+  /** Asks the operator for the account's name at workers.dev. Throws if nobody can be asked. */
   readonly askSubdomain: () => Promise<string>;
   readonly stateFile?: string;
-  /** Requests to the service that was deployed. */
+  /** Sends requests to the deployed service. */
   readonly fetch?: typeof fetch;
 };
 
@@ -30,14 +30,14 @@ export type Arguments = {
   readonly rotation: Rotation;
   /** The account's name at workers.dev, if it has none yet. */
   readonly subdomain: string | undefined;
-  /** Where a new database is. */
+  /** The location of a new database. */
   readonly location: Location | undefined;
-  /** For the bundles. */
+  /** The folder for the bundles. */
   readonly outdir: string | undefined;
   readonly extra: readonly string[];
 };
 
-/** Takes what is for this command out of the arguments. Throws a message for people. */
+/** Separates this command's arguments from the others. Throws a message for people. */
 export function readArguments(args: readonly string[]): Arguments {
   const own = {
     "dry-run": { type: "boolean" },

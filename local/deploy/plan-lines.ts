@@ -1,10 +1,10 @@
-// A plan in words.
+// Describes a plan in words.
 import { type Account, bucketOf, databaseOf } from "./account/read-account.ts";
 import type { Config } from "./configs.ts";
 import type { Arguments } from "./options.ts";
 import type { Plan } from "./plan.ts";
 
-/** What a deploy will do, in its order. */
+/** The steps of a deploy, in their order. */
 export function planLines(
   config: Config,
   account: Account,

@@ -40,16 +40,16 @@ describe("a deploy", () => {
     ["of what is there changes nothing", deployed("copra-1"), {}, false],
     ["deploys again what has not changed when it is forced", deployed("copra-1"), { isForced: true }, true],
     ["deploys again where its URL is not known", deployed("copra-1"), { isUrlKnown: false }, true],
-  ])("%s", (_, account, circumstances, deploys) => {
+  ])("a deploy %s", (_, account, circumstances, deploys) => {
     expect(planDeploy(CONFIG, account, { ...QUIET, ...circumstances }).deploys).toBe(deploys);
   });
 
-  it("makes no secrets in Cloudflare's builds: the form of the button asks for them", () => {
+  it("makes no secrets in Cloudflare's builds, because the form of the deploy button asks for them", () => {
     const plan = planDeploy(CONFIG, emptyAccount(CONFIG), { ...QUIET, isBuild: true });
     expect([plan.deploys, plan.secrets]).toEqual([true, { make: [], ask: [], put: [] }]);
   });
 
-  it("creates what the account lacks", () => {
+  it("creates the resources that the account lacks", () => {
     const { registerSubdomain, createBucket, createDatabase } = planDeploy(CONFIG, emptyAccount(CONFIG), QUIET);
     expect([registerSubdomain, createBucket, createDatabase]).toEqual([true, true, true]);
     expect(planDeploy(CONFIG, { ...emptyAccount(CONFIG), subdomain: "someone" }, QUIET).registerSubdomain).toBe(false);
@@ -57,7 +57,7 @@ describe("a deploy", () => {
   });
 });
 
-describe("a service with a host of its own", () => {
+describe("a service with its own host", () => {
   const ROUTED = { ...CONFIG, routes: [{ pattern: "encode.example.com", custom_domain: true }] };
 
   it("needs no workers.dev subdomain, unless the operator names one", () => {
@@ -72,7 +72,7 @@ describe("a service with a host of its own", () => {
   });
 });
 
-it("gives each service of an account limits of requests of its own", () => {
+it("gives each service of an account its own rate limits", () => {
   const Limits = z.object({ ratelimits: z.array(z.object({ namespace_id: z.string().regex(/^[1-9]\d{0,9}$/) })) });
   const ids = ["copra", "copra-staging", "copra"].map((name) =>
     Limits.parse(deployConfig({ ...CONFIG, name }, { databaseId: "id", hasBucket: false })).ratelimits.map(
@@ -99,11 +99,11 @@ it.each([
     [SCRATCH, SECRETS, NONE],
     { make: [], ask: ["SCRATCH_SECRET_ACCESS_KEY"], put: ["SCRATCH_SECRET_ACCESS_KEY"] },
   ],
-] as const)("secrets of %s", (_, [config, has, known], plan) => {
+] as const)("plans the secrets of %s", (_, [config, has, known], plan) => {
   expect(planSecrets(config, has, new Set(known))).toEqual(plan);
 });
 
-it("gives the Worker all objects, and what the account has", () => {
+it("binds all objects and the resources of the account to the Worker", () => {
   expect(deployConfig(CONFIG, { databaseId: "id-of-database", hasBucket: true })).toMatchObject({
     name: "copra",
     durable_objects: {
@@ -124,12 +124,12 @@ it.each([
   [["copra.someone.workers.dev", "encode.example.com (custom domain)"], "https://encode.example.com"],
   [["example.com/* (zone id: 1)"], "https://example.com"],
   [["schedule: */2 * * * *"], null],
-])("finds where the service answers in %j", (targets, url) => {
+])("finds the service's URL in %j", (targets, url) => {
   const lines = [{ type: "wrangler-session" }, { type: "deploy", targets }].map((line) => JSON.stringify(line));
   expect(urlOf(`${lines.join("\n")}\n`)).toBe(url);
 });
 
-it("passes on the arguments that are not its own", () => {
+it("passes on arguments that the command does not know", () => {
   expect(readArguments(["--dry-run", "--minify", "--outdir", "a", "--var", "X:1"])).toMatchObject({
     isDry: true,
     isForced: false,
@@ -149,7 +149,7 @@ it("passes on the arguments that are not its own", () => {
   expect(() => readArguments(["--location", "Paris"])).toThrow("--location must be one of wnam, enam, weur");
 });
 
-describe("variables for networks that no Worker on Cloudflare reaches", () => {
+describe("variables for networks that no Worker on Cloudflare can reach", () => {
   it.each([
     [
       'ALLOW_PRIVATE = "all"',
@@ -164,7 +164,7 @@ describe("variables for networks that no Worker on Cloudflare reaches", () => {
       /`https:\/\/8.8.8.8` .*an IP address/,
     ],
     ['ALLOW_PRIVATE = "none"\nALLOW_ORIGINS = "https://a.example.com"', null],
-  ])("are refused by a deploy: %s", (lines, message) => {
+  ])("a deploy rejects the variables: %s", (lines, message) => {
     const folder = mkdtempSync(join(tmpdir(), "copra-config-"));
     const file = join(folder, "wrangler.toml");
     const text = readFileSync(join(ROOT, "wrangler.toml"), "utf8");

@@ -1,46 +1,49 @@
-// What a deploy does, decided from what the account has.
+// The plan of a deploy, decided from the resources of the account.
 import type { Account } from "./account/read-account.ts";
 import { type Config, usesWorkersDev } from "./configs.ts";
 import { isPending, type Rotation } from "./master-secret.ts";
 import { MASTER_SECRET, planSecrets, type SecretsPlan } from "./secrets.ts";
 
 export type Plan = {
-  /** The account gets a name at workers.dev: the one given, or one that is asked for. */
+  /** True if the account gets a name at workers.dev: a given name, or a name that the operator enters. */
   readonly registerSubdomain: boolean;
   readonly createDatabase: boolean;
   readonly createBucket: boolean;
   readonly secrets: SecretsPlan;
-  /** True if the Worker is deployed: otherwise it is there, in the same version. */
+  /** False if the same version is already deployed. */
   readonly deploys: boolean;
 };
 
 export type Circumstances = {
-  /** The tag of the version that would be deployed: it changes with code and configuration, and with nothing else. */
+  /** The tag of the new version. Only code and configuration change it. */
   readonly tag: string;
-  /** Secrets with values that are at hand. */
+  /** Names of secrets whose values are known. */
   readonly known: ReadonlySet<string>;
   /** Secrets that an interrupted deploy may not have put. */
   readonly pending: readonly string[];
-  /** In Cloudflare's builds nothing is made: the form of the button asks for it, and nobody could read it here. */
+  /**
+   * Cloudflare's builds make no secrets: the form of the deploy button asks for them, and nobody could read them here.
+   */
   readonly isBuild: boolean;
   /** Puts a new master secret before the others, or removes all but the first. */
   readonly rotation: Rotation;
-  /** Deploys what has not changed, too. */
+  /** True to deploy an unchanged version, too. */
   readonly isForced: boolean;
   /** The name at workers.dev that the operator chose. */
   readonly subdomain: string | undefined;
-  /** Where the service answers was learned by an earlier deploy. */
+  /** True if an earlier deploy has found the service's URL. */
   readonly isUrlKnown: boolean;
 };
 
 /**
- * The plan of a deploy. A service that has everything, in the same version, is left alone. Throws a message for people
- * when the master secret cannot change yet, or when another program has the service's name.
+ * The plan of a deploy. A complete service in the same version stays as it is. Throws a message for people if the
+ * master secret cannot change yet, or if another program has the service's name.
  */
 export function planDeploy(config: Config, account: Account, circumstances: Circumstances): Plan {
   const { tag, isBuild, isForced, isUrlKnown, subdomain } = circumstances;
   const { worker } = account;
-  // Who connects a Worker with a repository has chosen it: Cloudflare makes one of its own for the deploy button.
+  // In a build the operator has connected the Worker with a repository. For the deploy button Cloudflare makes a new
+  // Worker.
   if (worker === "foreign" && !isBuild) throw new Error(otherWorker(config.name));
   const secrets = planFor(config, account, circumstances);
   const isSame = worker !== "foreign" && worker?.tag === tag && secrets.put.length === 0 && isUrlKnown;

@@ -1,4 +1,4 @@
-// npm run wrangler:prepare: all that `wrangler dev` needs: secrets in .dev.vars, the dashboard, and a local database.
+// npm run wrangler:prepare: prepares `wrangler dev` with secrets in .dev.vars, the dashboard, and a local database.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "#shared/log.ts";
@@ -19,7 +19,7 @@ try {
     console.log(`Made ${FILE} with random secrets`);
   }
   await ensureAssets();
-  // Arguments such as --persist-to, which wrangler dev must get, too.
+  // Passes on arguments such as --persist-to, which wrangler dev must get, too.
   const result = await wrangler(["d1", "migrations", "apply", "DB", "--local", ...process.argv.slice(2)]);
   if (result.code !== 0) throw new Error(`The local database could not be migrated: ${reasonOf(result)}`);
   console.log("Ready for: npx wrangler dev (with Node 20: npm run wrangler -- dev)");

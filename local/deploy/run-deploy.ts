@@ -1,4 +1,4 @@
-// Deploys the service to Cloudflare: what it needs in the account, its database, its Worker, and its first account.
+// Deploys the service to Cloudflare: resources, database, Worker, and first account.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureAssets } from "../assets/assets.ts";
@@ -16,15 +16,15 @@ import { planLines } from "./plan-lines.ts";
 import { NEW_SERVICE, readService, STATE_FILE } from "./state.ts";
 import type { Wrangler } from "./wrangler.ts";
 
-/** Deploys; with `--dry-run` it only reads, builds, and prints what it would do. */
+/** Deploys the service. With `--dry-run` it only reads, builds, and prints the plan. */
 export async function deploy(options: DeployOptions): Promise<void> {
   const parent = join(ROOT, ".wrangler");
   mkdirSync(parent, { recursive: true });
   // A deploy that was killed during an upload left secrets in its folder.
   sweepLeftovers(parent, "deploy-", new Date());
-  // Always as deep, because the bundle names the source's files from here.
+  // Always at the same depth, because the bundle names the source's files relative to this folder.
   const folder = mkdtempSync(join(parent, "deploy-"));
-  // Also when Ctrl-C ends the process: secrets are in it while a Worker is uploaded.
+  // Also removed when Ctrl-C ends the process: it contains secrets while a Worker is uploaded.
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
   try {
@@ -70,14 +70,14 @@ async function deployFrom(folder: string, options: DeployOptions): Promise<void>
 
 type Opened = {
   readonly run: Wrangler;
-  /** Null: nobody is signed in. */
+  /** null: nobody is signed in. */
   readonly api: CloudflareApi | null;
   readonly account: Account;
-  /** Of all resources in the API. */
+  /** The path of all resources in the API. */
   readonly accountPath: string;
 };
 
-/** The account as it is. A dry run without a sign-in goes on as if it were empty. */
+/** Reads the account. A dry run without a sign-in assumes an empty account. */
 async function openAccount({ run, env, print }: DeployOptions, config: Config, isDry: boolean): Promise<Opened> {
   try {
     const api = await openApi(run, env);

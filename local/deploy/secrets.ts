@@ -1,25 +1,25 @@
-// Which secrets the Worker lacks, and where their values come from. Cloudflare lists names and never values.
+// Missing secrets of the Worker, and the sources of their values. Cloudflare lists names and never values.
 import { randomBytes } from "node:crypto";
 import type { Config } from "./configs.ts";
 
 export type SecretsPlan = {
-  /** Nobody needs to choose their values. */
+  /** Secrets with random values. */
   readonly make: readonly string[];
-  /** Only the operator knows them. */
+  /** Secrets that only the operator knows. */
   readonly ask: readonly string[];
-  /** Those that the Worker gets. */
+  /** Secrets that the Worker gets. */
   readonly put: readonly string[];
 };
 
 export const MASTER_SECRET = "MASTER_SECRET";
-/** The keys of the scratch bucket, which is in wrangler.toml. */
+/** The keys of the scratch bucket, which wrangler.toml names. */
 const SCRATCH = ["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY"];
 
-/** True for the name of a secret that the service may have. */
+/** True if a secret of the service can have this name. */
 export const isSecretName = (name: string): boolean =>
   [MASTER_SECRET, "ADMIN_TOKEN", "KEY_PEPPER", "SEALING_KEYS", "METRICS_TOKEN", ...SCRATCH].includes(name);
 
-/** `has`: what the Worker has, which is left alone. `known`: secrets with values that are at hand. */
+/** `has`: the Worker's secrets, which stay. `known`: secrets whose values are known. */
 export function planSecrets(
   { vars }: Pick<Config, "vars">,
   has: readonly string[],

@@ -1,20 +1,20 @@
-// What `npm run deploy` remembers of a service on Cloudflare, which shows no secret again: .wrangler/copra.json.
+// The state that `npm run deploy` keeps of a service on Cloudflare, which shows no secret again: .wrangler/copra.json.
 import { join } from "node:path";
 import * as z from "zod";
 import { ROOT } from "../home/constants.ts";
 import { readPrivateJson, writePrivateJson } from "../home/private-file.ts";
 
 const Service = z.object({
-  /** Where the service answers. */
+  /** The URL of the service. */
   url: z.string().optional(),
   databaseId: z.string().optional(),
-  /** Secrets that were made or asked here, by their names. */
+  /** Secrets that a deploy made or asked for, by their names. */
   secrets: z.record(z.string(), z.string()).default({}),
-  /** Names of the secrets whose value in `secrets` the Worker may lack, because a deploy was interrupted. */
+  /** Secrets whose value in `secrets` the Worker may lack, because a deploy was interrupted. */
   pending: z.array(z.string()).readonly().default([]),
-  /** Master secrets that are no longer in use: what was not sealed again needs them. */
+  /** Master secrets that are no longer in use. Data that was not sealed again needs them. */
   dropped: z.array(z.string()).readonly().default([]),
-  /** Of the first account, and of the first node token. */
+  /** Access data of the first account, and the first node token. */
   access: z
     .object({ accountId: z.string(), apiKey: z.string(), webhookSecret: z.string(), nodeToken: z.string() })
     .partial()
@@ -29,7 +29,7 @@ export const STATE_FILE = join(ROOT, ".wrangler", "copra.json");
 
 export const NEW_SERVICE: Service = { secrets: {}, pending: [], dropped: [], access: {} };
 
-/** What is known of a service. Throws a message for people when the file is damaged. */
+/** The state of a service. Throws a message for people if the file is damaged. */
 export const readService = (key: string, file: string = STATE_FILE): Service =>
   readPrivateJson(file, State)?.services[key] ?? NEW_SERVICE;
 
@@ -37,7 +37,7 @@ export const readService = (key: string, file: string = STATE_FILE): Service =>
 export const readServices = (file: string = STATE_FILE): Service[] =>
   Object.values(readPrivateJson(file, State)?.services ?? {});
 
-/** Stores it beside the others; only the file's owner may read it. */
+/** Stores the state of a service. Only the file's owner can read it. */
 export function writeService(key: string, service: Service, file: string = STATE_FILE): void {
   const services = readPrivateJson(file, State)?.services ?? {};
   writePrivateJson(file, { services: { ...services, [key]: service } });

@@ -1,4 +1,4 @@
-// wrangler deploys the Worker to a fake account, and what it uploaded runs in workerd.
+// wrangler deploys the Worker to a fake account, and workerd runs the uploaded Worker.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { FakeCloudflare } from "./testing/fake-cloudflare.ts";
 import { runUploaded } from "./testing/run-uploaded.ts";
 import { wrangler } from "./wrangler.ts";
 
-/** wrangler runs five times. */
+/** The tests run wrangler five times. */
 const LIMIT_MS = 480_000;
 
 let folder: string;
@@ -46,7 +46,7 @@ async function deployOnce(): Promise<void> {
   });
 }
 
-/** A request to the service as it was uploaded. */
+/** Sends a request to the uploaded service. */
 async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   workers ??= await runUploaded(account, join(folder, "data"));
   const { method = "GET", headers = {}, body = null } = init;
@@ -78,7 +78,7 @@ it("registers a subdomain in a new account, migrates, uploads the Worker, and cr
   expect((await send("https://copra.someone.workers.dev/v2/jobs", options)).status).toBe(200);
 });
 
-it("changes nothing the second time", async () => {
+it("changes nothing in the second deploy", async () => {
   account.changes.length = 0;
   printed.length = 0;
   await deployOnce();
@@ -121,7 +121,7 @@ it("gives a job to a node", async () => {
   webSocket?.close();
 });
 
-it("needs nothing but wrangler: it makes database and bucket, deploys, and applies the schema", async () => {
+it("creates the database and the bucket, deploys, and applies the schema with wrangler alone", async () => {
   const empty = await FakeCloudflare.start();
   const run = (...args: string[]) => wrangler(args, { env: { ...empty.env, CI: "1" } });
   try {

@@ -9,10 +9,10 @@ export type WranglerResult = { readonly code: number; readonly stdout: string; r
 export type WranglerOptions = { readonly show?: boolean; readonly env?: Readonly<Record<string, string>> };
 export type Wrangler = (args: readonly string[], options?: WranglerOptions) => Promise<WranglerResult>;
 
-/** Runs wrangler; with `show` its output appears as it comes. */
+/** Runs wrangler. With `show`, its output appears at once. */
 export const wrangler: Wrangler = async (args, { show = false, env = {} } = {}) => {
   const script = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  // The name of Cloudflare's builds is in the configuration.
+  // The configuration already has the name from Cloudflare's builds.
   const { WRANGLER_CI_OVERRIDE_NAME: _, ...inherited } = process.env;
   const child = spawn(process.execPath, [script, ...args], {
     cwd: ROOT,
@@ -32,7 +32,7 @@ export const wrangler: Wrangler = async (args, { show = false, env = {} } = {}) 
   return { code: typeof code === "number" ? code : 1, stdout: stdout.join(""), stderr: stderr.join("") };
 };
 
-/** The message of a failed run, without the frame around it. */
+/** The message of a failed run, without wrangler's frame around it. */
 export function reasonOf({ stdout, stderr }: WranglerResult): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors of a terminal
   const plain = (stderr.trim() || stdout.trim()).replaceAll(/\u001b\[[0-9;]*m/g, "");

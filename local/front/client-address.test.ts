@@ -15,7 +15,7 @@ it.each([
   ["127.0.0.1", undefined, "127.0.0.1"],
   ["127.0.0.1", "unknown", "127.0.0.1"],
   ["127.0.0.1", "10.0.0.2", "10.0.0.2"],
-])("of a connection from %s with X-Forwarded-For %s the client is %s", (peer, header, client) => {
+])("finds for a connection from %s with X-Forwarded-For %s the client %s", (peer, header, client) => {
   expect(clientAddress(peer, header, trusted)).toBe(client);
 });
 

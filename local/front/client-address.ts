@@ -1,11 +1,11 @@
-// The address of the client of a request, also behind proxies that the operator trusts.
+// The address of a request's client, also behind proxies that the operator trusts.
 import { BlockList, isIP } from "node:net";
 
 /** Addresses and networks in CIDR notation, such as `127.0.0.1` and `10.0.0.0/8`. */
 export class TrustedProxies {
   readonly #list = new BlockList();
 
-  /** Throws a message for people that names what is not an address or a network. */
+  /** Throws a message for people that names an invalid address or network. */
   constructor(proxies: readonly string[]) {
     for (const text of proxies) {
       const [address = "", bits, ...rest] = text.split("/");
@@ -28,8 +28,8 @@ export class TrustedProxies {
 }
 
 /**
- * The address of whoever sent the request to the first trusted proxy: that of the connection, or the last one in
- * X-Forwarded-For that is not a trusted proxy's. What stands before it was written by the client.
+ * The address of the client that sent the request to the first trusted proxy. This is the connection's address, or the
+ * last address in X-Forwarded-For that is not a trusted proxy. The client may have written any address before it.
  */
 export function clientAddress(peer: string, forwardedFor: string | undefined, trusted: TrustedProxies): string {
   let address = plain(peer);
@@ -42,7 +42,7 @@ export function clientAddress(peer: string, forwardedFor: string | undefined, tr
   return address;
 }
 
-/** A socket for both families gives IPv4 addresses as mapped ones; some proxies add ports. */
+/** A socket for both families has IPv4 addresses in mapped form, and some proxies add ports. */
 const plain = (address: string): string =>
   address
     .replace(/^::ffff:(?=\d+\.)/i, "")

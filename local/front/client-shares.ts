@@ -1,12 +1,13 @@
-// Places for requests to the Worker, shared by clients: a client that takes its share waits for itself only.
+// Places for requests to the Worker, shared by clients. A client that has used up its share waits without delaying
+// others.
 
 export type ShareLimits = {
   readonly total: number;
-  /** For each network of clients (client-network.ts). */
+  /** Places for each network of clients (client-network.ts). */
   readonly perClient: number;
 };
 
-/** Requests of one client that may wait for its places. */
+/** The most waiting requests of a client. */
 const MAX_WAITING = 1000;
 
 type Waiting = { readonly end: (isAdmitted: boolean) => void; readonly signal: AbortSignal };
@@ -14,7 +15,7 @@ type Waiting = { readonly end: (isAdmitted: boolean) => void; readonly signal: A
 export class ClientShares {
   readonly #limits: ShareLimits;
   readonly #held = new Map<string, number>();
-  /** The clients that wait; the one that was admitted last is at the end. */
+  /** Waiting requests by client. The client that was admitted last is at the end. */
   readonly #waiting = new Map<string, Waiting[]>();
   #total = 0;
 
@@ -22,7 +23,7 @@ export class ClientShares {
     this.#limits = limits;
   }
 
-  /** Takes a place if there is one now. */
+  /** Takes a place if a place is free. */
   tryEnter(client: string): boolean {
     if (!this.#hasPlace(client)) return false;
     this.#total += 1;
@@ -30,7 +31,7 @@ export class ClientShares {
     return true;
   }
 
-  /** Waits for a place; false if too many requests of the client wait, or after `signal` was aborted. */
+  /** Waits for a place. Returns false if too many requests of the client wait, or after `signal` was aborted. */
   async enter(client: string, signal: AbortSignal): Promise<boolean> {
     const waiting = this.#waiting.get(client) ?? [];
     if (waiting.length === 0 && this.tryEnter(client)) return true;
@@ -55,7 +56,7 @@ export class ClientShares {
     return this.#total < this.#limits.total && (this.#held.get(client) ?? 0) < this.#limits.perClient;
   }
 
-  /** Admits a request of the client whose turn it is among those with a place left in their shares. */
+  /** Admits a request of the first waiting client that has a place left in its share. */
   #admitNext(): void {
     for (const [client, waiting] of this.#waiting) {
       if (!this.#hasPlace(client)) continue;

@@ -1,9 +1,9 @@
-// The order of the requests of each connection: Node's server emits pipelined requests at once, and keeps the responses
-// to later ones in memory until their turn (RFC 9112 §9.3.2).
+// The order of the requests of each connection. Node's server emits pipelined requests at once, and buffers later
+// responses until their turn (RFC 9112 §9.3.2).
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Requests of a connection that may wait for the response before. Browsers and proxies do not pipeline. */
+/** The most requests of a connection that may wait for earlier responses. Browsers and proxies do not pipeline. */
 const MAX_WAITING = 32;
 
 export class ConnectionTurns {
@@ -15,7 +15,7 @@ export class ConnectionTurns {
     return (this.#unanswered.get(socket) ?? 0) > 0;
   }
 
-  /** Calls `respond` when the responses before are written. A connection with too many requests is closed. */
+  /** Calls `respond` after the earlier responses have been written. Closes a connection with too many requests. */
   take(socket: Duplex, response: ServerResponse, respond: () => Promise<void>): void {
     const unanswered = this.#unanswered.get(socket) ?? 0;
     if (unanswered > MAX_WAITING) return void socket.destroy();

@@ -43,14 +43,14 @@ export const errorResponses = {
   },
 } as const satisfies Record<string, ErrorResponse>;
 
-/** Nothing listens at the Worker's port, or this process closes its connections. */
+/** Nothing listens on the Worker's port, or this process closes its connections. */
 const NOT_RUNNING = new Set(["ECONNREFUSED", "UND_ERR_DESTROYED", "UND_ERR_CLOSED", "UND_ERR_CONNECT_TIMEOUT"]);
 
 /** The code of a failed request to the Worker, for the log: an errno, or a code of undici. */
 export const causeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);
 
-/** The response to a client whose request could not be sent to the Worker, or got no response. */
+/** The response to a client if its request could not be sent to the Worker, or got no response. */
 export function responseToFailure(error: unknown): ErrorResponse {
   if (error instanceof errors.InvalidArgumentError || error instanceof errors.RequestContentLengthMismatchError)
     return errorResponses.notHttp;

@@ -1,4 +1,4 @@
-// Forwards WebSocket handshakes; once the Worker accepts one, the two connections are joined.
+// Forwards WebSocket handshakes. When the Worker accepts a handshake, the two connections are joined.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "#shared/log.ts";
@@ -12,7 +12,7 @@ export type Upgrade = {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** The client's address, and who has the share that the handshake uses. */
+  /** The client's address, and the owner of the share for this handshake. */
   readonly client: string;
   readonly network: string;
 };
@@ -38,12 +38,12 @@ export async function upgrade(given: Upgrade, { upstream, requests, log }: Deps)
     log.warn("handshake with the Worker failed", { cause: causeOf(error) });
     sendErrorOnSocket(socket, responseToFailure(error));
   } finally {
-    // Sockets that the Worker accepted are of nodes, and their hub limits them.
+    // The Worker accepts sockets of nodes only, and their hub limits them.
     requests.leave(network);
   }
 }
 
-/** Sends a handshake; resolves when the connections are joined, or when the Worker has declined. */
+/** Sends a handshake. Resolves after the connections are joined, or after the Worker has declined. */
 function handshake(
   { request, socket, head }: Upgrade,
   origin: string,
@@ -60,7 +60,7 @@ function handshake(
   });
   forwarded.on("error", reject);
   forwarded.on("response", (response) => {
-    // The Worker declined: its response is forwarded, and the connection is closed.
+    // The Worker declined: forwards its response and closes the connection.
     socket.write(formatResponseHead(response, { close: true }));
     response.pipe(socket);
     response.once("close", resolve);
@@ -77,7 +77,7 @@ function handshake(
   return promise;
 }
 
-/** Pipes `from` into `to`; when either closes, the other is closed. */
+/** Pipes `from` into `to`. When either closes, the other is closed. */
 function join(from: Duplex, to: Duplex): void {
   from.pipe(to);
   from.on("error", () => to.destroy());

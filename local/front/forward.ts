@@ -16,7 +16,7 @@ export type Upstream = {
 };
 
 export type Shares = {
-  /** Requests without a response so far, and responses that end. */
+  /** Requests that have no response yet, and responses of finite length. */
   readonly requests: ClientShares;
   /** Responses that are event streams. */
   readonly streams: ClientShares;
@@ -24,7 +24,9 @@ export type Shares = {
 
 /** workerd closes connections that are idle for 5 s (kj, HttpServerSettings.pipelineTimeout). */
 const IDLE_MS = 3000;
-/** How long the front reads the rest of a body after an early response, so that its sender can read the response. */
+/**
+ * The front reads the rest of a body for this time after an early response, so that its sender can read the response.
+ */
 const LINGER_MS = 1000;
 /** Methods that may be repeated (RFC 9110 §9.2.2). */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
@@ -32,8 +34,8 @@ const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 export class Forwarder {
   readonly #kept: Pool;
   /**
-   * Each request has a connection of its own: workerd may close a kept one while a request is on its way, and then
-   * nobody knows whether that request was carried out.
+   * A connection for each request. workerd may close a kept connection while a request is on its way; then it is
+   * unknown whether the request was carried out.
    */
   readonly #fresh: Pool;
   readonly #secret: string;
@@ -41,7 +43,7 @@ export class Forwarder {
   readonly #log: Logger;
 
   constructor({ origin, secret }: Upstream, shares: Shares, log: Logger) {
-    // Event streams and large uploads take as long as they take.
+    // No time limits for event streams and large uploads.
     const options = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, headersTimeout: 0, bodyTimeout: 0 };
     this.#kept = new Pool(origin, options);
     this.#fresh = new Pool(origin, options);
@@ -50,7 +52,7 @@ export class Forwarder {
     this.#log = log;
   }
 
-  /** Responds to a request; `client` is its address, `network` is who has the share that it uses. */
+  /** Responds to a request. `client`: its address; `network`: the owner of the share for this request. */
   async forward(
     request: IncomingMessage,
     response: ServerResponse,
@@ -92,7 +94,7 @@ export class Forwarder {
     await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
   }
 
-  /** Sends a request that may be repeated once more if a kept connection fails. */
+  /** Sends a request. If a kept connection fails, sends a repeatable request once more. */
   async #send(options: Dispatcher.RequestOptions & { signal: AbortSignal }): Promise<Dispatcher.ResponseData> {
     const alone = { ...options, reset: true };
     if (options.body !== null || !IDEMPOTENT.has(options.method)) return this.#fresh.request(alone);
@@ -110,7 +112,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // The next request on this connection cannot be found before the end of this body.
+  // The next request on this connection starts after this body, whose end is unknown.
   if (!request.complete) response.shouldKeepAlive = false;
   response.writeHead(answer.statusCode, responseHeaders(answer.headers));
   response.flushHeaders();

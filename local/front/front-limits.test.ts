@@ -7,7 +7,7 @@ import { connectTo, frontOf } from "./testing/front.ts";
 const BEHIND_PROXY = { trustedProxies: ["127.0.0.1"] };
 const LARGE = Buffer.alloc(8_000_000, "x");
 
-/** A service with health, a large file, event streams, and requests that end when the test wants. */
+/** A service with health, a large file, event streams, and requests that end when the test decides. */
 function service() {
   const seen: string[] = [];
   const streams = new Set<unknown>();
@@ -27,7 +27,7 @@ function service() {
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-/** Requests a path as the client with this address; the body of an event stream stays open. */
+/** Requests a path as the client with this address. The body of an event stream stays open. */
 async function requestAs(port: number, address: string, path: string): Promise<IncomingMessage> {
   const sent = ask({ port, host: "127.0.0.1", path, agent: false, headers: { "x-forwarded-for": address } });
   sent.on("error", () => {});
@@ -40,7 +40,7 @@ const statusAs = async (port: number, address: string, path: string): Promise<nu
   return response.statusCode;
 };
 
-it("serves others while a connection pipelines requests and reads no response", async () => {
+it("serves other connections while a connection pipelines requests and reads no response", async () => {
   const { listener, seen } = service();
   const { port } = await frontOf(listener, { requests: { total: 4, perClient: 4 } });
   const attacker = connectTo(port).pause();
@@ -56,7 +56,7 @@ it("responds to pipelined requests one after another, and closes a connection wi
   const socket = connectTo(port);
   socket.write(get("/held") + get("/b") + get("/c").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
   await vi.waitFor(() => expect(held.length).toBe(1));
-  // Another connection is answered first, so that a request that did not wait would be seen.
+  // Another connection gets its response first, so that the test would notice a request that did not wait.
   expect(await statusAs(port, "203.0.113.7", "/v2/health")).toBe(200);
   expect(seen).toEqual(["/held", "/v2/health"]);
   held[0]?.();
@@ -86,7 +86,7 @@ it("ends a response whose client reads nothing for a while", async () => {
   await vi.waitFor(() => expect(streams.size).toBe(0));
 });
 
-it("waits for a response of the Worker that takes longer than a client may read nothing", async () => {
+it("waits for a slow response of the Worker for longer than a client may read nothing", async () => {
   const { listener, held } = service();
   const { port } = await frontOf(listener, { stallMs: 50 });
   const response = requestAs(port, "203.0.113.7", "/held");
@@ -95,19 +95,19 @@ it("waits for a response of the Worker that takes longer than a client may read 
   expect((await response).statusCode).toBe(200);
 });
 
-it("keeps a WebSocket whose ends are silent for longer than a client may read nothing", async () => {
+it("keeps a silent WebSocket for longer than a client may read nothing", async () => {
   const { port, origin, backend } = await frontOf(() => {}, { stallMs: 50 });
   new WebSocketServer({ server: backend }).on("connection", (socket) => socket.on("message", () => socket.send("hi")));
   const socket = new WebSocket(origin.replace("http", "ws"));
   await once(socket, "open");
-  // A connection without a request ends meanwhile.
+  // A connection without a request ends in the meantime.
   await once(connectTo(port).resume(), "close");
   socket.send("hello");
   expect(String((await once(socket, "message"))[0])).toBe("hi");
   socket.terminate();
 });
 
-it("lets the requests of a client beyond its share wait, and those of others not", async () => {
+it("delays only the requests of a client that exceeds its share", async () => {
   const { listener, seen, held } = service();
   const { port } = await frontOf(listener, { ...BEHIND_PROXY, requests: { total: 4, perClient: 2 } });
   const own = Array.from({ length: 5 }, () => statusAs(port, "2001:db8::1", "/held"));
@@ -123,7 +123,7 @@ it("lets the requests of a client beyond its share wait, and those of others not
   expect(await Promise.all([...own, same])).toEqual([200, 200, 200, 200, 200, 200]);
 });
 
-it("keeps event streams apart from requests, and gives each client a share of them", async () => {
+it("counts event streams apart from requests, and gives each client a share of them", async () => {
   const { listener, streams } = service();
   const limits = { requests: { total: 2, perClient: 2 }, streams: { total: 5, perClient: 4 } };
   const { port } = await frontOf(listener, { ...BEHIND_PROXY, ...limits });

@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
 import { frontOf } from "./testing/front.ts";
 
-/** Sends `text` on a new connection; returns all that it receives until the connection is closed. */
+/** Sends `text` on a new connection. Returns all data that arrives until the connection is closed. */
 async function exchange(port: number, text: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   let received = "";
@@ -35,7 +35,7 @@ it("forwards requests with the client's real address, and bodies of any size", a
   expect(seen.headers).not.toHaveProperty("mf-original-url");
 });
 
-it("refuses requests without a User-Agent as Cloudflare's Browser Integrity Check does", async () => {
+it("rejects requests without a User-Agent as Cloudflare's Browser Integrity Check does", async () => {
   const { port } = await frontOf(echo, { isEdge: true });
   const socket = "Connection: upgrade\r\nUpgrade: websocket\r\n";
   for (const more of ["", socket]) {
@@ -46,7 +46,7 @@ it("refuses requests without a User-Agent as Cloudflare's Browser Integrity Chec
   expect(await exchange(port, named)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it("takes the client's address from a trusted proxy's header only", async () => {
+it("takes the client's address only from a trusted proxy's header", async () => {
   const headers = { "x-forwarded-for": "9.9.9.9, 203.0.113.7" };
   const { origin } = await frontOf(echo);
   const seen = async (url: string) =>
@@ -146,7 +146,7 @@ it("responds 503 as the API does while the Worker is not running", async () => {
   expect(logged.map((line) => JSON.parse(line).cause)).toEqual(["ECONNREFUSED"]);
 });
 
-/** Ends connections without a response: those that it had a request on before, or all of them. */
+/** Ends connections without a response: all connections, or only connections that already had a request. */
 const breaking = (isBroken: (requestsBefore: number) => boolean, seen: string[]): RequestListener => {
   const counts = new WeakMap<object, number>();
   return (request, response) => {
@@ -158,7 +158,7 @@ const breaking = (isBroken: (requestsBefore: number) => boolean, seen: string[])
   };
 };
 
-it("survives connections that the Worker closes while they are kept", async () => {
+it("handles kept connections that the Worker closes", async () => {
   const seen: string[] = [];
   const { origin, logged } = await frontOf(breaking((before) => before > 0, seen));
   const statuses: number[] = [];
@@ -174,7 +174,7 @@ it.each([
   ["GET", 2],
   ["POST", 1],
 ])(
-  "sends a %s without a response %d times, then reports that its outcome is not known, and logs why",
+  "sends a %s without a response %d times, then reports an unknown outcome, and logs the reason",
   async (method, times) => {
     const seen: string[] = [];
     const { origin, logged } = await frontOf(breaking(() => true, seen));

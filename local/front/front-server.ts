@@ -1,5 +1,5 @@
 // The server on the stack's port, through which all requests reach the local Worker. Miniflare listens behind it on
-// ports that change with each start, and the Worker rejects requests without the secret of this process.
+// ports that change with each start. The Worker rejects requests without the secret of this process.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "#shared/log.ts";
@@ -21,11 +21,11 @@ export type FrontOptions = {
   /** Addresses and networks of proxies before this server; none by default. */
   readonly trustedProxies?: readonly string[];
   readonly log: Logger;
-  /** Requests at a time: 512, 64 of one client. */
+  /** The most concurrent requests: 512, and 64 for each client. */
   readonly requests?: ShareLimits;
-  /** Event streams at a time: 2048, 256 of one client. */
+  /** The most concurrent event streams: 2048, and 256 for each client. */
   readonly streams?: ShareLimits;
-  /** How long a client may read nothing of what is written to it, in ms: 60 s. */
+  /** The longest time for which a client may read nothing while data waits, in ms: 60 s. */
   readonly stallMs?: number;
   /** True if requests must pass Cloudflare's Browser Integrity Check. */
   readonly isEdge?: boolean;
@@ -35,7 +35,7 @@ const REQUESTS = { total: 512, perClient: 64 };
 const STREAMS = { total: 2048, perClient: 256 };
 const STALL_MS = 60_000;
 
-/** Rejects when the port is taken. */
+/** Rejects if the port is taken. */
 export async function startFront(
   { port, host = "127.0.0.1", trustedProxies = [], log, isEdge = false, ...limits }: FrontOptions,
   upstream: Upstream,
@@ -51,7 +51,7 @@ export async function startFront(
     return turns.take(request.socket, response, () => forwarder.forward(request, response, clientOf(request, trusted)));
   });
   server.on("upgrade", (request, socket, head) => {
-    // Responses to requests before it would be written into the WebSocket.
+    // Responses to earlier requests would be written into the WebSocket.
     if (turns.isBusy(socket)) return socket.destroy();
     if (isEdge && !isNamed(request)) return refuseOnSocket(socket);
     request.socket.setTimeout(stallMs, () => endIfStalled(socket));
@@ -69,7 +69,7 @@ export async function startFront(
         error.code === "HPE_HEADER_OVERFLOW" ? errorResponses.largeHead : errorResponses.notHttp,
       );
   });
-  // Without a listener Node closes each connection that is silent for so long, also while the Worker works.
+  // Without a listener, Node closes each connection that is silent for this time, even while the Worker works.
   server.setTimeout(stallMs, (socket) => (turns.isBusy(socket) ? endIfStalled(socket) : socket.destroy()));
   server.once("close", () => void forwarder.close());
   await new Promise<void>((resolve, reject) => {
@@ -79,7 +79,7 @@ export async function startFront(
   return server;
 }
 
-/** Ends a connection whose time-out has passed while bytes wait to be read by the client. */
+/** Ends a connection that has timed out while unread data waits for the client. */
 function endIfStalled(socket: Duplex): void {
   if (socket.writableLength > 0) socket.destroy();
 }

@@ -1,4 +1,4 @@
-// Browser Integrity Check, which Cloudflare has before the hosts of a zone unless its owner switches it off.
+// Browser Integrity Check: Cloudflare runs it for the hosts of a zone unless its owner switches it off.
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
@@ -11,7 +11,7 @@ const HEADERS = {
   connection: "close",
 };
 
-/** True if a request passes the check: it names its program. */
+/** True if a request names its program, and so passes the check. */
 export const isNamed = ({ headers }: { headers: { readonly "user-agent"?: string | undefined } }): boolean =>
   Boolean(headers["user-agent"]);
 

@@ -1,5 +1,5 @@
-// Which headers of a request are forwarded to the Worker, and which requests are rejected because two HTTP parsers may
-// read them differently.
+// Headers that are forwarded to the Worker, and requests that are rejected because two HTTP parsers may read them
+// differently.
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
 
@@ -8,7 +8,10 @@ import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeader
  */
 export const FRONT_HEADER = "copra-front";
 
-/** Headers that may appear once: of two, servers take the first, the last or both (RFC 9110 §5.3). */
+/**
+ * Headers that may appear only once. If a header appears twice, servers take the first, the last or both (RFC 9110
+ * §5.3).
+ */
 const SINGLE = new Set([
   "authorization",
   "content-length",
@@ -20,7 +23,7 @@ const SINGLE = new Set([
   "transfer-encoding",
 ]);
 
-/** Headers about one connection, not the request (RFC 9110 §7.6.1). The front server itself handles `expect`. */
+/** Headers about a connection, not about the request (RFC 9110 §7.6.1). The front server itself handles `expect`. */
 const HOP_BY_HOP = new Set([
   "connection",
   "expect",
@@ -38,13 +41,13 @@ const HOP_BY_HOP = new Set([
 const RESERVED = /^(?:cf|mf)-|^copra-front$/;
 
 export type Head = {
-  /** The request target as it was received. */
+  /** The request target as the client sent it. */
   readonly target: string;
   /** Alternating names and values, as in `rawHeaders` of Node's http. */
   readonly rawHeaders: readonly string[];
 };
 
-/** Why the request is rejected, in one sentence; null when it is valid. */
+/** The reason to reject the request, in a sentence; null if the request is valid. */
 export function requestHeadError({ target, rawHeaders }: Head): string | null {
   if (!target.startsWith("/")) return "The request's target must be a path";
   const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
@@ -68,11 +71,11 @@ export function forwardedHeaders({ rawHeaders }: Head, clientAddress: string, se
   return [...kept.flat(), "cf-connecting-ip", clientAddress, FRONT_HEADER, secret];
 }
 
-/** A response's headers without those of the connection to the Worker. */
+/** A response's headers, without the headers of the connection to the Worker. */
 export const responseHeaders = (headers: IncomingHttpHeaders): OutgoingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 
-/** The head of a response as text; with `close` it is the last response of the connection. */
+/** The head of a response as text. With `close`, it is the last response of the connection. */
 export function formatResponseHead(
   { statusCode = 502, rawHeaders }: Pick<IncomingMessage, "statusCode" | "rawHeaders">,
   { close }: { close: boolean },

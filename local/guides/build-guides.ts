@@ -17,14 +17,14 @@ export type GuideIndex = readonly {
 type Documents = (index: GuideIndex, bodies: Readonly<Record<string, string>>) => Promise<Record<string, string>>;
 
 /**
- * Writes `guides/` below a folder, which the Worker serves as assets, unless it is of the present pages. Several
- * processes may do so at the same time. Where docs/ is absent, what is there stays as it is.
+ * Writes `guides/` below a folder, which the Worker serves as assets. Files that are current stay. Several processes
+ * may do so at the same time. If docs/ is missing, existing files stay as they are.
  */
 export async function buildGuides(folder: string): Promise<void> {
   if (!(await exists(join(ROOT, "docs", "self-hosting.md")))) return;
   const guides = await renderAll();
   const index = indexOf(guides.map(({ guide }) => guide));
-  // Loaded at run time: it is the Worker's, whose types are not those of Node, and absent where all comes built.
+  // Loaded at run time: the Worker's types differ from Node's, and the file is missing where everything comes built.
   const worker = new URL("../../worker/http/docs/documents.ts", import.meta.url).href;
   const { documents }: { documents: Documents } = await import(worker);
   const files = {
@@ -42,7 +42,7 @@ export async function buildGuides(folder: string): Promise<void> {
   ]);
 }
 
-/** Writes a file unless it is the same. */
+/** Writes a file if its content changes. */
 async function update(path: string, content: Buffer): Promise<void> {
   if ((await readFile(path).catch(() => null))?.equals(content)) return;
   await mkdir(dirname(path), { recursive: true });

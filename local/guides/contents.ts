@@ -2,7 +2,7 @@
 
 export type GuideGroup = { readonly title: string; readonly pages: readonly string[] };
 
-/** Paths below docs/ without `.md`; they are those below /docs of a running service, too. */
+/** Paths below docs/ without `.md`, and also below /docs of a running service. */
 export const CONTENTS: readonly GuideGroup[] = [
   { title: "Start", pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "dashboard"] },
   {

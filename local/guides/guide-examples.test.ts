@@ -1,4 +1,5 @@
-// Pages of docs/ against the code: recipes are valid requests, formats exist, and troubleshooting has all error codes.
+// Compares the pages of docs/ with the code: recipes are valid requests, formats exist, and troubleshooting has all
+// error codes.
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, it } from "vitest";
@@ -26,19 +27,19 @@ const REST = {
   notification: { type: "http", url: "https://example.com/hook" },
 };
 
-it.each(RECIPES)("the recipe %s is valid", (_title, text) => {
+it.each(RECIPES)("the recipe %s is a valid request", (_title, text) => {
   const recipe = JSON.parse(text);
   const body = "outputs" in recipe ? { ...REST, ...recipe } : { ...REST, outputs: recipe };
   const result = parseJobRequest(body, "none");
   expect(result.ok ? "" : result.error.message).toBe("");
 });
 
-it("recipes are found", () => expect(RECIPES.length).toBeGreaterThan(6));
+it("finds the recipes of the documentation", () => expect(RECIPES.length).toBeGreaterThan(6));
 
 const PAGES = ["README.md", "client/README.md", ...globSync("docs/{,migrating/}*.md", { cwd: ROOT })];
 const read = (page: string): string => readFileSync(join(ROOT, page), "utf8");
 
-it("formats in the text of all pages are valid", () => {
+it("uses only valid formats in the text of all pages", () => {
   const formats = PAGES.flatMap((page) =>
     [...read(page).matchAll(/`(([a-z0-9_]+):[^`\s…<>{}"]*)`/g)].flatMap(([, format = "", container = ""]) =>
       // Keys such as `mp4:720p:1` are formats with an index.
@@ -49,7 +50,7 @@ it("formats in the text of all pages are valid", () => {
   expect(formats.filter(({ parsed }) => !parsed.ok)).toEqual([]);
 });
 
-it("links lead from the README to every page", () => {
+it("reaches every page by links from the README", () => {
   const reached = new Set<string>();
   const follow = (page: string): void => {
     if (reached.has(page)) return;
@@ -63,7 +64,7 @@ it("links lead from the README to every page", () => {
   expect(PAGES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-it("troubleshooting has all error codes", () => {
+it("explains all error codes on the page about troubleshooting", () => {
   const page = readFileSync(join(ROOT, "docs", "troubleshooting.md"), "utf8");
   expect(Object.keys(ERRORS).filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
 });

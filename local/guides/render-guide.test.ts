@@ -18,11 +18,11 @@ describe("links of a guide", () => {
     ["nodes", "decisions/0010-ffmpeg-in-a-sandbox.md", null],
     ["nodes", "../README.md", null],
     ["nodes", "javascript:alert(1)", null],
-  ])("on %s to %s lead to %s", (page, href, target) => expect(linkTarget(page, href, KNOWN)).toBe(target));
+  ])("a link on %s to %s leads to %s", (page, href, target) => expect(linkTarget(page, href, KNOWN)).toBe(target));
 });
 
 describe("a guide", () => {
-  it("has its title and its first paragraph as text, and passes on no HTML", () => {
+  it("renders the title and the first paragraph as text, and passes on no HTML", () => {
     const text =
       "# Encoder `nodes`\n\nA [node](fleet.md) is\none process.\n\n<script>x</script>\n\n| a | |\n| --- | --- |\n| `<b>` | |\n";
     const guide = renderGuide("nodes", text, KNOWN);
@@ -31,16 +31,16 @@ describe("a guide", () => {
     expect(guide.body).toContain('<th scope="col">a</th><td></td>');
   });
 
-  it.each(["Docker Compose", "What it does, and why", "`/v2/jobs`"])("has an anchor for %s", (heading) => {
+  it.each(["Docker Compose", "What it does, and why", "`/v2/jobs`"])("gives the heading %s an anchor", (heading) => {
     const id = idOf(heading.replaceAll("`", ""));
     expect(renderGuide("nodes", `# X\n\n## ${heading}\n`, KNOWN).body).toContain(`<h2 id="${id}">`);
   });
 });
 
-/** Pages for those who change the code, and generated ones. */
+/** Pages for developers of the code, and generated pages. */
 const NOT_GUIDES = new Set(["contract"]);
 
-it("every page of docs/ is in the contents, once", () => {
+it("lists every page of docs/ once in the contents", () => {
   const pagesOf = (folder: string): string[] =>
     readdirSync(join(ROOT, "docs", folder))
       .filter((name) => name.endsWith(".md"))
@@ -49,7 +49,7 @@ it("every page of docs/ is in the contents, once", () => {
   expect(PAGES.toSorted()).toEqual(pages.toSorted());
 });
 
-it.each(PAGES)("links of %s lead to headings that there are", (page) => {
+it.each(PAGES)("links of %s lead to existing headings", (page) => {
   const read = (name: string): string => readFileSync(join(ROOT, "docs", `${name}.md`), "utf8");
   const { body, summary } = renderGuide(page, read(page), KNOWN);
   expect(summary).not.toBe("");

@@ -1,4 +1,5 @@
-// A page of docs/ as HTML for /docs. Links lead to other guides; those to files of the repository become their names.
+// Renders a page of docs/ as HTML for /docs. Links lead to other guides; a link to a file of the repository becomes its
+// name.
 import { posix } from "node:path";
 import { Marked, type Tokens } from "marked";
 
@@ -15,7 +16,7 @@ export type Guide = {
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** The id of a heading, as forges have them: lower case, without punctuation, with `-` for spaces. */
+/** The id of a heading as on forges: lower case, without punctuation, with `-` for spaces. */
 export const idOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -24,7 +25,7 @@ export const idOf = (heading: string): string =>
 
 const plain = (markdown: string): string => markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[`*]/g, "");
 
-/** `pages` are all guides, to which links may lead. Throws when the page has no title. */
+/** `pages`: all guides that links may lead to. Throws if the page has no title. */
 export function renderGuide(page: string, markdown: string, pages: ReadonlySet<string>): Guide {
   const title = /^# (.+)$/m.exec(markdown)?.[1];
   if (title === undefined) throw new Error(`docs/${page}.md has no title`);
@@ -69,13 +70,13 @@ export function renderGuide(page: string, markdown: string, pages: ReadonlySet<s
 
 const IMAGE = /^[\w-]+\/([\w-]+\.(?:png|webp|svg))$/;
 
-/** The address of an image in the running service; null for images elsewhere. */
+/** The URL of an image in the running service; null for images elsewhere. */
 function imageAddress(href: string): string | null {
   const file = IMAGE.exec(href)?.[1];
   return file === undefined ? null : `/guides/${file}`;
 }
 
-/** An image with another one for dark pages, the only HTML in pages; null for other HTML. */
+/** An image with a variant for dark pages, which is the only HTML in pages; null for other HTML. */
 function darkAndLight(text: string): string | null {
   const [, dark = "", alt = "", light = ""] =
     /^\s*<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img alt="([^"<>]+)" src="([^"]+)">\s*<\/picture>\s*$/.exec(
@@ -87,13 +88,13 @@ function darkAndLight(text: string): string | null {
   return `<picture>${source}<img alt="${alt}" src="${address}"></picture>\n`;
 }
 
-/** The images that a page shows, as paths below docs/. */
+/** The images in a page, as paths below docs/. */
 export const imagesOf = (markdown: string): string[] =>
   [...markdown.matchAll(/(?:\]\(|src="|srcset=")([^")]+)/g)].flatMap(([, path = ""]) =>
     IMAGE.test(path) ? [path] : [],
   );
 
-/** Where a link of a page leads in the running service; null: to a file of the repository. */
+/** The target of a link in the running service; null for a file of the repository. */
 export function linkTarget(page: string, href: string, pages: ReadonlySet<string>): string | null {
   if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
   const [path = "", fragment] = href.split("#");

@@ -1,4 +1,4 @@
-// Runs the samples of docs/verify-webhooks.md where their language is installed.
+// Runs the samples of docs/verify-webhooks.md whose language is installed.
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,9 @@ type Runtime = {
   readonly language: string;
   readonly command: readonly string[];
   readonly file: string;
-  /** Around the sample: reads headers, body and secret from the arguments, prints `true` or `false`. */
+  /**
+   * A program around the sample. It reads headers, body and secret from the arguments, and prints `true` or `false`.
+   */
   readonly program: (sample: string) => string;
 };
 
@@ -113,14 +115,14 @@ describe.each(RUNTIMES.filter(({ command }) => isInstalled(command)))("the sampl
   const accepts = (sent: number, signature: string, body = BODY): string => {
     const [program = "", ...options] = runtime.command;
     const argv = [...options, join(folder, runtime.file), ID, String(sent), signature, body, SECRET];
-    // Go needs a folder for what it compiles.
+    // Go needs a folder for compiled files.
     return execFileSync(program, argv, {
       encoding: "utf8",
       env: { ...process.env, GOCACHE: join(tmpdir(), "copra-go"), GO111MODULE: "off" },
     }).trim();
   };
 
-  it("accepts what is signed, and refuses another body, secret or time", () => {
+  it("accepts a signed webhook, and rejects another body, secret or time", () => {
     const now = Math.floor(Date.now() / 1000);
     const other = `whsec_${Buffer.from("another one").toString("base64")}`;
     expect(accepts(now, signatureAt(now))).toBe("true");

@@ -8,13 +8,15 @@ export const BUCKET = "copra";
 export const SCRATCH_BUCKET = "copra-scratch";
 export const S3_REGION = "us-east-1";
 
-/** Absolute path of the repository, or of the npm package, whose programs are in the same places. */
+/** Absolute path of the repository or of the npm package, which has the programs in the same places. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** How people call the command line here. */
+/** The command line as people call it here. */
 export const COPRA_COMMAND = existsSync(join(ROOT, "package-lock.json")) ? "npm run copra --" : "npx copra";
 
-/** The file of a program, which is named by its source, such as local/serve/serve.ts. The package has it bundled. */
+/**
+ * The file of a program. `source` is its TypeScript file, such as local/serve/serve.ts; the package has a bundle of it.
+ */
 export function programFile(source: string): string {
   const file = join(ROOT, source);
   return existsSync(file) ? file : file.replace(/\.ts$/, ".mjs");

@@ -11,7 +11,7 @@ export function writePrivateJson(path: string, value: unknown): void {
   replaceFile(path, `${JSON.stringify(value, null, 2)}\n`, 0o600);
 }
 
-/** The parsed file; null when there is none. Throws a message for people when it does not match the schema. */
+/** The parsed file; null if there is none. Throws a message for people if it does not match the schema. */
 export function readPrivateJson<Value>(path: string, schema: z.ZodType<Value>): Value | null {
   const advice = "Move it away and run the command again; a new one is created.";
   return readJson(path, schema, (cause) => new Error(`${path} is damaged. ${advice}`, { cause }));

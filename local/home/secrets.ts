@@ -7,7 +7,7 @@ import { readPrivateJson, writePrivateJson } from "./private-file.ts";
 
 export const Secrets = z.object({
   adminToken: z.string(),
-  /** HMAC key of the stored hashes of API keys: a stolen database alone does not let anyone test guesses. */
+  /** HMAC key of the stored hashes of API keys: nobody can test guesses with a stolen database alone. */
   keyPepper: z.string(),
   /** `<key id>:<base64 of 32 bytes>`: encrypts clients' storage credentials. */
   sealingKeys: z.string(),
@@ -19,7 +19,7 @@ export type Secrets = z.infer<typeof Secrets>;
 
 const fileIn = (home: string): string => join(home, "secrets.json");
 
-/** The secrets of the home folder; generates them when there are none. */
+/** The secrets of the home folder. Generates them if there are none. */
 export function loadSecrets(home: string): Secrets {
   const found = readPrivateJson(fileIn(home), Secrets);
   if (found) return found;

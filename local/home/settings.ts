@@ -34,11 +34,11 @@ export type StackSettings = {
   /** 0 means any free port, also for `s3Port`. */
   readonly port: number;
   readonly s3Port: number;
-  /** How many encoder nodes to run. */
+  /** The number of encoder nodes to run. */
   readonly nodes: number;
-  /** How it is reachable; that of the local system unless given. */
+  /** The URLs and networks of the stack; by default, the local system's. */
   readonly service?: ServiceSettings;
-  /** True if the processes log to standard error; by default to files in the home folder. */
+  /** True if the processes log to standard error. By default they log to files in the home folder. */
   readonly logsToStderr?: boolean;
 };
 

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { LocalStack } from "../../cli/connection/target.ts";
 import { readPrivateJson, writePrivateJson } from "./private-file.ts";
 
-/** With what commands need of it; `api` is the URL of the API, with `/v2`. */
+/** The data that commands need, and more; `api` is the URL of the API, with `/v2`. */
 export const StackFile = LocalStack.extend({
   nodeToken: z.string(),
   /** `s3` is 0 if there is no S3 server. */

@@ -1,5 +1,5 @@
-// Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all that is made of
-// sources, in the places that they have in the repository. Node.js refuses TypeScript below node_modules.
+// Builds the npm package `copra`: command line, service and encoder node as JavaScript, with all generated files, in
+// the same places as in the repository. Node.js rejects TypeScript below node_modules.
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
@@ -11,18 +11,20 @@ import { buildService } from "../control-plane/build-service.ts";
 import { PACKAGED, WorkerDescription } from "../control-plane/service-parts.ts";
 import { ROOT } from "../home/constants.ts";
 
-/** The programs that the command line and `copra serve` start, and a module that these load. */
+/** The programs that the command line and `copra serve` start, and a module that these programs load. */
 const PROGRAMS = [
   ...["local/serve/serve", "local/backup/backup", "local/backup/restore", "local/s3/s3-server"],
   ...["local/control-plane/control-plane", "local/processes/exit-with-parent", "encoder-node/main"],
 ];
-/** Started by the bundled node, beside which they must be (loopback-network.ts and watchdog.ts of encoder-node/). */
+/**
+ * Programs that the bundled node starts. They must be beside it (loopback-network.ts and watchdog.ts of encoder-node/).
+ */
 const BESIDE_NODE = {
   "encoder-node/loopback-listener": "encoder-node/ffmpeg/sandbox/loopback-listener.ts",
   "encoder-node/watchdog-thread": "encoder-node/watchdog/watchdog-thread.ts",
 };
 
-/** Files that are in the package as they are. */
+/** Files that the package contains unchanged. */
 const COPIED = [
   ...["LICENSE", "NOTICE", "THIRD-PARTY-NOTICES.md", "migrations"],
   ...["local/bootstrap.mjs", "local/control-plane/run-workerd.sh"],
@@ -38,9 +40,9 @@ const OPTIONS: BuildOptions = {
   platform: "node",
   target: "node22",
   outExtension: { ".js": ".mjs" },
-  // It starts workerd and loads files beside its own.
+  // It starts workerd, and loads files beside its own.
   external: ["miniflare"],
-  // What bundled CommonJS modules expect.
+  // Variables that bundled CommonJS modules expect.
   banner: {
     js:
       'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url); ' +
@@ -49,7 +51,7 @@ const OPTIONS: BuildOptions = {
   logLevel: "error",
 };
 
-/** Builds the package into a folder, which is replaced. Throws esbuild's error when the sources do not build. */
+/** Builds the package into a folder, and replaces its content. Throws esbuild's error if the sources do not build. */
 async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await buildCli(join(folder, "cli"));
@@ -71,11 +73,11 @@ async function writeService(folder: string): Promise<void> {
   await mkdir(join(folder, "worker"));
   await writeFile(join(folder, PACKAGED.script), script);
   await writeFile(join(folder, PACKAGED.description), JSON.stringify(WorkerDescription.parse(description)));
-  // A folder of its own: that of the repository keeps files of earlier builds.
+  // A separate folder, because the repository's folder keeps files of earlier builds.
   await ensureAssets(join(folder, PACKAGED.assets));
 }
 
-/** The texts of the licenses of libraries that are bundled into the npm package, whose own files are not in it. */
+/** The packages of package-lock.json, for their licenses. */
 const Lock = z.object({
   packages: z.record(
     z.string(),
@@ -89,7 +91,7 @@ const Lock = z.object({
   ),
 });
 
-/** Of all production dependencies, also of those that are not bundled. */
+/** The license texts of all production dependencies, bundled or not. Bundling leaves out the libraries' own files. */
 async function licenseTexts(): Promise<string> {
   const { packages } = Lock.parse(JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8")));
   const shipped = Object.entries(packages).filter(
@@ -104,14 +106,14 @@ async function licenseTexts(): Promise<string> {
   return texts.join("\n");
 }
 
-/** Empty for the few whose package has only the name of its license. */
+/** The license text of a package; empty for the few packages that have only the name of their license. */
 async function textOf(folder: string): Promise<string> {
   const names = (await readdir(folder)).filter((name) => /^(licen[cs]e|copying|notice)\b/i.test(name));
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8").catch(() => "")));
   return texts.join("\n");
 }
 
-/** package.json of the npm package `copra`. */
+/** Versions by package name. */
 const Versions = z.record(z.string(), z.string());
 const Repository = z.object({
   version: z.string(),
@@ -121,10 +123,10 @@ const Repository = z.object({
   optionalDependencies: Versions,
 });
 
-/** Not bundled: it starts workerd, and loads files beside its own. */
+/** Not bundled: miniflare starts workerd, and loads files beside its own. */
 const DEPENDENCIES = ["miniflare"];
 
-/** The package's manifest, of the repository's. */
+/** The manifest of the npm package, from the repository's package.json. */
 function manifestOf(packageJson: unknown) {
   const { version, description, license, dependencies, optionalDependencies } = Repository.parse(packageJson);
   return {
@@ -133,10 +135,10 @@ function manifestOf(packageJson: unknown) {
     description,
     license,
     type: "module",
-    // It is given away as a file: its name at the registry may be somebody else's.
+    // The package is distributed as a file: somebody else may own its name at the registry.
     private: true,
     bin: { copra: "cli/copra.mjs" },
-    // The command line's. Service and nodes need a newer one, which npm brings (optionalDependencies).
+    // For the command line. Service and nodes need a newer version, which npm installs (optionalDependencies).
     engines: { node: ">=20.3" },
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, dependencies[name] ?? ""])),
     optionalDependencies,

@@ -1,5 +1,5 @@
-// Builds both npm packages as they are published, `dist/release/service` and `dist/release/client`, and checks that
-// others can use them. The names are those of `config` in package.json.
+// Builds both npm packages for publication, `dist/release/service` and `dist/release/client`, and checks that others
+// can use them. Their names are in `config` in package.json.
 import { execFile } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ const Manifest = z.looseObject({ name: z.string(), version: z.string() });
 type Manifest = z.infer<typeof Manifest>;
 const Names = z.object({ config: z.object({ service_package: z.string(), client_package: z.string() }) });
 
-/** How the package that is given away as a file is installed (local/package/README.md). */
+/** The install command of a package that is distributed as a file (local/package/README.md). */
 const FROM_FILE = /^npm install \.\/copra-.*\n/m;
 
 const readManifest = async (folder: string): Promise<Manifest> =>
   Manifest.parse(JSON.parse(await readFile(join(folder, "package.json"), "utf8")));
 
 /**
- * Makes the package in a folder publishable under a name. `repository` is its URL, without which npm refuses the
+ * Makes the package in a folder publishable under a name. `repository`: its URL, without which npm rejects the
  * provenance.
  */
 export async function publishable(folder: string, name: string, repository: string | null): Promise<void> {
@@ -39,7 +39,7 @@ export async function publishable(folder: string, name: string, repository: stri
   await writeFile(readme, (await readFile(readme, "utf8")).replace(FROM_FILE, `npm install ${name}\n`));
 }
 
-/** What would keep somebody from using the package in a folder, a sentence each. */
+/** Reasons why others could not use the package in a folder, a sentence each. */
 export async function problemsOf(folder: string): Promise<string[]> {
   const manifest = await readManifest(folder);
   const { messages } = await publint({ pkgDir: folder, level: "warning" });

@@ -29,7 +29,7 @@ function start(program: string): Child {
 }
 const RUNS_ON = "setInterval(() => {}, 1000);";
 
-it("is restarted when it is killed, with a message", async () => {
+it("restarts a killed child, with a message", async () => {
   const { pid, watch } = start(RUNS_ON);
   watch();
   const first = pid();
@@ -38,7 +38,7 @@ it("is restarted when it is killed, with a message", async () => {
   expect(messages).toEqual([expect.stringMatching(/^The program was killed with SIGKILL; restarting it\./)]);
 });
 
-it("finishes its work before a restart, which is no failure", async () => {
+it("lets a child finish its work before a restart, without a message", async () => {
   const program = 'process.on("SIGTERM", () => setTimeout(() => process.exit(0), 200)); console.log("ready");';
   const started = start(RUNS_ON + program);
   started.watch();
@@ -50,7 +50,7 @@ it("finishes its work before a restart, which is no failure", async () => {
   expect(messages).toEqual([]);
 });
 
-it("reports why it exited early, from the end of its log", async () => {
+it("reports the reason of an early exit, from the end of the child's log", async () => {
   const line = JSON.stringify({ level: "error", message: "cannot start", reason: "no ffmpeg" });
   const { exitedEarly } = start(`console.log(${JSON.stringify(line)}); process.exit(3);`);
   expect(await exitedEarly).toMatch(

@@ -1,4 +1,4 @@
-// A child process of the local system, which is restarted when it exits unexpectedly.
+// A child process of the local system. It is restarted when it exits unexpectedly.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -17,8 +17,8 @@ export type ChildPlan = {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Text that the program reads from the file descriptor in this variable: others can read its environment and
-   * arguments.
+   * A text for the program, which reads it from the file descriptor in this variable. Other processes could read its
+   * environment and arguments.
    */
   readonly secret?: { readonly variable: string; readonly text: string };
   /** Null: standard error of this process. */
@@ -30,13 +30,13 @@ export interface Child {
   /** The pid of the newest process, which may have just exited. */
   pid(): number;
   isRunning(): boolean;
-  /** Resolves with a message for people when the process exits before `watch` was called. */
+  /** Resolves with a message for people if the process exits before `watch` is called. */
   readonly exitedEarly: Promise<string>;
-  /** From now on the process is restarted when it exits. */
+  /** Restarts the process from now on when it exits. */
   watch(): void;
-  /** Stops the process as `stop` does and starts a new one, which runs the current files. */
+  /** Stops the process as `stop` does, and starts a new process with the current files. */
   restart(graceMs: number): void;
-  /** Sends SIGTERM; again after `graceMs`, at which an encoder node abandons its tasks; SIGKILL in the end. */
+  /** Sends SIGTERM; again after `graceMs`, when an encoder node abandons its tasks; finally SIGKILL. */
   stop(graceMs: number): Promise<void>;
   /** Sends the second SIGTERM now. */
   terminate(): void;
@@ -45,12 +45,12 @@ export interface Child {
 /** The first file descriptor after the standard streams. */
 const SECRET_FD = 3;
 const RESTART_AFTER_MS = 1000;
-/** Signals that are closer together may reach a process as one. */
+/** Closer signals may reach a process as a single signal. */
 const TWO_SIGNALS_MS = 300;
 /** A node exits within three seconds of its second SIGTERM. */
 const KILL_AFTER_MS = 5000;
 
-/** Starts the child. `changed` is called whenever its pid or state changes; `notify` gets messages for people. */
+/** Starts the child. Calls `changed` whenever its pid or state changes; `notify` gets messages for people. */
 export function startChild(plan: ChildPlan, changed: () => void, notify: (message: string) => void): Child {
   let running: ChildProcess | null = null;
   let pid = 0;
@@ -64,7 +64,7 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
     restarting = false;
     const child = launch(plan);
     running = child;
-    // A program that could not be started has no pid and emits an error event.
+    // A program that failed to start has no pid and emits an error event.
     pid = child.pid ?? pid;
     child.once("error", (error) => exited(child, error.message));
     child.once("exit", (code, signal) =>
@@ -96,7 +96,7 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
       if (running === null) start();
     },
     restart(graceMs) {
-      // A process that is restarting already will run the current files.
+      // A process that is already restarting will run the current files.
       if (running === null || restarting || stopping) return;
       restarting = true;
       void end(running, graceMs);
@@ -112,8 +112,8 @@ export function startChild(plan: ChildPlan, changed: () => void, notify: (messag
 }
 
 /**
- * Has glibc return what is freed to the machine (mallopt(3)). Miniflare frees 200 MB after its start: the control plane
- * holds 170 MB instead of 410. Other C libraries ignore it.
+ * Makes glibc return freed memory to the machine (mallopt(3)). Miniflare frees 200 MB after its start: the control
+ * plane then holds 170 MB instead of 410. Other C libraries ignore it.
  */
 const LEAN = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" };
 
@@ -126,11 +126,11 @@ function launch({ home, script, argv, env, secret, logFile }: ChildPlan): ChildP
       stdio: ["ignore", log, log, ...(secret === undefined ? [] : ["pipe" as const])],
       cwd: ROOT,
       env: { ...LEAN, ...process.env, ...env, ...secretVariable, [PARENT_VARIABLE]: String(process.pid) },
-      // Its own process group: Ctrl-C in the terminal is for the stack, which stops its children in order.
+      // A separate process group: Ctrl-C in the terminal is for the stack, which stops its children in order.
       detached: true,
     });
     const pipe = child.stdio[SECRET_FD];
-    // A process that has exited already does not read it.
+    // A process that has already exited does not read the text.
     if (pipe instanceof Writable) pipe.on("error", () => undefined).end(secret?.text);
     return child;
   } finally {
@@ -159,7 +159,7 @@ function endOfLog(logFile: string | null): string {
   return `The end of ${logFile}:\n${lines.map((line) => `  ${readable(line)}`).join("\n")}`;
 }
 
-/** A log line for people: of a JSON line the level, the message and the reason. */
+/** A log line for people: the level, message and reason of a JSON line. */
 function readable(line: string): string {
   try {
     const { level, message, error, reason } = JSON.parse(line);

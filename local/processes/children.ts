@@ -1,8 +1,8 @@
-// The child processes of a stack, and the record of them in its home folder.
+// The child processes of a stack, and their record in its home folder.
 import { type Child, type ChildPlan, startChild } from "./child.ts";
 import { writeProcessRecord } from "./process-record.ts";
 
-/** The children in the order in which they were started. */
+/** The children in the order of their starts. */
 export class Children {
   readonly home: string;
   readonly #notify: (message: string) => void;
@@ -25,7 +25,7 @@ export class Children {
     return child;
   }
 
-  /** From now on a child that exits is restarted; `allRunning` is called whenever all of them run again. */
+  /** Restarts children from now on when they exit. Calls `allRunning` whenever all of them run again. */
   watch(allRunning: () => void): void {
     this.#allRunning = allRunning;
     for (const child of this.#children) child.watch();

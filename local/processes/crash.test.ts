@@ -1,4 +1,4 @@
-// Processes that crash write one log line with the reason, whatever crashed them.
+// A crashing process writes a log line with the reason, for any kind of crash.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Loaded with --import into the processes of the local system, so that they stop when the stack that started them is
-// gone.
+// Loaded with --import into the processes of the local system, so that they stop after the stack that started them has
+// ended.
 import { whenParentExits } from "./parent.ts";
 
 const SECOND_SIGNAL_MS = 3000;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, it, onTestFinished } from "vitest";
 import { whileFrozen } from "./frozen.ts";
 
-it("freezes a process whose children end meanwhile, and no process that does not exist", async () => {
+it("freezes a process whose children end meanwhile, and rejects a missing process", async () => {
   // Each program of the loop ends at once.
   const busy = spawn("sh", ["-c", "echo ready; while :; do /bin/true; done"]);
   onTestFinished(() => void busy.kill("SIGKILL"));

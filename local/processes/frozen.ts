@@ -2,12 +2,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-/** They go on after this time even if this process was killed meanwhile: nodes wait, and give up after 45 s. */
+/** The processes continue after this time even if this process was killed. Nodes wait, and give up after 45 s. */
 const LONGEST_S = 30;
 
 /**
- * Runs `work`, which must not wait for them, while the processes and their descendants are stopped. Throws when one of
- * `pids` does not exist, or when they were released before the work was done.
+ * Stops the processes and their descendants while `work` runs. `work` must not wait for them. Throws if a process of
+ * `pids` does not exist, or if the processes were released before the work was done.
  */
 export function whileFrozen<Result>(pids: readonly number[], work: () => Result): Result {
   const all = pids.flatMap((pid) => [pid, ...descendantsOf(pid)]);
@@ -31,16 +31,16 @@ export function whileFrozen<Result>(pids: readonly number[], work: () => Result)
   }
 }
 
-/** A descendant may have ended since it was listed, and the release when its time was over. */
+/** Signals a process. A descendant may have ended since the list was made, and the release may have ended in time. */
 function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
-/** The processes that a process has started, and those that they have started. */
+/** Parents by child, for all processes. */
 type Parents = ReadonlyMap<number, number>;
 
 /** The running descendants of a process, in no particular order. */
@@ -55,7 +55,7 @@ function descendantsOf(pid: number): number[] {
   return [...found].filter((one) => one !== pid);
 }
 
-/** Linux; small images have no `ps`. */
+/** For Linux: small images have no `ps`. */
 function fromProc(): Parents {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
@@ -64,7 +64,7 @@ function fromProc(): Parents {
       const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\)/s, "").trim().split(" ");
       parents.set(Number(name), Number(parent));
     } catch {
-      // It has exited.
+      // The process has exited.
     }
   }
   return parents;

@@ -20,7 +20,7 @@ import { capLog, keepLogShort, olderLog } from "./log-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "copra-logs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("a log that is too large is emptied while a process writes to it, and one older copy is kept", () => {
+it("empties a large log while a process writes to it, and keeps an older copy", () => {
   const path = join(folder, "part.log");
   capLog(path, 10);
   const log = openSync(path, "a", 0o600);
@@ -38,7 +38,7 @@ it("a log that is too large is emptied while a process writes to it, and one old
   expect([readFileSync(olderLog(path), "utf8"), readFileSync(path, "utf8")]).toEqual(["third\nfourth\n", ""]);
 });
 
-it("an error on truncating a log is reported once, and later checks go on", async () => {
+it("reports an error on truncating a log once, and continues later checks", async () => {
   const path = join(folder, "kept.log");
   writeFileSync(path, "much too long");
   mkdirSync(olderLog(path));
@@ -57,7 +57,7 @@ const inNamespace = (script: string): ReturnType<typeof spawnSync> =>
   spawnSync("sh", ["-c", 'unshare -rm sh -ec "$0"', script]);
 const mount = `mount -t tmpfs -o size=64k tmpfs ${folder}`;
 
-it.skipIf(inNamespace(mount).status !== 0)("a log that fills the disk is emptied without a copy", () => {
+it.skipIf(inNamespace(mount).status !== 0)("empties a log that fills the disk without a copy", () => {
   const path = join(folder, "full.log");
   const module = JSON.stringify(new URL("./log-file.ts", import.meta.url).href);
   const cap = `import { capLog } from ${module}; capLog(${JSON.stringify(path)}, 10);`;

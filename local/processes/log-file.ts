@@ -1,17 +1,17 @@
-// Limits the size of log files: a file that is too large is copied to an older one and emptied.
+// Limits the size of log files: copies a large file to an older file, and empties it.
 import { copyFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { messageOf } from "#shared/log.ts";
 
 const MAX_BYTES = 16 * 2 ** 20;
 const CHECK_MS = 5000;
 
-/** Path of the copy that is made of a log before it is emptied. */
+/** Path of the copy of a log, which is made before the log is emptied. */
 export const olderLog = (path: string): string => `${path}.old`;
 
 /**
- * Copies and empties a log that is larger than `maxBytes`. Processes that have it open for appending go on in the empty
- * file; what they write between the copy and the truncation, a few ms, is lost. On a full disk there is no copy, and
- * the older file is deleted too. Throws the system's other errors.
+ * Copies and empties a log that is larger than `maxBytes`. Processes that have it open for appending continue in the
+ * empty file. Their writes between the copy and the truncation, a few ms, are lost. On a full disk there is no copy,
+ * and the older file is deleted, too. Throws other errors of the system.
  */
 export function capLog(path: string, maxBytes = MAX_BYTES): void {
   const found = statSync(path, { throwIfNoEntry: false });

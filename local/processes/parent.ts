@@ -1,4 +1,4 @@
-// Detects that the parent process is gone, also when it was killed with SIGKILL.
+// Detects that the parent process has ended, even by SIGKILL.
 
 /** The environment variable that holds the pid of the process that started a child. */
 export const PARENT_VARIABLE = "COPRA_PARENT_PID";
@@ -6,9 +6,8 @@ export const PARENT_VARIABLE = "COPRA_PARENT_PID";
 const CHECK_MS = 1000;
 
 /**
- * Calls `act` once when the process named by `PARENT_VARIABLE` is no longer the parent of this one. The system gives an
- * orphan a new parent, so a reused pid cannot be mistaken for it; and unlike a pipe this also works for programs of
- * others.
+ * Calls `act` once when the process in `PARENT_VARIABLE` is no longer the parent of this process. The system gives an
+ * orphan a new parent, so a reused pid is no problem. Unlike a pipe, this also works for third-party programs.
  */
 export function whenParentExits(act: () => void): void {
   const parent = Number(process.env[PARENT_VARIABLE]);

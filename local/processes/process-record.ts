@@ -1,4 +1,5 @@
-// A record of a stack's processes in its home folder, so that the next stack finds what a killed one left running.
+// A record of a stack's processes in its home folder, so that the next stack finds processes that a killed stack left
+// running.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,8 +18,8 @@ export const writeProcessRecord = (home: string, children: readonly number[]): v
 export const removeProcessRecord = (home: string): void => rmSync(fileIn(home), { force: true });
 
 /**
- * URL of the module that each child of a stack loads first. It puts the home folder on the child's command line: pids
- * are reused, so a recorded pid alone does not prove that the process is still ours.
+ * URL of the module that each child of a stack loads first. It puts the home folder on the child's command line. Pids
+ * are reused, so a recorded pid alone does not prove that the process belongs to the stack.
  */
 export function exitModuleFor(home: string): string {
   const module = pathToFileURL(programFile("local/processes/exit-with-parent.ts"));
@@ -26,7 +27,7 @@ export function exitModuleFor(home: string): string {
   return module.href;
 }
 
-/** Pid of the process that runs a stack in this home folder; null when there is none. */
+/** Pid of the process that runs a stack in this home folder; null if there is none. */
 export function runningStackPid(home: string): number | null {
   const known = readPrivateJson(fileIn(home), Processes);
   if (!known) return null;
@@ -37,8 +38,8 @@ export function runningStackPid(home: string): number | null {
 const EXIT_CHECK_MS = 50;
 
 /**
- * Kills the processes that a crashed stack left running in this home folder, and waits until they are gone. Returns
- * whether a stack has crashed; what its processes had started may run for two more seconds (run-workerd.sh).
+ * Kills the processes that a crashed stack left running in this home folder, and waits for their end. Returns true if a
+ * stack has crashed. Programs that its processes had started may run for two more seconds (run-workerd.sh).
  */
 export async function killLeftovers(home: string): Promise<boolean> {
   const known = readPrivateJson(fileIn(home), Processes);
@@ -47,7 +48,7 @@ export async function killLeftovers(home: string): Promise<boolean> {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // It has exited already.
+        // The process has already exited.
       }
       await sleep(EXIT_CHECK_MS);
     }
@@ -64,7 +65,7 @@ function lookUp(pid: number, home: string): { parent: number } | null {
 
 type Found = { parent: number; command: string };
 
-/** Linux; small images have no `ps`. */
+/** For Linux: small images have no `ps`. */
 function fromProc(pid: number): Found | null {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");

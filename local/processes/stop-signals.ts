@@ -1,12 +1,12 @@
 // Ctrl-C and the other signals that ask this process to stop.
 
-/** Signals closer together than this count as one: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
+/** Closer signals count as a single signal: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
 const SAME_REQUEST_MS = 1000;
 
 export type StopSignals = {
   /** Aborted at the first signal. */
   readonly first: AbortSignal;
-  /** Aborted at the second one, by which somebody asks to hurry. */
+  /** Aborted at the second signal, with which somebody asks to hurry. */
   readonly second: AbortSignal;
 };
 
@@ -23,7 +23,7 @@ export function listenForStopSignals(): StopSignals {
   return { first: first.signal, second: second.signal };
 }
 
-/** Thrown when somebody asked this process to stop; not a failure. */
+/** Thrown after a request to stop this process; not a failure. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
   constructor() {

@@ -52,8 +52,8 @@ const complete = async (name: string, uploadId: string, etags: (string | null)[]
   return client.fetch(`${base}/${name}?uploadId=${uploadId}`, { method: "POST", body });
 };
 
-it("accepts no upload that would fill the disk, and serves what it has", async () => {
-  // The account is the process's, and the credentials are the same.
+it("rejects an upload that would fill the disk, and still serves its objects", async () => {
+  // The process has only this account, and the credentials are the same.
   const full = await startS3({ port: 0, directory, bucket: "copra", credentials, minFreeBytes: 2 ** 60 }, silent);
   try {
     await fetch(await presign("/before.txt", {}), { method: "PUT", body: "kept" });
@@ -86,7 +86,7 @@ describe("signatures", () => {
     expect(beyond.status).toBe(416);
   });
 
-  it("rejects a wrong secret, a wrong key, a header that differs from the signed one, and the key pair that s3rver ships with", async () => {
+  it("rejects a wrong secret, a wrong key, a header that differs from the signed header, and s3rver's own key pair", async () => {
     const put = async (url: string, headers = {}): Promise<string> =>
       codeOf(await fetch(url, { method: "PUT", headers, body: "x" }));
     const wrongSecret = clientWith({ ...credentials, secretAccessKey: "wrong" });
@@ -101,7 +101,7 @@ describe("signatures", () => {
     expect(await put(await presign("/x", {}, shipped))).toBe("403 InvalidAccessKeyId");
   });
 
-  it("lets pages of any origin read, also in ranges", async () => {
+  it("lets pages of any origin read objects, also in ranges", async () => {
     await fetch(await presign("/segment.m4s", {}), { method: "PUT", body: "0123456789" });
     const origin = "http://player.test";
     const headers = { origin, "access-control-request-method": "GET", "access-control-request-headers": "range" };
@@ -132,7 +132,7 @@ describe("signatures", () => {
     // s3rver takes the bucket from such hosts.
     ["/copra/a", "hidden.s3.amazonaws.com"] as const,
     ["/copra/a", "hidden.s3-website-us-east-1.amazonaws.com"] as const,
-  ])("gives nothing of a private bucket for %j at %s", async (path, host) => {
+  ])("keeps a private bucket closed to requests for %j at %s", async (path, host) => {
     for (const name of ["a", "copra/a"]) {
       const hidden = `${base.replace(/copra$/, "hidden")}/${name}`;
       expect((await client.fetch(hidden, { method: "PUT", body: "private" })).status).toBe(200);
@@ -145,7 +145,7 @@ describe("signatures", () => {
     expect([400, 404]).toContain(response.statusCode);
   });
 
-  it("copies for the account, but not for who has a URL to upload, and not from outside a bucket", async () => {
+  it("copies objects for the account, but not for the holder of a presigned URL, and not from outside a bucket", async () => {
     const hidden = `${base.replace(/copra$/, "hidden")}/source`;
     await client.fetch(hidden, { method: "PUT", body: "private" });
     const copy = { "x-amz-copy-source": "/hidden/source" };
@@ -171,7 +171,7 @@ describe("signatures", () => {
 });
 
 describe("multipart uploads", () => {
-  it("survive a restart of the server, and are gone once completed", async () => {
+  it("keeps multipart uploads over a restart of the server, and deletes them after their completion", async () => {
     const uploadId = await begin("big");
     const first = await putPart("big", uploadId, 1, "first ");
     await server.close();
@@ -183,7 +183,7 @@ describe("multipart uploads", () => {
     expect(await codeOf(await complete("big", uploadId, etags))).toBe("404 NoSuchUpload");
   });
 
-  it("can be aborted with a signature, and accept no part afterwards", async () => {
+  it("aborts a multipart upload with a signature, and accepts no part afterwards", async () => {
     const uploadId = await begin("never");
     expect((await putPart("never", uploadId, 1, "x")).status).toBe(200);
     const url = `${base}/never?uploadId=${uploadId}`;
@@ -196,7 +196,7 @@ describe("multipart uploads", () => {
   });
 });
 
-it("serves one version of an object while it is replaced", async () => {
+it("serves a single version of an object while it is replaced", async () => {
   const versions = ["short", "x".repeat(20_000)];
   const read: string[] = [];
   let isOver = false;
@@ -216,7 +216,7 @@ it("serves one version of an object while it is replaced", async () => {
   expect(read).toEqual([]);
 });
 
-it("serves a version that was written in the same second as the one that a browser has", async () => {
+it("serves a version that was written in the same second as the browser's version", async () => {
   const url = await presign("/again.m3u8", {});
   await fetch(url, { method: "PUT", body: "earlier" });
   const etag = (await fetch(`${base}/again.m3u8`)).headers.get("etag") ?? "";
@@ -227,7 +227,7 @@ it("serves a version that was written in the same second as the one that a brows
   expect(await (await fetch(`${base}/again.m3u8`, { headers })).text()).toBe("later");
 });
 
-it("replaces objects by new files, so that links to the earlier ones keep them", async () => {
+it("replaces objects by new files, so that links keep the earlier files", async () => {
   const put = (name: string, init: RequestInit) => client.fetch(`${base}/${name}`, { method: "PUT", ...init });
   const fileOf = (name: string): string => join(directory, "copra", `${name}._S3rver_object`);
   await put("from", { body: "later", headers: { "content-type": "video/mp4" } });
@@ -245,7 +245,7 @@ it("replaces objects by new files, so that links to the earlier ones keep them",
   const copied = await fetch(`${base}/copied`);
   const from = await fetch(`${base}/from`);
   for (const header of ["content-type", "etag"]) expect(copied.headers.get(header)).toBe(from.headers.get(header));
-  // Onto itself, with other metadata.
+  // A copy onto itself, with other metadata.
   const headers = { "x-amz-copy-source": "/copra/from", "x-amz-metadata-directive": "REPLACE", "content-type": "a/b" };
   expect((await put("from", { headers })).status).toBe(200);
   const replaced = await fetch(`${base}/from`);
@@ -254,7 +254,7 @@ it("replaces objects by new files, so that links to the earlier ones keep them",
   expect(await codeOf(await put("copied", { headers: missing }))).toBe("404 NoSuchKey");
 });
 
-it("stores no object for a PUT that was interrupted", async () => {
+it("stores no object for an interrupted PUT", async () => {
   const url = await presign("/broken", {});
   const body = new ReadableStream({
     start: (stream) => stream.enqueue(new TextEncoder().encode("half")),

@@ -12,7 +12,7 @@ import {
   tighten,
 } from "./s3-rules.ts";
 
-/** Lets players on pages of any origin read, as in a bucket that streams are played from. */
+/** Lets players on pages of any origin read, as in a bucket for streams. */
 const CORS = `<CORSConfiguration><CORSRule>
   <AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod><AllowedMethod>HEAD</AllowedMethod>
   <AllowedHeader>*</AllowedHeader><ExposeHeader>Content-Range</ExposeHeader><MaxAgeSeconds>3600</MaxAgeSeconds>
@@ -32,14 +32,17 @@ export type S3Options = {
   readonly isPrivate?: boolean;
   /** Further buckets, whose objects only the account may read. */
   readonly privateBuckets?: readonly string[];
-  /** Bytes of the disk that uploads leave free; 1 GiB by default. */
+  /** Free bytes of the disk that uploads must leave; 1 GiB by default. */
   readonly minFreeBytes?: number;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 };
 
 export type S3Server = { readonly port: number; close(): Promise<void> };
 
-/** Serves the bucket at `http://<address>:<port>/<bucket>/`. The account is the process's: one server per process. */
+/**
+ * Serves the bucket at `http://<address>:<port>/<bucket>/`. The account belongs to the process: a process can run only
+ * one server.
+ */
 export async function startS3(options: S3Options, log: Logger): Promise<S3Server> {
   const {
     port,
@@ -51,7 +54,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
     privateBuckets = [],
     minFreeBytes = MIN_FREE_BYTES,
   } = options;
-  // The key pair that s3rver ships with is public.
+  // s3rver's own key pair is public.
   account.DUMMY_ACCOUNT.revokeAccessKey("S3RVER");
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey);
   const server = new S3rver({
@@ -87,7 +90,7 @@ export async function startS3(options: S3Options, log: Logger): Promise<S3Server
   };
 }
 
-/** Logs a line per request without its query, in which a signature would let others repeat the request. */
+/** Logs a line for each request without its query: a signature in it would let others repeat the request. */
 const logRequests =
   (log: Logger): S3rver.Middleware =>
   async (context, next) => {

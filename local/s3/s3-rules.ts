@@ -1,4 +1,4 @@
-// Makes s3rver as strict as a real S3 service where it is more lenient: what works locally must work elsewhere.
+// Makes s3rver as strict as a real S3 service: a request that works locally must work elsewhere.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, statfs } from "node:fs/promises";
@@ -10,8 +10,8 @@ import { isCleanPath } from "#shared/request/clean-path.ts";
 const invalidUri = (): S3Error => new S3Error("InvalidURI", "The path must not lead out of its bucket.");
 
 /**
- * Rejects paths that lead out of their bucket: s3rver decodes the key and joins it to the bucket's folder. Decoded
- * twice, because whoever is in front may decode, too.
+ * Rejects paths that lead out of their bucket: s3rver decodes the key and joins it to the bucket's folder. The path is
+ * decoded twice, because a proxy in front may decode it, too.
  */
 export const stayInBucket: S3rver.Middleware = async (context, next) => {
   let once: string;
@@ -25,7 +25,7 @@ export const stayInBucket: S3rver.Middleware = async (context, next) => {
   return next();
 };
 
-/** Requires that a copy's source is signed: who may upload to a presigned URL may not read by it. */
+/** Requires a signature for a copy's source: a presigned URL allows an upload, but not reads. */
 export const requireSignedSource: S3rver.Middleware = async (context, next) => {
   const { headers } = context.req;
   const [, inHeader] = /SignedHeaders=([^,\s]*)/.exec(headers.authorization ?? "") ?? [];
@@ -36,7 +36,7 @@ export const requireSignedSource: S3rver.Middleware = async (context, next) => {
   return next();
 };
 
-/** Rejects what would leave less than `minBytes` of the disk of `folder` free, before it is read. */
+/** Rejects uploads that would leave less than `minBytes` of `folder`'s disk free, before their bodies are read. */
 export const keepFreeSpace =
   (folder: string, minBytes: number): S3rver.Middleware =>
   async (context, next) => {
@@ -48,8 +48,8 @@ export const keepFreeSpace =
   };
 
 /**
- * Compares versions by ETag alone where a reader sends one (RFC 9110, 13.1.3): times are in seconds, and a live
- * playlist may change twice in one, after which a browser would keep the earlier one for ever.
+ * Compares versions only by ETag if a reader sends an ETag (RFC 9110, 13.1.3). Times are in seconds: a live playlist
+ * may change twice in a second, and a browser would then keep the earlier version forever.
  */
 export const preferEtags: S3rver.Middleware = async (context, next) => {
   if ("if-none-match" in context.req.headers) delete context.req.headers["if-modified-since"];
@@ -92,12 +92,12 @@ export const abortUploads =
   };
 
 /**
- * Makes PUTs and copies atomic, also for those who read the object before, rejects parts of unknown uploads and keys
- * that lead out of their bucket, and allows concurrent deletions.
+ * Makes PUTs and copies atomic, also for concurrent readers of the object. Rejects parts of unknown uploads, and keys
+ * that lead out of their bucket. Allows concurrent deletions.
  */
 export function tighten(store: S3rver.Store): void {
   const { putContent, putPart, putObjectMultipart, deleteObject, getMetadata, getObject, getResourcePath } = store;
-  // Keys also come from headers and bodies, such as those of copies and of deletions of many objects.
+  // Keys also come from headers and bodies, for example in copies and in deletions of many objects.
   store.getResourcePath = (bucket, key, resource) => {
     if (!isCleanPath(`${bucket}/${key ?? ""}`)) throw invalidUri();
     return getResourcePath.call(store, bucket, key, resource);
@@ -112,7 +112,7 @@ export function tighten(store: S3rver.Store): void {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   };
-  // Content, size and headers are in three files: who reads gets those of one version.
+  // Content, size and headers are in three files. A reader must get all three from the same version.
   store.putObject = async ({ bucket, key, metadata, content }) => {
     const path = pathOf(bucket, key);
     const draft = `${path}.${randomUUID()}`;
@@ -141,7 +141,7 @@ export function tighten(store: S3rver.Store): void {
     return store.getMetadata(toBucket, toKey);
   };
   store.getMetadata = (bucket, key) => inTurn(pathOf(bucket, key), () => getMetadata.call(store, bucket, key));
-  // It opens the file before it returns.
+  // s3rver opens the file before it returns.
   const reader: S3rver.Store = Object.create(store, { getMetadata: { value: getMetadata } });
   store.getObject = (bucket, key, options) =>
     inTurn(pathOf(bucket, key), () => getObject.call(reader, bucket, key, options));
@@ -155,7 +155,7 @@ export function tighten(store: S3rver.Store): void {
   };
 }
 
-/** Runs what has the same name one after the other. */
+/** Runs work with the same name in sequence. */
 function turnsByName() {
   const last = new Map<string, Promise<unknown>>();
   return async <Value>(name: string, run: () => Promise<Value>): Promise<Value> => {
@@ -170,7 +170,7 @@ function turnsByName() {
   };
 }
 
-/** Throws S3's NoSuchUpload when there is no such upload. */
+/** Throws S3's NoSuchUpload if there is no such upload. */
 function uploadFolder(store: S3rver.Store, bucket: string, uploadId: string): string {
   const folder = join(store.getResourcePath(bucket, undefined, "uploads"), uploadId);
   if (/^[0-9a-f]{32}$/.test(uploadId) && existsSync(join(folder, "key"))) return folder;

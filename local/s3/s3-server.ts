@@ -16,7 +16,7 @@ const { home, s3Port } = readSettings(process.env);
 const { s3: credentials } = loadSecrets(home);
 const directory = join(home, "s3");
 const { bind, s3Url } = serviceOf(process.env);
-// Without a URL for others it is for this machine.
+// Without a URL for other machines, the server is only for this machine.
 const address = s3Url === null ? "127.0.0.1" : bind;
 const server = await startS3(
   {

@@ -1,4 +1,4 @@
-// The parts of s3rver that the local S3 server touches; the package brings no types.
+// The parts of s3rver that the local S3 server uses; the package has no types.
 declare module "@20minutes/s3rver" {
   import type { IncomingMessage, Server } from "node:http";
 
@@ -10,7 +10,7 @@ declare module "@20minutes/s3rver" {
       body: unknown;
       readonly query: Readonly<Record<string, string | string[] | undefined>>;
       readonly req: IncomingMessage;
-      /** Set once the request's signature was verified. */
+      /** Set after the request's signature has been verified. */
       readonly state: { readonly account?: unknown };
     };
     type Middleware = (context: Context, next: () => Promise<unknown>) => Promise<unknown>;
@@ -20,11 +20,11 @@ declare module "@20minutes/s3rver" {
       readonly metadata: unknown;
       readonly content: unknown;
     };
-    /** Content is a stream or a buffer; returns the size and the MD5. */
+    /** The content is a stream or a buffer. Returns the size and the MD5. */
     type Store = {
       getResourcePath(bucket: string, key: string | undefined, resource: string): string;
       putObject(object: StoredObject): Promise<{ size: number; md5: string }>;
-      /** Returns the metadata; with `metadata` in place of those of the source. */
+      /** Returns the metadata; `metadata` replaces the metadata of the source. */
       copyObject(bucket: string, key: string, toBucket: string, toKey: string, metadata?: unknown): Promise<unknown>;
       putMetadata(bucket: string, key: string, metadata: unknown, md5: string): Promise<void>;
       getMetadata(bucket: string, key: string): Promise<unknown>;
@@ -42,7 +42,7 @@ declare module "@20minutes/s3rver" {
       directory: string;
       silent: boolean;
       vhostBuckets: boolean;
-      /** The end of host names that name a bucket before it, as in `bucket.s3.amazonaws.com`. */
+      /** The end of host names that start with a bucket's name, as in `bucket.s3.amazonaws.com`. */
       serviceEndpoint: string;
       configureBuckets: { name: string; configs?: string[] }[];
     });

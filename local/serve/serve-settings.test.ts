@@ -3,7 +3,7 @@ import { readServeSettings } from "./serve-settings.ts";
 
 const DATA = { COPRA_HOME: "/srv/copra" };
 
-it("is reachable from this machine only, and reaches public addresses only, by default", () => {
+it("by default listens on this machine only, and reaches public addresses only", () => {
   expect(readServeSettings(DATA)).toMatchObject({
     stack: {
       home: "/srv/copra",
@@ -38,9 +38,9 @@ it.each<[string, Record<string, string>]>([
   ["in a network of its own", { COPRA_BIND: "::", COPRA_INSECURE_HTTP: "1" }],
   ["for sources in private networks", { ...HTTPS, COPRA_ALLOW_PRIVATE: "all" }],
   ["for services of the machine, from the machine alone", { COPRA_ALLOW_PRIVATE: "loopback" }],
-])("runs %s", (_, env) => expect(() => readServeSettings({ ...DATA, ...env })).not.toThrow());
+])("accepts settings to run %s", (_, env) => expect(() => readServeSettings({ ...DATA, ...env })).not.toThrow());
 
-it("trusts no proxy when the operator states that there is none", () => {
+it("trusts no proxy if the operator declares that there is none", () => {
   const { service } = readServeSettings({ ...DATA, ...PUBLIC, COPRA_TRUSTED_PROXIES: "none" }).stack;
   expect(service.trustedProxies).toEqual([]);
 });
@@ -62,4 +62,4 @@ it.each<[Record<string, string>, string]>([
   [{ COPRA_ALLOW_PRIVATE: "some" }, "--allow-private (COPRA_ALLOW_PRIVATE) must be none, loopback or all"],
   [{ COPRA_LOG: "syslog" }, "--log (COPRA_LOG) must be files or stderr"],
   [{ COPRA_DRAIN_SECONDS: "soon" }, "--drain-seconds (COPRA_DRAIN_SECONDS) must be a number"],
-])("refuses %j", (env, message) => expect(() => readServeSettings({ ...DATA, ...env })).toThrow(message));
+])("rejects the settings %j", (env, message) => expect(() => readServeSettings({ ...DATA, ...env })).toThrow(message));

@@ -6,7 +6,7 @@ import { readSettings, type StackSettings } from "../home/settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Variables and secrets of the Worker (wrangler.toml) that are passed on to it. */
+/** Variables and secrets that are passed on to the Worker (wrangler.toml). */
 export const WORKER_VARIABLES = [
   ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES"],
   ...["METRICS_TOKEN", "SNS_ENDPOINT", "ULTRAFAST_READ_ORIGIN", "SCRATCH_ENDPOINT", "SCRATCH_REGION", "SCRATCH_BUCKET"],
@@ -61,13 +61,13 @@ type Environment = z.infer<typeof Environment>;
 
 export type ServeSettings = {
   readonly stack: StackSettings & { readonly service: ServiceSettings };
-  /** A file that gets the node token, for nodes in other containers; null: none. */
+  /** A file that receives the node token, for nodes in other containers; null: none. */
   readonly nodeTokenFile: string | null;
-  /** How long running tasks may continue when the service is stopped. */
+  /** The time for which running tasks may continue after a stop, in ms. */
   readonly drainMs: number;
 };
 
-/** Throws a message for people that names each variable that is wrong, or why the combination is not safe. */
+/** Throws a message for people that names each wrong variable, or the reason why the combination is not safe. */
 export function readServeSettings(env: Env): ServeSettings {
   if (!env.COPRA_HOME?.trim()) throw new Error("Choose the folder of all data: --data <folder> (COPRA_HOME)");
   const given = Object.keys(Environment.shape).map((name) => [name, env[name]?.trim() || undefined] as const);
@@ -94,13 +94,13 @@ export function readServeSettings(env: Env): ServeSettings {
   };
 }
 
-/** In place of proxies: the operator states that none is there. */
+/** Stands for proxies: the operator declares that there is none. */
 const NO_PROXY = "none";
 
 const proxiesOf = ({ COPRA_TRUSTED_PROXIES: given }: Environment): string[] =>
   given.length === 1 && given[0] === NO_PROXY ? [] : given;
 
-/** Why the service would not be safe for others than whoever sits at this machine; null if it is. */
+/** The reason why the service would not be safe for people at other machines; null if it is safe. */
 function unsafeReason(chosen: Environment): string | null {
   const { COPRA_BIND: bind, COPRA_PUBLIC_URL: publicUrl, COPRA_S3_URL: s3Url } = chosen;
   const proxies = proxiesOf(chosen);

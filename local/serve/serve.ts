@@ -58,7 +58,7 @@ async function main({ stack: settings, nodeTokenFile, drainMs }: ServeSettings):
   console.log("Stopped. Unfinished jobs go on at the next start.");
 }
 
-/** Creates the folder, which nobody else may read. Throws a message for people when others may read its secrets. */
+/** Creates the folder, which nobody else can read. Throws a message for people if others can read its secrets. */
 function openData(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   chmodSync(home, 0o700);
@@ -69,7 +69,9 @@ function openData(home: string): void {
   }
 }
 
-/** Has a secret, a link that signs in, only for people at a terminal: otherwise this is a log of the system. */
+/**
+ * A greeting. It contains a secret, a link that signs in, only at a terminal: otherwise it goes to a log of the system.
+ */
 async function greeting(stack: Stack, { port, service }: ServeSettings["stack"]): Promise<string> {
   const { pids, s3 } = stack.describe();
   const url = service.publicUrl ?? origin(port);

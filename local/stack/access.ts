@@ -9,7 +9,7 @@ const NodeToken = z.object({ node_token: z.string() });
 
 export const basicAuth = (apiKey: string): string => `Basic ${Buffer.from(`${apiKey}:`).toString("base64")}`;
 
-/** The access stored in the home folder; creates it when there is none or the control plane does not know it. */
+/** The access data in the home folder. Creates it if there is none, or if the control plane does not know it. */
 export async function ensureAccess(api: string, home: string, secrets: Secrets): Promise<Access> {
   if (secrets.access && (await isKnown(api, secrets.access.apiKey))) return secrets.access;
   const account = Account.parse(await create(api, "accounts", secrets.adminToken));
@@ -20,7 +20,7 @@ export async function ensureAccess(api: string, home: string, secrets: Secrets):
   return access;
 }
 
-/** False after somebody deleted `$COPRA_HOME/control-plane` but not the secrets. */
+/** False if somebody has deleted `$COPRA_HOME/control-plane` but not the secrets. */
 async function isKnown(api: string, apiKey: string): Promise<boolean> {
   const response = await fetch(`${api}/jobs/none`, { headers: { authorization: basicAuth(apiKey) } });
   await response.body?.cancel();

@@ -2,13 +2,13 @@ import { createServer } from "node:net";
 import { expect, it } from "vitest";
 import { becomesFree, findFree } from "./ports.ts";
 
-it("another free port is found at each call, although nobody has opened the ones before", async () => {
+it("finds another free port at each call, even if nobody has opened the earlier ports", async () => {
   const found = await Promise.all(Array.from({ length: 20 }, () => findFree()));
   expect(new Set(found).size).toBe(20);
   expect(found).not.toContain(await findFree(...found));
 });
 
-it("a port that a program listens on does not become free", async () => {
+it("waits for a port until no program listens on it", async () => {
   const port = await findFree();
   const server = createServer().listen({ port, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));

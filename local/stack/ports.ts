@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const CHECK_EVERY_MS = 100;
 
 /**
- * Below the range from which systems take ports for outgoing connections, so that no connection takes one in between,
- * and below the ports that data of earlier releases names, which tests must have.
+ * Below the ports that systems take for outgoing connections, so that no connection takes a found port. Also below the
+ * ports in the data of earlier releases, which tests need.
  */
 const FREE_FROM = 20_000;
 export const FREE_TO = 28_000;
@@ -20,7 +20,7 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Waits until the port is free; false when it is still taken after `limitMs`. */
+/** Waits until the port is free. Returns false if it is still taken after `limitMs`. */
 export async function becomesFree(port: number, limitMs: number): Promise<boolean> {
   const deadline = Date.now() + limitMs;
   while (!(await isFree(port))) {
@@ -31,12 +31,12 @@ export async function becomesFree(port: number, limitMs: number): Promise<boolea
 }
 
 /**
- * Each process begins elsewhere and never goes back: two that start systems at the same time, as tests do, take no
- * port that the other has found and not yet opened.
+ * Each process starts at another port and never goes back. Two processes that start systems at the same time, as tests
+ * do, then never take a port that the other has found and not yet opened.
  */
 let next = (process.pid * 97) % (FREE_TO - FREE_FROM);
 
-/** A free port that is not one of `except`, and another one at each call. */
+/** A free port that is not in `except`. Each call returns another port. */
 export async function findFree(...except: number[]): Promise<number> {
   for (;;) {
     const port = FREE_FROM + next;

@@ -1,4 +1,4 @@
-// Checks whether the processes of the local system respond.
+// Checks that the processes of the local system respond.
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Child } from "../processes/child.ts";
@@ -8,7 +8,7 @@ const Health = z.object({ status: z.string(), nodes: z.int() });
 const CHECK_MS = 100;
 const RESPONSE_TIMEOUT_MS = 2000;
 
-/** How many nodes are connected to the control plane; null when it does not respond or is not healthy. */
+/** The number of nodes that are connected to the control plane; null if it does not respond or is not healthy. */
 export async function connectedNodes(api: string): Promise<number | null> {
   const response = await get(`${api}/health`);
   const health = response?.ok ? Health.safeParse(await response.json().catch(() => null)) : null;
@@ -25,14 +25,14 @@ const get = (url: string): Promise<Response | null> =>
   fetch(url, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) }).catch(() => null);
 
 export type WaitOptions = {
-  /** A sentence for people when it takes too long, without its end: "The S3 server does not respond". */
+  /** A sentence for people if the wait takes too long, without its end: "The S3 server does not respond". */
   readonly failure: string;
   readonly children: readonly Child[];
   readonly limitMs: number;
   readonly signal: AbortSignal | undefined;
 };
 
-/** Waits until `check` holds. Throws a message for people when it takes too long or one of the children exits. */
+/** Waits until `check` holds. Throws a message for people if this takes too long or if a child exits. */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
   const { failure, children, limitMs, signal } = options;
   const deadline = Date.now() + limitMs;

@@ -16,7 +16,7 @@ it.each<[string, StackPart[]]>([
   ["encoder-node/testing/name-server.ts", []],
   ["worker/README.md", []],
   ["worker/http/app.ts~", []],
-])("saving %s restarts %j", (path, parts) => {
+])("saving the file %s restarts %j", (path, parts) => {
   expect(partsRunning(path)).toEqual(parts);
 });
 
@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-it("restarts a part once its saved files can be loaded, and prints why while they cannot", async () => {
+it("restarts a part once its saved files can be loaded, and prints the error while they cannot", async () => {
   for (const file of ["migrations/1.sql", "local/front/a.ts", "local/control-plane/a.ts", "shared/a.ts"])
     save(file, "");
   save("worker/index.ts", 'import "./app.ts"; import "cloudflare:workers";');

@@ -6,7 +6,7 @@ import { messageOf } from "#shared/log.ts";
 import { ROOT } from "../home/constants.ts";
 import type { StackPart } from "./stack.ts";
 
-/** Which parts of the stack run the files of a folder. */
+/** The parts of the stack that run the files of a folder. */
 const PARTS_BY_FOLDER: Readonly<Record<string, readonly StackPart[]>> = {
   "encoder-node": ["nodes"],
   "local/control-plane": ["control plane"],
@@ -32,7 +32,7 @@ export function partsRunning(path: string): readonly StackPart[] {
   return PARTS_BY_FOLDER[folder ?? ""] ?? [];
 }
 
-/** Why the files of a part cannot be loaded; null when they can. Types are not checked. */
+/** The error of loading the files of a part; null if they load. Types are not checked. */
 async function loadError(part: StackPart, root: string): Promise<string | null> {
   try {
     await build({

@@ -1,5 +1,5 @@
-// Starts and stops the whole system on one machine: S3 server, control plane and encoder nodes, each in a process that
-// is restarted when it exits.
+// Starts and stops the whole system on one machine: S3 server, control plane and encoder nodes. Each runs in a process
+// that is restarted when it exits.
 import { mkdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BUCKET, origin, S3_REGION } from "../home/constants.ts";
@@ -16,12 +16,13 @@ import { connectedNodes, s3Responds, waitUntil } from "./readiness.ts";
 
 export interface Stack {
   readonly home: string;
-  /** URLs, credentials and pids; pids change when a process was restarted. */
+  /** URLs, credentials and pids. Pids change after a restart of a process. */
   describe(): StackFile;
-  /** The secret that the account's webhooks are signed with. */
+  /** The secret that signs the account's webhooks. */
   readonly webhookSecret: string;
   /**
-   * Restarts the control plane or the nodes, so that they run the current files. Nodes finish their tasks, for a while.
+   * Restarts the control plane or the nodes, so that they run the current files. Nodes have some time to finish their
+   * tasks.
    */
   restart(part: StackPart): void;
   /** Stops all processes in order. Nodes may finish their tasks for `drainMs`. */
@@ -37,7 +38,7 @@ export type StackOptions = {
   readonly notify?: (message: string) => void;
   /** Gets a message for each part of the system that is ready. */
   readonly progress?: (message: string) => void;
-  /** Called before the processes start, when none runs on the home folder. */
+  /** Called before the processes start, if none runs on the home folder. */
   readonly prepare?: () => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal;
@@ -47,12 +48,12 @@ export type StackOptions = {
 const PORT_WAIT_MS = 4000;
 /** The workerd of a killed control plane ends within two rounds of its watch (control-plane/run-workerd.sh). */
 const WORKERD_END_MS = 2500;
-/** Only a system that hangs takes so long: a process that exits ends the wait at once. */
+/** Only a hanging system takes this long: a process that exits ends the wait at once. */
 const READY_LIMIT_MS = 180_000;
 const STOP_GRACE_MS = 5000;
 const DRAIN_MS = 20_000;
 
-/** Starts the system and waits until it takes jobs. Throws a message for people, and leaves nothing running then. */
+/** Starts the system and waits until it accepts jobs. If it throws a message for people, it leaves nothing running. */
 export async function startStack(wanted: StackSettings, options: StackOptions = {}): Promise<Stack> {
   const { home } = wanted;
   mkdirSync(home, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// Cloudflare's account API, as far as wrangler does not do it better. Each of its runs takes seconds.
+// Cloudflare's account API, for tasks that wrangler does not do better. A run of wrangler takes seconds.
 import * as z from "zod";
 import { reasonOf, type Wrangler } from "../wrangler.ts";
 
@@ -12,7 +12,7 @@ const Answer = z.looseObject({
   result: z.unknown(),
 });
 
-/** Cloudflare's codes for credentials that are not valid, or lack a permission. 7403 is that of D1. */
+/** Cloudflare's codes for credentials that are invalid or lack a permission. 7403 is a code of D1. */
 const NOT_ALLOWED: ReadonlySet<number> = new Set([7403, 9109, 10000, 10001]);
 
 /** Permissions of a token, by the part of the API that needs them. */
@@ -34,7 +34,7 @@ function adviceFor(path: string, code: number): string {
 
 /** Cloudflare rejected a request. */
 export class ApiError extends Error {
-  /** Cloudflare's number of the error; 0 if it gave none. */
+  /** Cloudflare's number of the error; 0 if the response has none. */
   readonly code: number;
 
   constructor(path: string, code: number, message: string) {
@@ -59,7 +59,7 @@ export class CloudflareApi {
     this.#headers = headers;
   }
 
-  /** The result of a request; a body makes it a POST. Throws ApiError. */
+  /** Returns the result of a request. A body makes it a POST. Throws ApiError. */
   async request<Result>(
     path: string,
     schema: z.ZodType<Result>,
@@ -85,7 +85,7 @@ const Credentials = z.union([
   z.looseObject({ key: z.string(), email: z.string() }),
 ]);
 
-/** The API with the credentials that wrangler uses: those of the environment, or of `wrangler login`. */
+/** The API with wrangler's credentials: from the environment, or from `wrangler login`. */
 export async function openApi(run: Wrangler, env: Env): Promise<CloudflareApi> {
   const base = env.CLOUDFLARE_API_BASE_URL || "https://api.cloudflare.com/client/v4";
   if (env.CLOUDFLARE_API_TOKEN) return new CloudflareApi(base, bearer(env.CLOUDFLARE_API_TOKEN));
@@ -107,7 +107,7 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 
 const Accounts = z.array(z.object({ id: z.string(), name: z.string() }));
 
-/** The account to deploy to: `stated`, or the only one. Throws a message for people when they must choose. */
+/** The account to deploy to: `stated`, or the only account. Throws a message for people if they must choose. */
 export async function chooseAccount(api: CloudflareApi, stated: string | undefined): Promise<string> {
   if (stated) return stated;
   const accounts = await api.request("/accounts?per_page=50", Accounts);

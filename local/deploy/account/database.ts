@@ -8,7 +8,10 @@ import type { CloudflareApi } from "./cloudflare-api.ts";
 const Rows = z.array(z.object({ results: z.array(z.object({ name: z.string() })) }));
 const Bookmark = z.object({ bookmark: z.string() });
 
-/** The migrations of the repository that a database lacks; `path` is that of the database, null: there is none yet. */
+/**
+ * The migrations of the repository that a database lacks. `path`: the database's path in the API; null: no database
+ * yet.
+ */
 export async function pendingMigrations(api: CloudflareApi | null, path: string | null): Promise<string[]> {
   const files = readdirSync(join(ROOT, "migrations"))
     .filter((name) => name.endsWith(".sql"))
@@ -22,10 +25,10 @@ export async function pendingMigrations(api: CloudflareApi | null, path: string 
   return files.filter((name) => !applied.has(name));
 }
 
-/** To which `wrangler d1 time-travel restore` can take the database back; null if Cloudflare gives none. */
+/** A point in time that `wrangler d1 time-travel restore` can restore; null if Cloudflare returns none. */
 export const bookmarkOf = async (api: CloudflareApi, path: string): Promise<string | null> =>
   await api.request(`${path}/time_travel/bookmark`, Bookmark).then(
     ({ bookmark }) => bookmark,
-    // No migration waits for it.
+    // A missing bookmark does not stop a migration.
     () => null,
   );

@@ -1,4 +1,4 @@
-// What a Cloudflare account has of the service: its database, its bucket and its Worker.
+// The service's resources in a Cloudflare account: its database, its bucket and its Worker.
 import * as z from "zod";
 import { TAG_PREFIX } from "../builds.ts";
 import type { Config, Deployed } from "../configs.ts";
@@ -9,14 +9,14 @@ export type Account = {
   readonly databaseId: string | null;
   /** `off`: the account has no R2; `unwanted`: wrangler.toml names no bucket. */
   readonly bucket: "found" | "none" | "off" | "unwanted";
-  /** `<subdomain>.workers.dev` is the account's; null: it has registered none. */
+  /** `<subdomain>.workers.dev` belongs to the account; null: none is registered. */
   readonly subdomain: string | null;
   readonly worker: Deployed;
   /** Names of the Worker's secrets. */
   readonly secrets: readonly string[];
 };
 
-/** An account in which nothing was made yet. */
+/** An account without any resources of the service. */
 export const emptyAccount = (config: Config): Account => ({
   databaseId: databaseOf(config).id,
   bucket: bucketOf(config) === null ? "unwanted" : "none",
@@ -25,7 +25,7 @@ export const emptyAccount = (config: Config): Account => ({
   secrets: [],
 });
 
-/** The id that is in wrangler.toml until an operator writes a real one there. */
+/** The placeholder id in wrangler.toml, until an operator writes the real id. */
 const NO_ID = /^[0-]*$/;
 
 /** The name of the service's database, and its id if wrangler.toml has it. */
@@ -40,7 +40,7 @@ export function databaseOf({ d1_databases: databases }: Config): { readonly name
 export const bucketOf = ({ r2_buckets: buckets }: Config): string | null =>
   buckets.find(({ binding }) => binding === "STORAGE")?.bucket_name ?? null;
 
-/** Reads what is there; changes nothing. `api` is that of the account. Throws ApiError. */
+/** Reads the resources of an account and changes nothing. `api`: the API of this account. Throws ApiError. */
 export async function readAccount(api: CloudflareApi, accountId: string, config: Config): Promise<Account> {
   const inAccount: Ask = (path, schema) => api.request(`/accounts/${accountId}${path}`, schema);
   const [databaseId, bucket, subdomain, version, secrets] = await Promise.all([
@@ -56,10 +56,10 @@ export async function readAccount(api: CloudflareApi, accountId: string, config:
 
 type Ask = <Result>(path: string, schema: z.ZodType<Result>) => Promise<Result>;
 
-/** Cloudflare's codes of errors. */
+/** Cloudflare's error codes. */
 const CODES = { noBucket: 10006, noWorker: 10007, noSubdomain: 10007, r2IsOff: 10042 } as const;
 
-/** `fallback` for an error with one of these codes. */
+/** The result, or the fallback for an error with one of these codes. */
 async function unlessCode<Result, Other>(
   promise: Promise<Result>,
   fallbacks: Readonly<Record<number, Other>>,
@@ -106,7 +106,7 @@ const Version = z.object({
 });
 type Version = z.infer<typeof Version>;
 
-/** Null: nothing has this name. The newest deployment comes first. */
+/** The newest version of a Worker; null: no Worker has this name. The API lists the newest deployment first. */
 async function versionOf(ask: Ask, name: string): Promise<Version | null> {
   const none = { [CODES.noWorker]: { deployments: [] } };
   const { deployments } = await unlessCode(ask(`/workers/scripts/${name}/deployments`, Deployments), none);
@@ -115,8 +115,8 @@ async function versionOf(ask: Ask, name: string): Promise<Version | null> {
 }
 
 /**
- * Wrangler alone sets no tag, but binds the objects. `wrangler secret put` before the first deploy makes a Worker of
- * nothing but secrets.
+ * The deployed version. Wrangler alone sets no tag, but binds the objects. `wrangler secret put` before the first
+ * deploy makes a Worker that has only secrets.
  */
 function deployedOf({ annotations, resources }: Version, secrets: readonly string[], config: Config): Deployed {
   const tag = annotations?.["workers/tag"] ?? null;
@@ -130,7 +130,7 @@ function deployedOf({ annotations, resources }: Version, secrets: readonly strin
 
 const Secrets = z.array(z.object({ name: z.string() }));
 
-/** The names of a Worker's secrets; none for one that does not exist. */
+/** The names of a Worker's secrets; empty for a missing Worker. */
 async function secretsOf(ask: Ask, name: string): Promise<string[]> {
   const found = await unlessCode(ask(`/workers/scripts/${name}/secrets`, Secrets), { [CODES.noWorker]: [] });
   return found.map((secret) => secret.name);

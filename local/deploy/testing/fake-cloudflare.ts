@@ -1,7 +1,7 @@
-// A fake of Cloudflare's account API, as far as a deploy asks it: databases on SQLite, buckets, Workers with their
-// versions, secrets and assets. The answers have the forms that wrangler 4 reads, and all fields that Cloudflare's
-// published API schemas require (compared with the types of the npm package cloudflare 7.3.0, which are made from
-// them).
+// A fake of Cloudflare's account API for deploys: databases on SQLite, buckets, Workers with their versions, secrets
+// and assets. The responses have the formats that wrangler 4 reads, and all fields that Cloudflare's published API
+// schemas require. They were compared with the types of the npm package cloudflare 7.3.0, which are made from the
+// schemas.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +18,7 @@ const Metadata = z.looseObject({
   migrations: z.looseObject({ new_tag: z.string().optional(), old_tag: z.string().optional() }).optional(),
 });
 
-/** A Worker as it was uploaded last. */
+/** The last uploaded version of a Worker. */
 export type FakeWorker = {
   readonly name: string;
   versionId: string;
@@ -34,21 +34,21 @@ const Assets = z.object({ manifest: z.record(z.string(), z.object({ hash: z.stri
 const NO_WORKER = refuse(404, 10007, "This Worker does not exist on your account.");
 
 export class FakeCloudflare {
-  /** What changed the account, in order: `create database copra`, `migrate 0000_….sql`, `deploy copra` … */
+  /** The changes of the account, in order: `create database copra`, `migrate 0000_….sql`, `deploy copra` … */
   readonly changes: string[] = [];
-  /** Requests that this fake does not know; a test fails if there are any. */
+  /** Requests that this fake does not know. Tests fail if there are any. */
   readonly unknown: string[] = [];
   readonly #databases = new FakeDatabases(this.changes);
   readonly databases = this.#databases.all;
   readonly buckets = new Set<string>();
   readonly workers = new Map<string, FakeWorker>();
-  /** The files that are served beside the Worker. */
+  /** The files that Cloudflare serves besides the Worker. */
   assets: readonly string[] = [];
   accounts = [{ id: ACCOUNT_ID, name: "Someone's account", type: "standard" }];
   hasR2 = true;
-  /** Its name at workers.dev; null: a new account, which has none. */
+  /** The account's name at workers.dev; null: a new account without a name. */
   subdomain: string | null = "someone";
-  /** Paths that the token may not use, by their start, and the code of the error. */
+  /** Paths that start with `start` are forbidden for the token; the response has the code. */
   denied: { readonly start: string; readonly code: number } | null = null;
   /** Fails the next upload of this Worker. */
   failsOnce: string | null = null;
@@ -71,7 +71,7 @@ export class FakeCloudflare {
     return fake;
   }
 
-  /** The environment with which wrangler speaks to this account. */
+  /** The environment in which wrangler uses this account. */
   get env(): Record<string, string> {
     const { port } = this.#server.address() as AddressInfo;
     return {
@@ -207,7 +207,7 @@ export class FakeCloudflare {
     const modules: Record<string, string> = {};
     for (const [key, value] of form)
       if (key !== "metadata" && typeof value !== "string") modules[key] = await value.text();
-    // An account that has had a Worker needs no subdomain for others.
+    // An account that already has a Worker needs no subdomain for others.
     if (this.subdomain === null && this.workers.size === 0) {
       return refuse(403, 10063, "You need a workers.dev subdomain in order to proceed.");
     }
@@ -227,7 +227,7 @@ export class FakeCloudflare {
     return { result: { ...ids, resources: { script: { etag: "etag" } }, entry_point: metadata.main_module } };
   }
 
-  /** What a Worker's bindings name must be there, as at Cloudflare. */
+  /** As at Cloudflare, the resources in a Worker's bindings must exist. */
   #missingResource({ bindings }: FakeWorker["metadata"]): string | null {
     for (const binding of bindings) {
       const [database, bucket, script] = [binding.id, binding.bucket_name, binding.script_name];
@@ -260,5 +260,5 @@ const bucketOf = (name: string): object => ({
   storage_class: "Standard",
 });
 
-/** wrangler reads the time of expiry in it. */
+/** wrangler reads the expiry time of this token. */
 const JWT = `e30.${Buffer.from(JSON.stringify({ exp: 4_000_000_000 })).toString("base64")}.x`;

@@ -10,13 +10,13 @@ export type Reply = {
   readonly code?: number;
   readonly message?: string;
 };
-/** A request to the API; `path` is that below the account. */
+/** A request to the API; `path` is relative to the account. */
 export type Call = { readonly method: string; readonly path: string; body(): Promise<Buffer> };
 
 export const refuse = (status: number, code: number, message: string): Reply => ({ status, code, message });
 
 export class FakeDatabases {
-  /** By id. */
+  /** Databases by id. */
   readonly all = new Map<string, { readonly name: string; readonly data: DatabaseSync }>();
   readonly #changes: string[];
 
@@ -24,7 +24,7 @@ export class FakeDatabases {
     this.#changes = changes;
   }
 
-  /** Null: the request is for something else. */
+  /** Responds to a request; null: the request is not about databases. */
   async answer({ method, path, body }: Call): Promise<Reply | null> {
     if (!path.startsWith("/d1/database")) return null;
     const [, id, verb] = /^\/d1\/database(?:\/([^/]+))?(?:\/(.+))?$/.exec(path) ?? [];

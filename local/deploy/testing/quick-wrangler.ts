@@ -1,5 +1,5 @@
-// Stands in for wrangler where a test is about what is deployed in which order: it uploads configurations without
-// bundling code, which takes wrangler seconds.
+// A stand-in for wrangler in tests about the steps of a deploy. It uploads configurations without bundling code, which
+// takes wrangler seconds.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as z from "zod";
@@ -19,7 +19,7 @@ const Config = z.looseObject({
 });
 type Config = z.infer<typeof Config>;
 
-/** Runs commands against the API of a fake account. `code` is what each bundle contains. */
+/** Runs commands against the API of a fake account. `code`: the content of each bundle. */
 export const quickWrangler =
   (api: string, code: () => string): Wrangler =>
   async (args, { env = {} } = {}) => {

@@ -1,8 +1,8 @@
-// Runs in workerd what was uploaded to a fake account: its Worker with its secrets, and the schema of its database.
+// Runs the uploads of a fake account in workerd: its Worker with its secrets, and the schema of its database.
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 import type { FakeCloudflare, FakeWorker } from "./fake-cloudflare.ts";
 
-/** `folder` is for their data. */
+/** `folder`: for the data of the Worker. */
 export async function runUploaded(account: FakeCloudflare, folder: string): Promise<Miniflare> {
   const workers = [...account.workers.values()];
   const miniflare = new Miniflare(
@@ -12,7 +12,7 @@ export async function runUploaded(account: FakeCloudflare, folder: string): Prom
       cf: false,
       telemetry: { enabled: false },
       resourcePersistencePath: folder,
-      // What they log is of no use here.
+      // The tests do not need the Worker's logs.
       handleStructuredLogs: () => {},
       workers: workers.map(optionsOf),
     }),

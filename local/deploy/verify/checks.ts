@@ -11,17 +11,17 @@ export type Target = {
   readonly url: string;
   readonly key: string;
   readonly nodeToken: string | undefined;
-  /** How long the event stream and the socket of a node stay open. */
+  /** The time for which the event stream and the socket of a node stay open, in ms. */
   readonly holdMs: number;
-  /** Origin of a server whose certificate has expired. */
+  /** The origin of a server with an expired certificate. */
   readonly expired: string;
-  /** For Cloudflare's analytics. */
+  /** The account and token for Cloudflare's analytics. */
   readonly account: { readonly id: string; readonly token: string } | undefined;
 };
 type Check = {
   readonly name: string;
   readonly expected: string;
-  /** Matches the result if it is right. */
+  /** Matches a correct result. */
   readonly pattern: RegExp;
   /** A result that starts with NEEDS names an input that the check lacks. */
   readonly run: () => Promise<string>;
@@ -35,7 +35,7 @@ const [PAGES, UPLOAD_BYTES] = [100, 65_536];
 const NO_HOST = "https://copra-verify.invalid";
 const PUBLIC_ADDRESS = "https://1.1.1.1";
 
-/** Runs all checks; the two that hold a connection run side by side. Never rejects. */
+/** Runs all checks. The two checks that hold a connection run at the same time. Never rejects. */
 export async function verify(target: Target): Promise<Row[]> {
   const copra = new Copra({ url: target.url, key: target.key });
   const startedAt = new Date();
@@ -82,10 +82,10 @@ function heldConnections(copra: Copra, target: Target): Check[] {
   ];
 }
 
-/** The error of a job with a storage at `endpoint`, or of its request. No node has the label that it requires. */
+/** The error of a job with a storage at `endpoint`, or of its request. The job requires a label that no node has. */
 async function storageError(copra: Copra, endpoint: string): Promise<string> {
   const credentials = { access_key_id: "copra", secret_access_key: "copra-verify" };
-  // With the bucket in the path: the host is that of `endpoint`.
+  // The bucket is in the path, so that the host stays the host of `endpoint`.
   const bucket = { bucket: "copra-verify", region: "us-east-1", force_path_style: true };
   let id: string | undefined;
   try {
@@ -107,7 +107,7 @@ async function storageError(copra: Copra, endpoint: string): Promise<string> {
   }
 }
 
-/** The service removes the upload after a day. */
+/** Uploads a file and returns its size. The service removes the upload after a day. */
 async function sizeOfUpload(copra: Copra): Promise<string> {
   const { id } = await copra.uploads.send(new Blob([new Uint8Array(UPLOAD_BYTES)]), { name: "copra-verify.mp4" });
   const response = await fetch((await copra.uploads.get(id)).url ?? "", { method: "HEAD" });
@@ -125,7 +125,7 @@ async function readPages(url: string): Promise<string> {
   return [...counts].map(([result, count]) => `${count} × ${result}`).join(", ");
 }
 
-/** Follows the events of the account. */
+/** Follows the events of the account, and counts reconnects. */
 async function countReconnects(copra: Copra, holdMs: number): Promise<number> {
   let reconnects = 0;
   const signal = AbortSignal.timeout(holdMs);
@@ -137,7 +137,7 @@ async function countReconnects(copra: Copra, holdMs: number): Promise<number> {
   return reconnects;
 }
 
-/** Connects as a node without slots, which gets no work; `result` if the socket stays open. */
+/** Connects as a node without slots, which gets no work. Returns `result` if the socket stays open. */
 async function connectNode({ url, nodeToken, holdMs }: Target, result: string): Promise<string> {
   if (nodeToken === undefined) return `${NEEDS}COPRA_NODE_TOKEN`;
   const startedAt = Date.now();

@@ -1,4 +1,4 @@
-// A front server before a server of the test, as the Worker.
+// A front server in front of a test's server, which replaces the Worker.
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -16,7 +16,7 @@ export type TestFront = {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Starts both for the current test. */
+/** Starts both servers for the current test. */
 export async function frontOf(listener: RequestListener, options: Partial<FrontOptions> = {}): Promise<TestFront> {
   const backend = createServer(listener).listen(0, "127.0.0.1");
   await once(backend, "listening");
@@ -33,7 +33,7 @@ export async function frontOf(listener: RequestListener, options: Partial<FrontO
   return { port: portOf(front), origin: `http://127.0.0.1:${portOf(front)}`, backend, logged };
 }
 
-/** A connection that the test ends. */
+/** Opens a connection, which the test closes. */
 export function connectTo(port: number): Socket {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
