@@ -3,7 +3,20 @@ import { usageError } from "../exit.ts";
 
 /** Names of parameters in `--to jpg:320x:number=5`. What is not here belongs to the format, such as `quality=4`. */
 const PARAMETERS: ReadonlySet<string> = new Set([
-  ...["key", "path", "if", "offset", "duration", "fit", "transpose", "vflip", "hflip", "deinterlace", "captions"],
+  ...[
+    "key",
+    "path",
+    "if",
+    "offset",
+    "duration",
+    "fit",
+    "transpose",
+    "vflip",
+    "hflip",
+    "deinterlace",
+    "captions",
+    "loudness",
+  ],
   ...["number", "interval", "square", "blur", "vtt"],
 ]);
 
@@ -99,7 +112,7 @@ function splitFormat(text: string): { format: string; params: Output } {
 
 function parsedValue(text: string): string | number | boolean {
   if (text === "true" || text === "false") return text === "true";
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 function defaultPath(format: string, params: Output, base: string): string {

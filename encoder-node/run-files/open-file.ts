@@ -70,6 +70,21 @@ export const readBytes = async (path: string, maxBytes: number): Promise<Buffer>
 export const readText = async (path: string, maxBytes: number): Promise<string> =>
   (await readBytes(path, maxBytes)).toString();
 
+/** The last bytes of a file, as text: at most `maxBytes`. Throws as `openFile`. */
+export async function readEnd(path: string, maxBytes: number): Promise<string> {
+  const file = await openFile(path);
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(maxBytes),
+      position: Math.max(0, size - maxBytes),
+    });
+    return buffer.subarray(0, bytesRead).toString();
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * Lets the users of runs read a file in a folder of this node, into which no other user gets. Pipes are left as they
  * are: opening one would look like a reader.

@@ -10,13 +10,15 @@ import { withRangedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { inWorkspace } from "../workspace/workspace.ts";
 import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
+import { findGains } from "./encode/find-gains.ts";
 import { type OnRuns, runAll } from "./encode/run-planned.ts";
 
 export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>
     withRangedSource(task, deps, async (served, rangedDeps) => {
       const { capabilities } = deps;
-      const { command, failures } = planAudio({ ...served, probe, outputs, capabilities });
+      const leveled = await findGains({ ...served, folder, probe }, outputs, rangedDeps);
+      const { command, failures } = planAudio({ ...served, probe, outputs: leveled.outputs, capabilities });
       if (failures[0]) throw AppError.from(failures[0].failure);
       if (!command) return { kind: "audio", tracks: [] };
       deps.progress("encoding", 0);
@@ -26,7 +28,8 @@ export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: 
       rangedDeps.signal.throwIfAborted();
       if (failed) throw AppError.from(failed.failure);
       const tracks = await encodedTracks(command, files, rangedDeps);
-      return { kind: "audio", tracks: await storeTracks(tracks, deps) };
+      const loudness = [...leveled.reports].map(([output, mixes]) => ({ output, mixes }));
+      return { kind: "audio", tracks: await storeTracks(tracks, deps), ...(loudness.length > 0 ? { loudness } : {}) };
     }),
   );
 }

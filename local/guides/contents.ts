@@ -14,6 +14,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "streams",
       "ultrafast",
       "quality",
+      "loudness",
       "storage",
       "uploads",
       "probes",

@@ -1,6 +1,7 @@
 // Metadata in responses: ffprobe's values, with the fields of the contract that newer builds no longer print.
 import * as z from "zod";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "../media/media-probe.ts";
+import { LoudnessMetadata } from "./loudness.ts";
 import { QualityMetadata } from "./quality.ts";
 
 /** Keys that mean the source (api-v2 §10); outputs must not have them. */
@@ -23,13 +24,15 @@ export const HttpStreamMetadata = z
     hls: HlsMetadata.exactOptional(),
     dash: MediaProbe.exactOptional().describe("The tracks in fragmented MP4"),
     quality: QualityMetadata.exactOptional(),
+    loudness: z.array(LoudnessMetadata).exactOptional(),
   })
   .describe("Metadata of each package of an HTTP stream; the file name is the URL of its playlist or manifest");
 export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 
-export const FileMetadata = MediaProbe.extend({ quality: QualityMetadata.exactOptional() }).describe(
-  "Metadata of a file: what ffprobe prints, and its quality if it was measured",
-);
+export const FileMetadata = MediaProbe.extend({
+  quality: QualityMetadata.exactOptional(),
+  loudness: z.array(LoudnessMetadata).exactOptional(),
+}).describe("Metadata of a file: what ffprobe prints, and its quality and loudness if they were measured");
 export type FileMetadata = z.infer<typeof FileMetadata>;
 
 /** The metadata of one output. */

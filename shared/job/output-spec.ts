@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { ImageFormat, VideoFormat } from "../format/format-spec.ts";
 import { DroppedVideo } from "./dropped-video.ts";
+import { LoudnessSpec } from "./loudness.ts";
 
 const outputBase = {
   /** Position in the request, from 0: identifies the output in its job. */
@@ -37,6 +38,8 @@ const measuresQuality = z.literal(true).exactOptional();
 export const CAPTIONS = ["keep", "drop"] as const;
 /** Set if closed captions inside of the source's video are not copied. */
 const dropsCaptions = z.literal(true).exactOptional();
+/** The requested loudness of the encoded audio. */
+const loudness = LoudnessSpec.exactOptional();
 
 /** A file with video and audio, or with one of them. */
 export const VideoOutput = z.object({
@@ -52,6 +55,7 @@ export const VideoOutput = z.object({
   deinterlace: z.boolean(),
   measuresQuality,
   dropsCaptions,
+  loudness,
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
@@ -128,6 +132,7 @@ export const HttpStreamOutput = z.object({
   dropped: z.array(DroppedVideo).exactOptional(),
   measuresQuality,
   dropsCaptions,
+  loudness,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 

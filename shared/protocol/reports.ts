@@ -6,6 +6,7 @@ import { MAX_FILE_NUMBER, MAX_LENGTH_MS, MAX_OUTPUT_INDEX, MAX_TRACKS } from "..
 import { ChunkBoundaryCheck, Chunking } from "./chunks.ts";
 import { CommandReports } from "./commands.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
+import { AudioLoudness, LoudnessReports } from "./loudness.ts";
 import { QualityReport } from "./quality.ts";
 import { EncoderNames, FailureReport, Line } from "./reported-text.ts";
 import { ScratchTrack } from "./scratch.ts";
@@ -33,6 +34,8 @@ export const OutputReport = z.discriminatedUnion("status", [
     quality: QualityReport.exactOptional(),
     /** How the rate factors for requested VMAFs were found. */
     targets: TargetReports.exactOptional(),
+    /** The measured loudness, and the gains that were chosen; for outputs with the parameter `loudness`. */
+    loudness: LoudnessReports.exactOptional(),
     /** Of a stream: the videos that were left out. */
     dropped: z.array(DroppedVideo).max(50).exactOptional(),
   }),
@@ -65,7 +68,14 @@ export const TaskResult = z.discriminatedUnion("kind", [
     /** How the rate factors for requested VMAFs were found. */
     targets: z.array(ChunkTarget).max(MAX_TRACKS).exactOptional(),
   }),
-  z.object({ kind: z.literal("audio"), tracks: Tracks }),
+  z.object({
+    kind: z.literal("audio"),
+    tracks: Tracks,
+    loudness: z
+      .array(AudioLoudness)
+      .max(MAX_OUTPUT_INDEX + 1)
+      .exactOptional(),
+  }),
   z.object({ kind: z.literal("join"), outputs: OutputReports, boundaries: ChunkBoundaryCheck }),
 ]);
 export type TaskResult = z.infer<typeof TaskResult>;

@@ -27,11 +27,12 @@ const STILL: readonly FormField[] = [
   flag("vtt", "WebVTT file for seek bars"),
 ];
 
+const LOUDNESS = text("loudness", "Loudness", { example: "-16", help: "LUFS, or measure to only measure it" });
 const CAPTIONS = choice("captions", "Closed captions in the video", ["keep", "drop"]);
 
 export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> = {
-  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS],
-  audio: [PATH, ...PART, ...COMMON],
+  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS, LOUDNESS],
+  audio: [PATH, ...PART, LOUDNESS, ...COMMON],
   image: [PATH, ...STILL, ...COMMON, flag("square", "Square"), number("blur", "Blur", { help: "1 to 5" }), ...FILTERS],
   animated: [
     PATH,
@@ -61,6 +62,7 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
     ),
     flag("thumbnails", "Thumbnails for seek bars"),
     CAPTIONS,
+    LOUDNESS,
     number("segment_duration", "Segments", { help: "2 to 10 seconds; 6 by default" }),
     text("playlist_name", "Name of the playlist", { example: "master" }),
     choice("hls.version", "HLS version", ["3", "4", "5", "6", "7"], "3: video and audio in the same segments"),

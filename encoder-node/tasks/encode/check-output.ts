@@ -7,6 +7,7 @@ import type { NeededFrame, PlannedOutput } from "#shared/plan/outputs/output-pla
 import { type PlannedTrack, toleranceMs } from "#shared/plan/source/output-length.ts";
 import { ownLengthMs } from "#shared/plan/source/track-length.ts";
 import { DECODED_STEP_MS, DECODED_TIMES, lastDecodedMs } from "#shared/plan/thumbnails/decoded-times.ts";
+import type { LoudnessReport } from "#shared/protocol/loudness.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -39,6 +40,8 @@ export type MadeOutput = {
   note?: string;
   /** How the rate factors for requested VMAFs were found; absent without any. */
   targets?: TargetReport[];
+  /** The measured loudness, and the gains that were chosen; absent if it was not requested. */
+  loudness?: LoudnessReport[];
   /** Of a stream: the videos that were left out. */
   dropped?: DroppedVideo[];
   /** Its encoded video tracks. */

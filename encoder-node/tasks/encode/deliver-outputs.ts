@@ -132,10 +132,12 @@ const described = ({
   encoder,
   note,
   targets,
+  loudness,
   dropped,
-}: MadeOutput): Pick<MadeOutput, "encoder" | "note" | "targets" | "dropped"> => ({
+}: MadeOutput): Pick<MadeOutput, "encoder" | "note" | "targets" | "loudness" | "dropped"> => ({
   ...(encoder ? { encoder } : {}),
   ...(note ? { note } : {}),
   ...(targets ? { targets } : {}),
+  ...(loudness ? { loudness } : {}),
   ...(dropped ? { dropped } : {}),
 });

@@ -1,5 +1,6 @@
 // Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
 // command fails in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
+import { AppError, failureOf } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { PlannedCommand, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
@@ -16,6 +17,7 @@ import type { Encoded } from "./deliver-outputs.ts";
 import type { EarlyUploads } from "./early-uploads.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 import { type Extras, fetchExtras } from "./fetch-extras.ts";
+import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
 import { type FoundTargets, findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
@@ -45,14 +47,40 @@ export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise
   const equipped = { ...work, ...extras, notes: new Map() };
   const { source, loopbackOptions, folder } = work;
   const inputs = { source, watermarks: extras.watermarks, ...(loopbackOptions ? { loopbackOptions } : {}) };
-  const searched = await findTargets({ ...inputs, folder, probe: work.task.probe }, remaining, deps);
+  const { probe } = work.task;
+  const leveled = await withGains({ ...inputs, folder, probe }, remaining, work.onEncoded, deps);
+  const searched = await findTargets({ ...inputs, folder, probe }, leveled.outputs, deps);
   const found = withoutSimilar(work.task, searched);
   const task = { ...work.task, outputs: found };
   const measuring = openMeasuring({ ...inputs, task, folder }, deps);
   const onEncoded: EncodeWork["onEncoded"] = (encoded) =>
-    work.onEncoded(measuring.add(encoded.map(searched.withTargets)));
+    work.onEncoded(measuring.add(encoded.map(searched.withTargets).map((each) => withLoudness(each, leveled))));
   await planAndRun({ ...equipped, task, onEncoded }, found, deps);
   await measuring.run();
+}
+
+/** Finds the gains of outputs with `loudness`. If their audio cannot be measured, these outputs fail. */
+async function withGains(
+  work: LoudnessWork,
+  outputs: readonly OutputSpec[],
+  onEncoded: EncodeWork["onEncoded"],
+  deps: EncodeDeps,
+): Promise<FoundGains> {
+  try {
+    return await findGains(work, outputs, deps);
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    if (!(error instanceof AppError)) throw error;
+    const isMeasured = (spec: OutputSpec): boolean => spec.type !== "image" && spec.loudness !== undefined;
+    const failure = failureOf(error);
+    onEncoded(outputs.filter(isMeasured).map(({ index }) => ({ output: index, failure })));
+    return { outputs: outputs.filter((spec) => !isMeasured(spec)), reports: new Map() };
+  }
+}
+
+function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
+  const loudness = reports.get(encoded.output);
+  return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
 }
 
 type EquippedWork = EncodeWork &

@@ -93,10 +93,10 @@ function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
   return video?.lengthFrom === "packets" && !video.hasReservedMatrix && outputs.every(needsNoFile);
 }
 
-/** A search for a rate factor seeks in all of the source, and a measurement reads it again. */
+/** A search for a rate factor seeks in all of the source, and measurements of loudness and quality read it twice. */
 function needsNoFile(spec: OutputSpec): boolean {
   if (spec.type === "image") return true;
-  if (spec.measuresQuality) return false;
+  if (spec.measuresQuality || spec.loudness) return false;
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return !videos.some((video) => video !== null && "rate" in video && "vmaf" in video.rate);
 }

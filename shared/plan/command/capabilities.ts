@@ -29,6 +29,7 @@ const ASSUMED_FILTERS = [
   "sidedata",
   "trim",
   "unpremultiply",
+  "volume",
 ] as const;
 
 /** Filters of chains that plans use and that some builds lack. */
@@ -52,7 +53,7 @@ const OPTIONAL_CHAIN_FILTERS = [
 ] as const;
 
 /** Filters that plans use and that some builds lack. A node reports its filters from this list. */
-export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf"] as const;
+export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf", "ebur128"] as const;
 
 /** All filters in the chains of plans. None of them opens a file or a connection, unlike libvmaf. */
 export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);

@@ -3,6 +3,7 @@ import type { AudioCodec } from "../../format/codecs.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { AudioTrackSpec } from "../../format/format-spec.ts";
 import { sampleRates } from "../../format/resolve-audio.ts";
+import type { LoudnessSpec } from "../../job/loudness.ts";
 import { channelsOf, layoutFor, type SpeakerLayout, sourceLayout } from "../source/channel-layouts.ts";
 import type { AudioTrack } from "../source/source-tracks.ts";
 import { audioFilters, type Gaps, gapsIn } from "./audio-filters.ts";
@@ -20,21 +21,28 @@ export type AudioEncodeOptions = {
   readonly gaps?: Gaps;
   /** Start of reading in the source, in ms; 0 if left out. */
   readonly seekMs?: number;
+  /** With the gains that were found; without them nothing changes. */
+  readonly loudness?: LoudnessSpec | undefined;
 };
 
 /** ffmpeg's options for the audio, from filters to bitrate. */
 export function audioArguments(encoder: AudioEncoder, options: AudioEncodeOptions): string[] {
-  const { spec, container, track, gaps = gapsIn(container), seekMs = 0 } = options;
+  const { spec, container, track, gaps = gapsIn(container), seekMs = 0, loudness } = options;
   const layout = outputLayout(spec, container, track);
   const sampleRateHz = spec.sampleRateHz ?? nearestRate(sampleRates(container, spec.codec), track.sampleRateHz);
-  const filters = audioFilters(layout, track, { gaps, seekMs });
+  const found = loudness?.gains?.find((gain) => gain.layout === layout);
+  const gain = found && { ...found, sampleRateHz: sampleRateHz ?? track.sampleRateHz ?? DEFAULT_RATE_HZ };
+  const filters = audioFilters(layout, track, { gaps, seekMs, gain });
   return [
     ...["-c:a", encoder],
     ...(filters === "" ? [] : ["-af", filters]),
-    ...bitrateArguments(spec, sampleRateHz ?? track.sampleRateHz ?? 48_000, channelsOf(layout)),
+    ...bitrateArguments(spec, sampleRateHz ?? track.sampleRateHz ?? DEFAULT_RATE_HZ, channelsOf(layout)),
     ...(sampleRateHz === null ? [] : ["-ar", String(sampleRateHz)]),
   ];
 }
+
+/** Assumed if neither the request nor the source states a sample rate. */
+export const DEFAULT_RATE_HZ = 48_000;
 
 const XIPH: readonly SpeakerLayout[] = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"];
 const STEREO: readonly SpeakerLayout[] = ["mono", "stereo"];
@@ -82,7 +90,11 @@ const LAYOUTS_IN: Readonly<Partial<Record<TrackContainer, Partial<Record<AudioCo
  * Returns the output's layout. By default, and with `multi`, it has all channels of the source that the codec supports.
  * More than eight channels become two.
  */
-function outputLayout({ codec, channels }: EncodedAudio, container: TrackContainer, track: AudioTrack): SpeakerLayout {
+export function outputLayout(
+  { codec, channels }: EncodedAudio,
+  container: TrackContainer,
+  track: AudioTrack,
+): SpeakerLayout {
   if (channels === "mono") return "mono";
   const source = sourceLayout(track.layout, track.channels);
   const wanted = channels === "stereo" ? "stereo" : (source ?? "stereo");

@@ -16,6 +16,9 @@ const PROVED_BY_TRIAL = "hwupload";
 /** Filter that measures VMAF. Distributions build ffmpeg without it. */
 export const VMAF_NEED: Need = { kind: "filter", anyOf: ["libvmaf"] };
 
+/** Filter that measures loudness. Nodes that cannot read the parameter `loudness` do not report it. */
+export const LOUDNESS_NEED: Need = { kind: "filter", anyOf: ["ebur128"] };
+
 /** A need for each filter that some builds lack, and a common need for the deinterlacers. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {
   const used = new Set(filters.flatMap(filterNames));

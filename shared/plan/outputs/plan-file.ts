@@ -47,7 +47,7 @@ export function planFile(
   if (!spec.video && !source.audio) return err(sourceFailure("input_has_no_audio"));
   const undecodable = requiredUndecodable(spec, source);
   if (undecodable) return err(undecodableFailure(undecodable));
-  const trim = isCopyTrim(spec) ? copyTrim(spec) : trimOf(spec, source);
+  const trim = fileTrim(spec, source);
   if (startsBeyondEnd(trim, video ?? source.audio)) return err(sourceFailure("offset_beyond_end"));
   const untrimmable = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyTrimFailure(source.format) : null;
   if (untrimmable) return err(untrimmable);
@@ -94,7 +94,7 @@ function videoOf(
 
 /** Plans the audio of an output that requests audio. `seekMs`: start of reading in the source. */
 export function planAudioTrack(
-  { audio: spec, container }: VideoOutput,
+  { audio: spec, container, loudness }: VideoOutput,
   track: AudioTrack,
   capabilities: FfmpegCapabilities,
   seekMs = 0,
@@ -108,14 +108,15 @@ export function planAudioTrack(
   const encoder = chooseAudioEncoder(spec.codec, capabilities);
   if (!encoder) return err(encoderFailure(spec.codec));
   const argv = [
-    ...audioArguments(encoder, { spec, container, track, seekMs }),
+    ...audioArguments(encoder, { spec, container, track, seekMs, loudness }),
     ...strictArguments(container, spec.codec),
   ];
   return ok({ encoder, argv, needs: [audioEncoderNeed(spec.codec)] });
 }
 
 export const isEncodedVideo = (spec: NonNullable<VideoOutput["video"]>): spec is EncodedVideo => spec.codec !== "copy";
-const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";
+/** True if the audio is encoded, not copied. */
+export const isEncodedAudio = (spec: NonNullable<VideoOutput["audio"]>): spec is EncodedAudio => spec.codec !== "copy";
 
 function assemble(
   spec: VideoOutput,
@@ -195,6 +196,10 @@ function audioEnd({ audio, container }: VideoOutput, trim: Trim, track: AudioTra
   if (endMs === null || (audio?.codec === "copy" && track.lengthFrom === "packets")) return null;
   return endMs - Math.max(0, Math.round(track.startMs - trim.startMs));
 }
+
+/** The part of the source that a file shows. */
+export const fileTrim = (spec: VideoOutput, source: SourceTracks): Trim =>
+  isCopyTrim(spec) ? copyTrim(spec) : trimOf(spec, source);
 
 /** True if the output is trimmed by packets: copied video starts at a keyframe. */
 const isCopyTrim = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";

@@ -194,7 +194,7 @@ function planAudios(request: StreamPartsRequest, { audios, videos, variants }: S
       : streamArguments(files, "audio", spec.segmentDurationMs);
     parts.push({
       track: { name, kind: "audio", ...files, video: null },
-      argv: ["-map", `0:${source.audio.streamIndex}`, ...streamAudio(encoder, audio, source.audio), ...file],
+      argv: ["-map", `0:${source.audio.streamIndex}`, ...streamAudio(encoder, audio, source.audio, spec), ...file],
       encoder,
       needs: [audioEncoderNeed("aac")],
     });
@@ -202,8 +202,12 @@ function planAudios(request: StreamPartsRequest, { audios, videos, variants }: S
   return ok(parts);
 }
 
-const streamAudio = (encoder: Parameters<typeof audioArguments>[0], spec: EncodedAudio, track: AudioTrack): string[] =>
-  audioArguments(encoder, { spec, container: "mp4", track, gaps: "filled from 0" });
+const streamAudio = (
+  encoder: Parameters<typeof audioArguments>[0],
+  spec: EncodedAudio,
+  track: AudioTrack,
+  { loudness }: HttpStreamOutput,
+): string[] => audioArguments(encoder, { spec, container: "mp4", track, gaps: "filled from 0", loudness });
 
 const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
 

@@ -6,7 +6,7 @@ import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { VMAF_NEED } from "../filters/filter-needs.ts";
+import { LOUDNESS_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -63,7 +63,10 @@ function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] 
 function needsOfFormats(spec: OutputSpec): readonly Need[] {
   if (spec.type === "image") return [];
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
-  return videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : [];
+  return [
+    ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
+    ...(spec.loudness ? [LOUDNESS_NEED] : []),
+  ];
 }
 
 /** The needs that a node does not meet, in the same order. */
@@ -83,6 +86,7 @@ export function describeNeeds(missing: readonly Need[]): string {
 function describe({ kind, anyOf }: Need): string {
   const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
   const names = (software.length === 0 ? anyOf : software).join(" or ");
+  if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
   return kind === "encoder" ? names : `${kind} ${names}`;
 }

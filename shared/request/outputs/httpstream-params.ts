@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
+import { loudness } from "./loudness.ts";
 import { captions, commonParams, flag, folderPath, url } from "./output-params.ts";
 
 const MAX_VARIANTS = 20;
@@ -44,6 +45,7 @@ const STREAM_PARAM_HINTS = Object.fromEntries(
     "encryption",
     "subtitles",
     "captions",
+    "loudness",
     "thumbnails",
     "live_playlist",
     "drop_similar_variants",
@@ -120,6 +122,7 @@ export const HttpStreamParams = strictObject({
     .default([])
     .describe("Text tracks, of which at most one is the default"),
   captions,
+  loudness,
   thumbnails: flag
     .default(false)
     .describe(

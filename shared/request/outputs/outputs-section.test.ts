@@ -22,6 +22,7 @@ const formatOf = (text: string) => {
 };
 
 const UNCHANGED = { fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null };
+const LOUDNESS = { targetLufs: -16, truePeakDb: -1, toleranceLu: 0.2 };
 const VIDEO = { ...UNCHANGED, index: 0, condition: null, offsetMs: 0, durationMs: null, deinterlace: false };
 const IMAGE = {
   ...UNCHANGED,
@@ -70,6 +71,15 @@ describe("parseOutputs", () => {
     ],
     ["mp4:copy:x", { path: "a", watermark: false, vflip: false, captions: "keep" }, { path: "a" }],
     ["mp4:hevc", { path: "a", captions: "drop" }, { path: "a", dropsCaptions: true }],
+    ["mp4", { path: "a", loudness: -16 }, { path: "a", loudness: LOUDNESS }],
+    ["mp3", { path: "a", loudness: "-16" }, { path: "a", loudness: LOUDNESS }],
+    ["mp3", { path: "a", loudness: { target: -16 } }, { path: "a", loudness: LOUDNESS }],
+    ["mp3", { path: "a", loudness: "measure" }, { path: "a", loudness: { ...LOUDNESS, targetLufs: null } }],
+    [
+      "wav",
+      { path: "a", loudness: { target: -23, true_peak: -2, tolerance: 1 } },
+      { path: "a", loudness: { targetLufs: -23, truePeakDb: -2, toleranceLu: 1 } },
+    ],
   ])("reads a file %s with %j", (format, params, expected) => {
     expect(parse({ [format]: params })).toEqual([{ ...VIDEO, key: format, format, ...formatOf(format), ...expected }]);
   });
@@ -118,6 +128,10 @@ describe("parseOutputs", () => {
 
   it.each<[object, object]>([
     [{ hls: { path: "/" } }, { hls: { path: "", ...TS } }],
+    [
+      { hls: { path: "/" }, loudness: -16 },
+      { hls: { path: "", ...TS }, loudness: LOUDNESS },
+    ],
     [
       { hls: { path: "/" }, captions: "drop" },
       { hls: { path: "", ...TS }, dropsCaptions: true },
@@ -268,6 +282,29 @@ describe("parseOutputs", () => {
     ],
     ["output_param_not_valid", { mp3: { path: "a", captions: "drop" } }, /because the format has no video/],
     ["output_param_not_valid", { jpg: { path: "a", captions: "drop" } }, /`outputs.jpg` .*`captions`/],
+    [
+      "output_param_not_valid",
+      { mp3: { path: "a", loudness: -40 } },
+      /`outputs.mp3.loudness` must be -31 LUFS or more/,
+    ],
+    ["output_param_not_valid", { mp3: { path: "a", loudness: "loud" } }, /`outputs.mp3.loudness` .*measure.*-31 to -5/],
+    [
+      "output_param_not_valid",
+      { mp3: { path: "a", loudness: { target: -16, true_peak: 3 } } },
+      /`outputs.mp3.loudness.true_peak` must be 0 dBTP or less/,
+    ],
+    ["output_param_not_valid", { mp3: { path: "a", loudness: { true_peak: -3 } } }, /`outputs.mp3.loudness.target`/],
+    [
+      "output_param_not_valid",
+      { "mp4::copy": { path: "a", loudness: -16 } },
+      /`outputs.mp4::copy.loudness` is not allowed, because the format copies the audio/,
+    ],
+    ["output_param_not_valid", { "mp4::x": { path: "a", loudness: -16 } }, /because the format has no audio/],
+    [
+      "output_param_not_valid",
+      { httpstream: { hls: { path: "a" }, variants: ["mp4:240p:x"], loudness: -16 } },
+      /`outputs.httpstream.loudness` requires variants with audio/,
+    ],
     ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset` must be 0 or more/],
     ["output_param_not_valid", { mp4: { path: "a", duration: 0 } }, /more than 0/],
     [

@@ -9,6 +9,7 @@ import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { DEFAULT_NAME, HttpStreamParams } from "./httpstream-params.ts";
+import { parseLoudness } from "./loudness.ts";
 import { allowedUrl, type Named } from "./output-params.ts";
 
 export function parseHttpStream(
@@ -26,6 +27,9 @@ export function parseHttpStream(
   if (!variants.ok) return variants;
   const unrated = parsed.value.drop_similar_variants ? withoutVmaf(variants.value) : null;
   if (unrated) return invalid("output_param_not_valid", `\`${field}.drop_similar_variants\` ${unrated}`);
+  if (parsed.value.loudness !== undefined && variants.value.every(({ audio }) => !audio)) {
+    return invalid("output_param_not_valid", `\`${field}.loudness\` requires variants with audio`);
+  }
   const segments = hlsSegments(variants.value);
   const mismatch = segments === "fmp4" ? requiresMpegTs(parsed.value) : null;
   if (mismatch) return invalid("output_param_not_valid", `\`${field}.${mismatch}`);
@@ -48,6 +52,7 @@ export function parseHttpStream(
     encryption: encryption ? { key: encryption.key?.toLowerCase() ?? null, keyUri: encryption.key_uri } : null,
     subtitles: subtitles.value,
     ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
+    ...parseLoudness(parsed.value.loudness),
   });
 }
 

@@ -5,6 +5,7 @@ import { printFormat } from "../../format/print-format.ts";
 import { publicUrl } from "../../job/metadata.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { DEFAULT_NAME } from "./httpstream-params.ts";
+import { printLoudness } from "./loudness.ts";
 
 type Params = Record<string, unknown>;
 
@@ -38,6 +39,7 @@ const printVideo = (spec: VideoOutput): Params => ({
   ...printFilters(spec),
   ...given({ deinterlace: spec.deinterlace }),
   ...printCaptions(spec),
+  ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
 });
 
 const printImage = (spec: ImageOutput): Params => ({
@@ -80,6 +82,7 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles.map(withoutSecrets) } : {}),
   ...given({ thumbnails: spec.thumbnails, live_playlist: spec.livePlaylist }),
   ...printCaptions(spec),
+  ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
   ...(spec.dropsSimilarVariants ? { drop_similar_variants: true } : {}),
 });
 

@@ -6,6 +6,7 @@ import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
+import { loudness, parseLoudness } from "./loudness.ts";
 import {
   captions,
   FORMAT_SPEC_HINTS,
@@ -32,6 +33,7 @@ export const VideoParams = strictObject(
     offset: seconds.min(0, "must be 0 or more").optional().describe("Where in the input the output starts, in seconds"),
     duration: seconds.positive("must be more than 0 seconds").optional().describe("Length of the output, in seconds"),
     ...videoChanges,
+    loudness,
   },
   { elsewhere: FORMAT_SPEC_HINTS },
 ).describe("A file with video and audio, or with one of them. Parameters that change the video require encoding it");
@@ -57,6 +59,14 @@ export function parseVideo(
   if (obstacle && change) {
     return invalid("output_param_not_valid", `\`${field}.${change[0]}\` is not allowed, because ${obstacle}`);
   }
+  const silent = !format.audio
+    ? "the format has no audio"
+    : format.audio.codec === "copy"
+      ? "the format copies the audio without encoding it"
+      : null;
+  if (silent && parsed.value.loudness !== undefined) {
+    return invalid("output_param_not_valid", `\`${field}.loudness\` is not allowed, because ${silent}`);
+  }
   const filters = parseVideoFilters(parsed.value, field, allow);
   if (!filters.ok) return filters;
   return ok({
@@ -70,5 +80,6 @@ export function parseVideo(
     offsetMs: offset * 1000,
     durationMs: duration === undefined ? null : duration * 1000,
     ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
+    ...parseLoudness(parsed.value.loudness),
   });
 }

@@ -116,8 +116,13 @@ export function audioFailure(task: TaskState, { tracks }: AudioReport): Failure 
 }
 
 /** Accepts audio that has no failure; the caller finishes its task. */
-export const acceptAudio = (state: JobState, { tracks }: AudioReport): JobState =>
-  joinIfReady(state.chunks ? { ...state, chunks: { ...state.chunks, audio: tracks } } : state);
+export function acceptAudio(state: JobState, { tracks, loudness = [] }: AudioReport): JobState {
+  const outputs = state.outputs.map((output, index) => {
+    const measured = loudness.find((report) => report.output === index);
+    return measured ? { ...output, loudness: measured.mixes } : output;
+  });
+  return joinIfReady(state.chunks ? { ...state, outputs, chunks: { ...state.chunks, audio: tracks } } : state);
+}
 
 /**
  * Largest difference between a chunk's first frame and its planned timestamp that is only rounding (design: 0.1 ms).

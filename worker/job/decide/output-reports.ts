@@ -164,6 +164,7 @@ function finishOutput(state: JobState, report: MadeReport, now: number): JobStat
   if (report.encoder !== undefined) patch.encoder = report.encoder;
   if (report.note !== undefined) patch.note = report.note;
   if (report.targets) patch.targets = boundedTargets(report.targets, state.outputs.length);
+  if (report.loudness) patch.loudness = report.loudness;
   if (report.dropped) patch.dropped = report.dropped;
   if (report.quality) patch.quality = boundedQuality(report.quality, state.outputs.length);
   const done = moveOutputs(state, [report.output], "finish", patch);

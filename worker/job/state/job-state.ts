@@ -5,6 +5,7 @@ import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job/job-status.ts";
 import { OUTPUT_PHASES } from "#shared/job/output-status.ts";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
+import { LoudnessReports } from "#shared/protocol/loudness.ts";
 import { QualityReport } from "#shared/protocol/quality.ts";
 import { ErrorCodeText } from "#shared/protocol/reported-text.ts";
 import { StreamProbes } from "#shared/protocol/reports.ts";
@@ -46,6 +47,8 @@ export const OutputState = z.object({
   quality: QualityReport.exactOptional(),
   /** Searches for the rate factors of requested VMAFs, for outputs that were not made of chunks. */
   targets: TargetReports.exactOptional(),
+  /** Measured loudness and chosen gains, for outputs with the parameter `loudness`. */
+  loudness: LoudnessReports.exactOptional(),
   /** Videos that were left out of a stream. */
   dropped: z.array(DroppedVideo).exactOptional(),
 });

@@ -1,12 +1,14 @@
 // A job's metadata as its clients see it.
 import * as z from "zod";
 import type { Failure } from "#shared/errors.ts";
+import type { LoudnessMetadata } from "#shared/job/loudness.ts";
 import { contractMetadata, type HttpStreamMetadata, type OutputMetadata, SOURCE_NAMES } from "#shared/job/metadata.ts";
 import type { PayloadMetadata } from "#shared/job/notification.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { type MeasuredRendition, type QualityMetadata, withoutSeries } from "#shared/job/quality.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { LoudnessReport } from "#shared/protocol/loudness.ts";
 import type { QualityReport, RenditionQuality } from "#shared/protocol/quality.ts";
 import type { StreamProbes } from "#shared/protocol/reports.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -30,12 +32,30 @@ export function outputMetadata(state: JobState, index: number): OutputMetadata |
     spec.type === "httpstream"
       ? streamMetadata(state.spec, spec, output.packages ?? {})
       : output.probe && contractMetadata(output.probe, fileUrl(state, index, 1));
+  if (!metadata) return null;
+  const { loudness } = output;
+  const quality = outputQuality(state, index);
+  return { ...metadata, ...(quality ? { quality } : {}), ...(loudness ? { loudness: loudness.map(mixMetadata) } : {}) };
+}
+
+/** Null if nothing was measured, searched or left out. */
+function outputQuality(state: JobState, index: number): QualityMetadata | null {
+  const { quality, dropped } = state.outputs[index] ?? {};
   const target = targetsOf(state, index);
-  const { dropped } = output;
-  if (!metadata || (!output.quality && target.length === 0 && !dropped)) return metadata;
-  const measured = output.quality ? qualityMetadata(output.quality) : {};
-  const searched = { ...(target.length > 0 ? { target } : {}), ...(dropped ? { dropped } : {}) };
-  return { ...metadata, quality: { ...measured, ...searched } };
+  if (!quality && target.length === 0 && !dropped) return null;
+  const measured = quality ? qualityMetadata(quality) : {};
+  return { ...measured, ...(target.length > 0 ? { target } : {}), ...(dropped ? { dropped } : {}) };
+}
+
+function mixMetadata({ layout, input, gainDb, limitedSeconds, output, note }: LoudnessReport): LoudnessMetadata {
+  return {
+    layout,
+    input: { integrated: input.integrated, range: input.range, true_peak: input.truePeak },
+    gain_db: gainDb,
+    limited_seconds: limitedSeconds,
+    output: { integrated: output.integrated, true_peak: output.truePeak },
+    ...(note === undefined ? {} : { note }),
+  };
 }
 
 /** The metadata of each probed package. Its file name is the URL of the package's first playlist. */

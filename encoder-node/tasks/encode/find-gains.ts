@@ -1,0 +1,202 @@
+// Measures the audio of outputs with the parameter `loudness`, and chooses their gains, before they are encoded.
+import { AppError } from "#shared/errors.ts";
+import type { LoudnessSpec } from "#shared/job/loudness.ts";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import {
+  type ChosenGain,
+  chooseGain,
+  correctGain,
+  type MeasuredLoudness,
+  QUIET_LUFS,
+} from "#shared/plan/loudness/gain.ts";
+import {
+  type LoudnessMix,
+  loudnessFile,
+  loudnessMixes,
+  needsTrial,
+  PEAKS_FILE,
+  planMeasurement,
+  planTrial,
+  planTrialMeasurement,
+  TRIAL_FILE,
+} from "#shared/plan/loudness/plan-measurement.ts";
+import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measurement.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
+import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import type { LoudnessReport } from "#shared/protocol/loudness.ts";
+import { readEnd, readText } from "../../run-files/open-file.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
+import type { TaskDeps } from "../../workspace/task-deps.ts";
+import { type RunDeps, runAll } from "./run-planned.ts";
+
+export type LoudnessWork = RunInputs & {
+  readonly probe: MediaProbe;
+  /** The workspace. */
+  readonly folder: string;
+};
+
+export type FoundGains = {
+  /** With the gains that were found. */
+  readonly outputs: OutputSpec[];
+  /** By output. */
+  readonly reports: ReadonlyMap<number, LoudnessReport[]>;
+};
+
+type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly request: LoudnessSpec };
+
+/**
+ * Measures each distinct mix of the source once. Without an output that requests it, nothing is read. Throws an AppError
+ * with the failure of ffmpeg, and when the signal aborts.
+ */
+export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec[], deps: Deps): Promise<FoundGains> {
+  const tracks = chooseTracks(work.probe);
+  const wanted = outputs.flatMap((spec): Wanted[] => {
+    const request = spec.type === "image" ? undefined : spec.loudness;
+    return request ? loudnessMixes(spec, tracks).map((mix) => ({ output: spec.index, mix, request })) : [];
+  });
+  if (wanted.length === 0) return { outputs: [...outputs], reports: new Map() };
+  const measured = await measureAll(
+    { work, tracks },
+    [...new Map(wanted.map(({ mix }) => [keyOf(mix), mix])).values()],
+    deps,
+  );
+  const limited = new Map<string, Promise<Adjusted>>();
+  const reports = new Map<number, LoudnessReport[]>();
+  const found = new Map<number, Adjusted[]>();
+  for (const { output, mix, request } of wanted) {
+    const input = measured.get(keyOf(mix));
+    // Audio shorter than a tenth of a second.
+    if (!input) continue;
+    const key = JSON.stringify([keyOf(mix), mix.encoding, request]);
+    const adjusting = limited.get(key) ?? adjust({ work, tracks }, { output, mix, request, input }, deps);
+    limited.set(key, adjusting);
+    const adjusted = await adjusting;
+    found.set(output, [...(found.get(output) ?? []), adjusted]);
+    reports.set(output, [...(reports.get(output) ?? []), adjusted.report]);
+  }
+  return { outputs: outputs.map((spec) => withGains(spec, found.get(spec.index) ?? [])), reports };
+}
+
+const keyOf = ({ layout, trim, isAdjusted }: LoudnessMix): string => JSON.stringify([layout, trim, isAdjusted]);
+
+type Deps = RunDeps & Pick<TaskDeps, "capabilities">;
+type Source = { readonly work: LoudnessWork; readonly tracks: SourceTracks };
+type Adjusted = { readonly mix: LoudnessMix; readonly gain: ChosenGain; readonly report: LoudnessReport };
+
+/** The loudness of mixes before any gain, by `keyOf`. Mixes that start at the same point of the source share a run. */
+async function measureAll(
+  { work, tracks }: Source,
+  mixes: readonly LoudnessMix[],
+  deps: Deps,
+): Promise<ReadonlyMap<string, MeasuredLoudness>> {
+  const found = new Map<string, MeasuredLoudness>();
+  for (const group of Map.groupBy(mixes, ({ trim }) => trim.seekMs).values()) {
+    await withFiles(work, planMeasurement(work, tracks, group), deps, async (files) => {
+      for (const [at, mix] of group.entries()) {
+        const loudness = await loudnessIn(files, at);
+        if (loudness) found.set(keyOf(mix), loudness);
+      }
+    });
+  }
+  return found;
+}
+
+/** The second correction is for sources whose peaks are most of their loudness. */
+const MOST_TRIALS = 3;
+
+/**
+ * Chooses the gain. Where a limiter or the codec changes the loudness, the audio is encoded in a trial and measured, and
+ * the gain corrected.
+ */
+async function adjust(
+  source: Source,
+  { mix, input, request }: Wanted & { input: MeasuredLoudness },
+  deps: Deps,
+): Promise<Adjusted> {
+  let gain = chooseGain(input, request);
+  let trial: Trial | null = null;
+  const trials = mix.isAdjusted && input.integrated >= QUIET_LUFS && needsTrial(mix, gain) ? MOST_TRIALS : 0;
+  for (let at = 1; at <= trials; at++) {
+    trial = await tryGain(source, mix, gain, deps);
+    const corrected = trial && at < trials ? correctGain(gain, trial.loudness, request) : null;
+    if (!corrected) break;
+    gain = corrected;
+  }
+  const { gainDb } = gain;
+  const linear = { integrated: hundredths(input.integrated + gainDb), truePeak: hundredths(input.truePeak + gainDb) };
+  const { integrated, truePeak } = trial?.loudness ?? linear;
+  const isQuiet = request.targetLufs !== null && input.integrated < QUIET_LUFS;
+  return {
+    mix,
+    gain,
+    report: {
+      layout: mix.layout,
+      input,
+      gainDb,
+      limitedSeconds: trial?.limitedSeconds ?? 0,
+      output: { integrated, truePeak },
+      ...(isQuiet ? { note: `The input is quieter than ${QUIET_LUFS} LUFS, so its loudness was not changed.` } : {}),
+    },
+  };
+}
+
+const hundredths = (value: number): number => Math.round(value * 100) / 100;
+
+type Trial = { readonly loudness: MeasuredLoudness; readonly limitedSeconds: number };
+
+/** 100 bytes for each 0.1 s: 600 MB for a week of audio. */
+const MAX_PEAKS_BYTES = 700e6;
+
+/** Null if the audio is too short, or if this node lacks the encoder: the encode then fails with the reason. */
+async function tryGain(
+  { work, tracks }: Source,
+  mix: LoudnessMix,
+  gain: ChosenGain,
+  deps: Deps,
+): Promise<Trial | null> {
+  const run = planTrial(work, tracks, mix, gain, deps.capabilities);
+  if (!run) return null;
+  return withFiles(work, run, deps, async (files) => {
+    const { limitDb } = gain;
+    const peaks = limitDb === null ? "" : await readText(files.pathOf(PEAKS_FILE), MAX_PEAKS_BYTES);
+    const path = files.pathOf(TRIAL_FILE);
+    const measurement = planTrialMeasurement(path, tracks, mix);
+    const trial = { ...work, source: path, folder: work.folder };
+    const loudness = await withFiles(trial, measurement, deps, (measured) => loudnessIn(measured, 0));
+    return loudness && { loudness, limitedSeconds: limitDb === null ? 0 : limitedSeconds(peaks, limitDb) };
+  });
+}
+
+/** More than the last of the values that are printed every 0.1 s, for eight channels. */
+const LAST_VALUES_BYTES = 4096;
+
+const loudnessIn = async (files: RunFiles, at: number): Promise<MeasuredLoudness | null> =>
+  readLoudness(await readEnd(files.pathOf(loudnessFile(at)), LAST_VALUES_BYTES));
+
+/** Runs one command and uses its files, which are then removed. */
+async function withFiles<Value>(
+  { folder, source, loopbackOptions }: Pick<LoudnessWork, "folder" | "source" | "loopbackOptions">,
+  run: PlannedRun,
+  deps: Deps,
+  use: (files: RunFiles) => Promise<Value>,
+): Promise<Value> {
+  const files = await RunFiles.create(folder);
+  try {
+    const reads = loopbackOptions ? [] : [source];
+    const failed = await runAll([run], files, () => undefined, { ...deps, reads });
+    deps.signal.throwIfAborted();
+    if (failed) throw AppError.from(failed.failure);
+    return await use(files);
+  } finally {
+    await files.remove();
+  }
+}
+
+function withGains(spec: OutputSpec, found: readonly Adjusted[]): OutputSpec {
+  if (spec.type === "image" || !spec.loudness) return spec;
+  const adjusted = found.filter(({ mix }) => mix.isAdjusted);
+  const gains = adjusted.map(({ mix, gain }) => ({ layout: mix.layout, ...gain }));
+  return { ...spec, loudness: { ...spec.loudness, gains } };
+}

@@ -1,0 +1,202 @@
+// The parameter `loudness`, measured again by another implementation of ITU-R BS.1770.
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
+import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
+import { probeSource } from "../../source/probe/probe-source.ts";
+import { integratedLoudness, truePeak } from "../../testing/bs1770.ts";
+import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
+import { silentLog } from "../../testing/silent-log.ts";
+import { NO_TRACE } from "../../tracing/task-trace.ts";
+import { CommandLog } from "../../workspace/command-log.ts";
+import { findGains } from "./find-gains.ts";
+import { runAll } from "./run-planned.ts";
+
+const tone = (db: number, seconds: number): string => `sine=f=997:r=48000:d=${seconds},volume=${db + 18.06}dB`;
+const STEREO = "-ac 2 -c:a pcm_f32le";
+/** Tones in a row, in dBFS and seconds, on both channels. */
+const tones = (...parts: readonly (readonly [db: number, seconds: number])[]): string => {
+  const inputs = parts
+    .map(([db, seconds]) => `-f lavfi -i ${tone(db, seconds)},aformat=channel_layouts=mono`)
+    .join(" ");
+  const labels = parts.map((_, at) => `[${at}]`).join("");
+  return `${inputs} -filter_complex ${labels}concat=n=${parts.length}:v=0:a=1,pan=stereo|c0=c0|c1=c0 -c:a pcm_f32le`;
+};
+const SPEECH = "anoisesrc=c=pink:r=48000:d=12:seed=7:a=0.25,tremolo=f=0.4:d=0.8";
+/** Short bursts at full scale in quiet audio: a limiter changes its loudness. */
+const PEAKS =
+  "anoisesrc=c=pink:r=48000:d=12:seed=3:a=0.9,volume=volume=if(lt(mod(t\\,1)\\,0.02)\\,1\\,0.15):eval=frame";
+
+const CLIPS: Readonly<Record<string, string>> = {
+  // EBU Tech 3341, test cases 1 to 3 and 6.
+  "tech1.wav": tones([-23, 8]),
+  "tech2.wav": tones([-33, 8]),
+  "tech3.wav": tones([-36, 4], [-23, 24], [-36, 4]),
+  "tech6.wav": `-f lavfi -i ${tone(0, 8)} -filter_complex pan=5.1|c0=0.0398*c0|c1=0.0398*c0|c2=0.0631*c0|c4=0.0316*c0|c5=0.0316*c0 -c:a pcm_f32le`,
+  "speech.wav": `-f lavfi -i ${SPEECH} ${STEREO}`,
+  "peaks.wav": `-f lavfi -i ${PEAKS} ${STEREO}`,
+  "quiet.wav": `-f lavfi -i ${SPEECH},volume=-50dB ${STEREO}`,
+  "short.wav": `-f lavfi -i sine=d=0.05:r=48000 ${STEREO}`,
+  "silence.wav": `-f lavfi -i anullsrc=r=48000:d=3 ${STEREO}`,
+  "video.mkv": `-f lavfi -i testsrc2=s=64x36:r=25:d=12 -f lavfi -i ${SPEECH} -c:v libx264 -c:a flac -ac 2`,
+};
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "loudness-"));
+  await Promise.all(Object.entries(CLIPS).map(([name, arguments_]) => makeClip(folder, name, arguments_)));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const run = promisify(execFile);
+
+/** The samples of a file's audio, by channel, at 48 kHz. */
+async function samplesOf(file: string, channels: number, from = 0): Promise<Float32Array[]> {
+  const argv = ["-v", "error", "-i", file, "-map", "0:a:0", "-ar", "48000", "-f", "f32le", "-"];
+  const { stdout } = await run(REFERENCE_FFMPEG, argv, { encoding: "buffer", maxBuffer: 2 ** 28 });
+  const all = new Float32Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + stdout.byteLength));
+  return Array.from({ length: channels }, (_, channel) =>
+    Float32Array.from({ length: all.length / channels - from }, (_, at) => all[(at + from) * channels + channel] ?? 0),
+  );
+}
+
+type Leveled = { readonly outputs: readonly OutputSpec[]; readonly probe: Awaited<ReturnType<typeof probeSource>> };
+
+const depsOf = (commands: CommandLog) => ({
+  ffmpeg: tested.ffmpeg,
+  log: silentLog,
+  commands,
+  trace: NO_TRACE,
+  signal: new AbortController().signal,
+  capabilities: { ...ALL_SOFTWARE, hardware: null, ffmpegVersion: "n7", cpus: 2 },
+});
+
+/** Encodes outputs with the gains that were found. */
+async function encoded(clip: string, requests: readonly OutputOptions[]) {
+  const source = path.join(folder, clip);
+  const commands = new (class extends CommandLog {
+    sourceReads = 0;
+    override start(...given: Parameters<CommandLog["start"]>): ReturnType<CommandLog["start"]> {
+      if (given[0].join(" ").includes(`${source} -map 0:0 -af`)) this.sourceReads++;
+      return super.start(...given);
+    }
+  })();
+  const probe = await probeSource(tested.ffprobe, source);
+  const deps = depsOf(commands);
+  const found = await findGains({ source, probe, folder }, requests.map(specOf), deps);
+  const measurements = commands.sourceReads;
+  const leveled: Leveled = { outputs: found.outputs, probe };
+  const files: string[] = [];
+  for (const command of planEncode({ source, probe, outputs: leveled.outputs, capabilities: ALL_SOFTWARE }).commands) {
+    const made = await RunFiles.create(folder);
+    expect(await runAll(command.runs, made, () => undefined, { ...deps, reads: [source] })).toBeNull();
+    for (const output of command.outputs) files[output.output] = made.pathOf(output.files[0] ?? "");
+  }
+  return { reports: found.reports, files, measurements, source, ...leveled };
+}
+
+const audio = (format: string, loudness: unknown, params: object = {}): OutputOptions => ({
+  format,
+  params: { loudness, ...params },
+});
+
+describe("loudness: measure", () => {
+  it.each([
+    ["tech1.wav", 2, -23],
+    ["tech2.wav", 2, -33],
+    ["tech3.wav", 2, -23],
+    ["tech6.wav", 6, -23],
+  ])("finds the loudness that EBU Tech 3341 states for %s", async (clip, channels, expected) => {
+    const { reports, files } = await encoded(clip, [audio("wav", "measure")]);
+    const [report] = reports.get(0) ?? [];
+    expect(report).toMatchObject({ gainDb: 0, limitedSeconds: 0 });
+    expect(Math.abs((report?.input.integrated ?? 0) - expected)).toBeLessThanOrEqual(0.1);
+    expect(Math.abs(integratedLoudness(await samplesOf(files[0] ?? "", channels)) - expected)).toBeLessThanOrEqual(0.1);
+  });
+});
+
+describe("loudness with a target", () => {
+  it("applies one gain to all samples where the peaks allow it", async () => {
+    const { reports, files, source, measurements } = await encoded("speech.wav", [audio("wav", -30)]);
+    const [report] = reports.get(0) ?? [];
+    const [before, after] = [await samplesOf(source, 2), await samplesOf(files[0] ?? "", 2)];
+    expect(measurements).toBe(1);
+    expect(report).toMatchObject({ limitedSeconds: 0, output: { integrated: expect.closeTo(-30, 1) } });
+    expect(Math.abs(integratedLoudness(after) + 30)).toBeLessThanOrEqual(0.2);
+    const factor = 10 ** ((report?.gainDb ?? 0) / 20);
+    expect(after[0]?.length).toBe(before[0]?.length);
+    // 16 bits of the output.
+    const largest = before[0]?.reduce(
+      (most, sample, at) => Math.max(most, Math.abs(sample * factor - (after[0]?.[at] ?? 9))),
+      0,
+    );
+    expect(largest).toBeLessThan(2 / 2 ** 15);
+  });
+
+  it("limits true peaks and corrects the gain for the loudness that the limiter takes", async () => {
+    const { reports, files } = await encoded("peaks.wav", [audio("flac", { target: -20, true_peak: -3 })]);
+    const [report] = reports.get(0) ?? [];
+    const after = await samplesOf(files[0] ?? "", 2);
+    expect(report?.limitedSeconds).toBeGreaterThan(0);
+    expect(truePeak(after)).toBeLessThanOrEqual(-2.9);
+    expect(Math.abs((report?.output.truePeak ?? 0) - truePeak(after))).toBeLessThanOrEqual(0.1);
+    expect(Math.abs((report?.output.integrated ?? 0) - integratedLoudness(after))).toBeLessThanOrEqual(0.1);
+    expect(Math.abs(integratedLoudness(after) + 20)).toBeLessThanOrEqual(0.3);
+  });
+
+  it.each([
+    ["quiet.wav", /quieter than -60 LUFS/],
+    ["silence.wav", /quieter than -60 LUFS/],
+  ])("leaves %s as it is, with a note", async (clip, note) => {
+    const { reports } = await encoded(clip, [audio("wav", -16)]);
+    expect(reports.get(0)).toEqual([expect.objectContaining({ gainDb: 0, note: expect.stringMatching(note) })]);
+  });
+
+  it("leaves audio as it is that is too short to be measured", async () => {
+    expect((await encoded("short.wav", [audio("wav", -16)])).files).toHaveLength(1);
+  });
+
+  it("measures the mix that each output gets, and each mix once", async () => {
+    const { reports, files, measurements } = await encoded("tech6.wav", [
+      audio("wav:mono", -24),
+      audio("m4a:stereo", -24),
+      audio("flac", -24),
+      audio("mp3:stereo", -24),
+    ]);
+    expect(measurements).toBe(1);
+    expect([...reports.values()].map(([mix]) => mix?.layout)).toEqual(["mono", "stereo", "5.1", "stereo"]);
+    for (const [at, channels] of [1, 2, 6, 2].entries()) {
+      const made = integratedLoudness(await samplesOf(files[at] ?? "", channels));
+      expect([at, Math.abs(made + 24) <= 0.2]).toEqual([at, true]);
+    }
+  });
+
+  it("levels the part of the source that an output shows", async () => {
+    const part = { offset: 5, duration: 4 };
+    const { files } = await encoded("tech3.wav", [audio("wav", -20, part), audio("wav", -20, { ...part, offset: 0 })]);
+    for (const file of files)
+      expect(Math.abs(integratedLoudness(await samplesOf(file, 2)) + 20)).toBeLessThanOrEqual(0.2);
+  });
+
+  it("levels the audio of videos and streams, and plans the same filters for chunked jobs", async () => {
+    const stream = { dash: { path: "dash" }, variants: ["mp4:64x36:64k", "mp4:x:32k_mono"] };
+    const requests = [audio("mp4:64x36", -18), audio("httpstream", -18, stream)];
+    const { reports, files, source, probe, outputs } = await encoded("video.mkv", requests);
+    expect(reports.get(1)?.map(({ layout }) => layout)).toEqual(["stereo", "mono"]);
+    expect(Math.abs(integratedLoudness(await samplesOf(files[0] ?? "", 2)) + 18)).toBeLessThanOrEqual(0.2);
+    const filtersOf = (argv: readonly string[]): string[] => argv.filter((_, at) => argv[at - 1] === "-af");
+    const whole = planEncode({ source, probe, outputs, capabilities: ALL_SOFTWARE }).commands;
+    const apart = planAudio({ source, probe, outputs, capabilities: ALL_SOFTWARE }).command?.runs ?? [];
+    const filters = apart.flatMap(({ argv }) => filtersOf(argv));
+    expect(filters).toEqual([expect.stringContaining("volume="), ...filters.slice(1)]);
+    expect(filters).toEqual(whole.flatMap(({ runs }) => runs).flatMap(({ argv }) => filtersOf(argv)));
+  });
+});

@@ -1,0 +1,150 @@
+// Plans the runs that measure the loudness of outputs before they are encoded.
+import type { AudioCodec } from "../../format/codecs.ts";
+import type { OutputSpec } from "../../job/output-spec.ts";
+import type { FfmpegCapabilities } from "../command/capabilities.ts";
+import { chainText } from "../command/filter-text.ts";
+import { seconds } from "../command/opening-arguments.ts";
+import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
+import { type AudioEncodeOptions, audioArguments, outputLayout } from "../encoders/audio-encoders.ts";
+import { type Gaps, gainFilters, mixFilters, OVERSAMPLED_HZ, unlimitedMix } from "../encoders/audio-filters.ts";
+import { chooseAudioEncoder } from "../encoders/choose-encoder.ts";
+import { fileTrim, isEncodedAudio } from "../outputs/plan-file.ts";
+import { planRun, type RunInputs } from "../runs/plan-run.ts";
+import type { SpeakerLayout } from "../source/channel-layouts.ts";
+import { audioTrack } from "../source/output-tracks.ts";
+import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
+import { NO_TRIM, type Trim, trimArguments } from "../source/trim.ts";
+import { variantsFor } from "../streams/stream-variants.ts";
+import type { ChosenGain } from "./gain.ts";
+import { PEAK_WINDOW_SECONDS } from "./read-measurement.ts";
+
+/** What is measured: a mix of the source's channels, in the part of the source that an output shows. */
+export type LoudnessMix = {
+  readonly layout: SpeakerLayout;
+  readonly trim: Trim;
+  readonly track: AudioTrack;
+  /** True if a gain will be applied: the mix then has no limiter of its own. */
+  readonly isAdjusted: boolean;
+  /** How the mix is encoded. Of a stream: its first rendition with this layout. */
+  readonly encoding: Pick<AudioEncodeOptions, "spec" | "container"> & { readonly gaps?: Gaps };
+};
+
+/** The mixes of an output with the parameter `loudness`; none if it gets no encoded audio. */
+export function loudnessMixes(output: OutputSpec, source: SourceTracks): LoudnessMix[] {
+  if (output.type === "image" || !output.loudness) return [];
+  const isAdjusted = output.loudness.targetLufs !== null;
+  if (output.type === "video") {
+    const trim = fileTrim(output, source);
+    const track = audioTrack(output, trim, source);
+    const { audio: spec, container } = output;
+    if (!track || track.undecodable || !spec || !isEncodedAudio(spec)) return [];
+    return [{ layout: outputLayout(spec, container, track), trim, track, isAdjusted, encoding: { spec, container } }];
+  }
+  const { audio: track } = source;
+  if (!track || track.undecodable) return [];
+  const mixes = variantsFor(output, source).audios.map((spec): [SpeakerLayout, LoudnessMix] => {
+    const layout = outputLayout(spec, STREAM_CONTAINER, track);
+    const encoding = { spec, container: STREAM_CONTAINER, gaps: STREAM_GAPS };
+    return [layout, { layout, trim: NO_TRIM, track, isAdjusted, encoding }];
+  });
+  // `Map` keeps the last of equal keys.
+  return [...new Map(mixes.toReversed()).values()].toReversed();
+}
+
+const STREAM_CONTAINER: AudioEncodeOptions["container"] = "mp4";
+const STREAM_GAPS: Gaps = "filled from 0";
+
+/** Codecs whose loudness differs from that of their samples by up to 0.5 LU: ffmpeg's AAC of noise at 128k. */
+const LOSSY: ReadonlySet<AudioCodec> = new Set(["aac", "ac3", "mp2", "mp3", "opus", "vorbis", "wmav2"]);
+/** Codecs of telephones, which Matroska lacks. */
+const NOT_IN_TRIALS: ReadonlySet<AudioCodec> = new Set(["amr-nb", "pcm-alaw"]);
+
+/** True if only a trial encode shows how loud the output will be. */
+export const needsTrial = ({ encoding }: LoudnessMix, { limitDb }: ChosenGain): boolean =>
+  limitDb !== null || LOSSY.has(encoding.spec.codec);
+
+/** Names of the files that runs write; `at` is the position of the mix. */
+export const loudnessFile = (at: number): string => `loudness-${at}.txt`;
+export const PEAKS_FILE = "peaks.txt";
+export const TRIAL_FILE = "trial.mka";
+
+/** One run that measures mixes which read the source from the same point: `loudnessFile` gets the loudness of each. */
+export const planMeasurement = (inputs: RunInputs, tracks: SourceTracks, mixes: readonly LoudnessMix[]): PlannedRun =>
+  planRun({ inputs, tracks, parts: mixes.map(partOf), sourceOptions: seekOptions(mixes[0]) });
+
+const seekOptions = (mix: LoudnessMix | undefined): string[] =>
+  mix && mix.trim.seekMs > 0 ? ["-ss", seconds(mix.trim.seekMs)] : [];
+
+function partOf(mix: LoudnessMix, at: number): CommandPart {
+  const { layout, trim, track, isAdjusted } = mix;
+  const channels = isAdjusted ? unlimitedMix(layout, track) : mixFilters(layout, track);
+  const filters = [...channels, ...trimFilter(trim)];
+  return printingPart(mix, [...(filters.length > 0 ? [chainText(filters)] : []), measured(loudnessFile(at))]);
+}
+
+/** A part that only prints what its filters measure. */
+const printingPart = ({ track, trim }: LoudnessMix, filters: readonly string[]): CommandPart => ({
+  branches: [],
+  argv: ["-map", `0:${track.streamIndex}`, "-af", filters.join(","), "-f", "null", "-"],
+  expectedFrames: null,
+  endMs: trim.endMs ?? track.endMs,
+  startMs: trim.startMs,
+});
+
+/** One run that encodes the audio with a gain to `TRIAL_FILE`. With a limiter, `PEAKS_FILE` gets the peaks before it. */
+export function planTrial(
+  inputs: RunInputs,
+  tracks: SourceTracks,
+  mix: LoudnessMix,
+  gain: ChosenGain,
+  capabilities: FfmpegCapabilities,
+): PlannedRun | null {
+  const { spec, ...encoding } = mix.encoding;
+  const codec = NOT_IN_TRIALS.has(spec.codec) ? "pcm-s16le" : spec.codec;
+  const encoder = chooseAudioEncoder(codec, capabilities);
+  if (!encoder) return null;
+  const { layout, track, trim } = mix;
+  const loudness = { targetLufs: 0, truePeakDb: 0, toleranceLu: 0, gains: [{ layout, ...gain }] };
+  const argv = audioArguments(encoder, { ...encoding, spec: { ...spec, codec }, track, seekMs: trim.seekMs, loudness });
+  const encoded = {
+    ...printingPart(mix, []),
+    argv: ["-map", `0:${track.streamIndex}`, ...argv, ...trimArguments(trim), "-f", "matroska", TRIAL_FILE],
+  };
+  const parts = [encoded, ...(gain.limitDb === null ? [] : [peaksPart(mix, gain)])];
+  return planRun({ inputs, tracks, parts, sourceOptions: seekOptions(mix) });
+}
+
+/** Prints the peaks that the limiter gets. */
+function peaksPart(mix: LoudnessMix, gain: ChosenGain): CommandPart {
+  const filters = gainFilters({ ...gain, sampleRateHz: OVERSAMPLED_HZ });
+  const before = filters.slice(
+    0,
+    filters.findIndex((filter) => filter.startsWith("alimiter")),
+  );
+  return printingPart(mix, [
+    chainText([...unlimitedMix(mix.layout, mix.track), ...trimFilter(mix.trim), ...before]),
+    `asetnsamples=n=${OVERSAMPLED_HZ * PEAK_WINDOW_SECONDS}:p=0`,
+    "astats=metadata=1:reset=1:measure_perchannel=none:measure_overall=Peak_level",
+    `ametadata=mode=print:key=lavfi.astats.Overall.Peak_level:file=${PEAKS_FILE}`,
+  ]);
+}
+
+/** One run that measures a trial encode: its file is at `path`. */
+export const planTrialMeasurement = (path: string, tracks: SourceTracks, mix: LoudnessMix): PlannedRun =>
+  planRun({
+    inputs: { source: path },
+    tracks: { ...tracks, video: null },
+    parts: [printingPart({ ...mix, track: { ...mix.track, streamIndex: 0 } }, [measured(loudnessFile(0))])],
+    sourceOptions: [],
+  });
+
+/** True peaks by the same filter, at four times the sample rate (ITU-R BS.1770-4 annex 2). */
+const measured = (file: string): string =>
+  `ebur128=peak=true:metadata=1:framelog=quiet,ametadata=mode=print:file=${file}`;
+
+/** The output's part of the source. Audio filters count from where reading starts. */
+function trimFilter({ seekMs, startMs, endMs }: Trim): string[] {
+  if (startMs === 0 && endMs === null) return [];
+  const end = endMs === null ? "" : `:end=${seconds(endMs - seekMs)}`;
+  return [`atrim=start=${seconds(startMs - seekMs)}${end}`];
+}

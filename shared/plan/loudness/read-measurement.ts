@@ -1,0 +1,34 @@
+// Reads what ffmpeg wrote while it measured loudness.
+import type { MeasuredLoudness } from "./gain.ts";
+
+/** The window of `peaksLog`, in seconds. */
+export const PEAK_WINDOW_SECONDS = 0.1;
+
+/** dBTP of silence. */
+const SILENCE_DB = -120;
+
+/**
+ * The loudness of all audio, from the end of what `ametadata` printed of `ebur128`. Null if nothing was measured: the
+ * audio is shorter than 0.1 s.
+ */
+export function readLoudness(log: string): MeasuredLoudness | null {
+  const values = new Map(
+    [...log.matchAll(/^lavfi\.r128\.([\w.]+)=(-?[\d.]+|nan|-?inf)$/gm)].map(([, name, text]) => [name, Number(text)]),
+  );
+  const [integrated, range, peak] = ["I", "LRA", "true_peak"].map((name) => values.get(name) ?? Number.NaN);
+  if (integrated === undefined || peak === undefined || Number.isNaN(integrated) || Number.isNaN(peak)) return null;
+  return {
+    integrated: rounded(integrated),
+    range: Number.isFinite(range) ? rounded(range ?? 0) : 0,
+    truePeak: peak > 0 ? rounded(20 * Math.log10(peak)) : SILENCE_DB,
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 100) / 100;
+
+/** How long the peaks before the limiter exceed its limit, in seconds. */
+export function limitedSeconds(peaksLog: string, limitDb: number): number {
+  const levels = [...peaksLog.matchAll(/^lavfi\.astats\.Overall\.Peak_level=(-?[\d.]+)$/gm)];
+  const limited = levels.filter(([, level]) => Number(level) > limitDb).length;
+  return Math.round(limited * PEAK_WINDOW_SECONDS * 10) / 10;
+}

@@ -1,0 +1,27 @@
+// The loudness that a node measured, and the gain that it chose.
+import * as z from "zod";
+import { MAX_LENGTH_MS } from "../report-limits.ts";
+import { Line } from "./reported-text.ts";
+import { OutputIndex } from "./uploads.ts";
+
+/** −70 LUFS is silence (ITU-R BS.1770-4, absolute threshold); floating-point audio may exceed 0 dBFS. */
+const Level = z.number().min(-200).max(200);
+
+export const LoudnessReport = z.object({
+  layout: Line(60),
+  input: z.object({ integrated: Level, range: Level, truePeak: Level }),
+  gainDb: Level,
+  limitedSeconds: z
+    .number()
+    .min(0)
+    .max(MAX_LENGTH_MS / 1000),
+  output: z.object({ integrated: Level, truePeak: Level }),
+  note: Line(200).exactOptional(),
+});
+export type LoudnessReport = z.infer<typeof LoudnessReport>;
+
+/** The mixes of one output: a stream may have one for each channel layout of its variants. */
+export const LoudnessReports = z.array(LoudnessReport).max(8);
+
+/** The mixes of an output whose audio is encoded by the task `audio`. */
+export const AudioLoudness = z.object({ output: OutputIndex, mixes: LoudnessReports });
