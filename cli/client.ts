@@ -1,4 +1,4 @@
-// The clients that commands use, for the service that their target names.
+// API clients for the service that a command's target names.
 
 import { CopraAdmin } from "../client/admin.ts";
 import { Copra } from "../client/index.ts";
@@ -9,10 +9,10 @@ import { usageError } from "./exit.ts";
 
 export type Client = { readonly target: Target; readonly copra: Copra };
 
-/** Short: somebody waits for the command. */
+/** Few, because a person waits for the command. */
 const RETRIES = 2;
 
-/** The client of the account. Throws a usage error without an API key. */
+/** Returns the account's client. Throws a usage error without an API key. */
 export async function clientOf(context: Context, retries = RETRIES): Promise<Client> {
   const target = await targetOf(context);
   if (target.key === null) {
@@ -24,7 +24,7 @@ export async function clientOf(context: Context, retries = RETRIES): Promise<Cli
   return { target, copra: new Copra({ url, key, retries, fetch: namedFetch }) };
 }
 
-/** The client of the operator. Throws a usage error without an admin token. */
+/** Returns the operator's client. Throws a usage error without an admin token. */
 export async function adminOf(context: Context): Promise<CopraAdmin> {
   const { url, adminToken: token, source } = await targetOf(context);
   if (token === null) {

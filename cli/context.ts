@@ -1,4 +1,4 @@
-// What a command gets: where to write, which service to call, when to stop.
+// The context of a command: outputs, target service and abort signal.
 
 import type { Env } from "./connection/folders.ts";
 import type { Target, TargetOptions } from "./connection/target.ts";
@@ -6,7 +6,7 @@ import { TimedOut, usageError } from "./exit.ts";
 import type { Output } from "./terminal/output.ts";
 import { parseDuration } from "./terminal/values.ts";
 
-/** The options of one run, by their names in camel case as commander gives them. */
+/** The options of a run by name, in camel case as commander returns them. */
 export type Options = Readonly<Record<string, unknown>>;
 
 export type Context = {
@@ -14,26 +14,26 @@ export type Context = {
   readonly output: Output;
   /** Options of all commands. */
   readonly globals: Options;
-  /** Aborted by Ctrl-C, with `Interrupted`. */
+  /** Aborted by Ctrl-C with the reason `Interrupted`. */
   readonly signal: AbortSignal;
-  /** Standard input, and whether people type it. */
+  /** Standard input. `isTTY` is true if a person types it. */
   readonly input: NodeJS.ReadStream;
   readonly now: () => number;
 };
 
-/** The options of a command that are texts; undefined when not given. */
+/** Returns the text of an option, or undefined if it is not given. */
 export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The values of an option that may be given several times. */
+/** Returns the values of an option that may be given several times. */
 export function listOption(options: Options, name: string): readonly string[] {
   const value = options[name];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-/** A whole number of an option. Throws a usage error that names it. */
+/** Returns an option as a whole number. Throws a usage error that names the option. */
 export function numberOption(options: Options, name: string, flag: string): number | undefined {
   const text = textOption(options, name);
   if (text === undefined) return undefined;
@@ -42,7 +42,7 @@ export function numberOption(options: Options, name: string, flag: string): numb
   return Number(text);
 }
 
-/** The seconds of an option such as `90s`. Throws a usage error that names it. */
+/** Returns an option such as `90s` in seconds. Throws a usage error that names the option. */
 export function durationOption(options: Options, name: string, flag: string): number | undefined {
   const text = textOption(options, name);
   if (text === undefined) return undefined;
@@ -58,13 +58,16 @@ export const targetOptions = ({ globals }: Pick<Context, "globals">): TargetOpti
   profile: textOption(globals, "profile"),
 });
 
-/** The service that the options, the environment, the profile or the local system name. */
+/** Finds the service in the options, the environment, the profile or the local system. */
 export async function targetOf(context: Pick<Context, "globals" | "env">): Promise<Target> {
   const { findTarget } = await import("./connection/target.ts");
   return findTarget(targetOptions(context), context.env);
 }
 
-/** A signal that is also aborted after some seconds, with `TimedOut`. `release` lets the process end before that. */
+/**
+ * Returns a signal that is also aborted after some seconds, with the reason `TimedOut`. `release` stops the timer, so
+ * that the process can end earlier.
+ */
 export function withTimeout(
   signal: AbortSignal,
   seconds: number | undefined,

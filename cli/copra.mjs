@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// The program `copra` of this repository: cli/main.ts, with a Node that can run it. Plain JavaScript, for any Node.
+// The program `copra` of this repository: runs cli/main.ts with a suitable Node. Plain JavaScript, so that any Node can
+// parse it.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** From here on Node runs TypeScript files without a flag (local/bootstrap.mjs). */
+/** The first version that runs TypeScript files without a flag (local/bootstrap.mjs). */
 const OLDEST_NODE = [22, 18];
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -28,7 +28,7 @@ const lines = [
   ),
 ]
   .filter(([, line]) => !/[|<>"(]/.test(line.replace(/<[a-z ]+>/g, "x")))
-  // The node itself parses its options.
+  // The node program parses its own options.
   .filter(([, line]) => !line.startsWith("node -"));
 
 describe("commands in the documentation are valid", () => {
@@ -39,5 +39,5 @@ describe("commands in the documentation are valid", () => {
     else expect(parsed.chosen.spec.name).toBeTruthy();
   });
 
-  it("are found", () => expect(lines.length).toBeGreaterThan(50));
+  it("finds more than 50 commands in the documentation", () => expect(lines.length).toBeGreaterThan(50));
 });

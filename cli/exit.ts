@@ -1,21 +1,20 @@
-// How a command ends: its exit codes, and the errors that stand for them.
+// Exit codes of commands, and the errors that map to them.
 
-/** The exit codes of all commands. */
 export const EXIT = {
   done: 0,
-  /** A job or one of its outputs failed, or a check of `doctor`. */
+  /** A job, an output or a check of `doctor` failed. */
   failed: 1,
-  /** The command line is not valid, or the service does not accept the request. */
+  /** The command line is not valid, or the service rejects the request. */
   usage: 2,
   /** HTTP 401 or 403. */
   notAllowed: 3,
   /** HTTP 404. */
   notFound: 4,
-  /** The service is not reachable, does not respond as it should, or asks to try again later. */
+  /** The service is not reachable, sends an invalid response, or asks to try again later. */
   service: 5,
-  /** `--timeout` is over. */
+  /** The time of `--timeout` is over. */
   timeout: 6,
-  /** Ctrl-C: 128 and the number of SIGINT, as shells have it. */
+  /** Ctrl-C: 128 plus the number of SIGINT, as in shells. */
   interrupted: 130,
 } as const;
 
@@ -33,7 +32,7 @@ export class CommandError extends Error {
 /** The command line is not valid. */
 export const usageError = (message: string): CommandError => new CommandError(EXIT.usage, message);
 
-/** Somebody pressed Ctrl-C. */
+/** A person pressed Ctrl-C. */
 export class Interrupted extends CommandError {
   constructor() {
     super(EXIT.interrupted, "Interrupted");
@@ -47,7 +46,7 @@ export class TimedOut extends CommandError {
   }
 }
 
-/** The exit code for the status of an error response; 0 means that there was none. */
+/** Returns the exit code for the HTTP status of an error response. Status 0: there was no response. */
 export function exitCodeOfStatus(status: number): number {
   if (status === 401 || status === 403) return EXIT.notAllowed;
   if (status === 404) return EXIT.notFound;
@@ -55,7 +54,7 @@ export function exitCodeOfStatus(status: number): number {
   return EXIT.usage;
 }
 
-/** The exit code and the message for people of anything that a command threw. */
+/** Returns the exit code and the message for anything that a command throws. */
 export function endOf(error: unknown): { readonly exitCode: number; readonly message: string } {
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: error.message };
   if (!(error instanceof Error)) return { exitCode: EXIT.service, message: String(error) };
@@ -65,9 +64,7 @@ export function endOf(error: unknown): { readonly exitCode: number; readonly mes
 
 type ResponseError = Error & { readonly status: number; readonly code?: unknown; readonly requestId?: unknown };
 
-/**
- * True if this is the client's error of a response. Its class is not imported: that would load the client for `--help`.
- */
+/** True for the client's ResponseError. Does not import the class, because `--help` would then load the client. */
 const isResponseError = (error: Error): error is ResponseError => "status" in error && typeof error.status === "number";
 
 function withCode(error: ResponseError): string {
@@ -80,7 +77,7 @@ function withCode(error: ResponseError): string {
   return facts.length > 0 ? `${message} (${facts.join(", ")})` : message;
 }
 
-/** `fetch failed` has its reason in the innermost `cause`. */
+/** Appends the innermost `cause`, which has the reason for `fetch failed`. */
 function messageWithCause(error: Error): string {
   let innermost = error;
   for (let depth = 0; depth < MAX_CAUSES && innermost.cause instanceof Error; depth++) innermost = innermost.cause;

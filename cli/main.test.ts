@@ -57,7 +57,7 @@ const stream = (events: readonly [string, unknown][]) => (_: unknown, response: 
 let folder: string;
 let service: FakeService;
 let env: Record<string, string>;
-/** Where nobody listens. */
+/** URL of a closed port. */
 let closedUrl: string;
 
 beforeAll(async () => {
@@ -137,7 +137,7 @@ describe("exit codes", () => {
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(stderr) });
   });
 
-  it("2: without a service", async () => {
+  it("2: a command without a service", async () => {
     const ended = await runCli(["jobs"], bareEnvironment(folder));
     expect(ended).toMatchObject({
       code: 2,
@@ -169,13 +169,13 @@ describe("exit codes", () => {
 });
 
 describe("output", () => {
-  it("has data on standard output, and words on standard error", async () => {
+  it("writes data to standard output and messages to standard error", async () => {
     const ended = await runCli(["jobs", "follow", "done"], env);
     expect(ended.stdout).toBe("https://example.com/a.mp4\n");
     expect(ended.stderr).toContain("completed");
   });
 
-  it("is one JSON document with --json, and a line for each event of a followed job", async () => {
+  it("prints a JSON document with --json, and a line for each event of a followed job", async () => {
     expect(JSON.parse((await runCli(["jobs", "show", "done", "--json"], env)).stdout)).toEqual(JOB);
     const lines = (await runCli(["jobs", "follow", "done", "--json"], env)).stdout.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -184,7 +184,7 @@ describe("output", () => {
     ]);
   });
 
-  it("states how many jobs are before one that waits, unless the service does not know that route", async () => {
+  it("prints the position of a queued job, unless the service lacks the route", async () => {
     expect((await runCli(["jobs", "show", "queued"], env)).stdout).toMatch(
       /queue +3 jobs before it, begins in about 4m 00s/,
     );
@@ -192,7 +192,7 @@ describe("output", () => {
     expect([ofOldService.code, ofOldService.stdout]).toEqual([0, expect.not.stringMatching(/before it/)]);
   });
 
-  it("has colors only where they are wanted", async () => {
+  it("prints colors only with FORCE_COLOR, without NO_COLOR and without TERM=dumb", async () => {
     const code = "\u001b";
     const colored = await runCli(["jobs", "show", "done"], { ...env, FORCE_COLOR: "1" });
     expect(colored.stdout).toContain(code);
@@ -201,7 +201,7 @@ describe("output", () => {
     }
   });
 
-  it("may be closed by its reader", async () => {
+  it("exits with code 0 when the reader closes standard output", async () => {
     const child = startCli(["jobs", "--all"], env);
     child.stdout.once("data", () => child.stdout.destroy());
     let words = "";
@@ -212,7 +212,7 @@ describe("output", () => {
     expect([child.exitCode, words]).toEqual([0, ""]);
   });
 
-  it("contains no control characters of the service", async () => {
+  it("replaces control characters in texts of the service", async () => {
     const evil = { ...FAILED, outputs: [{ ...FAILED.outputs[0], error: "a\u001b]0;title\u0007b" }] };
     const other = await startFakeService({
       "GET /v2/jobs/x": { json: evil },
@@ -229,7 +229,7 @@ describe("output", () => {
   });
 });
 
-it("lists jobs for a group without a second word, also after options", async () => {
+it("lists jobs for `copra jobs` without a second word, also after options", async () => {
   const url = ["--url", service.url, "--key", "k-test"];
   for (const args of [
     ["jobs", "--limit", "1"],
@@ -240,7 +240,7 @@ it("lists jobs for a group without a second word, also after options", async () 
   }
 });
 
-it("shows what is in a source once a node has read it", async () => {
+it("prints the streams of a source after a node has probed it", async () => {
   const { code, stdout } = await runCli(["probe", PROBE.source, "--queue", "lan"], env);
   expect(code).toBe(0);
   for (const fact of [
@@ -261,7 +261,7 @@ it.each([
   ["cordon --all", ["fast", "attic"]],
   ["uncordon --all", ["kept"]],
   ["cordon attic", ["attic"]],
-])("changes the nodes that need it: %s", async (words, ids) => {
+])("changes only nodes whose state differs: %s", async (words, ids) => {
   const before = service.requests.length;
   const { code } = await runCli(["nodes", ...words.split(" ")], { ...env, COPRA_ADMIN_TOKEN: "t-test" });
   const changed = service.requests.slice(before).filter(({ method }) => method === "POST");
@@ -269,12 +269,12 @@ it.each([
   expect([code, changed.map(({ path }) => path)]).toEqual([0, ids.map((id) => `/v2/admin/nodes/${id}/${verb}`)]);
 });
 
-it.each(["nodes cordon", "nodes cordon attic --all", "nodes drain --all --pool gpu"])("refuses %s", async (words) => {
+it.each(["nodes cordon", "nodes cordon attic --all", "nodes drain --all --pool gpu"])("rejects %s without a node, --all or --pool", async (words) => {
   const { code, stderr } = await runCli(words.split(" "), { ...env, COPRA_ADMIN_TOKEN: "t-test" });
   expect([code, stderr]).toEqual([2, expect.stringContaining("Name a node, or give --all or --pool")]);
 });
 
-it("names itself to the service", async () => {
+it("sends the User-Agent copra", async () => {
   await runCli(["jobs", "list"], env);
   expect(service.requests.at(-1)?.headers["user-agent"]).toMatch(/^copra\/\d/);
 });
@@ -286,7 +286,7 @@ it("changes the jobs that a filter selects", async () => {
   expect(JSON.parse(sent?.body ?? "")).toEqual({ filter: { status: "job.starting", q: "inbox" }, limit: 100 });
 });
 
-it("sends the job of a file, from standard input, too", async () => {
+it("sends a job from a file or from standard input", async () => {
   const job = {
     input: { url: "https://example.com/a.mov" },
     storage: { service: "coconut" },
@@ -304,7 +304,7 @@ it("sends the job of a file, from standard input, too", async () => {
   }
 });
 
-it("describes every command", async () => {
+it("describes every command and option", async () => {
   for (const { name, options = [], summary } of COMMANDS) {
     expect([name, summary]).toEqual([name, expect.stringMatching(/^[A-Z].*[^.]$/)]);
     for (const { flags, description } of options)

@@ -5,10 +5,10 @@ import { parseCommandLine, withDefaultVerb } from "./program.ts";
 import { Output } from "./terminal/output.ts";
 import { printable } from "./terminal/printable.ts";
 
-/** Signals closer together than this count as one: terminal, npm and bootstrap.mjs each pass on the same Ctrl-C. */
+/** Signals closer together count as a single Ctrl-C: terminal, npm and bootstrap.mjs each pass it on. */
 const SAME_REQUEST_MS = 500;
 
-/** Words after `copra node` that are not for the node itself. */
+/** Words after `copra node` that the node program does not handle. */
 const NODE_VERBS: ReadonlySet<string> = new Set(["install", "uninstall"]);
 
 endOnClosedPipe(process.stdout);
@@ -16,7 +16,7 @@ endOnClosedPipe(process.stderr);
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
-  // Its options are its own.
+  // The node program parses its own options.
   if (argv[0] === "node" && !NODE_VERBS.has(argv[1] ?? ""))
     return (await import("./system/repository.ts")).runNode(argv.slice(1));
   const parsed = parseCommandLine(withDefaultVerb(argv), VERSION);
@@ -33,14 +33,14 @@ async function main(argv: readonly string[]): Promise<number> {
     const run = await spec.load();
     return await run({ env, output, globals, signal: stop, input: stdin, now: Date.now }, args, options);
   } catch (error) {
-    // A request that Ctrl-C or a time limit broke off throws the reason, or an error around it.
+    // A request that Ctrl-C or a time limit aborted throws the reason, or an error that wraps it.
     const { exitCode, message } = endOf(stop.aborted ? stop.reason : error);
     if (exitCode !== EXIT.interrupted) output.warn(output.wordColors.red(printable(message)));
     return exitCode;
   }
 }
 
-/** Aborted by the first Ctrl-C; the second one ends the process. */
+/** Returns a signal that the first Ctrl-C aborts. The second Ctrl-C ends the process. */
 function listenForInterrupts(): AbortSignal {
   const controller = new AbortController();
   let firstAt = 0;
@@ -54,7 +54,7 @@ function listenForInterrupts(): AbortSignal {
   return controller.signal;
 }
 
-/** A reader that has enough, such as `head`, is no error. */
+/** Exits without an error when the reader, such as `head`, closes the pipe. */
 function endOnClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;

@@ -1,11 +1,11 @@
-// The commander program of the table of commands.
+// Builds the commander program from the table of commands.
 import { Argument, Command, CommanderError, Option } from "commander";
 import type { CommandSpec } from "./command-spec.ts";
 import type { Options } from "./context.ts";
 import { COMMANDS, GROUPS } from "./table/commands.ts";
 import { GLOBAL_OPTIONS } from "./table/global-options.ts";
 
-/** What was chosen on the command line. */
+/** The parsed command line. */
 export type Chosen = {
   readonly spec: CommandSpec;
   readonly args: readonly string[];
@@ -13,12 +13,12 @@ export type Chosen = {
   readonly globals: Options;
 };
 
-/** Text for people: help that was asked for, or what is wrong with the command line. */
+/** Text for people: requested help, or an error in the command line. */
 export type Words = { readonly text: string; readonly isHelp: boolean };
 
 export type Parsed = { readonly chosen: Chosen } | { readonly words: Words };
 
-/** Parses the arguments after the program's name. `version` is what `--version` shows. */
+/** Parses the arguments after the program's name. `--version` prints `version`. */
 export function parseCommandLine(argv: readonly string[], version: string): Parsed {
   let out = "";
   let errors = "";
@@ -45,14 +45,17 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
 
 type Writers = { writeOut(text: string): void; writeErr(text: string): void };
 
-/** Options whose next argument is their value. */
+/** Options that take the next argument as their value. */
 const VALUE_FLAGS: ReadonlySet<string> = new Set(
   [...GLOBAL_OPTIONS, ...COMMANDS.flatMap(({ options = [] }) => options)]
     .filter(({ flags }) => flags.includes("<"))
     .flatMap(({ flags }) => flags.split(/[ ,]+/).filter((word) => word.startsWith("-"))),
 );
 
-/** `copra jobs` means `copra jobs ls`, and `copra node` means `copra node run`: adds the second word of such groups. */
+/**
+ * Adds the default second word of command groups: `copra jobs` becomes `copra jobs ls`, `copra node` becomes `copra
+ * node run`.
+ */
 export function withDefaultVerb(argv: readonly string[]): readonly string[] {
   const words = argv.flatMap((word, at) =>
     word.startsWith("-") || VALUE_FLAGS.has(argv[at - 1] ?? "") ? [] : [{ word, at }],
@@ -64,7 +67,7 @@ export function withDefaultVerb(argv: readonly string[]): readonly string[] {
   return [...argv.slice(0, group.at + 1), list.name.slice(group.word.length + 1), ...argv.slice(group.at + 1)];
 }
 
-/** Subcommands inherit nothing that is set after they were added. */
+/** Configures each command by itself: subcommands do not inherit settings made after they were added. */
 function configure(command: Command, writers: Writers): void {
   command
     .exitOverride()

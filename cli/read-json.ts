@@ -2,7 +2,10 @@
 import { readFileSync } from "node:fs";
 import type * as z from "zod";
 
-/** The parsed file; null when there is none. Throws what `damaged` makes when it does not match the schema. */
+/**
+ * Reads and parses a file. Returns null if there is no file. Throws the error from `damaged` if the file does not match
+ * the schema.
+ */
 export function readJson<Value>(
   path: string,
   schema: z.ZodType<Value>,

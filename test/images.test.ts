@@ -14,7 +14,7 @@ const stack = sharedStack();
 let sources: SourceServer;
 let job: JobView;
 
-/** Of a source of three seconds, 640×360. */
+/** Outputs of a 3 s source of 640×360. */
 const OUTPUTS = {
   "jpg:160x90": [
     { key: "number", path: "n/%02d.jpg", number: 3, vtt: true },
@@ -50,7 +50,7 @@ it.each([
   ["anim", ["video.webp"], "image/webp"],
   ["webp", ["still.webp"], "image/webp"],
   ["avif", ["still.avif"], "image/avif"],
-])("%s: its urls answer files of its type, the WebVTT file last", async (key, names, mediaType) => {
+])("%s: its URLs serve files of its type, the WebVTT file last", async (key, names, mediaType) => {
   const base = `${stack.s3.endpoint}/${stack.s3.bucket}/`;
   expect(urlsOf(key).map((url) => url.replace(base, ""))).toEqual(names);
   const answers = await Promise.all(urlsOf(key).map((url) => fetch(url)));
@@ -67,7 +67,7 @@ it("an offset beyond the end fails only its own output", () => {
   });
 });
 
-it("cues reference the images, from the beginning of the source to its end", async () => {
+it("cues reference the images, from the start of the source to its end", async () => {
   for (const [key, boxes] of [
     ["number", [null, null, null]],
     ["sheets", ["0,0,80,45", "80,0,80,45", "0,0,80,45"]],

@@ -1,4 +1,4 @@
-// Sources that can no longer be read while their outputs are made: the input fails, although it was transferred.
+// Sources that become unreadable while their outputs are encoded. The input fails, although it was transferred.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "./services/webhook-r
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const BYTES_PER_SECOND = 3_000_000;
-/** At this rate the clip takes a minute: a node does not wait for the rest. */
+/** At this rate the clip takes a minute, so that a node does not wait for the rest. */
 const SLOW_BYTES_PER_SECOND = 500_000;
 const SLICE_BYTES = 40_000;
 
@@ -47,14 +47,14 @@ async function serve(handler: (incoming: IncomingMessage, response: ServerRespon
   return server.origin;
 }
 
-/** Serves the clip so slowly that it is read while it is encoded. The bytes from `endsAt` on are denied. */
+/** Serves the clip so slowly that nodes read it during the encode. Denies the bytes from `endsAt` on. */
 const denyingHost = (endsAt: number): Promise<string> =>
   serve(async ({ headers }, response) => {
     if (rangeOf(headers.range).start >= endsAt) return response.writeHead(403).end();
     return sendSlowly(headers.range, response, { bytesPerSecond: BYTES_PER_SECOND, isOver: (at) => at >= endsAt });
   });
 
-/** Serves the clip even more slowly, until it breaks all connections, and from then on it accepts none. */
+/** Serves the clip even more slowly. When `broken` resolves, it breaks all connections and accepts no others. */
 const breakingHost = (broken: Promise<void>): Promise<string> => {
   let isBroken = false;
   void broken.then(() => {
@@ -89,7 +89,7 @@ async function sendSlowly(
   return response.end();
 }
 
-/** Serves the clip once, as a URL does that is valid for one request. */
+/** Serves the clip once, like a URL that is valid for a single request. */
 const hostOfOneRequest = (): Promise<string> => {
   let requests = 0;
   return serve((_, response) => {
@@ -99,7 +99,7 @@ const hostOfOneRequest = (): Promise<string> => {
   });
 };
 
-/** A way to the storage whose requests wait for `open`: nothing is encoded before the storage was checked. */
+/** A proxy of the storage that holds requests until `open` resolves. Nodes encode only after the storage check. */
 const storageBehind = (open: Promise<void>): Promise<string> =>
   serve(async (incoming, response) => {
     await open;
@@ -124,7 +124,7 @@ async function submit(name: string, url: string, more: object = {}): Promise<str
 
 const viewOf = async (id: string): Promise<unknown> => (await stack.request("GET", `/jobs/${id}`)).body;
 
-/** The job and its events, once it has ended. */
+/** The job and its events after its end. */
 async function endOf(id: string): Promise<{ job: JobView; events: unknown[] }> {
   const job = await stack.waitForJob(id);
   await webhooks.waitFor(({ body }) => body?.job_id === id && body.event === "job.failed");
@@ -138,7 +138,7 @@ const FAILED = {
   input: { status: "input.failed", error_code: expect.stringMatching(/^input_/), error: expect.any(String) },
 };
 
-it("fails the input when its host serves the header and the first frames, and then 403 for ever", async () => {
+it("fails the input when its host serves the header and the first frames, and then always 403", async () => {
   const id = await submit("denied", await denyingHost(clip.length * 0.6));
   const { job, events } = await endOf(id);
   expect(job).toMatchObject(FAILED);
@@ -147,7 +147,7 @@ it("fails the input when its host serves the header and the first frames, and th
   expect(events.at(-1)).toBe("job.failed");
 });
 
-it("keeps an output that was stored before the host broke off", async () => {
+it("keeps an output that was stored before the host broke its connections", async () => {
   const broken = Promise.withResolvers<void>();
   const id = await submit("broken", await breakingHost(broken.promise));
   await expect

@@ -1,4 +1,4 @@
-// Many nodes and many jobs at once, with work that takes no time: everything is done, and nothing twice.
+// Many nodes and many jobs at once, with work that takes no time. Every task is done exactly once.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,10 +23,10 @@ it(`assigns every task of ${JOBS} jobs to one of ${NODES} nodes, once, and compl
   expect([observations.endedJobs, observations.assignments, ticketsLeft]).toEqual([JOBS, 2 * JOBS, 0]);
 });
 
-it("completes them all, each once, although the control plane is killed meanwhile", async () => {
+it("completes each job once, although the control plane is killed meanwhile", async () => {
   const { observations, ticketsLeft } = await load(15, 60, 20);
   expect(observations.violations).toEqual([]);
   expect([observations.endedJobs, ticketsLeft]).toEqual([60, 0]);
-  // Nodes that are still on their way back when the last job ends have been welcomed once.
+  // Nodes that are still reconnecting when the last job ends have been welcomed only once.
   expect(Math.max(...observations.welcomed.values())).toBeGreaterThan(1);
 });

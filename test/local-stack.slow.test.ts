@@ -1,4 +1,4 @@
-// The local system loses nothing when its processes are killed, or when it is restarted.
+// The local system loses nothing when its processes are killed or when it restarts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,12 +35,12 @@ const progressOf = async (id: string): Promise<number> => {
   return Number.parseInt((body as { progress: string }).progress, 10);
 };
 
-it("rejects a second stack on its home", async () => {
+it("rejects a second stack in its home folder", async () => {
   const settings = { home: stack.home, port: 0, s3Port: 0, nodes: 0 };
   await expect(startStack(settings)).rejects.toThrow(`A Copra already runs in ${stack.home} (process ${process.pid})`);
 });
 
-it("describes itself in an OpenAPI document that is valid", async () => {
+it("describes itself in a valid OpenAPI document", async () => {
   const { headers, body } = await stack.request("GET", "/openapi.json");
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   const validator = new Validator();
@@ -64,7 +64,7 @@ it("exposes no developer routes on its port, and trusts no header that names the
   }
 });
 
-it("completes a job although every process is killed meanwhile, and keeps it over a restart", async () => {
+it("completes a job although every process is killed meanwhile, and keeps it across a restart", async () => {
   const clip = await makeLongClip(folder, 20);
   const { id } = await stack.submit({
     input: { url: sources.urlOf(clip) },
@@ -76,11 +76,11 @@ it("completes a job although every process is killed meanwhile, and keeps it ove
   const killed = all(stack.pids());
   for (const pid of killed) process.kill(pid, "SIGKILL");
 
-  // Long before its leases expire.
+  // Long before the leases expire.
   const job = await stack.waitForJob(id, 90_000);
   expect([job.status, job.outputs[0]?.status]).toEqual(["job.completed", "video.encoded"]);
   expect(all(stack.pids()).filter((pid) => killed.includes(pid))).toEqual([]);
-  // The receiver refused the first delivery; the next comes by an alarm, five seconds later.
+  // The receiver rejected the first delivery. An alarm sends the next delivery five seconds later.
   const webhook = await webhooks.waitFor(({ body }) => body?.job_id === id);
   expect(isSigned(webhook.headers, webhook.raw, stack.webhookSecret, webhook.at)).toBe(true);
 

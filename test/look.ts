@@ -1,4 +1,4 @@
-// Looks at what was stored: a status is no proof.
+// Inspects stored files: a status proves nothing.
 import { execFile } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -17,27 +17,27 @@ const folder = mkdtempSync(join(tmpdir(), "copra-look-"));
 let files = 0;
 
 export type Looked = {
-  /** Where the file lies now. */
+  /** Path of the local copy. */
   path: string;
   probe: MediaProbe;
   video: ProbedStream | undefined;
   audio: ProbedStream | undefined;
   durationMs: number | null;
-  /** Frames that came out of a full decode, which printed no error. */
+  /** Frames of a full decode without error messages. */
   frames: number;
 };
 
-/** Fetches a stored object, probes it and decodes all of it. Throws when anything is wrong with it. */
+/** Fetches a stored object, probes it and decodes all of it. Throws if anything is wrong. */
 export async function look(url: string | undefined): Promise<Looked> {
   const response = await fetch(String(url));
   if (!response.ok) throw new Error(`${url} answers ${response.status}`);
-  // A neutral name: what it is must show in what is in it.
+  // A neutral name: the content alone must show the type of the file.
   const path = join(folder, `${++files}.bin`);
   await writeFile(path, new Uint8Array(await response.arrayBuffer()));
   return lookAtFile(path);
 }
 
-/** The same for a file on this machine. */
+/** Does the same for a file on this machine. */
 export async function lookAtFile(path: string): Promise<Looked> {
   const probe = await probeFile(tools.ffprobe, path);
   const stream = (type: string): ProbedStream | undefined =>

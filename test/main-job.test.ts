@@ -1,4 +1,4 @@
-// The main job from the request to the stored files, on real sources, with every file looked at.
+// The main job from the request to the stored files, on real sources. The tests inspect every file.
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -184,7 +184,7 @@ describe("a video of 29.97 frames per second with audio", () => {
     });
   });
 
-  it("is a part of its caller's trace, in webhooks, spans and log lines", async () => {
+  it("continues its caller's trace in webhooks, spans and log lines", async () => {
     const parents = webhooks.events().map(({ headers }) => String(headers.traceparent));
     for (const parent of parents) expect(parent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
     expect(new Set([...parents, TRACE_HEADERS.traceparent]).size).toBe(parents.length + 1);
@@ -199,12 +199,12 @@ describe("a video of 29.97 frames per second with audio", () => {
     expect(done.map((line) => JSON.parse(line).trace_id)).toEqual([TRACE, TRACE]);
   });
 
-  it("is in the usage of its account", async () => {
+  it("appears in the usage of its account", async () => {
     const usage = async () => Usage.parse((await stack.request("GET", "/usage")).body).total;
     await expect.poll(async () => (await usage()).jobs).toEqual({ completed: 1, failed: 0, cancelled: 0 });
     const { output_seconds: seconds, node_seconds, stored_bytes } = await usage();
     const { durationMs } = await lookAtFile(join(folder, "ntsc.mp4"));
-    // 240 lines, and one second of 180; 720 lines.
+    // The clip at 240 lines and a second at 180 lines count as SD; the clip at 720 lines counts as HD.
     expect(seconds).toMatchObject({ audio: 0, uhd: 0 });
     expect(seconds.sd).toBeCloseTo((durationMs ?? 0) / 1000 + 1, 0);
     expect(seconds.hd).toBeCloseTo((durationMs ?? 0) / 1000, 0);
@@ -216,7 +216,7 @@ describe("a video of 29.97 frames per second with audio", () => {
 });
 
 describe("other sources", () => {
-  it("rotated by their metadata come out portrait", SLOW, async () => {
+  it("that are rotated by metadata become portrait outputs", SLOW, async () => {
     const job = await encode("rotated.mp4", {
       "mp4:240p": { path: "rotated.mp4" },
       "jpg:x90": { path: "rotated.jpg" },
@@ -240,7 +240,7 @@ describe("other sources", () => {
     expect([video?.width, video?.height, audio, frames]).toEqual([322, 182, undefined, 75]);
   });
 
-  it("of a varying frame rate keep their frames, and transport streams their length", SLOW, async () => {
+  it("of a varying frame rate keep their frames, and transport streams keep their length", SLOW, async () => {
     const uneven = await encode("uneven.mkv", { mp4: { path: "uneven.mp4" } });
     const source = await lookAtFile(join(folder, "uneven.mkv"));
     expect((await look(output(uneven, "mp4").url)).frames).toBe(source.frames);
@@ -250,7 +250,7 @@ describe("other sources", () => {
     expect(Math.abs((durationMs ?? 0) - 3000)).toBeLessThan(60);
   });
 
-  it("with audio only give audio, and an error for each image and video", async () => {
+  it("with audio only produce audio, and an error for each image and video", async () => {
     const job = await encode("audio-only.m4a", {
       "mp4:240p": { path: "no.mp4" },
       "mp4:x:64k": { path: "audio.mp4" },
@@ -266,7 +266,7 @@ describe("other sources", () => {
     expect([video, audio?.codec_name]).toEqual([undefined, "aac"]);
   });
 
-  it("that are no media, or not there, fail the input with an error message", async () => {
+  it("that are missing or no media fail the input with an error message", async () => {
     const text = await encode("text.mp4", { mp4: { path: "text.mp4" } });
     expect(text).toMatchObject({
       status: "job.failed",
@@ -282,15 +282,15 @@ describe("other sources", () => {
   });
 });
 
-describe("a job that its client cancels", () => {
-  it("has its encoder stopped at once, and leaves nothing behind", async () => {
+describe("a job that is cancelled by its client", () => {
+  it("stops its encoder at once, and leaves nothing behind", async () => {
     const clip = await makeLongClip(folder, 30);
     const { id } = await stack.submit({
       input: { url: sources.urlOf(clip) },
       outputs: { "mp4:1080p": { path: "cancelled.mp4" } },
       notification: { type: "http", url: webhooks.url },
     });
-    // Whether it reads the source from a file or while that is fetched.
+    // The node may read the source from a file, or while it downloads the source.
     const encoders = async () => {
       const children = await childrenNamed(/ffmpeg/, stack.pids().nodes[0]);
       return children.filter(({ command }) => command.includes("libx264"));
@@ -308,7 +308,7 @@ describe("a job that its client cancels", () => {
 });
 
 describe("a job that is retried", () => {
-  it("completes once its source is there", async () => {
+  it("completes once its source exists", async () => {
     const { id } = await stack.submit({
       input: { url: `${sources.origin}/late.mp4` },
       outputs: {
@@ -331,7 +331,7 @@ describe("a job that is retried", () => {
 describe("storage", () => {
   const storage = (changes: object) => ({ ...stack.storage, ...changes });
 
-  it("that denies the upload, or has no such bucket, fails the outputs with an error message", async () => {
+  it("that denies the upload or lacks the bucket fails the outputs with an error message", async () => {
     const credentials = { access_key_id: stack.s3.accessKeyId, secret_access_key: "wrong" };
     const denied = await encode("silent.mp4", { mp4: { path: "denied.mp4" } }, { storage: storage({ credentials }) });
     expect(denied.outputs).toMatchObject([{ status: "video.failed", error_code: "storage_denied" }]);
@@ -343,7 +343,7 @@ describe("storage", () => {
     expect(lost.outputs).toMatchObject([{ status: "video.failed", error_code: "storage_bucket_not_found" }]);
   });
 
-  it("keeps its secret out of everything that is written down", () => {
+  it("keeps its secret out of all logs", () => {
     const secret = stack.s3.secretAccessKey;
     for (const log of ["control-plane", "node-1", "s3"]) expect(stack.log(log), log).not.toContain(secret);
   });

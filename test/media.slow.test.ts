@@ -1,4 +1,4 @@
-// The clips have the traits that other tests take them for.
+// Checks that the clips have the traits on which other tests rely.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ it.each<[ClipName, RegExp]>([
   expect(await probe(name)).toMatch(traits);
 });
 
-it("uneven.mkv has frames that last for different times", async () => {
+it("uneven.mkv has frames of different durations", async () => {
   const argv = ["-select_streams", "v", "-show_entries", "packet=pts", "-of", "csv=p=0"];
   const lines = await ffprobe([...argv, await makeClip("uneven.mkv", folder)]);
   const times = lines
@@ -46,6 +46,6 @@ it("uneven.mkv has frames that last for different times", async () => {
   expect(Math.max(...steps)).toBeGreaterThan(4 * Math.min(...steps));
 });
 
-it("text.mp4 is no media file", async () => {
+it("text.mp4 is not a media file", async () => {
   await expect(probe("text.mp4")).rejects.toThrow("Invalid data found");
 });

@@ -15,10 +15,10 @@ const tone = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100"];
 const h264 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"];
 const aac = ["-c:a", "aac", "-ac", "2"];
 
-/** The frames between a quarter and a half of each second are missing, as phones leave them out in the dark. */
+/** Drops the frames between a quarter and a half of each second, as phones do in the dark. */
 const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))'";
 
-/** ffmpeg's arguments before the name of the file; null for what ffmpeg does not make in one go. */
+/** ffmpeg's arguments before the file name; null for clips that need more than an ffmpeg run. */
 const CLIPS = {
   /** 640x360, 30000/1001 frames per second, stereo audio. */
   "ntsc.mp4": [...testPattern("640x360", "30000/1001"), ...tone, "-t", SECONDS, ...h264, ...aac],
@@ -48,7 +48,7 @@ const CLIPS = {
 
 export type ClipName = keyof typeof CLIPS;
 
-/** Path of the clip in the folder; makes it when it is not there yet. */
+/** Path of the clip in the folder. Makes the clip if it does not exist. */
 export async function makeClip(name: ClipName, folder: string): Promise<string> {
   const path = join(folder, name);
   if (existsSync(path)) return path;
@@ -60,7 +60,7 @@ export async function makeClip(name: ClipName, folder: string): Promise<string> 
   return path;
 }
 
-/** A copy with rotation metadata; its frames stay as they are. ffmpeg before 6.0 reads the tag. */
+/** A copy with rotation metadata and the same frames. ffmpeg before 6.0 reads the tag. */
 export async function rotate(source: string, draft: string): Promise<void> {
   const byMatrix = ["-display_rotation", "90", "-i", source, "-c", "copy", draft];
   const byTag = ["-i", source, "-c", "copy", "-metadata:s:v:0", "rotate=90", draft];
@@ -78,7 +78,7 @@ export async function tagged(path: string, copy: string): Promise<string> {
   return copy;
 }
 
-/** A clip of any size and duration, for work that takes a while: a moving test pattern with a tone. */
+/** A clip of any size and duration, for slow work: a moving test pattern with a tone. */
 export async function makeLongClip(folder: string, seconds: number, size = "1280x720", rate = 30): Promise<string> {
   const path = join(folder, `long-${size}-${rate}-${seconds}.mp4`);
   if (existsSync(path)) return path;

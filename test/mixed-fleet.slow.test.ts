@@ -1,4 +1,4 @@
-// A fleet of different nodes: two without AV1, one with AV1, one of another pool.
+// A fleet of different nodes: two without AV1, a third with AV1, and a fourth in another pool.
 import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const originOf = ({ api }: TestStack): string => new URL(api).origin;
 
-/** The real ffmpeg, which lists no encoder for AV1. Returns the environment with which nodes use it. */
+/** The real ffmpeg without its AV1 encoders in the list. Returns the environment for nodes. */
 async function makeFfmpegWithoutAv1(home: string): Promise<Record<string, string>> {
   const { ffmpeg } = await locateFfmpeg(process.env);
   const path = join(home, "ffmpeg-without-av1");
@@ -55,30 +55,30 @@ async function connect(name: string, { token = stack.nodeToken, url = originOf(s
 const submit = (format: string, path: string, settings: object = {}): Promise<JobView> =>
   stack.submit({ input: { url: clip }, outputs: { [format]: { path } }, settings });
 
-/** What a job waits for, as its client sees it. */
+/** The job's `waiting_for`, as its client sees it. */
 async function waitingFor({ id }: JobView): Promise<unknown> {
   const { body } = await stack.request("GET", `/jobs/${id}`);
   return (body as { waiting_for?: string }).waiting_for;
 }
 
-/** The names of the nodes that did a job's tasks, once each. */
+/** The names of the nodes that did a job's tasks, without duplicates. */
 const workersOf = ({ id }: JobView): string[] =>
   nodes.filter((node) => tasksOf(node).some(({ lease }) => String(lease).startsWith(id))).map(({ name }) => name);
 
 const tasksOf = (node: FaultNode): LogLine[] => node.lines().filter(({ message }) => message === "task completed");
 
-it("gives work to all nodes that can do it", async () => {
+it("spreads work over all nodes that can do it", async () => {
   await connect("plain", { env: withoutAv1 });
   await connect("second", { env: withoutAv1 });
   const jobs = await Promise.all([0, 1, 2, 3].map((at) => submit("mp4:240p", `usual/${at}.mp4`)));
   for (const job of jobs) expect(await stack.waitForJob(job.id)).toMatchObject({ status: "job.completed" });
   expect(new Set(jobs.flatMap(workersOf))).toEqual(new Set(["plain", "second"]));
-  // Each was encoded where its source had been fetched.
+  // Each job was encoded at the node that had fetched its source.
   for (const job of jobs) expect(workersOf(job)).toHaveLength(1);
   expect(sources.requests.filter(({ method }) => method === "GET")).toHaveLength(jobs.length);
 });
 
-it("states what no node has, and does the work when one has it", async () => {
+it("reports a missing capability, and does the work when a node has it", async () => {
   const job = await submit("mp4:av1_240p", "av1.mp4");
   await expect.poll(() => waitingFor(job)).toBe("a node with libsvtav1 or libaom-av1 in pool default");
   expect(await stack.waitForJob((await submit("mp4:240p", "beside.mp4")).id)).toMatchObject({

@@ -1,5 +1,4 @@
-// Outputs end one by one: in what order files are stored and events sent; and what a storage costs where nobody
-// answers.
+// Outputs end one by one: the order of stored files and events, and the cost of a storage that does not answer.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("images are stored and announced before the videos, and a dead storage delays nobody", async () => {
+it("images are stored and announced before the videos, and a dead storage delays no other job", async () => {
   const input = { url: sources.urlOf(await makeLongClip(folder, 8)) };
   const nowhere = { ...stack.storage, endpoint: "http://127.0.0.1:9" };
   const dead = await stack.submit({ input, storage: nowhere, outputs: { "mp4:1080p": { path: "dead.mp4" } } });
@@ -42,7 +41,7 @@ it("images are stored and announced before the videos, and a dead storage delays
     {
       status: "video.failed",
       error_code: "storage_unreachable",
-      // workerd does not always say more of the reason.
+      // workerd does not always report the cause.
       error: expect.stringMatching(
         /^The storage at http:\/\/127.0.0.1:9 refuses connections.*; check `storage.endpoint`/,
       ),

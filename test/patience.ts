@@ -1,4 +1,4 @@
-// Setup of every test file: vi.waitFor waits longer than vitest's default of one second, which a busy machine exceeds.
+// Setup of every test file. vi.waitFor waits longer than vitest's default of 1 s, which a busy machine exceeds.
 import { vi } from "vitest";
 
 const { waitFor } = vi;

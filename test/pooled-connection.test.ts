@@ -1,4 +1,4 @@
-// Clients that keep their connection lose no request on it, whatever the one before was answered.
+// Clients that reuse their connection lose no request on it, whatever the previous answer was.
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { json } from "node:stream/consumers";
@@ -26,7 +26,7 @@ it.each([
   ["POST", "/nowhere", 404, {}],
   ["POST", "/jobs?dry_run=perhaps", 400, { own: true }],
   ["POST", "/jobs", 400, { own: true }],
-])("after %s %s, answered with %i", async (method, path, status, { own = false }: { own?: boolean }) => {
+])("reuses the connection after %s %s with %i", async (method, path, status, { own = false }: { own?: boolean }) => {
   const headers = own ? { authorization: basicAuth(stack.apiKey) } : {};
   for (const body of ["x", "x".repeat(900_000)]) {
     expect((await ask(method, path, body, headers)).status).toBe(status);

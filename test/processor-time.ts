@@ -1,10 +1,10 @@
-// Setup of test files in Node: notes the processor time of each file, which the reporter lists.
+// Setup of test files in Node: records the processor time of each file, which the reporter lists.
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll } from "vitest";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** Processor time of the file and of the processes that it has started and that have ended, in seconds. */
+    /** Processor time of the file and of its child processes that have ended, in seconds. */
     processorSeconds?: number;
   }
 }

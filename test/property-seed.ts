@@ -1,4 +1,4 @@
-// Setup of test files with properties: `npm test` tries the same cases each time, and test:soak new ones.
+// Setup of test files with properties: `npm test` tries the same cases each time, and test:soak new cases.
 import fc from "fast-check";
 import { inject } from "vitest";
 

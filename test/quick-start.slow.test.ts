@@ -1,5 +1,5 @@
-// The quick starts of docs/quick-start.md, by the very commands of the page. Their times are printed, not tested: they
-// are those of the machine. Folders, ports and file names are replaced by those of the test; nothing is cloned.
+// Runs the exact commands of docs/quick-start.md, with the test's folders, ports and file names; nothing is cloned.
+// Prints their times without testing them, because they depend on the machine.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ const commandsOf = (title: string): string[] =>
         .filter((line) => line !== ""),
   );
 
-/** A busy machine takes minutes for what takes seconds on an idle one. */
+/** A busy machine takes minutes where an idle machine takes seconds. */
 const LIMIT_MS = 600_000;
 vi.setConfig({ testTimeout: LIMIT_MS });
 
@@ -40,7 +40,7 @@ afterAll(() => rmSync(clip, { recursive: true }));
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-quick-start-"));
   mkdirSync(join(folder, "home"));
-  // The demo makes the sample where there is none.
+  // The demo makes the sample if it is missing.
   for (const copy of ["video.mov", "home/sample.mp4"]) copyFileSync(join(clip, "sample.mp4"), join(folder, copy));
   const [port, s3Port] = [await freePort(), await freePort()];
   env = { ...process.env, COPRA_HOME: join(folder, "home"), COPRA_PORT: port, COPRA_S3_PORT: s3Port };
@@ -62,7 +62,7 @@ async function freePort(): Promise<string> {
   return typeof address === "object" && address ? String(address.port) : "0";
 }
 
-/** Begins a command of the page; `printed` has what it has written so far. */
+/** Starts a command of the page; `printed` returns its output so far. */
 function begin(command: string): { child: ChildProcess; printed: () => string } {
   const text = command
     .replaceAll("/srv/copra", join(folder, "home"))
@@ -79,7 +79,7 @@ function begin(command: string): { child: ChildProcess; printed: () => string } 
   return { child, printed: () => output };
 }
 
-/** Runs a command of the page to its end, which must be a success; returns what it wrote. */
+/** Runs a command of the page, which must succeed; returns its output. */
 async function run(command: string): Promise<string> {
   const { child, printed } = begin(command);
   if (child.exitCode === null) await once(child, "close");
@@ -87,7 +87,7 @@ async function run(command: string): Promise<string> {
   return printed();
 }
 
-/** The command of a section that contains a text. */
+/** The command that contains a text. */
 function commandWith(commands: readonly string[], text: string): string {
   const found = commands.find((command) => command.includes(text));
   if (found === undefined) throw new Error(`The page has no command with ${text}`);
@@ -96,7 +96,7 @@ function commandWith(commands: readonly string[], text: string): string {
 
 const seconds = (from: number): string => `${((performance.now() - from) / 1000).toFixed(1)} s`;
 
-it("on this machine: the demo, then a service and a file of one's own", async () => {
+it("on this machine: runs the demo, then starts a service and encodes a file", async () => {
   const commands = commandsOf("On this machine, to try it");
   const from = performance.now();
   expect(await run(commandWith(commands, "npm run demo"))).toContain("Encoding a sample clip");
@@ -111,7 +111,7 @@ it("on this machine: the demo, then a service and a file of one's own", async ()
   console.info(`demo ${demo}, start ${started}, file to file ${seconds(encode)}`);
 });
 
-it("on one machine, for good: a service, a link, and a file", async () => {
+it("on a server: starts a service, prints a sign-in link, and encodes a file", async () => {
   const commands = commandsOf("On one machine, for good");
   const start = performance.now();
   const service = begin(commandWith(commands, "copra -- serve"));
@@ -128,7 +128,7 @@ it("on one machine, for good: a service, a link, and a file", async () => {
   expect(await once(service.child, "exit")).toEqual([0, null]);
 });
 
-it("on Cloudflare: what a deploy would do, with an account that is faked", async () => {
+it("on Cloudflare: prints the steps of a deploy for a fake account", async () => {
   const account = await FakeCloudflare.start();
   env = { ...env, ...account.env, WRANGLER_SEND_METRICS: "false" };
   const from = performance.now();

@@ -1,10 +1,10 @@
-// Where the command line keeps its files: the XDG base directories, or those of Windows.
+// Folders for the files of the command line: the XDG base directories, or the standard folders of Windows.
 import { homedir } from "node:os";
 import { join } from "node:path";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** `config` has what people set, `state` what the commands remember. */
+/** `config`: settings that people edit. `state`: data that commands store. */
 export function folderOf(kind: "config" | "state", env: Env, platform: string = process.platform): string {
   const given = kind === "config" ? env.XDG_CONFIG_HOME : env.XDG_STATE_HOME;
   if (given) return join(given, "copra");

@@ -116,7 +116,7 @@ it.each([
   ["https://example.com/copra/v2/", "https://example.com/copra"],
 ])("understands %s as the service %s", (text, url) => expect(serviceUrl(text)).toBe(url));
 
-it("stores profiles where only their owner reads them", () => {
+it("stores profiles in files that only their owner can read", () => {
   writeConfig(env, withProfile(readConfig(env), "eu", { url: "https://eu.example.com", key: "k-eu" }));
   writeConfig(env, withProfile(readConfig(env), "us", { url: "https://us.example.com" }));
   expect(statSync(configPath(env)).mode & 0o777).toBe(0o600);
@@ -125,13 +125,13 @@ it("stores profiles where only their owner reads them", () => {
   expect([current, Object.keys(profiles)]).toEqual(["eu", ["eu"]]);
 });
 
-it("names a file that is damaged", () => {
+it("names a damaged file", () => {
   writeConfig(env, { current: null, profiles: {} });
   writeFileSync(configPath(env), "{");
   expect(() => readConfig(env)).toThrow(`${configPath(env)} is damaged`);
 });
 
-it("keeps its files in the folders of each system", () => {
+it("keeps its files in the standard folders of each operating system", () => {
   expect(folderOf("config", { HOME: "/home/me" }, "linux")).toBe("/home/me/.config/copra");
   expect(folderOf("state", { HOME: "/home/me" }, "darwin")).toBe("/home/me/.local/state/copra");
   expect(folderOf("state", { XDG_STATE_HOME: "/state" }, "linux")).toBe("/state/copra");

@@ -1,4 +1,4 @@
-// Which service a command talks to, and with which credentials.
+// Chooses a command's service and credentials.
 import { join, resolve } from "node:path";
 import * as z from "zod";
 import { usageError } from "../exit.ts";
@@ -12,7 +12,7 @@ export const LocalStack = z.object({
   apiKey: z.string(),
   adminToken: z.string(),
   s3: z.object({
-    /** Empty if there is no S3 server. */
+    /** Empty without an S3 server. */
     endpoint: z.string(),
     region: z.string(),
     bucket: z.string(),
@@ -23,13 +23,13 @@ export const LocalStack = z.object({
 export type LocalStack = z.infer<typeof LocalStack>;
 
 export type Target = {
-  /** Of the service, without `/v2` and without a slash at its end. */
+  /** URL of the service without `/v2` and without a trailing slash. */
   readonly url: string;
   readonly key: string | null;
   readonly adminToken: string | null;
-  /** Where this comes from, for people: `profile "eu"`. */
+  /** Source of the target in words: `profile "eu"`. */
   readonly source: string;
-  /** Set if it is the local system of this machine. */
+  /** The local system of this machine, if it is the target. */
   readonly local: LocalStack | null;
 };
 
@@ -46,7 +46,7 @@ export const localHome = (env: Env): string => resolve(env.COPRA_HOME?.trim() ||
 export const readLocalStack = (env: Env): LocalStack | null =>
   readJsonFile(join(localHome(env), "stack.json"), LocalStack);
 
-/** The origin of a service as people write it: with or without `/v2` and scheme. Throws a usage error. */
+/** Returns the origin of a service from a URL with or without scheme and `/v2`. Throws a usage error. */
 export function serviceUrl(text: string): string {
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:|\/|$)/.test(text);
   const whole = /^[a-z]+:\/\//i.test(text) ? text : `${isLoopback ? "http" : "https"}://${text}`;
@@ -57,8 +57,8 @@ export function serviceUrl(text: string): string {
 export type Credentials = { readonly key: string | undefined; readonly adminToken: string | undefined };
 
 /**
- * The credentials of the environment for a service: none if COPRA_URL names another one, so that no key goes to a
- * service that it is not for. Without COPRA_URL, they are for the service that the command line names.
+ * Returns the environment's credentials for a service. Returns none if COPRA_URL names a different service, so that no
+ * key goes to the wrong service. Without COPRA_URL, they belong to the service that the command line names.
  */
 export function environmentCredentials(url: string, env: Env): Credentials {
   const own = variable(env.COPRA_URL);
@@ -70,8 +70,8 @@ const variable = (text: string | undefined): string | undefined => text?.trim() 
 const normalized = (url: string): string => new URL(serviceUrl(url)).href;
 
 /**
- * The target of a command. Options and environment variables come first, then the profile, then the running local
- * system. Credentials of the environment, of profiles and of the local system go only to the service they are for.
+ * Finds the target of a command. Options and environment variables come first, then the profile, then the running local
+ * system. Credentials of each source go only to the service that they belong to.
  */
 export function findTarget(options: TargetOptions, env: Env): Target {
   return explicitTarget(options, env) ?? profileTarget(options, env) ?? localTarget(env) ?? fail(env);
@@ -79,7 +79,7 @@ export function findTarget(options: TargetOptions, env: Env): Target {
 
 function explicitTarget(options: TargetOptions, env: Env): Target | null {
   const fromOptions = options.url !== undefined || options.key !== undefined || options.adminToken !== undefined;
-  // A named profile is more specific than variables of the environment.
+  // A profile named by an option takes precedence over environment variables.
   if (options.profile !== undefined && options.url === undefined) return null;
   const url = options.url ?? variable(env.COPRA_URL);
   if (url === undefined) {
@@ -121,7 +121,7 @@ function localTarget(env: Env): Target | null {
   const local = readLocalStack(env);
   if (!local) return null;
   const { api, apiKey: key, adminToken, s3 } = local;
-  // A service with another bucket for its chunks has no S3 server.
+  // A service with a bucket elsewhere for its chunks has no S3 server.
   const withBucket = s3.endpoint === "" ? null : local;
   return { url: serviceUrl(api), key, adminToken, source: `the local system in ${localHome(env)}`, local: withBucket };
 }

@@ -14,7 +14,7 @@ const file = (name: string, content: string): string => {
   return path;
 };
 
-it("prints the request, and reports what is not in it", async () => {
+it("prints the request and reports missing fields", async () => {
   const job = file("zencoder.json", JSON.stringify(ZENCODER_JOB));
   const { code, stdout, stderr } = await runCli(["convert", job], env);
   expect(code).toBe(0);
@@ -36,7 +36,7 @@ it.each([
   ["what is no request", "{}", [], /no service that can be converted/],
   ["another text", "hello", ["--from", "mediaconvert"], /is a JSON object/],
   ["another service", "{}", ["--from", "elsewhere"], /Allowed choices are coconut/],
-])("refuses %s", async (_, content, options, message) => {
+])("rejects %s", async (_, content, options, message) => {
   const { code, stderr } = await runCli(["convert", file("job.json", content), ...options], env);
   expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
 });

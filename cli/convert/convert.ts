@@ -1,4 +1,4 @@
-// copra convert: a request of another service as a job of this one.
+// copra convert: converts a request of another service to a job.
 import { readFileSync } from "node:fs";
 import { convertText } from "#shared/convert/convert.ts";
 import type { Note } from "#shared/convert/note.ts";
@@ -8,7 +8,7 @@ import { textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
 import { printableJson } from "../terminal/printable.ts";
 
-/** The request goes to standard output; what was not carried over, and what is to be filled in, to standard error. */
+/** Writes the request to standard output. Writes dropped fields and fields to fill in to standard error. */
 export const convert: Run = async ({ output }, [file = "-"], options) => {
   const from = textOption(options, "from");
   const result = convertText(textOf(file), isService(from) ? from : undefined);
@@ -21,7 +21,7 @@ export const convert: Run = async ({ output }, [file = "-"], options) => {
 
 const isService = (text: string | undefined): text is OldService => OLD_SERVICES.some((name) => name === text);
 
-/** Throws a usage error that names the file. */
+/** Reads the file. Throws a usage error that names it. */
 function textOf(file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");

@@ -15,9 +15,9 @@ const PAGES = [
 describe.each(PAGES)("docs/migrating/%s.md", (service, fields) => {
   const text = readFileSync(join(import.meta.dirname, `../../docs/migrating/${service}.md`), "utf8");
 
-  it("has the table of fields", () => expect(text).toContain(`\n${fieldTable(fields)}\n`));
+  it("contains the table of fields", () => expect(text).toContain(`\n${fieldTable(fields)}\n`));
 
-  it("has an example that becomes what it promises", () => {
+  it("contains an example that converts to the shown request", () => {
     const [, example = "", promise = ""] = /```json\n(.*?)```\n(.*?)\n## /s.exec(text) ?? [];
     const result = convertText(example);
     if (!result.ok) throw new Error(result.error);

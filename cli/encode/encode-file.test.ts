@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it("uploads nothing when the service refuses the request", async () => {
+it("uploads nothing when the service rejects the request", async () => {
   const file = join(folder, "video.mov");
   writeFileSync(file, "x");
   const service = await startFakeService({ "POST /v2/jobs": failure(400, "output_format_not_valid") });

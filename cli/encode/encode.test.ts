@@ -39,7 +39,7 @@ describe("--to", () => {
     [["thumbnails"], { "jpg:320x": { number: 5, path: "v-320x-%02d.jpg" } }],
   ])("%j", (formats, outputs) => expect(outputsOf(formats, "v")).toEqual(outputs));
 
-  it("gives streams their variants", () => {
+  it("passes --variant to streams", () => {
     const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93"];
     const options = { to: ["mp4", "hls", "dash"], variant: variants, dropSimilarVariants: true, qualityReport: true };
     const body = request(options);
@@ -96,7 +96,7 @@ const job = (options: object, local: typeof LOCAL | null = null) =>
 const request = (options: object) => withInput(job(options), { url: "https://example.com/a.mov" });
 
 describe("a job", () => {
-  it("is stored in a new folder of the local system's bucket, or at the service", () => {
+  it("stores outputs in a new folder of the local system's bucket, or at the service", () => {
     const local = job({ to: ["mp4"] }, LOCAL);
     expect(local).toMatchObject({ prefix: "run/", sections: { outputs: { mp4: { path: "run/video.mp4" } } } });
     expect(local.sections.storage).toMatchObject({ service: "s3other", bucket: "copra", force_path_style: true });
@@ -104,7 +104,7 @@ describe("a job", () => {
     expect(newFolder(0, () => 0.5)).toBe("copra-19700101T000000-i000/");
   });
 
-  it("takes sections of files, which options change", () => {
+  it("takes sections from files and overrides them with options", () => {
     const [file, storage] = ["job.json", "storage.json"].map((name) => join(folder, name));
     writeFileSync(file ?? "", JSON.stringify({ outputs: { mp3: { path: "a.mp3" } }, settings: { priority: 3 } }));
     writeFileSync(storage ?? "", JSON.stringify({ service: "s3", bucket: "mine" }));
@@ -136,13 +136,13 @@ describe("a job", () => {
     ["broken.json", "{", /broken\.json is not JSON/],
     ["list.json", "[]", /list\.json must be a job/],
     ["empty.json", "{}", /Name the outputs with --to/],
-  ])("names what is wrong with %s", (name, content, message) => {
+  ])("names the error in %s", (name, content, message) => {
     if (content !== null) writeFileSync(join(folder, name), content);
     expect(() => job({ file: join(folder, name) })).toThrow(message);
   });
 });
 
-it("understands sources", () => {
+it("accepts files, URLs and objects in buckets as sources", () => {
   writeFileSync(join(folder, "my video.mov"), "x");
   writeFileSync(join(folder, "empty.mov"), "");
   expect(sourceOf(join(folder, "my video.mov"), {})).toMatchObject({ kind: "file", size: 1 });
@@ -167,9 +167,9 @@ it.each([
   ["s3://bucket/in/a.mov", "a"],
   ["../..", "output"],
   ["Überraschung.mkv", "Überraschung"],
-])("names outputs of %s after it: %s", (source, name) => expect(nameOf(source)).toBe(name));
+])("derives the name of outputs from the source %s: %s", (source, name) => expect(nameOf(source)).toBe(name));
 
-it("plans with what ffprobe finds", () => {
+it("passes the facts from ffprobe to the plan", () => {
   const video = { codec_type: "video", width: 1920, height: 1080, avg_frame_rate: "30000/1001" };
   const rotated = { ...video, side_data_list: [{ rotation: -90 }] };
   expect(assumedSource({ streams: [rotated], format: { duration: "12.5" } })).toEqual({

@@ -1,4 +1,4 @@
-// copra encode: a source, a job, its progress and its results.
+// copra encode: creates a job for a source, follows it and saves its results.
 import type { Copra, Job } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
@@ -31,12 +31,12 @@ export const encode: Run = async (context, [given], options) => {
   }
 };
 
-/** Retries until a job is created: the source may have taken long to upload. */
+/** Retries of the request that creates a job. Many, because the source may have taken long to upload. */
 const RETRIES = 6;
-/** A cancellation after Ctrl-C must not take long. */
+/** Time limit of a cancellation after Ctrl-C. */
 const CANCEL_LIMIT_MS = 10_000;
 
-/** Encodes one source; returns the exit code. */
+/** Encodes a source. Returns the exit code. */
 async function encodeOne(context: Context, given: string | undefined, options: Options): Promise<number> {
   const { env, now, signal } = context;
   const source = given === undefined ? null : sourceOf(given, env);
@@ -59,7 +59,7 @@ async function encodeOne(context: Context, given: string | undefined, options: O
   }
   const ended = await waitFor(context, copra, job.id, options);
   const folder = textOption(options, "output");
-  // Outputs that are there are worth having, also when others failed.
+  // Save the outputs that exist, even if other outputs failed.
   if (folder !== undefined && ended.outputs.some(({ url, urls }) => url ?? urls)) {
     const { prefix, sections: request } = built;
     return saveResults(context, copra, { job: ended, target, folder, prefix, signal, request });
@@ -68,7 +68,7 @@ async function encodeOne(context: Context, given: string | undefined, options: O
   return reportEnd(context, ended);
 }
 
-/** The job at its end. After Ctrl-C, cancels it if that was asked for. */
+/** Waits for the end of the job and returns it. After Ctrl-C, cancels the job if `--cancel-on-interrupt` is given. */
 async function waitFor(context: Context, copra: Copra, id: string, options: Options): Promise<Job> {
   try {
     return await followToEnd(context, copra, id, context.signal, { lines: false });
@@ -96,11 +96,11 @@ type Sending = {
   readonly upload: UploadView;
 };
 
-/** The `input` of the request; uploads a file, if the service accepts the rest of the request. */
+/** Returns the `input` of the request. Uploads a file first, if the service accepts the rest of the request. */
 async function inputOf(context: Context, source: Source, { copra, target, built, upload }: Sending): Promise<object> {
   if (source.kind === "remote") return source.input;
   const { env, now, signal, output } = context;
-  // The service refuses a wrong request before hours of uploading, not after them.
+  // Plan first, so that the service rejects a wrong request before hours of uploading.
   await copra.jobs.plan(withInput(built, UPLOADED_LATER), {}, { signal });
   try {
     const id = await uploadFile(source, { copra, target, env, signal, now, ...upload });
@@ -122,7 +122,6 @@ type UploadView = {
   end(): void;
 };
 
-/** Shows the progress of an upload. */
 function uploadView({ output, now }: Context): UploadView {
   const view = new ProgressView({ out: output.stderr, colors: output.wordColors, now, hidden: output.quiet });
   const start = { size: 0, stored: 0, at: now() };

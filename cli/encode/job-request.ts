@@ -1,4 +1,4 @@
-// The body of a new job, from the options of `encode` and `plan`.
+// Builds the body of a new job from the options of `encode` and `plan`.
 import { readFileSync } from "node:fs";
 import * as z from "zod";
 import type { JobRequest } from "../../client/index.ts";
@@ -9,7 +9,7 @@ import { usageError } from "../exit.ts";
 import { outputsOf } from "./output-request.ts";
 
 const Section = z.record(z.string(), z.unknown());
-/** A job in a file; the service checks its sections. */
+/** A job in a file. The service checks its sections. */
 const JobFile = z.object({
   input: Section.optional(),
   storage: Section.optional(),
@@ -19,7 +19,7 @@ const JobFile = z.object({
 });
 export type JobFile = z.infer<typeof JobFile>;
 
-/** `-` is standard input. Throws a usage error that names the file. */
+/** Reads a JSON file, or standard input for `-`. Throws a usage error that names the file. */
 export function readJsonOption<Value>(path: string, schema: z.ZodType<Value>, what: string): Value {
   let text: string;
   try {
@@ -40,18 +40,21 @@ export function readJsonOption<Value>(path: string, schema: z.ZodType<Value>, wh
 
 export type BuildOptions = {
   readonly options: Options;
-  /** Of the source, for paths of outputs. */
+  /** Name of the source, used in paths of outputs. */
   readonly name: string;
-  /** Set if the target is the local system of this machine. */
+  /** The local system of this machine, if it is the target. */
   readonly local: LocalStack | null;
-  /** A new folder of the local system's bucket, with a slash at its end, so that jobs do not overwrite each other. */
+  /**
+   * A new folder in the local system's bucket, with a trailing slash. A folder per job prevents jobs from overwriting
+   * each other.
+   */
   readonly folder: string;
 };
 
-/** A job without its input, and the beginning of the paths of its outputs that local files do not have. */
+/** A job without its input. Local files drop `prefix` from the paths of outputs. */
 export type BuiltJob = { readonly sections: JobFile & { outputs: object; storage: object }; readonly prefix: string };
 
-/** Builds the job. Throws a usage error if it has no outputs, or a file is not valid. */
+/** Throws a usage error if the job has no outputs or a file is not valid. */
 export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJob {
   const file = textOption(options, "file");
   const given: JobFile = file === undefined ? {} : readJsonOption(file, JobFile, "a job: an object with sections");
@@ -81,7 +84,7 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   };
 }
 
-/** The settings of the file, and those of options; undefined if there are none. */
+/** Merges the settings of the file and of the options. Returns undefined if there are none. */
 function settingsOf(options: Options, { settings }: JobFile): JobFile["settings"] {
   const queue = textOption(options, "queue");
   const priority = textOption(options, "priority");
@@ -96,7 +99,6 @@ function settingsOf(options: Options, { settings }: JobFile): JobFile["settings"
   return Object.keys(chosen).length > 0 ? { ...settings, ...chosen } : settings;
 }
 
-/** The bucket of the local system. */
 const localStorage = ({ s3 }: LocalStack): Record<string, unknown> => ({
   service: "s3other",
   endpoint: s3.endpoint,
@@ -106,12 +108,12 @@ const localStorage = ({ s3 }: LocalStack): Record<string, unknown> => ({
   credentials: { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey },
 });
 
-/** The whole request. The service checks what the type does not: people wrote parts of it. */
+/** Returns the whole request. The cast is safe: people wrote parts of the request, and the service validates it. */
 export const withInput = ({ sections }: BuiltJob, input: object): JobRequest => ({ ...sections, input }) as JobRequest;
 
-/** The `input` of a file that is not uploaded yet: plans do not depend on where the source is. */
+/** The `input` of a file before its upload: plans do not depend on the location of the source. */
 export const UPLOADED_LATER = { url: "https://source.example.com/source" };
 
-/** `copra-20261122T101500-k3f9/`. */
+/** Returns a name such as `copra-20261122T101500-k3f9/`. */
 export const newFolder = (nowMs: number, random: () => number = Math.random): string =>
   `copra-${new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, "")}-${random().toString(36).slice(2, 6).padEnd(4, "0")}/`;

@@ -1,7 +1,7 @@
-// The `outputs` of a job, from `--to`.
+// Builds the `outputs` of a job from `--to`.
 import { usageError } from "../exit.ts";
 
-/** Names of parameters in `--to jpg:320x:number=5`. What is not here belongs to the format, such as `quality=4`. */
+/** Names of parameters in `--to jpg:320x:number=5`. Other names belong to the format, such as `quality=4`. */
 const PARAMETERS: ReadonlySet<string> = new Set([
   ...[
     "key",
@@ -37,7 +37,7 @@ const ANIMATED: ReadonlySet<string> = new Set(["gif", "webp_anim"]);
 
 type Output = Readonly<Record<string, unknown>>;
 
-/** Presets for what people name by its purpose. Those that are streams become one output, encoded once. */
+/** Presets that people name by purpose. All stream presets become a single output, so that they are encoded once. */
 const STREAMS = {
   hls: (base: string) => ({ hls: { path: `${base}-hls` } }),
   dash: (base: string) => ({ dash: { path: `${base}-dash` } }),
@@ -50,14 +50,13 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
   sprite: { format: "jpg:160x", params: { interval: 5, sprite: { columns: 10, limit: 100 }, vtt: true } },
 };
 
-/** What the streams of `--to` have besides: `--variant` and `--drop-similar-variants`. */
+/** Options for the streams of `--to`: `--variant` and `--drop-similar-variants`. */
 export type StreamOptions = { readonly variants: readonly string[]; readonly dropsSimilar: boolean };
 const PLAIN: StreamOptions = { variants: [], dropsSimilar: false };
 
 /**
- * The outputs for the values of `--to`, with paths that begin with `base`: `video-720p.mp4`, `video-hls/`. Throws a
- * usage error for a parameter without a value, and for options of streams without a stream; the service checks the
- * rest.
+ * Returns the outputs for the values of `--to`. Paths start with `base`: `video-720p.mp4`, `video-hls/`. Throws a usage
+ * error for a parameter without a value, and for stream options without a stream. The service checks the rest.
  */
 export function outputsOf(
   formats: readonly string[],
@@ -93,7 +92,7 @@ function fileOutput(text: string, base: string): FileOutput {
   return { format, output: { ...params, path } };
 }
 
-/** The format, and the parameters after its last colon. */
+/** Splits the text into the format and the parameters after its last colon. */
 function splitFormat(text: string): { format: string; params: Output } {
   const at = text.lastIndexOf(":");
   const last = at < 0 ? "" : text.slice(at + 1);
@@ -126,7 +125,7 @@ function defaultPath(format: string, params: Output, base: string): string {
   return `${name}${isList ? "-%02d" : ""}.${EXTENSIONS[container] ?? container}`;
 }
 
-/** Two outputs with one path get numbers: `video.mp4`, `video-2.mp4`. */
+/** Numbers outputs with the same path: `video.mp4`, `video-2.mp4`. */
 function withUniquePaths(files: readonly FileOutput[]): FileOutput[] {
   const seen = new Map<string, number>();
   return files.map(({ format, output }) => {

@@ -1,4 +1,4 @@
-// copra plan: what a job would do.
+// copra plan: shows the plan of a job.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import * as z from "zod";
@@ -17,7 +17,7 @@ import { nameOf, sourceOf } from "./source.ts";
 
 export const plan: Run = async (context, [given], options) => showPlan(context, given, options);
 
-/** Shows the plan of a job for the source, or for that of the job's file. Returns the exit code. */
+/** Shows the plan for the given source, or for the source in the job's file. Returns the exit code. */
 export async function showPlan(context: Context, given: string | undefined, options: Options): Promise<number> {
   const { env, output, now, signal } = context;
   const { copra, target } = await clientOf(context);
@@ -62,10 +62,10 @@ function planText({ outputs, commands, refusals: failures }: DryRunPlan, bold: (
   ].join("\n");
 }
 
-/** How long a plan waits for a node to read the source. */
+/** Time that a plan waits for a node to probe the source. */
 const PROBE_WAIT_S = 20;
 
-/** Null if no node has read the source soon; reports why. */
+/** Returns null and reports the reason if no node has probed the source in time. */
 async function probeRemote(
   { output, signal }: Context,
   copra: Copra,
@@ -80,7 +80,7 @@ async function probeRemote(
   return null;
 }
 
-/** Reads a local file's size, frame rate and length with ffprobe, if this machine has it. */
+/** The parts of ffprobe's output that a plan needs: size, frame rate and duration. */
 const Probe = z.object({
   streams: z.array(
     z.object({
@@ -96,7 +96,7 @@ const Probe = z.object({
 
 const TIME_LIMIT_MS = 15_000;
 
-/** Null if there is no ffprobe, or it cannot read the file. */
+/** Returns null if this machine has no ffprobe, or ffprobe cannot read the file. */
 async function probeFile(path: string, env: Env): Promise<AssumedSource | null> {
   const argv = ["-v", "error", "-of", "json", "-show_streams", "-show_format", `file:${path}`];
   try {
@@ -108,7 +108,10 @@ async function probeFile(path: string, env: Env): Promise<AssumedSource | null> 
   }
 }
 
-/** What a dry run takes (worker/http/dry-run/assumed-source.ts); what is out of its range is left to its defaults. */
+/**
+ * Returns the source facts for a dry run (worker/http/dry-run/assumed-source.ts). Omits values out of range, so that
+ * the defaults apply.
+ */
 export function assumedSource({ streams, format }: z.infer<typeof Probe>): AssumedSource {
   const video = streams.find(({ codec_type }) => codec_type === "video");
   const seconds = Number(format?.duration);

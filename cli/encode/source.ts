@@ -1,4 +1,4 @@
-// What a source on the command line is: a file, a URL, or an object in a bucket.
+// Parses a source on the command line: a file, a URL, or an object in a bucket.
 import { statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import type { Env } from "../connection/folders.ts";
@@ -6,10 +6,10 @@ import { usageError } from "../exit.ts";
 
 export type Source =
   | { readonly kind: "file"; readonly path: string; readonly size: number; readonly mtimeMs: number }
-  /** The `input` of the request. */
+  /** `input` is the section of the request. */
   | { readonly kind: "remote"; readonly input: Readonly<Record<string, unknown>> };
 
-/** Throws a usage error for what is none of these. */
+/** Throws a usage error for any other text. */
 export function sourceOf(text: string, env: Env): Source {
   if (/^https?:\/\//i.test(text)) return { kind: "remote", input: { url: text } };
   if (/^s3:\/\//i.test(text)) return { kind: "remote", input: bucketInput(text, env) };
@@ -39,7 +39,10 @@ function bucketInput(text: string, env: Env): Readonly<Record<string, unknown>> 
   };
 }
 
-/** The name for outputs of a source: its file name without extension, as far as it is safe in paths. */
+/**
+ * Returns a name for the outputs of a source: its file name without extension, limited to characters that are safe in
+ * paths.
+ */
 export function nameOf(text: string): string {
   const path = /^[a-z0-9]+:\/\//i.test(text) && URL.canParse(text) ? decodePath(new URL(text).pathname) : text;
   const name = basename(path.replaceAll("\\", "/"));

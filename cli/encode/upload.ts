@@ -1,4 +1,4 @@
-// Uploads a local file to the service, and continues what an earlier run did not finish.
+// Uploads a local file to the service. Resumes an upload that an earlier run did not finish.
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import * as z from "zod";
@@ -13,7 +13,10 @@ type FileSource = Extract<Source, { kind: "file" }>;
 
 const UploadState = z.object({ id: z.string(), size: z.number(), mtimeMs: z.number() });
 
-/** A finished upload is used again if it is kept at least this long, so that it is there when a node reads it. */
+/**
+ * A finished upload is used again only if the service keeps it for at least this long, so that a node can still read
+ * it.
+ */
 const REUSE_MS = 2 * 3_600_000;
 
 export type UploadOptions = {
@@ -22,13 +25,16 @@ export type UploadOptions = {
   readonly env: Env;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Called with how much is stored already when it starts. */
+  /** Called at the start with the number of bytes that are already stored. */
   readonly onStart: (upload: Upload, storedBytes: number) => void;
-  /** Called with the number of bytes that are stored or sent. */
+  /** Called with the number of stored or sent bytes. */
   readonly onProgress: (bytes: number) => void;
 };
 
-/** The id of the upload of this file. What an earlier run sent of the same, unchanged file is not sent again. */
+/**
+ * Uploads the file and returns the upload's id. Parts that an earlier run sent of the unchanged file are not sent
+ * again.
+ */
 export async function uploadFile(source: FileSource, options: UploadOptions): Promise<string> {
   const { copra, signal, onStart, onProgress } = options;
   const { path, size, mtimeMs } = source;
@@ -44,7 +50,7 @@ export async function uploadFile(source: FileSource, options: UploadOptions): Pr
     upload,
     upload.parts.reduce((sum, part) => sum + part.size, 0),
   );
-  // One part at a time: an interrupted run then sends less than one part again.
+  // Sends a single part at a time, so that an interrupted run loses less than a part.
   const done = await copra.uploads.send(await fileSource(path), {
     id: upload.id,
     signal,
@@ -54,7 +60,7 @@ export async function uploadFile(source: FileSource, options: UploadOptions): Pr
   return done.id;
 }
 
-/** An upload of the same file that the service still has. */
+/** Finds an upload of the same file that the service still has. */
 async function findEarlier(
   { size, mtimeMs }: FileSource,
   file: string,
@@ -76,7 +82,7 @@ async function findEarlier(
 
 const isComplete = ({ status }: Upload): boolean => status === "completed";
 
-/** One file for each source, service and account. */
+/** Path of the state file: each combination of source, service and account has its own. */
 function stateFile({ path }: FileSource, { env, target: { url, key } }: UploadOptions): string {
   const name = createHash("sha256")
     .update(JSON.stringify([path, url, key]))

@@ -9,18 +9,18 @@ import { readJsonFile, writeJsonFile } from "../connection/private-json.ts";
 import type { Context } from "../context.ts";
 import { EXIT, endOf, usageError } from "../exit.ts";
 
-/** Looking works on all file systems, also on those of other machines that report no changes. */
+/** Polling interval. Polling works on all file systems, even on network file systems that report no changes. */
 const LOOK_MS = 2000;
 
-/** Files that were handled, by their name: a file with another size or time is a new one. */
+/** Handled files: name to version. A file with a different size or time counts as new. */
 const WatchState = z.record(z.string(), z.string());
 export type WatchState = z.infer<typeof WatchState>;
 
 export type SeenFile = { readonly name: string; readonly version: string };
 
 /**
- * Files that are ready: not handled before, and unchanged since the last look, so that nobody is writing them. Hidden
- * files are what programs write before they rename them.
+ * Returns files that are not handled yet and have not changed since the last poll, so that no program is writing them.
+ * Skips hidden files: programs write these before they rename them.
  */
 export function readyFiles(now: readonly SeenFile[], before: readonly SeenFile[], handled: WatchState): SeenFile[] {
   const last = new Map(before.map(({ name, version }) => [name, version]));
@@ -30,7 +30,7 @@ export function readyFiles(now: readonly SeenFile[], before: readonly SeenFile[]
   );
 }
 
-/** Runs until Ctrl-C. A file that fails is reported, and the next one is encoded. */
+/** Runs until Ctrl-C. Reports a file that fails, and continues with the next file. */
 export async function watchFolder(
   { output, env, signal }: Context,
   given: string,
@@ -51,7 +51,7 @@ export async function watchFolder(
         output.warn(output.wordColors.red(`${name}: ${message}`));
         return exitCode;
       });
-      // The service may be back later; what is wrong with the file itself stays.
+      // The service may be back later. An error in the file itself is permanent.
       if (exitCode !== EXIT.service) writeJsonFile(file, { ...readJsonFile(file, WatchState), [name]: version });
     }
     before = now;

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { printable } from "../terminal/printable.ts";
 import { type Line, ProgressView, type Snapshot } from "../terminal/progress-view.ts";
 
-/** The job at its end. With `--json`, `followJob` also writes a line for each change. */
+/** Follows a job and returns it at its end. With `--json`, `followJob` also prints a line for each change. */
 export async function followToEnd(
   { output, now }: Context,
   copra: Copra,
@@ -12,7 +12,7 @@ export async function followToEnd(
   signal: AbortSignal,
   { lines = true }: { readonly lines?: boolean } = {},
 ): Promise<Job> {
-  // Errors such as an unknown job appear at once; the stream itself reconnects for as long as it takes.
+  // This request reports errors such as an unknown job at once. The event stream itself reconnects without a limit.
   let job = await copra.jobs.get(id, { signal });
   const tasks = new Map<string, TaskView>();
   const view = new ProgressView({ out: output.stderr, colors: output.wordColors, now, hidden: output.quiet });
@@ -31,7 +31,7 @@ export async function followToEnd(
 
 // What the progress view shows of a job.
 
-/** What the progress view shows of a job. */
+/** State of a job for the progress view. */
 function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
   const running = tasks.filter(({ status }) => status === "running");
   return {
@@ -65,7 +65,7 @@ function taskFacts(tasks: readonly TaskView[], running: readonly TaskView[]): st
   ];
 }
 
-/** Sums over nodes that work at the same time. */
+/** Sum of the speeds of all tasks that run at the same time. */
 function speedOf(tasks: readonly TaskView[]): string {
   const fps = tasks.reduce((sum, task) => sum + (task.fps ?? 0), 0);
   const speed = tasks.reduce((sum, task) => sum + (task.speed ?? 0), 0);
@@ -77,7 +77,7 @@ function speedOf(tasks: readonly TaskView[]): string {
     .join(" ");
 }
 
-/** A job that waits is `queued`, a job whose source arrives `transferring`. */
+/** Returns `queued` for a waiting job, and `transferring` while the source is transferred. */
 function workOf({ status, state, input }: Job): string {
   if (state === "running" && input.status === "input.transferring") return stateOf(input.status);
   return state ?? stateOf(status);

@@ -32,7 +32,7 @@ function production(): string[] {
   return [...found.values()].toSorted();
 }
 
-it("lists every library of the packages and images, with its version and license", () => {
+it("lists every shipped library, with its version and license", () => {
   const rows = read("THIRD-PARTY-NOTICES.md").matchAll(/^\| \[(.+?)\]\(.*?\) \| (\S+) \| ([^|]+) \|/gm);
   expect([...rows].map(([, name, version, license]) => `${name} ${version} ${license}`)).toEqual(production());
 });

@@ -177,7 +177,7 @@ it("asks once for values that only the operator knows, when the state of another
   expect(asked).toEqual(["MASTER_SECRET"]);
 });
 
-it("rotates the master secret, and removes the old one later", async () => {
+it("rotates the master secret, and removes the old secret later", async () => {
   await deployOnce();
   const [old = ""] = masterSecrets();
   await expect(deployOnce(["--drop-old-master-secret"])).rejects.toThrow("There is one MASTER_SECRET");
@@ -189,7 +189,7 @@ it("rotates the master secret, and removes the old one later", async () => {
   expect(masterSecrets()).toEqual([newest]);
 });
 
-it("finishes an interrupted rotation before the old master secret can be removed, and keeps the old secret", async () => {
+it("finishes an interrupted rotation before the old master secret can be removed, and keeps that secret", async () => {
   await deployOnce();
   const [old = ""] = masterSecrets();
   account.failsOnce = "copra";

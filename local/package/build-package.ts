@@ -40,7 +40,7 @@ const OPTIONS: BuildOptions = {
   platform: "node",
   target: "node22",
   outExtension: { ".js": ".mjs" },
-  // It starts workerd, and loads files beside its own.
+  // Miniflare starts workerd, and loads files beside its own.
   external: ["miniflare"],
   // Variables that bundled CommonJS modules expect.
   banner: {

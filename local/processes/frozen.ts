@@ -31,7 +31,7 @@ export function whileFrozen<Result>(pids: readonly number[], work: () => Result)
   }
 }
 
-/** Signals a process. A descendant may have ended since the list was made, and the release may have ended in time. */
+/** Signals a process. A descendant may have ended since the list was made, and the release after its time. */
 function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

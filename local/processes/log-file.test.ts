@@ -57,7 +57,7 @@ const inNamespace = (script: string): ReturnType<typeof spawnSync> =>
   spawnSync("sh", ["-c", 'unshare -rm sh -ec "$0"', script]);
 const mount = `mount -t tmpfs -o size=64k tmpfs ${folder}`;
 
-it.skipIf(inNamespace(mount).status !== 0)("empties a log that fills the disk without a copy", () => {
+it.skipIf(inNamespace(mount).status !== 0)("empties a log that fills the disk, without a copy", () => {
   const path = join(folder, "full.log");
   const module = JSON.stringify(new URL("./log-file.ts", import.meta.url).href);
   const cap = `import { capLog } from ${module}; capLog(${JSON.stringify(path)}, 10);`;

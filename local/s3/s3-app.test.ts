@@ -86,7 +86,7 @@ describe("signatures", () => {
     expect(beyond.status).toBe(416);
   });
 
-  it("rejects a wrong secret, a wrong key, a header that differs from the signed header, and s3rver's own key pair", async () => {
+  it("rejects a wrong secret, a wrong key, a header unlike the signed header, and s3rver's own key pair", async () => {
     const put = async (url: string, headers = {}): Promise<string> =>
       codeOf(await fetch(url, { method: "PUT", headers, body: "x" }));
     const wrongSecret = clientWith({ ...credentials, secretAccessKey: "wrong" });
@@ -145,7 +145,7 @@ describe("signatures", () => {
     expect([400, 404]).toContain(response.statusCode);
   });
 
-  it("copies objects for the account, but not for the holder of a presigned URL, and not from outside a bucket", async () => {
+  it("copies objects for the account, but not by a presigned URL, and not from outside a bucket", async () => {
     const hidden = `${base.replace(/copra$/, "hidden")}/source`;
     await client.fetch(hidden, { method: "PUT", body: "private" });
     const copy = { "x-amz-copy-source": "/hidden/source" };

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { LOCAL_SERVICE, serviceOf } from "../home/service-settings.ts";
 import { controlPlanePlan, s3Plan } from "./process-plans.ts";
 
-it("gives the control plane its settings by a file descriptor, and gives no process a secret by its environment", () => {
+it("gives the control plane its settings by a file descriptor, and no process a secret by its environment", () => {
   const home = mkdtempSync(join(tmpdir(), "copra-plans-"));
   const service = { ...LOCAL_SERVICE, variables: { METRICS_TOKEN: "the-metrics-token" } };
   const settings = { home, port: 1, s3Port: 2, nodes: 0, logsToStderr: true, service };

@@ -1,4 +1,4 @@
-// A browser without a screen: the Chromium of npm, or the machine's own.
+// A headless browser: Chromium from npm, or the machine's own.
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,10 +8,10 @@ import { type Browser, chromium } from "playwright-core";
 import { ROOT } from "../../local/home/constants.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-/** Holds Chromium for Linux x64 with H.264 and AAC, packed. */
+/** Chromium for Linux x64 with H.264 and AAC, packed. */
 const PACKAGE = "@sparticuz/chromium";
 const UNPACKED = join(ROOT, "node_modules", ".cache", "copra-chromium");
-/** Unpacks the browser, and the libraries that not every machine has, into the folder for temporary files. */
+/** Unpacks the browser, and the libraries that some machines lack, into the folder for temporary files. */
 const UNPACK = `
 import { inflate } from "${PACKAGE}";
 await Promise.all(process.argv.slice(1).map((archive) => inflate(archive)));
@@ -20,8 +20,8 @@ await Promise.all(process.argv.slice(1).map((archive) => inflate(archive)));
 type Installed = { readonly executablePath: string; readonly libraries?: string };
 
 /**
- * $CHROMIUM, or npm's where it runs, or what is on the PATH. Throws an error that names what to install when there is
- * none.
+ * $CHROMIUM, or npm's Chromium on Linux x64, or a browser on the PATH. If there is none, throws an error that names the
+ * missing program.
  */
 async function findChromium(): Promise<Installed> {
   const { CHROMIUM, PATH = "" } = process.env;
@@ -48,7 +48,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Unpacks it the first time, which takes some seconds. */
+/** Unpacks the browser at the first call, which takes some seconds. */
 async function chromiumOfNpm(): Promise<Installed> {
   const entry = createRequire(import.meta.url).resolve(PACKAGE);
   const { version } = createRequire(entry)("../package.json") as { version: string };
@@ -57,7 +57,7 @@ async function chromiumOfNpm(): Promise<Installed> {
   return { executablePath: join(folder, "chromium"), libraries: join(folder, "al2023", "lib") };
 }
 
-/** Elsewhere first, so that nobody finds half of it. */
+/** Unpacks into a draft folder first, so that no other run finds an incomplete browser. */
 async function unpack(archives: string, folder: string): Promise<void> {
   mkdirSync(UNPACKED, { recursive: true });
   const draft = mkdtempSync(join(UNPACKED, "draft-"));
@@ -75,7 +75,9 @@ async function unpack(archives: string, folder: string): Promise<void> {
   }
 }
 
-/** Without a sandbox, which root may not have and containers cannot give: it opens no pages but the tests' own. */
+/**
+ * Runs without a sandbox, which root may not have and containers cannot provide. It opens only the tests' own pages.
+ */
 export async function launchChromium(): Promise<Browser> {
   const { executablePath, libraries } = await findChromium();
   return chromium.launch({

@@ -1,7 +1,7 @@
-// The report of a player in a browser on a package that it played.
+// The report of a player in a browser about a package that it played.
 import * as z from "zod";
 
-/** `at` is the playback time, in seconds; -1 where the page does not know it. */
+/** `at` is the playback time in seconds; -1 if the page does not know it. */
 export const Fault = z.object({ at: z.number(), what: z.string(), detail: z.string(), fatal: z.boolean() });
 export type Fault = z.infer<typeof Fault>;
 
@@ -17,11 +17,11 @@ export const Opened = z.object({
 });
 export type Opened = z.infer<typeof Opened>;
 
-/** A frame as it came on the screen. */
+/** A frame that was shown on the screen. */
 export const Frame = z.object({
   /** Its time by the player's clock, in seconds. */
   time: z.number(),
-  /** Its time by the code drawn into the source, in seconds; null: not readable. */
+  /** Its time by the code drawn into the source, in seconds; null if not readable. */
   code: z.number().nullable(),
   height: z.number(),
 });
@@ -32,16 +32,13 @@ export type Cue = z.infer<typeof Cue>;
 
 export const PlayReport = z.object({
   ended: z.boolean(),
-  /** Where it stands, in seconds. */
+  /** The playback position, in seconds. */
   time: z.number(),
-  /**
-   * Errors and warnings of the player, of the media element, and playback that waited although nobody had asked for
-   * it.
-   */
+  /** Errors and warnings of the player and of the media element, and unrequested waits of the playback. */
   faults: z.array(Fault),
-  /** In order; what came on the screen while another step was carried out is in here too. */
+  /** Frames in order, including frames that appeared during other steps. */
   frames: z.array(Frame),
-  /** Start and end in seconds: more than one range is a hole. */
+  /** Start and end in seconds. More than one range means a hole. */
   buffered: z.array(z.tuple([z.number(), z.number()])),
   droppedFrames: z.int(),
   decodedFrames: z.int(),
@@ -50,24 +47,24 @@ export const PlayReport = z.object({
 export type PlayReport = z.infer<typeof PlayReport>;
 
 /**
- * What hls.js reports without anything being wrong: loads that it aborts to switch levels; and, of MPEG-TS, that
- * a first segment whose frames are decoded more than 50 ms before they are shown leaves a hole at 0.
- * `waiting`, a stall that is not fatal and the nudge after it: a busy machine decodes late. Of holes in a package the
- * players complain when they jump over them (`bufferSeekOverHole`), and `buffered` shows them.
+ * Reports that are no defects. hls.js aborts loads when it switches levels. In MPEG-TS, a first segment whose frames
+ * are decoded more than 50 ms before their display leaves a hole at 0. `waiting`, a stall that is not fatal and the
+ * nudge after it: a busy machine decodes late. Players report holes in a package when they jump over them
+ * (`bufferSeekOverHole`), and `buffered` shows them.
  */
 const HARMLESS: readonly string[] = [
   ...["aborted", "fragmentLoadingAbandoned", "bufferAppendNoProgress"],
   ...["waiting", "bufferStalledError", "bufferNudgeOnStall"],
 ];
 
-/** What shows that something is wrong with a package. */
+/** The faults that indicate a defect of the package. */
 export const complaintsOf = ({ faults }: PlayReport): Fault[] =>
   faults.filter(({ what, fatal }) => fatal || !HARMLESS.includes(what));
 
-/** How far the player's clock is ahead of the video's: hls.js takes the first decoding timestamp for 0. */
+/** Offset of the player's clock from the video's: hls.js takes the first decoding timestamp for 0. */
 export const shiftOf = ({ frames: [first] }: PlayReport): number =>
   (first?.time ?? Number.NaN) - (first?.code ?? Number.NaN);
 
-/** Frames that were shown when it was not their time. Codes, and the clocks of players, are rounded to milliseconds. */
+/** Frames that were shown at a wrong time. Codes and players' clocks are rounded to milliseconds. */
 export const misplaced = (frames: readonly Frame[], shift: number): Frame[] =>
   frames.filter(({ time, code }) => !(Math.abs(time - (code ?? Number.NaN) - shift) <= 0.003));

@@ -5,36 +5,36 @@ import type { Stage } from "./page/stage.ts";
 import { Cue, type Fault, Frame, Opened, PlayReport } from "./play-report.ts";
 import type { PlayerSite } from "./player-site.ts";
 
-/** The page's `stage`, as code that runs in the page sees it. */
+/** The page's `stage`, for code that runs in the page. */
 declare const stage: Stage;
 
 const STEP_LIMIT_MS = 90_000;
-/** PLAYER_LOG=1 has the browser's console written to stderr, and hls.js talk. */
+/** PLAYER_LOG=1 writes the browser's console to stderr and enables hls.js logs. */
 const LOGS = process.env.PLAYER_LOG === "1";
 
 export type Playback = Opened & {
-  /** Plays until `seconds` of the video, which may be Infinity, at `rate` times its speed. */
+  /** Plays until `seconds` of the video (may be Infinity), at `rate` times its speed. */
   playTo(seconds: number, rate?: number): Promise<void>;
   pause(): Promise<void>;
-  /** Jumps and answers the frame that then is on the screen. */
+  /** Seeks and returns the frame that is on the screen afterwards. */
   seek(seconds: number): Promise<Frame>;
-  /** Keeps to a level, by its place in `levels`, from the next segment (`played`) or at once (`dropped`). */
+  /** Plays this level, by its index in `levels`, from the next segment (`played`) or at once (`dropped`). */
   force(level: number, buffered: "dropped" | "played"): Promise<void>;
-  /** By its place in `subtitles`; null: none. */
+  /** Selects a track by its index in `subtitles`; null disables subtitles. */
   selectSubtitles(track: number | null): Promise<void>;
   /** Shows the captions in the video's frames; returns the names of their channels. */
   showCaptions(): Promise<string[]>;
   /** The cues on the screen. */
   cues(): Promise<Cue[]>;
   screenshot(path: string): Promise<void>;
-  /** All so far, with what the browser's console and its requests complained of. */
+  /** All events so far, with problems from the browser's console and requests. */
   report(): Promise<PlayReport>;
   close(): Promise<void>;
 };
 
 /**
- * Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up, or a step takes
- * longer than 90 s.
+ * Opens a manifest (.mpd) in dash.js, or a playlist in hls.js. Rejects when the player gives up or a step takes longer
+ * than 90 s.
  */
 export async function openPlayback(browser: Browser, site: PlayerSite, url: string): Promise<Playback> {
   const kind = url.endsWith(".mpd") ? "dash" : "hls";
@@ -77,7 +77,7 @@ export async function openPlayback(browser: Browser, site: PlayerSite, url: stri
   };
 }
 
-/** What the page does not see by itself. */
+/** Problems that the page itself cannot see. */
 function listen(page: Page): Fault[] {
   const complaints: Fault[] = [];
   const add = (what: string, detail: string): void => void complaints.push({ at: -1, what, detail, fatal: false });

@@ -1,4 +1,4 @@
-// Serves the page with the players, and below /media/ what another server has, so that all has one origin.
+// Serves the page with the players. Below /media/ it forwards to another server, so that all has the same origin.
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -9,11 +9,11 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Player</title><body st
 <video muted playsinline style="width:100vw;height:100vh"></video><script src="/stage.js"></script>`;
 
 export type PlayerSite = LoopbackServer & {
-  /** The address at which the page finds what is at `url`. */
+  /** The address in this origin for the file at `url`. */
   through(url: string): string;
 };
 
-/** `key`: 16 bytes, answered at /key. */
+/** `key`: 16 bytes, served at /key. */
 export async function startPlayerSite(key: Uint8Array = new Uint8Array(16)): Promise<PlayerSite> {
   const script = await bundle();
   const server = await serveLoopback((asked, answer) => {
@@ -27,7 +27,7 @@ export async function startPlayerSite(key: Uint8Array = new Uint8Array(16)): Pro
   return { ...server, through: (url) => url.replace(/^http:\/\//, `${server.origin}/media/`) };
 }
 
-/** `/media/<host>/<path>` is what `http://<host>/<path>` answers; GET only. */
+/** Forwards `/media/<host>/<path>` to `http://<host>/<path>`; GET only. */
 function forward({ url = "", headers }: IncomingMessage, answer: ServerResponse): void {
   const { range } = headers;
   const upstream = request(url.replace("/media/", "http://"), { headers: range === undefined ? {} : { range } });

@@ -1,26 +1,26 @@
-// vitest's default reporter with less to read: one line a file, nothing of what passing tests log, and a summary at
-// the end with the slowest files and each failed test.
+// vitest's default reporter with less output: a line per file, and no logs of passing tests. At the end it summarizes
+// the slowest files and each failed test.
 import { Console } from "node:console";
 import { writeFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import type { SerializedError } from "vitest";
 import { DefaultReporter, type TestCase, type TestModule, type TestRunEndReason, type Vitest } from "vitest/node";
 
-/** Below this the durations of single tests are not printed. */
+/** Durations of faster tests are not printed. */
 const SLOW_TEST_MS = 20_000;
-/** How many files are listed at the end of a run. */
+/** Number of files in the list at the end of a run. */
 const SLOWEST = 10;
-/** How much of an error stands beside the name of the test that it failed: CI may keep only the end of its output. */
+/** Characters of the error beside the name of its test: CI may keep only the end of its output. */
 const REASON_LENGTH = 600;
 
-/** What `.ci/run` reads: $COPRA_TEST_REPORT names the file. */
+/** The report for `.ci/run`, in the file $COPRA_TEST_REPORT. */
 export type RunReport = {
   readonly passed: number;
   readonly failed: readonly string[];
 };
 
 export default class QuietReporter extends DefaultReporter {
-  /** What workerd has printed since the last file of its projects ended. */
+  /** Output of workerd since the last file of its projects ended. */
   #held: string[] = [];
 
   constructor() {
@@ -54,8 +54,8 @@ export default class QuietReporter extends DefaultReporter {
   }
 
   /**
-   * The pool of the projects `worker` and `worker-soak` writes all that workerd prints, expected errors too, to this
-   * process's stdout and stderr: held back until it is known whether the file passes. vitest itself writes past this.
+   * The pool of the projects `worker` and `worker-soak` writes all output of workerd, even expected errors, to this
+   * process's stdout and stderr. Holds it back until the file has passed or failed. vitest itself bypasses this.
    */
   #holdOutputOfWorkerd({ logger }: Vitest): void {
     const unheld = (stream: NodeJS.WriteStream): NodeJS.WriteStream => {
@@ -66,22 +66,19 @@ export default class QuietReporter extends DefaultReporter {
         if (typeof done === "function") process.nextTick(done);
         return true;
       };
-      // vitest pipes the output of its workers there, each of which ends.
+      // vitest pipes the output of each worker to these streams, and each worker ends its stream.
       return Object.create(stream, { write: { value: write }, end: { value: () => undefined } }) as NodeJS.WriteStream;
     };
     const [outputStream, errorStream] = [unheld(process.stdout), unheld(process.stderr)];
     Object.assign(logger, { outputStream, errorStream, console: new Console(outputStream, errorStream) });
-    // Where vitest itself dies, its last words are in there.
+    // If vitest itself dies, this output has its last messages.
     process.once("exit", (code) => {
       if (code !== 0) logger.console.error(this.#held.join(""));
     });
   }
 }
 
-/**
- * A file that cannot even be loaded has no failed tests, and yet has failed; so has a run with an error outside any
- * test.
- */
+/** A file that fails to load has no failed tests, but it has failed. An error outside any test fails the run, too. */
 export function reportOf(
   testModules: readonly TestModule[],
   unhandledErrors: readonly { message?: string }[],
@@ -103,7 +100,7 @@ export function reportOf(
 
 const nameOf = (test: TestCase): string => `${test.module.relativeModuleId} > ${test.fullName}`;
 
-/** The first error on one line: its message, and the lines that differ. */
+/** The first error on a single line: its message, and the lines that differ. */
 function reasonOf(errors: readonly { message: string; diff?: string }[] | undefined): string {
   const [error] = errors ?? [];
   if (error === undefined) return "";
@@ -113,7 +110,7 @@ function reasonOf(errors: readonly { message: string; diff?: string }[] | undefi
   return `: ${[error.message, ...differing].join(" ").replaceAll(/\s+/g, " ").slice(0, REASON_LENGTH)}`;
 }
 
-/** A line for each of the slowest files: seconds that it took, and of the processor where it is known. */
+/** A line for each of the slowest files: its duration, and its processor time if known, in seconds. */
 function slowestFiles(testModules: readonly TestModule[]): string[] {
   const secondsOf = (testModule: TestModule): number => {
     const { setupDuration, collectDuration, duration } = testModule.diagnostic();

@@ -6,7 +6,7 @@ import type { WebhookReceiver } from "../services/webhook-receiver.ts";
 import type { TestStack } from "../stack.ts";
 import { newSecret } from "./secret-traces.ts";
 
-/** What clients give. The first ones are what a node cannot do without. */
+/** Secrets of clients that nodes need for their work. */
 export const FOR_NODES = {
   "the input's password": newSecret(),
   "the input's signature": newSecret(),
@@ -23,7 +23,7 @@ export const HIDDEN_FROM_NODES = {
   "the notification's token": newSecret(),
   "the notification's parameter": newSecret(),
 };
-/** What a source's server gives away to nodes. */
+/** Secrets that the server of a source reveals to nodes. */
 export const REDIRECTED = { "a redirect's password": newSecret(), "a redirect's signature": newSecret() };
 
 const notification = (target: string): object => ({
@@ -34,18 +34,18 @@ const notification = (target: string): object => ({
   metadata: true,
 });
 
-/** Where the jobs read from, write to and notify. */
+/** The servers that the jobs read from, write to and notify. */
 type World = {
   readonly stack: Pick<TestStack, "s3" | "storage">;
   readonly sources: Pick<SourceServer, "origin">;
-  /** Sends those away who ask it. */
+  /** Answers with redirects. */
   readonly redirects: Pick<LoopbackServer, "origin">;
   readonly receiver: Pick<FormReceiver, "origin">;
   readonly webhooks: Pick<WebhookReceiver, "url">;
 };
 type Jobs = Record<string, { ends: string; job: object }>;
 
-/** Jobs that give all these secrets, by names of their own, and what is to come of each. */
+/** Jobs by name that together contain all these secrets, with the expected end of each. */
 export function secretJobs({ stack, sources, redirects, receiver, webhooks }: World): Jobs {
   const secretUrl = (file: string, password: string, signature: string): object => ({
     url: `http://me:${password}@${new URL(sources.origin).host}/${file}?X-Signature=${signature}`,

@@ -1,16 +1,16 @@
-// Searches for secrets in what a system wrote or sent, in every form in which a program may have encoded them.
+// Searches for secrets in all data that a system wrote or sent, in every likely encoding.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { randomText } from "#shared/ids.ts";
 
-/** Secrets by what they are. */
+/** Secrets by description. */
 export type Secrets = Readonly<Record<string, string>>;
 
 const LENGTH = 40;
-/** A secret that is found nowhere by chance. */
+/** A secret that no text contains by chance. */
 export const newSecret = (): string => randomText(LENGTH, (count) => crypto.getRandomValues(new Uint8Array(count)));
 
-/** Where secrets are found: `<what> in <where>, as <form>`. */
+/** Places of secrets: `<what> in <where>, as <form>`. */
 export function tracesIn(where: string, bytes: Uint8Array | string, secrets: Secrets): string[] {
   const haystack = Buffer.from(bytes);
   return Object.entries(secrets).flatMap(([what, secret]) =>
@@ -18,7 +18,7 @@ export function tracesIn(where: string, bytes: Uint8Array | string, secrets: Sec
   );
 }
 
-/** The same for all files below a folder, but for some, which are named by their path in it. */
+/** Searches all files below a folder, except files at these paths relative to it. */
 export function tracesBelow(folder: string, secrets: Secrets, except: readonly string[]): string[] {
   return filesBelow(folder)
     .filter((path) => !except.includes(path))
@@ -28,7 +28,10 @@ export function tracesBelow(folder: string, secrets: Secrets, except: readonly s
 export const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => statSync(join(folder, path)).isFile());
 
-/** Half of a secret is too much; where a database splits it over two pages, one half is still complete. */
+/**
+ * Encodings of both halves: half of a secret is already too much. If a database splits a secret over two pages, at
+ * least one half is still complete.
+ */
 function formsOf(secret: string): [string, Buffer][] {
   const middle = Math.ceil(secret.length / 2);
   return [secret.slice(0, middle), secret.slice(middle)].flatMap((half): [string, Buffer][] => {
@@ -41,15 +44,15 @@ function formsOf(secret: string): [string, Buffer][] {
         ? []
         : [["percent-encoding", Buffer.from(encodeURIComponent(half))] satisfies [string, Buffer]]),
       ...[0, 1, 2].map((shift): [string, Buffer] => ["Base64", Buffer.from(base64At(bytes, shift))]),
-      // A key that is written in hexadecimal may also lie there as what it stands for.
+      // A key in hexadecimal may also be stored as its bytes.
       ...(/^[0-9a-f]+$/.test(secret) ? [["its bytes", Buffer.from(half, "hex")] satisfies [string, Buffer]] : []),
     ];
   });
 }
 
 /**
- * What Base64 makes of bytes that stand `shift` bytes behind a multiple of three, without what depends on their
- * neighbours.
+ * Base64 of bytes at an offset of `shift` from a multiple of three, without the characters that depend on the
+ * neighboring bytes.
  */
 function base64At(bytes: Buffer, shift: number): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), bytes])

@@ -1,5 +1,5 @@
-// Secrets reach only who needs them: after jobs with every kind of end, all that was stored, logged, sent and
-// answered is searched for each of them.
+// Secrets reach only the parts that need them. After jobs with every kind of end, this test searches all stored,
+// logged, sent and answered data for each secret.
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { startTestStack, type TestStack } from "../stack.ts";
 import { FOR_NODES, HIDDEN_FROM_NODES, REDIRECTED, secretJobs } from "./secret-jobs.ts";
 import { filesBelow, type Secrets, tracesBelow, tracesIn } from "./secret-traces.ts";
 
-/** A PNG of one pixel. */
+/** A PNG of a single pixel. */
 const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 let folder: string;
@@ -71,7 +71,7 @@ beforeAll(async () => {
     () => {},
     () => {},
   );
-  // The service stores events while somebody listens.
+  // The service stores events only while a client listens.
   events = await listenToAccount();
   jobs = await runJobs();
 }, 300_000);
@@ -87,7 +87,7 @@ afterAll(async () => {
 
 const requests = (): ReturnType<typeof secretJobs> => secretJobs({ stack, sources, redirects, receiver, webhooks });
 
-/** Begins all jobs and waits for their ends. */
+/** Starts all jobs and waits for their ends. */
 async function runJobs(): Promise<JobView[]> {
   const { endpoint, bucket, ...keys } = stack.s3;
   const client = new AwsClient({ ...keys, service: "s3" });
@@ -102,7 +102,7 @@ async function runJobs(): Promise<JobView[]> {
 
 type EventReader = { readonly text: () => string; readonly stop: () => void };
 
-/** Reads the stream of the account's events. */
+/** Reads the account's event stream. */
 async function listenToAccount(): Promise<EventReader> {
   const abort = new AbortController();
   const headers = { authorization: basicAuth(stack.apiKey) };
@@ -118,7 +118,7 @@ async function listenToAccount(): Promise<EventReader> {
 const ofClients = (): Secrets => ({ ...FOR_NODES, ...HIDDEN_FROM_NODES, ...REDIRECTED });
 const all = (): Secrets => ({ ...ofClients(), ...operators, "the node token": stack.nodeToken });
 
-it("the jobs end as they were meant to", () => {
+it("the jobs end as expected", () => {
   const wanted = Object.entries(requests()).map(([name, { ends }]) => `${name} ${ends}`);
   const names = Object.keys(requests());
   const ended = jobs.map(({ status }, at) => `${names[at]} ${status}`);
@@ -130,7 +130,7 @@ it("no secret is in the home, except in the files for secrets", async () => {
   await webhooks.waitFor(({ body }) => body?.event === "job.completed");
   const keepers = ["stack.json", "secrets.json"];
   const files = filesBelow(stack.home);
-  // What is searched holds what it is searched for.
+  // Check that the folder holds the files to search.
   expect(files).toEqual(expect.arrayContaining([...keepers, "control-plane.log", "node-1.log", "s3.log"]));
   expect(files.filter((path) => /\.sqlite(-wal)?$/.test(path)).length).toBeGreaterThan(jobs.length);
   expect(tracesBelow(stack.home, all(), keepers)).toEqual([]);
@@ -138,7 +138,7 @@ it("no secret is in the home, except in the files for secrets", async () => {
   expect(statSync(stack.home).mode & 0o077).toBe(0);
 });
 
-it("no log holds what would let its reader in: signatures, queries of addresses, tokens of leases", () => {
+it("no log holds access data: signatures, queries of addresses, tokens of leases", () => {
   const signatures = [/X-Amz-Signature/i, /[?&]sig=/i, /X-Signature/, /authorization/i];
   for (const name of ["control-plane", "node-1", "s3"]) {
     const text = stack.log(name);
@@ -149,7 +149,7 @@ it("no log holds what would let its reader in: signatures, queries of addresses,
   }
 });
 
-it("each log line is an object in JSON with time, level and message", () => {
+it("each log line is a JSON object with time, level and message", () => {
   for (const name of ["control-plane", "node-1", "s3"]) {
     for (const line of stack.log(name).trimEnd().split("\n")) {
       expect([name, asLine(line)]).toEqual([
@@ -172,7 +172,7 @@ function asLine(line: string): unknown {
   }
 }
 
-it("nodes receive the secrets that their work needs, and no other", () => {
+it("nodes receive the secrets that their work needs, and no others", () => {
   const traces = (secrets: Secrets): string[] => [
     ...new Set(
       wire.messages.flatMap(({ by, where, text }) =>
@@ -181,16 +181,16 @@ it("nodes receive the secrets that their work needs, and no other", () => {
     ),
   ];
   expect(traces({ ...HIDDEN_FROM_NODES, ...operators })).toEqual([]);
-  // Each of the others was there to be found; the password of an upload address only in the header that is sent to it.
+  // All other secrets were there to be found. The password of an upload address is only in the header for this address.
   for (const [what, secret] of Object.entries(FOR_NODES)) expect(traces({ [what]: secret })).not.toEqual([]);
   const { "the upload address's password": password } = FOR_NODES;
   expect(traces({ password })).toEqual(["password in control plane /v2/nodes/leases/…/uploads, as Base64"]);
   expect(wire.messages.some(({ text }) => text.includes("X-Amz-Signature="))).toBe(true);
-  // Nodes send none of them.
+  // Nodes send no secrets.
   for (const { by, where, text } of wire.messages) if (by === "node") expect(tracesIn(where, text, all())).toEqual([]);
 });
 
-it("the commands of a job and its request are shown without secrets, folders and served addresses", async () => {
+it("the commands and the request of a job are shown without secrets, folders and served addresses", async () => {
   const facts = await Promise.all(
     jobs.map(async ({ id }) => ({
       commands: (await stack.request("GET", `/jobs/${id}/commands`)).body,
@@ -198,7 +198,7 @@ it("the commands of a job and its request are shown without secrets, folders and
     })),
   );
   const text = JSON.stringify(facts);
-  // There was something to hide: what ran, what it printed, and what the requests named.
+  // Check that there was something to hide: commands, their output, and addresses of the requests.
   expect(text).toMatch(/"argv":\["/);
   expect(text).toMatch(/"stderr_tail":"[^"]*Arguments: /);
   expect(facts.flatMap(({ request }) => RequestView.parse(request).left_out)).toEqual(
@@ -216,14 +216,14 @@ it("the commands of a job and its request are shown without secrets, folders and
   ).toBeNull();
 });
 
-it("the events of the account have the ends of all jobs, and no secret", async () => {
+it("the events of the account include the ends of all jobs, and no secret", async () => {
   const ended = (): string[] => events.text().match(/^data: {"id":"\w+","status":"job\.(?!starting)/gm) ?? [];
   await expect.poll(() => ended().length).toBe(jobs.length);
   expect(events.text().match(/^event: notification$/gm)?.length).toBeGreaterThanOrEqual(jobs.length);
   expect(tracesIn("events", events.text(), all())).toEqual([]);
 });
 
-it("no answer holds a secret, whatever is asked", async () => {
+it("no answer of the API holds a secret", async () => {
   const answers: [string, unknown][] = [];
   const ask = async (method: string, path: string, body?: unknown): Promise<void> => {
     const answer = await stack.request(method, path, body);

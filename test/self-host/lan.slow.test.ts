@@ -1,4 +1,4 @@
-// Three machines in a local network, started by the commands that docs/self-hosting.md gives.
+// Three machines in a local network, started by the commands of docs/self-hosting.md.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The commands of a section of a page, each as its words. */
+/** The commands of a section of a page, split into words. */
 function commandsOf(page: string, title: string): string[][] {
   const [, section = ""] = readFileSync(join(ROOT, "docs", page), "utf8").split(`\n## ${title}\n`);
   const [, block = ""] = /```sh\n(.*?)```/s.exec(section) ?? [];
@@ -35,10 +35,10 @@ function commandsOf(page: string, title: string): string[][] {
   return commands.map((line) => line.split(/\s+/));
 }
 
-it("encodes an upload, and a video in chunks, by the documented commands alone", async () => {
+it("encodes an upload, and a video in chunks, with the documented commands alone", async () => {
   const [service, ...others] = lan.machines;
   if (!service) throw new Error("no machine");
-  // On the loopback interface others may have the ports.
+  // On the loopback interface, other programs may use the ports.
   const own = lan.isIsolated
     ? DOCUMENTED
     : { ...DOCUMENTED, address: service.address, port: String(await findFree()), s3Port: String(await findFree()) };
@@ -49,7 +49,7 @@ it("encodes an upload, and a video in chunks, by the documented commands alone",
       .replace(DOCUMENTED.address, own.address)
       .replace(/:8787$/, `:${own.port}`)
       .replace(/:9000$/, `:${own.s3Port}`)
-      // A size that takes little time.
+      // A size that encodes fast.
       .replace("mp4:720p", "mp4:64x64");
   const words = commandsOf("self-hosting.md", "Three machines in a LAN").map((command) => command.map(ofTest));
   expect(words).toHaveLength(4);
@@ -58,7 +58,7 @@ it("encodes an upload, and a video in chunks, by the documented commands alone",
     expect(command.slice(at - 2, at + 2)).toEqual(["npm", "run", "copra", "--"]);
     return command.slice(at + 2);
   });
-  // The sandbox is tested elsewhere, and not every machine has all of it.
+  // Other tests cover the sandbox, and some machines lack parts of it.
   const env = {
     COPRA_NODE_ISOLATION: "best-effort",
     COPRA_NODES: "0",

@@ -1,10 +1,10 @@
-// Machines of a local network: network namespaces on one bridge where this machine has them, else its loopback
+// Machines of a local network: network namespaces on a bridge if this machine supports them, else its loopback
 // interface.
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { promisify } from "node:util";
 
-/** A machine: its address, and the words before a command that run it there. */
+/** The address of a machine, and the words before a command that run it there. */
 export type Machine = { readonly address: string; readonly enter: readonly string[] };
 export type Lan = { readonly machines: readonly Machine[]; readonly isIsolated: boolean; close(): Promise<void> };
 
@@ -13,7 +13,7 @@ const run = (words: readonly string[]): void => {
   execFileSync(program, args, { stdio: "pipe" });
 };
 
-/** `addresses`: of the machines, in one network /24. */
+/** Opens machines with these addresses in the same /24 network. */
 export async function openLan(addresses: readonly string[]): Promise<Lan> {
   const holders: ChildProcess[] = [];
   const close = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export async function openLan(addresses: readonly string[]): Promise<Lan> {
 
 type Namespace = Machine & { readonly pid: number };
 
-/** A namespace that lives as long as its holder. */
+/** A namespace that lives as long as its holder process. */
 async function machineAt(address: string, holders: ChildProcess[]): Promise<Namespace> {
   const holder = spawn("unshare", ["--net", "sh", "-c", "echo ready; exec sleep 3600"]);
   holders.push(holder);
@@ -51,7 +51,7 @@ async function machineAt(address: string, holders: ChildProcess[]): Promise<Name
   return { address, enter, pid };
 }
 
-/** Connects the machines by a bridge in the namespace of the first one. */
+/** Connects the machines by a bridge in the namespace of the first machine. */
 function connect([first, ...others]: readonly Namespace[]): void {
   if (!first) return;
   const ip = (machine: Machine, ...words: string[]): void => run([...machine.enter, "ip", ...words]);
@@ -89,7 +89,7 @@ export function startOn({ machine, cwd, env }: Place, words: readonly string[]):
   return { child, output: () => output, stop };
 }
 
-/** Runs a program on a machine to its end; returns what it prints. Rejects when it fails. */
+/** Runs a program on a machine to its end; returns its output. Rejects if it fails. */
 export async function runOn({ machine, cwd, env }: Place, words: readonly string[]): Promise<string> {
   const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 1e7 };
   return (await promisify(execFile)(...wordsOn(machine, words), options)).stdout;

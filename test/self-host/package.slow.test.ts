@@ -1,5 +1,5 @@
-// The npm package, as somebody gets it who has nothing but Node.js and npm: installed from its tarball into an empty
-// folder, it serves, encodes, and joins as a node.
+// The npm package for a user who has only Node.js and npm. Installed from its tarball into an empty folder, it serves,
+// encodes, and joins as a node.
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -25,7 +25,7 @@ import { makeLongClip } from "../media.ts";
 const INSTALL_LIMIT_MS = 300_000;
 
 let folder: string;
-/** A folder without sources, whose programs do not find those of the repository by PATH either. */
+/** A folder without sources. Its PATH does not lead to the repository's programs either. */
 let place: string;
 let tarball: string;
 const running: ChildProcess[] = [];
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** That of a user with the system's Node.js, which is older than what the service needs, where there is one. */
+/** The environment of a user with the system's Node.js, if any, which is older than the service requires. */
 const env = (): Record<string, string> => {
   const inherited = Object.entries(process.env).filter(([name]) =>
     /^(npm_config_\w+|HTTPS?_PROXY|NO_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i.test(name),
@@ -74,7 +74,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-it("has no sources and no tools, and is small", () => {
+it("contains no sources or tools, and is small", () => {
   const root = join(place, "node_modules", "copra");
   const files = readdirSync(root, { recursive: true }).map(String);
   expect(files.filter((file) => /\.tsx?$/.test(file))).toEqual([]);
@@ -85,7 +85,7 @@ it("has no sources and no tools, and is small", () => {
   expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"]));
 });
 
-it("serves, with guides and dashboard; encodes on its node and on one that joins; keeps data in a backup", async () => {
+it("serves guides and dashboard, encodes on a joined node, and makes a backup", async () => {
   const home = join(folder, "data");
   const [port, s3Port] = [await findFree(), await findFree()];
   const ports = ["--port", String(port), "--s3-port", String(s3Port)];

@@ -28,10 +28,10 @@ async function store({ stack: { s3 } }: Served, name: string, file: string): Pro
   return url;
 }
 
-/** What other programs of this user see of a process. */
+/** The environment of a process, as other programs of this user see it. */
 const environmentOf = (pid: number): string => readFileSync(`/proc/${pid}/environ`, "utf8");
 
-it("loses nothing when it is killed, and goes on from a backup that was made while jobs ran", async () => {
+it("loses nothing when it is killed, and restarts from a backup that was made while jobs ran", async () => {
   const home = join(folder, "data");
   const ports = ["--port", String(await findFree()), "--s3-port", String(await findFree())];
   const env = { METRICS_TOKEN: "metrics-token-of-at-least-32-characters" };
@@ -41,7 +41,7 @@ it("loses nothing when it is killed, and goes on from a backup that was made whi
   const clip = await store(running, "clip.mp4", await makeLongClip(folder, 20, "640x360"));
   const outputs = (name: string) => ({ "mp4:360p": { path: `${name}.mp4` } });
 
-  // Its own storage is at the loopback interface, of which nothing else is open to requests.
+  // The service's own storage is at the loopback interface. Requests may reach nothing else there.
   await expect(
     running.submit({ input: { url: "http://127.0.0.1:9/a.mp4" }, ...common, outputs: outputs("a") }),
   ).rejects.toThrow("which is not a public address");

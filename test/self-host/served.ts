@@ -17,27 +17,27 @@ const LOOK_EVERY_MS = 200;
 export type Served = {
   readonly home: string;
   readonly stack: StackFile;
-  /** What it has printed so far. */
+  /** All output so far. */
   output(): string;
   submit(job: object): Promise<JobView>;
   job(id: string): Promise<JobView>;
   /** Waits until the job has ended, with any status. */
   ended(id: string): Promise<JobView>;
-  /** Kills it and all its processes at once. */
+  /** Kills the service and all its processes at once. */
   kill(): Promise<void>;
-  /** Stops it as a supervisor does; returns its exit code. */
+  /** Stops the service as a supervisor does; returns its exit code. */
   stop(): Promise<number | null>;
 };
 
 type Options = { readonly home: string; readonly argv?: readonly string[]; readonly env?: Record<string, string> };
 
-/** Runs a command of the command line; returns what it prints. Rejects with its errors. */
+/** Runs a command of the CLI; returns its output. Rejects with its errors. */
 export const copra = async (...argv: string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, [COPRA, ...argv])).stdout;
 
-/** Starts it, and waits until it takes jobs. */
+/** Starts the service, and waits until it accepts jobs. */
 export async function serve({ home, argv = [], env = {} }: Options): Promise<Served> {
-  // The sandbox is tested elsewhere, and not every machine has all of it.
+  // Other tests cover the sandbox, and some machines lack parts of it.
   const flags = ["--data", home, "--isolation", "best-effort", "--drain-seconds", "0", ...argv];
   const child = spawn(process.execPath, [COPRA, "serve", ...flags], { env: { ...process.env, ...env } });
   let output = "";

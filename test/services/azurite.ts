@@ -1,4 +1,4 @@
-// Azurite, Microsoft's own emulator of Azure Blob Storage, in a process of its own: it checks signatures as Azure does.
+// Azurite, Microsoft's emulator of Azure Blob Storage, in a separate process. It checks signatures as Azure does.
 import { spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ export type Azurite = AzureContainer & { stop(): Promise<void> };
 const require = createRequire(import.meta.url);
 const VERSION = "2020-12-06";
 
-/** Starts it on any free port with one container, whose blobs anyone may read. Nothing is kept. */
+/** Starts Azurite on a free port with a single container, whose blobs are publicly readable. Stores nothing on disk. */
 export async function startAzurite(): Promise<Azurite> {
   const [account, container] = ["copratest", "videos"];
   const key = randomBytes(32).toString("base64");
@@ -47,7 +47,7 @@ async function createContainer({ endpoint, account, key, container }: AzureConta
   };
   const lines = Object.entries(signed).map(([name, value]) => `${name}:${value}`);
   const resource = `/${account}${new URL(endpoint).pathname}/${container}`;
-  // After the method, eleven headers that are not sent.
+  // Eleven headers that are not sent follow the method.
   const text = ["PUT", ...new Array<string>(11).fill(""), ...lines, resource, "restype:container"].join("\n");
   const signature = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
   const headers = { ...signed, authorization: `SharedKey ${account}:${signature}` };

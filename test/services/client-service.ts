@@ -1,5 +1,5 @@
-// A service for the tests of the client that behaves as badly as the network does, in scenarios:
-// `<origin>/<scenario>/<any id>/v2/…`. `…/requests` returns what the id has received. Browsers may use it, too.
+// A service for the client's tests that misbehaves like a network, in scenarios: `<origin>/<scenario>/<any id>/v2/…`.
+// `…/requests` returns the requests of the id so far. Browsers may use it, too.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
@@ -11,7 +11,7 @@ declare module "vitest" {
 }
 
 type Received = { method: string; path: string; headers: IncomingMessage["headers"]; size: number };
-/** What answers the request; `number` counts the requests of the id from 1, and `before` are the others so far. */
+/** Answers a request. `number` counts the requests of the id from 1; `before` has the earlier requests. */
 type Scenario = (response: ServerResponse, request: Received, number: number, before: readonly Received[]) => void;
 
 const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void =>
@@ -26,7 +26,7 @@ const job = (progress: string, status = "job.starting") => {
 const event = (name: string, data: unknown, id = "", end = "\n"): string =>
   `${id === "" ? "" : `id: ${id}${end}`}event: ${name}${end}data: ${JSON.stringify(data)}${end}${end}`;
 
-/** Writes the text in two halves, and then ends or drops the connection. */
+/** Writes the text in two halves, then ends, drops or keeps the connection. */
 function stream(response: ServerResponse, text: string, then: "end" | "drop" | "stay"): void {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
   const middle = Math.floor(text.length / 2);

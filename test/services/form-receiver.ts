@@ -1,4 +1,4 @@
-// An upload address as clients have them: takes files in forms, and gives them back at the address they were posted to.
+// An upload address like those of clients: takes files in forms, and serves each at the address of its POST.
 import { Readable } from "node:stream";
 import { serveLoopback } from "../../local/demo/loopback-server.ts";
 
@@ -7,7 +7,7 @@ export type ReceivedForm = {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
-  /** The form's plain fields, which came before the file. */
+  /** The form's plain fields, which precede the file. */
   readonly fields: Readonly<Record<string, string>>;
   readonly fileName: string;
   readonly contentType: string;
@@ -20,7 +20,9 @@ export type FormReceiver = {
   close(): Promise<void>;
 };
 
-/** Listens on a free loopback port. Requests must name their length; their files must be in the field `field`. */
+/**
+ * Listens on a free loopback port. Requests must have a `content-length`, and their files must be in the field `field`.
+ */
 export async function startFormReceiver(field: string): Promise<FormReceiver> {
   const received: ReceivedForm[] = [];
   const server = await serveLoopback(async (request, response) => {

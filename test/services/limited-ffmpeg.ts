@@ -1,4 +1,4 @@
-// The real ffmpeg, except that it prints a message and fails at one size.
+// The real ffmpeg, except that it prints a message and fails at a single size.
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
@@ -7,8 +7,8 @@ export const LIMITED_VARIABLES = ["FFMPEG_PATH", "COPRA_TOOL_FOLDERS"] as const;
 type LimitedVariable = (typeof LIMITED_VARIABLES)[number];
 
 /**
- * Makes one that fails at 322x182 with `message`, in which the shell replaces `$*` by its arguments. Returns the
- * environment with which nodes use it.
+ * Makes an ffmpeg that fails at 322x182 with `message`, in which the shell replaces `$*` by its arguments. Returns the
+ * environment for nodes.
  */
 export async function makeLimitedFfmpeg(folder: string, message: string): Promise<Record<LimitedVariable, string>> {
   const { ffmpeg } = await locateFfmpeg(process.env);

@@ -1,4 +1,4 @@
-// A proxy between one encoder node and the control plane that records all that they send.
+// A proxy between an encoder node and the control plane. Records all messages of both.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -20,8 +20,8 @@ export type NodeConnection = {
 };
 
 /**
- * Listens on a free loopback port for a node whose control plane is at `origin`. `rewrite` changes the texts that the
- * node sends by its socket.
+ * Listens on a free loopback port for a node whose control plane is at `origin`. `rewrite` changes the node's socket
+ * messages.
  */
 export async function startNodeConnection(
   origin: string,

@@ -1,4 +1,5 @@
-// One stack for all test files that neither kill nor configure it, as on Cloudflare: others run without the edge.
+// A shared stack for all test files that neither kill nor configure it. It emulates Cloudflare's edge; other stacks run
+// without the edge.
 import type { TestProject } from "vitest/node";
 import { startTestStack } from "../stack.ts";
 

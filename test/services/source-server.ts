@@ -1,4 +1,4 @@
-// Serves files of a folder on the loopback interface, with ranges, and can misbehave on demand.
+// Serves a folder's files on the loopback interface, with ranges, and can misbehave on demand.
 import { statSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { basename, join } from "node:path";
@@ -9,17 +9,17 @@ export type SourceRequest = { readonly method: string; readonly path: string; re
 
 export type SourceServer = {
   readonly origin: string;
-  /** The address of a file in the folder, by its name or its path. */
+  /** The address of a file in the folder, by its name or path. */
   urlOf(file: string): string;
   readonly requests: readonly SourceRequest[];
   /** Answers the next `times` requests with `status` and nothing else. */
   failNext(times: number, status?: number): void;
-  /** From now on every answer waits this long. */
+  /** Delays every answer from now on. */
   delay(ms: number): void;
   close(): Promise<void>;
 };
 
-/** Serves `<folder>/<name>` as `/<name>`; names without a file are answered with 404. */
+/** Serves `<folder>/<name>` as `/<name>`; answers 404 for missing files. */
 export async function startSourceServer(folder: string): Promise<SourceServer> {
   const requests: SourceRequest[] = [];
   const failing = { times: 0, status: 503 };

@@ -1,5 +1,5 @@
-// Lets scripts that stand for ffmpeg run the real one. The sandbox of a process is made once, with the folders that it
-// finds in the environment then, and files share a process: no test file can name them in time.
+// Lets scripts that replace ffmpeg run the real ffmpeg. A process makes its sandbox once, with the folders in the
+// environment at this time. Test files share a process, so none of them can set the folders in time.
 import { dirname } from "node:path";
 import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 import { TOOL_FOLDERS_VARIABLE } from "../../encoder-node/ffmpeg/sandbox/sandbox-mounts.ts";

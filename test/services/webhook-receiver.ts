@@ -1,4 +1,4 @@
-// Records the webhooks that a stack sends, and can reject the first ones.
+// Records the webhooks that a stack sends, and can reject the first webhooks.
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serveLoopback } from "../../local/demo/loopback-server.ts";
@@ -9,24 +9,24 @@ export type ReceivedWebhook = {
   /** Path and query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** As they came: signatures are over these. */
+  /** The bytes as they arrived; signatures cover them. */
   readonly raw: Buffer;
-  /** `raw` parsed; null when it is no JSON object. */
+  /** The parsed `raw`; null if it is not a JSON object. */
   readonly body: Record<string, unknown> | null;
-  /** What the receiver answered. */
+  /** The receiver's answer. */
   readonly status: number;
   readonly at: number;
 };
 
 export type WebhookReceiver = {
   readonly url: string;
-  /** All that came, the refused ones too, in their order. */
+  /** All webhooks in order of arrival, including rejected webhooks. */
   readonly received: readonly ReceivedWebhook[];
-  /** Those that were accepted, each once, in their order: webhooks are delivered at least once. */
+  /** Accepted webhooks in order of arrival, without duplicates: webhooks are delivered at least once. */
   events(): readonly ReceivedWebhook[];
-  /** Refuses the next `times` with `status`. */
+  /** Rejects the next `times` webhooks with `status`. */
   failNext(times: number, status?: number): void;
-  /** Waits for one that was accepted and that `fits`, also when it is here already. */
+  /** Waits for an accepted webhook that `fits`, or returns it at once if it has arrived. */
   waitFor(fits: (webhook: ReceivedWebhook) => boolean, timeoutMs?: number): Promise<ReceivedWebhook>;
   close(): Promise<void>;
 };

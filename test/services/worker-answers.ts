@@ -1,4 +1,4 @@
-// A server that answers as the request's own URL asks, for tests in workerd, which can start none themselves:
+// A server whose answers are part of the request's URL, for tests in workerd, which cannot start servers:
 // `<origin>/<base64url of an Answer in JSON>/whatever/follows`.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ type Answer = {
   status: number;
   headers?: Record<string, string>;
   body?: string;
-  /** The Authorization header that is expected; with another the answer is 401. */
+  /** The expected Authorization header; any other is answered with 401. */
   authorization?: string;
   /** True if the body is the request's headers, in JSON. */
   echo?: boolean;

@@ -1,4 +1,4 @@
-// A real Azure emulator for the tests that run in workerd, which can start none themselves.
+// A real Azure emulator for tests in workerd, which cannot start servers.
 import type { TestProject } from "vitest/node";
 import { type AzureContainer, startAzurite } from "./azurite.ts";
 

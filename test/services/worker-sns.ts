@@ -1,5 +1,5 @@
-// A server that speaks as much of Amazon SNS as the tests in workerd need, which can start none themselves. It takes
-// only requests whose signature another implementation (aws4) makes too.
+// A server with the part of Amazon SNS that tests in workerd need, because workerd cannot start servers. Accepts only
+// requests with the signature that another implementation (aws4) computes.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -15,7 +15,7 @@ declare module "vitest" {
   }
 }
 
-/** Topics (the last part of the ARN) that answer with an error of SNS, or elsewhere. */
+/** Topics (the last part of the ARN) that answer with an error of SNS, or with a redirect. */
 const RESPONSES: ReadonlyMap<string, [status: number, code: string]> = new Map([
   ["denied", [403, "AuthorizationError"]],
   ["missing", [404, "NotFound"]],
@@ -24,7 +24,7 @@ const RESPONSES: ReadonlyMap<string, [status: number, code: string]> = new Map([
 ]);
 
 export default async function setup(project: TestProject): Promise<() => void> {
-  /** What was published, by the topic's ARN. */
+  /** Published messages, by the topic's ARN. */
   const published = new Map<string, Record<string, string>[]>();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "", "http://sns");
@@ -55,7 +55,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
   };
 }
 
-/** True if aws4, given the same request, keys and time, comes to the same signature over the headers that matter. */
+/** True if aws4 computes the same signature over the relevant headers from the same request, keys and time. */
 function isSigned({ headers, url = "/", method = "POST" }: IncomingMessage, body: string): boolean {
   const { authorization = "", host, "content-type": type, "x-amz-date": date = "" } = headers;
   const request = { service: "sns", region: REGION, method, path: url, body, doNotModifyHeaders: true };

@@ -1,4 +1,4 @@
-// A real S3 server for the tests that run in workerd, which can start none themselves.
+// A real S3 server for tests in workerd, which cannot start servers.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = mkdtempSync(join(tmpdir(), "copra-worker-s3-"));
   const { s3 } = loadSecrets(home);
-  // A process of its own, as in the local system.
+  // A separate process, as in the local system.
   const server = spawn(process.execPath, [join(ROOT, "local/s3/s3-server.ts")], {
     env: { ...process.env, COPRA_HOME: home, COPRA_S3_PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// dash.js as its users have it, but for its choice of a level, which is the test's.
+// dash.js with default settings, except that the test chooses the level.
 import { MediaPlayer } from "dashjs";
 import type { Blame, Player } from "./player.ts";
 
@@ -7,7 +7,7 @@ const FAULTS = [MediaPlayer.events.PLAYBACK_STALLED, MediaPlayer.events.FRAGMENT
 
 export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
   const player = MediaPlayer().create();
-  // Jumps over holes are logged as warnings, and so get into the browser's console.
+  // dash.js logs jumps over holes as warnings, which reach the browser's console.
   player.updateSettings({ debug: { logLevel: 3 }, streaming: { abr: { autoSwitchBitrate: { video: false } } } });
   const { events } = MediaPlayer;
   player.on(events.ERROR, ({ error }) => {

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// hls.js as its users have it: with its own defaults. With `?log` in the page's URL it logs to the console.
+// hls.js with default settings. With `?log` in the page's URL it logs to the console.
 import Hls from "hls.js";
 import type { Blame, Player } from "./player.ts";
 

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// What the page asks of a player, whichever it is.
+// The interface between the page and either player.
 import type { Level } from "../play-report.ts";
 
 export type Blame = (what: string, detail: string, fatal?: boolean) => void;
@@ -10,9 +10,10 @@ export interface Player {
   levels(): Level[];
   subtitles(): { language: string; name: string }[];
   /**
-   * From now on this level alone, by its place in `levels`; what is buffered of others is thrown away or still played.
+   * Plays this level alone from now on, by its index in `levels`. `buffered`: other levels in the buffer are dropped or
+   * still played.
    */
   force(level: number, buffered: "dropped" | "played"): void;
-  /** Null: none. */
+  /** Null disables subtitles. */
   selectSubtitles(track: number | null): void;
 }

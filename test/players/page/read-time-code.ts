@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// Reads the time code that is drawn into a frame from the screen.
+// Reads the time code that is drawn into a frame on the screen.
 import { BLOCKS, ROW, secondsOf } from "../time-code.ts";
 
 /** Pixels per block, and the height of the row, on the canvas. */
@@ -10,7 +10,7 @@ canvas.width = BLOCKS * CELL;
 canvas.height = CELL;
 const drawing = canvas.getContext("2d", { willReadFrequently: true });
 
-/** The time code in a frame, in seconds; null when it is not readable. */
+/** The time code in a frame, in seconds; null if it is not readable. */
 export function readTimeCode(frame: VideoFrame): number | null {
   if (!drawing) return null;
   const { displayWidth, displayHeight } = frame;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-// The page of a test: one player on one video element, and a record of all that happens.
+// The page of a test: a player on a video element, and a record of all events.
 import type { Cue, Fault, Frame, Opened, PlayReport } from "../play-report.ts";
 import { dashPlayer } from "./dash-player.ts";
 import { hlsPlayer } from "./hls-player.ts";
@@ -10,11 +10,11 @@ const video = document.querySelector("video") as HTMLVideoElement;
 const faults: Fault[] = [];
 const frames: Frame[] = [];
 const MICROSECONDS = 1_000_000;
-/** A frame this far from the time of a seek is from before it: a busy machine shows such ones after `seeked`, too. */
+/** A frame this far from the target was shown before the seek. A busy machine shows such frames even after `seeked`. */
 const LATE_SECONDS = 0.5;
 const SEEK_LIMIT_MS = 20_000;
 let player: Player;
-/** Playback may wait now: it has not begun, or is seeking. */
+/** True while playback may wait: before its start and during seeks. */
 let mayWait = true;
 
 function blame(what: string, detail: string, fatal = false): void {
@@ -28,7 +28,7 @@ function watchFrames(): void {
   });
 }
 
-/** Time and pixels belong to one frame, however late this is called. */
+/** Time and pixels belong to the same frame, however late this function is called. */
 function frameOnScreen(): Frame {
   const frame = new VideoFrame(video);
   const { timestamp, displayHeight } = frame;
@@ -77,7 +77,7 @@ async function playTo(seconds: number, rate: number): Promise<void> {
   );
 }
 
-/** Seeks; resolves to the frame that then is on the screen. */
+/** Seeks; resolves to the frame that is on the screen afterwards. */
 async function seek(seconds: number): Promise<Frame> {
   const seen = frames.length;
   mayWait = true;
@@ -91,7 +91,7 @@ async function seek(seconds: number): Promise<Frame> {
   return frame;
 }
 
-/** The latest frame that came after the first `seen`, or the one on the screen if none comes soon. */
+/** The latest frame after the first `seen` frames, or the current frame if no new frame comes within 1 s. */
 async function shown(seen: number): Promise<Frame> {
   const deadline = performance.now() + 1000;
   while (frames.length === seen && performance.now() < deadline)
@@ -104,14 +104,14 @@ function force(level: number, buffered: "dropped" | "played"): void {
   player.force(level, buffered);
 }
 
-/** The cues that are on the screen. */
+/** The cues on the screen. */
 const cues = (): Cue[] =>
   [...video.textTracks]
     .filter(({ mode }) => mode !== "disabled")
     .flatMap(({ activeCues }) => [...(activeCues ?? [])])
     .map((cue) => ({ start: cue.startTime, end: cue.endTime, text: "text" in cue ? String(cue.text) : "" }));
 
-/** Shows the captions that are in the video's frames; returns the names of their channels. */
+/** Shows the captions in the video's frames; returns the names of their channels. */
 function showCaptions(): string[] {
   const channels = [...video.textTracks].filter(({ kind }) => kind === "captions");
   for (const channel of channels) channel.mode = "showing";
