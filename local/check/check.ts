@@ -1,4 +1,5 @@
-// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, long comments, regular
+// npm run check: formatting and lint, types, unused code, circles between rooms, refused words, hard sentences, long
+// comments, regular
 // expressions that may be slow, files that nodes open, the map of the code, and broken links. `npm run check -- circles
 // words shared/plan` runs only these two checks, for files below that path.
 import { execFile } from "node:child_process";
@@ -15,6 +16,7 @@ import { longComments } from "./long-comments.ts";
 import { mapErrors } from "./map.ts";
 import { openedFiles } from "./opened-files.ts";
 import { isProduction, largeRooms } from "./rooms.ts";
+import { badStarts, KINDS, type Prose, proseOf, proseOfMarkdown, voiceErrors } from "./voice.ts";
 import { badWordsIn } from "./words.ts";
 
 type Outcome = { readonly passed: boolean; readonly output: string };
@@ -44,6 +46,8 @@ const finds = (lines: readonly string[]): Outcome => ({ passed: lines.length ===
 /** The list of words itself, and the API's original contract. */
 const EXEMPT_FROM_WORDS = /^local\/check\/words(\.test)?\.ts$|^docs\/glossary\.md$/;
 const MOST_SHOWN = 100;
+/** Texts of others: the contract of the API, licenses. */
+const EXEMPT_FROM_VOICE = /^local\/check\/voice(\.test)?\.ts$|^THIRD-PARTY-NOTICES\.md$|^docs\/conformance\.md$/;
 
 /** These files read no text of others: only the repository and its guides. */
 const READS_OWN_TEXT = /^(?:local\/(?:check|guides)|bench)\//;
@@ -101,6 +105,24 @@ const CHECKS: Readonly<Record<string, Check>> = {
     help:
       "Write the term that docs/glossary.md gives. A name that a standard or another program gives, such as ffmpeg's\n" +
       "`attached_pic`, belongs to GIVEN in local/check/words.ts.",
+  },
+  voice: {
+    run: (isChecked) => {
+      const prose: Prose[] = [];
+      const starts: string[] = [];
+      for (const file of listFiles().filter((name) => isChecked(name) && !EXEMPT_FROM_VOICE.test(name))) {
+        const text = readFileSync(join(ROOT, file), "utf8");
+        prose.push(...(file.endsWith(".md") ? proseOfMarkdown(file, text) : proseOf(file, text)));
+        if (!file.endsWith(".md")) starts.push(...badStarts(file, text));
+      }
+      const given = prose.filter(({ kind, file }) => kind !== "messages" || isProduction(file));
+      const errors = KINDS.flatMap((kind) => voiceErrors(kind, given));
+      const opening = starts.length > 0 ? ["Docstrings that start with What, Whether, How, One or Of:", ...starts] : [];
+      return finds([...opening, ...errors]);
+    },
+    help:
+      "Write the sentence again: subject, verb, object, and the name of the thing instead of a pronoun (CONTRIBUTING.md,\n" +
+      'Style). A docstring starts with a noun or a verb: "Free slots per node.", "Returns …", "True if …".',
   },
   lines: {
     run: (isChecked) =>
