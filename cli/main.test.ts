@@ -186,7 +186,7 @@ describe("output", () => {
 
   it("prints the position of a queued job, unless the service lacks the route", async () => {
     expect((await runCli(["jobs", "show", "queued"], env)).stdout).toMatch(
-      /queue +3 jobs before it, begins in about 4m 00s/,
+      /queue +3 jobs before it, starts in about 4m 00s/,
     );
     const ofOldService = await runCli(["jobs", "show", "old"], env);
     expect([ofOldService.code, ofOldService.stdout]).toEqual([0, expect.not.stringMatching(/before it/)]);
@@ -269,10 +269,13 @@ it.each([
   expect([code, changed.map(({ path }) => path)]).toEqual([0, ids.map((id) => `/v2/admin/nodes/${id}/${verb}`)]);
 });
 
-it.each(["nodes cordon", "nodes cordon attic --all", "nodes drain --all --pool gpu"])("rejects %s without a node, --all or --pool", async (words) => {
-  const { code, stderr } = await runCli(words.split(" "), { ...env, COPRA_ADMIN_TOKEN: "t-test" });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("Name a node, or give --all or --pool")]);
-});
+it.each(["nodes cordon", "nodes cordon attic --all", "nodes drain --all --pool gpu"])(
+  "rejects %s without a node, --all or --pool",
+  async (words) => {
+    const { code, stderr } = await runCli(words.split(" "), { ...env, COPRA_ADMIN_TOKEN: "t-test" });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Name a node, or give --all or --pool")]);
+  },
+);
 
 it("sends the User-Agent copra", async () => {
   await runCli(["jobs", "list"], env);

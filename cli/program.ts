@@ -135,6 +135,6 @@ function addCommand(
 }
 
 const HELP_END = `
-The service is the one of --url, else of COPRA_URL, else of the profile (copra login), else the local system (copra dev).
+The service: --url, else COPRA_URL, else the profile (copra login), else the local system (copra dev).
 Exit codes: 0 done, 1 a job or output failed, 2 usage or a request that is not valid, 3 not allowed, 4 not found,
 5 service or network, 6 --timeout, 130 Ctrl-C.`;

@@ -38,7 +38,7 @@ async function main(given: string | undefined): Promise<boolean> {
   const isUrl = given !== undefined && /^https?:\/\//i.test(given);
   if (given !== undefined && !isUrl && !statSync(given, { throwIfNoEntry: false })?.isFile()) {
     throw new Error(
-      `${resolve(given)} is not a file. Give the path of a video, or a URL that begins with http:// or https://.`,
+      `${resolve(given)} is not a file. Give the path of a video, or a URL that starts with http:// or https://.`,
     );
   }
   const stack = await demoStack(process.env, stopSignal);

@@ -36,7 +36,7 @@ it("changes each job that a filter selects once, although batches in between are
   expect(other.requests).toHaveLength(3);
 });
 
-/** Runs a command on a service that responds to batches of cancellations with these statuses and bodies. */
+/** Runs `jobs cancel` on a fake service. `answers`: a status and a body for each batch. */
 async function cancelWith(answers: readonly (readonly [number, object])[]) {
   let at = 0;
   const other = await startFakeService({
@@ -54,7 +54,7 @@ async function cancelWith(answers: readonly (readonly [number, object])[]) {
 const FIRST = { jobs: [{ id: "a", status: "job.aborted" }], has_more: true, next_cursor: "1-a" };
 const LAST = { jobs: [{ id: "b", status: "job.aborted" }], has_more: false, next_cursor: null };
 
-it("prints the jobs that it has changed when a later batch fails, and the failure", async () => {
+it("prints the changed jobs and the failure when a later batch fails", async () => {
   const failure = { status: "error", error_code: "rate", message: "No more today" };
   const { code, stdout, stderr } = await cancelWith([
     [200, FIRST],

@@ -1,4 +1,4 @@
-// copra jobs cancel and copra jobs retry: jobs by id, or all that a filter selects.
+// copra jobs cancel and copra jobs retry: change jobs by id, or all jobs that a filter selects.
 import { createInterface } from "node:readline/promises";
 import type { BulkResult, Copra, Job, JobFilter, JobSelection } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
@@ -9,7 +9,7 @@ import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { filterOf } from "./list.ts";
 
-/** The most jobs that the service changes in a request. */
+/** Maximum number of jobs that the service changes in a request. */
 const BATCH = 100;
 
 type Change = (copra: Copra, jobs: JobSelection, signal: AbortSignal) => Promise<BulkResult>;
@@ -49,7 +49,7 @@ async function changeJobs(
     jobs.push(...batch.jobs);
     return batch;
   };
-  // What was changed before a batch that fails is a result, too.
+  // Print the jobs changed before a batch failed, too.
   const failure = await (hasFilter ? byFilter(changeBatch, filter) : byIds(changeBatch, ids)).then(
     () => null,
     (error: unknown) => ({ error }),
@@ -60,7 +60,7 @@ async function changeJobs(
   );
   if (failure) throw failure.error;
   const failed = jobs.filter(({ error }) => error);
-  // One job is what other commands are about, too: its error decides the exit code.
+  // A single job: its error decides the exit code, as in commands for a single job.
   if (jobs.length === 1 && failed.length === 1) return codeOf(failed[0]?.error?.error_code ?? "");
   return failed.length > 0 ? EXIT.failed : EXIT.done;
 }
@@ -72,7 +72,7 @@ async function byIds(change: ChangeBatch, ids: readonly string[]): Promise<void>
   for (let at = 0; at < ids.length; at += BATCH) await change({ ids: ids.slice(at, at + BATCH) });
 }
 
-/** Batch after batch, each job once; a batch without jobs is not the end. */
+/** Changes batch after batch, and each job once. An empty batch does not mean the end. */
 async function byFilter(change: ChangeBatch, filter: JobFilter): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     cursor = (await change({ filter, limit: BATCH, cursor })).next_cursor ?? null;
@@ -82,7 +82,7 @@ async function byFilter(change: ChangeBatch, filter: JobFilter): Promise<void> {
 const codeOf = (errorCode: string): number =>
   exitCodeOfStatus(errorCode.endsWith("_not_found") ? 404 : errorCode === "service_unavailable" ? 503 : 409);
 
-/** Asks on a terminal. Without one, `--yes` is required. */
+/** Asks for a confirmation on a terminal. Without a terminal, requires `--yes`. */
 async function confirm({ input, output, signal }: Context, question: string): Promise<void> {
   if (!input.isTTY) throw usageError("Without a terminal, changing jobs by a filter needs --yes");
   const readline = createInterface({ input, output: process.stderr });

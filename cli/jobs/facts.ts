@@ -58,7 +58,7 @@ function seconds(from: string | undefined, to: string | undefined, nowMs: number
   return durationText(((to === undefined ? nowMs : Date.parse(to)) - Date.parse(from)) / 1000);
 }
 
-/** `1:02:03.5`. */
+/** Formats seconds as `1:02:03.5`. */
 function clock(total: number): string {
   const hours = Math.floor(total / 3600);
   const minutes = Math.floor((total % 3600) / 60);

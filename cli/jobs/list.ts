@@ -11,11 +11,11 @@ import { table } from "../terminal/table.ts";
 import { agoText, parseTime } from "../terminal/values.ts";
 
 const DEFAULT_LIMIT = 20;
-/** The most that the service returns at a time. */
+/** Maximum number of jobs that the service returns in a response. */
 const PAGE = 100;
 const STATUSES = ["job.starting", "job.completed", "job.failed", "job.aborted"] as const satisfies readonly JobStatus[];
 
-/** The filter of the options. Throws a usage error that names the option. */
+/** Returns the filter from the options. Throws a usage error that names the option. */
 export function filterOf(options: Options, nowMs: number): JobFilter {
   const status = textOption(options, "status")?.split(",").map(statusOf);
   const [after, before] = (["since", "until"] as const).map((name) => {
@@ -71,7 +71,7 @@ function listText(
   const rows = jobs.map((job) => [
     job.id,
     statusColor(job.state ?? job.status, colors),
-    // Lists know the progress of the last change of status.
+    // Lists contain the progress at the last change of status, which is out of date in running jobs.
     job.state === "running" ? "" : job.progress,
     agoText(job.created_at, nowMs),
     printable(fileName(job)).slice(0, 40),
@@ -80,7 +80,7 @@ function listText(
   return table([["JOB", "STATUS", "", "CREATED", "SOURCE", "OUTPUTS"].map(colors.bold), ...rows]);
 }
 
-/** The name of the source's file, or what is known of it. */
+/** Returns the source's file name, or the raw name if it cannot be decoded. */
 function fileName({ input: { source = "" } }: Job): string {
   const name =
     source

@@ -1,4 +1,4 @@
-// copra probe: what is in a source.
+// copra probe: prints the streams of a source.
 import { fraction } from "#shared/media/media-probe.ts";
 import type { Copra, NewProbe, Probe } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
@@ -21,7 +21,7 @@ export const probe: Run = async (context, [given = ""], options) => {
   return found.status === "completed" ? EXIT.done : EXIT.failed;
 };
 
-/** A file is uploaded; `encode` then uses the same upload. */
+/** Uploads a local file. A later `encode` uses the same upload. */
 async function inputOf(context: Context, given: string, copra: Copra, target: Target): Promise<NewProbe["input"]> {
   const { env, signal, now, output } = context;
   const source = sourceOf(given, env);
@@ -61,7 +61,7 @@ function probeText({ source, metadata }: Probe): string {
 
 type Stream = NonNullable<Probe["metadata"]>["streams"][number];
 
-/** Size and frame rate of a video, channels and sample rate of audio. */
+/** Returns the size and frame rate of a video, or the channels and sample rate of audio. */
 function shapeOf({ width, height, avg_frame_rate: rate, channels, sample_rate: sampleRate }: Stream): string {
   const perSecond = fraction(rate);
   const fps = perSecond === null ? "" : `${Math.round(perSecond * 1000) / 1000} fps`;

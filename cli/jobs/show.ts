@@ -16,15 +16,15 @@ export const showJob: Run = async (context, [id = ""]) => {
   const { copra } = await clientOf(context);
   const { signal } = context;
   const job = await copra.jobs.get(id, { signal });
-  // A service of an earlier release has no such route.
+  // Services of earlier releases lack this route.
   const queue = job.state === "queued" ? await copra.jobs.queue(id, { signal }).catch(() => null) : null;
   context.output.data(job, () => jobText(job, queue, context.output.colors));
   return EXIT.done;
 };
 
-/** "3 jobs before it, begins in about 4m 00s". */
+/** "3 jobs before it, starts in about 4m 00s". */
 function queueText({ ahead, starts_in_seconds: seconds }: QueueView): string {
-  const begins = seconds === null ? "" : `, begins in about ${durationText(seconds)}`;
+  const begins = seconds === null ? "" : `, starts in about ${durationText(seconds)}`;
   return `${ahead === 0 ? "no job" : ahead === 1 ? "1 job" : `${ahead} jobs`} before it${begins}`;
 }
 

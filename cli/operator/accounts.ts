@@ -40,7 +40,7 @@ export const createAccount: Run = async (context, [name = ""]) => {
 
 type LimitName = "max_unfinished_jobs" | "max_running" | "weight";
 
-/** Sets one limit of an account. */
+/** Sets a limit of an account. */
 export const setLimit =
   (limit: LimitName): Run =>
   async (context, [account = "", text = ""]) => {

@@ -37,11 +37,11 @@ export const listNodes: Run = async (context) => {
   return EXIT.done;
 };
 
-/** When a node that is not connected was seen last, and what was lost with it. */
+/** Returns the time when a disconnected node was last seen, and the number of leases lost with it. */
 const goneText = ({ last_seen_at, lost_leases }: Pick<NodeDetails, "last_seen_at" | "lost_leases">): string =>
   `last seen ${last_seen_at}${lost_leases.length > 0 ? `, with ${lost_leases.join(" ")}` : ""}`;
 
-/** Empty for a node that is not connected. */
+/** Empty for a disconnected node. */
 const hardwareText = ({ hardware, cpus }: Pick<NodeDetails, "hardware" | "cpus">): string =>
   hardware ?? (cpus === null ? "" : `${cpus} CPUs`);
 
@@ -54,7 +54,7 @@ export const showNode: Run = async (context, [id = ""]) => {
   return EXIT.done;
 };
 
-/** Cordons, drains or uncordons a node, all nodes, or those of a pool. */
+/** Cordons, drains or uncordons a node, all nodes, or the nodes of a pool. */
 export const changeNodes =
   (verb: "cordon" | "drain" | "uncordon"): Run =>
   async (context, [id], options) => {
@@ -80,7 +80,7 @@ export const changeNodes =
 type State = NodeDetails["state"];
 const isCordoned = (state: State): boolean => state === "cordoned" || state === "offline" || state === "draining";
 
-/** The states of nodes for which a verb changes anything. */
+/** Node states that each verb changes. */
 const CHANGED_BY = {
   cordon: (state: State) => !isCordoned(state) && state !== "gone",
   drain: (state: State) => state !== "gone" && state !== "offline" && state !== "draining",

@@ -8,21 +8,21 @@ import { CommandError, EXIT } from "../exit.ts";
 import { hasReferences, referencesOf } from "./playlists.ts";
 import { localPath, withoutQuery } from "./result-paths.ts";
 
-/** Gets a stored object; rejects when there is no connection. */
+/** Gets a stored object. Rejects if there is no connection. */
 export type Fetcher = (url: string, signal: AbortSignal) => Promise<Response>;
 
 export type Download = {
-  /** The URLs of outputs, and of other files if they exist. */
+  /** URLs of outputs. `optional`: URLs of files that may not exist. */
   readonly urls: readonly string[];
   readonly optional: readonly string[];
   readonly folder: string;
-  /** URL of the folder in the storage to which local paths are relative; null: files are named like the URLs' ends. */
+  /** URL of the storage folder at which local paths start. Null: files get the last part of their URL as name. */
   readonly base: string | null;
-  /** Beginning of the objects' names that local files do not have. */
+  /** Prefix of object names that local files drop. */
   readonly prefix: string;
   readonly signal: AbortSignal;
   readonly fetcher: Fetcher;
-  /** Called after each file, with what there is so far. */
+  /** Called after each file with the number of saved files. */
   readonly onFile?: (file: SavedFile, files: number) => void;
 };
 
@@ -32,12 +32,12 @@ const PARALLEL = 6;
 const TRIES = 4;
 const FIRST_PAUSE_MS = 500;
 
-/** Downloads the files, and those that their playlists refer to. Throws CommandError. */
+/** Downloads the files and the files that their playlists refer to. Throws CommandError. */
 export async function downloadAll({ urls, optional, ...options }: Download): Promise<SavedFile[]> {
   const { base, folder, prefix, signal, fetcher, onFile } = options;
   const saved: SavedFile[] = [];
   const origins = new Set(urls.map((url) => new URL(url).origin));
-  // What is elsewhere is not an output of this job.
+  // Files elsewhere are no outputs of this job.
   const isOurs = (url: string): boolean => (base === null ? origins.has(new URL(url).origin) : url.startsWith(base));
   const pathOf = (url: string): string => join(folder, localPath(url, base, prefix));
   const paths = uniquePaths(pathOf);
@@ -55,7 +55,7 @@ export async function downloadAll({ urls, optional, ...options }: Download): Pro
       onFile?.(file, saved.length);
     }
   };
-  // Playlists name further files, which workers that have run out of work would miss.
+  // Start workers again: a playlist may add files after other workers ran out of work and ended.
   while (waiting.length > 0) {
     await Promise.all(Array.from({ length: Math.min(PARALLEL, waiting.length) }, work)).catch((error: unknown) => {
       failed.abort();
@@ -66,8 +66,8 @@ export async function downloadAll({ urls, optional, ...options }: Download): Pro
 }
 
 /**
- * The local files so far. `add` returns the URLs that are new, and throws if two files would overwrite each other. URLs
- * that differ in their queries alone are the same object, such as with and without a signature.
+ * Tracks the paths of local files. `add` returns the new URLs, and throws if two files would overwrite each other. URLs
+ * that differ only in their query name the same object, for example with and without a signature.
  */
 function uniquePaths(pathOf: (url: string) => string): { add(urls: readonly string[]): string[] } {
   const urlByPath = new Map<string, string>();
@@ -87,7 +87,7 @@ function uniquePaths(pathOf: (url: string) => string): { add(urls: readonly stri
 
 type SaveOptions = { readonly fetcher: Fetcher; readonly signal: AbortSignal; readonly isOptional: boolean };
 
-/** Null if an optional file does not exist. */
+/** Returns null if an optional file does not exist. */
 async function save(
   url: string,
   path: string,
@@ -104,7 +104,7 @@ async function save(
   }
 }
 
-/** A text is what went wrong. */
+/** Returns a text if the download failed: the reason. */
 async function saveOnce(
   url: string,
   path: string,
@@ -121,7 +121,7 @@ async function saveOnce(
     }
     await mkdir(dirname(path), { recursive: true });
     const text = hasReferences(url) ? await response.text() : null;
-    // Its errors have no listener before the pipeline.
+    // No await before the pipeline: until then, errors of the file have no listener.
     const file = createWriteStream(draft);
     if (text === null)
       await pipeline(Readable.fromWeb(response.body as import("node:stream/web").ReadableStream), file);
@@ -129,7 +129,7 @@ async function saveOnce(
     await rename(draft, path);
     return { bytes: file.bytesWritten, references: text === null ? [] : referencesOf(url, text) };
   } catch (error) {
-    // What cannot be removed was not written; the first error is the reason.
+    // If the draft cannot be removed, it was never created. The first error is the reason.
     await rm(draft, { force: true }).catch(() => undefined);
     const { message, cause } = error instanceof Error ? error : new Error(String(error));
     return cause instanceof Error ? cause.message : message;

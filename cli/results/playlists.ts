@@ -1,6 +1,9 @@
-// Which files belong to a stream: the references of HLS playlists, DASH manifests and WebVTT files of thumbnails.
+// Finds the files of a stream: the references in HLS playlists, DASH manifests and WebVTT files of thumbnails.
 
-/** URLs that the text at `url` refers to, without duplicates. What is not a playlist, manifest or WebVTT has none. */
+/**
+ * Returns the URLs that the text at `url` refers to, without duplicates. Other texts than playlists, manifests and
+ * WebVTT have none.
+ */
 export function referencesOf(url: string, text: string): string[] {
   const kind = new URL(url).pathname.split(".").at(-1);
   const paths =
@@ -9,7 +12,7 @@ export function referencesOf(url: string, text: string): string[] {
   return [...new Set(urls)];
 }
 
-/** True if a file may refer to others. */
+/** True if a file may refer to other files. */
 export const hasReferences = (url: string): boolean => /\.(m3u8|mpd|vtt)$/.test(new URL(url).pathname);
 
 function withoutFragment(url: URL): string {
@@ -32,7 +35,10 @@ function hlsPaths(text: string): string[] {
 /** Cues of thumbnails: `sheet.jpg#xywh=0,0,160,90`. */
 const vttPaths = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.includes("#xywh="));
 
-/** Files of a static manifest with numbered segments, as Copra makes them (encoder-node/package/dash/). */
+/**
+ * Returns the files of a static manifest with numbered segments, the kind that Copra makes
+ * (encoder-node/package/dash/).
+ */
 function dashPaths(text: string): string[] {
   return elementsOf(text, "AdaptationSet").found.flatMap((set) => {
     const { found, rest } = elementsOf(set, "Representation");
@@ -48,7 +54,10 @@ function dashPaths(text: string): string[] {
 
 const templateOf = (xml: string): string | null => elementsOf(xml, "SegmentTemplate").found[0] ?? null;
 
-/** The elements of a name, which do not contain each other, and the text without them. Linear in the text's length. */
+/**
+ * Returns the elements with a name, and the text without them. Elements of this name must not nest. Linear in the
+ * text's length.
+ */
 function elementsOf(xml: string, name: string): { readonly found: readonly string[]; readonly rest: string } {
   const [start, close] = [`<${name}`, `</${name}>`];
   const found: string[] = [];
@@ -71,7 +80,7 @@ function elementsOf(xml: string, name: string): { readonly found: readonly strin
   return { found, rest: rest + xml.slice(at) };
 }
 
-/** More segments than a week of video has: a broken manifest must not fill the memory. */
+/** Limit above the segments of a week of video, so that a broken manifest cannot fill the memory. */
 const MAX_SEGMENTS = 400_000;
 
 function filesOf(template: string, id: string): string[] {
@@ -86,7 +95,7 @@ function filesOf(template: string, id: string): string[] {
   return [...(initialization === "" ? [] : [fill(initialization, id, 0)]), ...segments];
 }
 
-/** More than a segment's number has: a wider one would fill the memory. */
+/** Limit above the digits of any segment number: a wider number would fill the memory. */
 const MAX_DIGITS = 20;
 
 /** ISO 23009-1 §5.3.9.4.4. */

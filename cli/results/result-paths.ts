@@ -1,11 +1,11 @@
-// Where the files of a job's outputs go below the folder of `--output`.
+// Local paths of a job's output files below the folder of `--output`.
 
-/** An output's URLs, and the path that its request has: a file, a pattern, or the folder of a stream. */
+/** An output's URLs and its paths in the request: a file, a pattern, or the folder of a stream. */
 export type StoredOutput = { readonly paths: readonly string[]; readonly urls: readonly string[] };
 
 /**
- * The URL of the folder in which the storage keeps all outputs, with a slash at its end: what precedes the requested
- * path in an output's URL. Null if no URL ends like its path.
+ * Returns the URL of the storage folder that contains all outputs, with a trailing slash. It is the part of an output's
+ * URL before the requested path. Null if no URL ends like its path.
  */
 export function storageBase(outputs: readonly StoredOutput[]): string | null {
   for (const { paths, urls } of outputs) {
@@ -24,8 +24,8 @@ export function storageBase(outputs: readonly StoredOutput[]): string | null {
 }
 
 /**
- * The URL of the deepest folder that has all files, with a slash at its end: what local paths are relative to when the
- * request is not known. Null if the files are not all on one host.
+ * Returns the URL of the deepest folder that contains all files, with a trailing slash. Local paths start there if the
+ * request is not known. Null if the files are on several hosts.
  */
 export function commonFolder(urls: readonly string[]): string | null {
   const [first = null, ...folders] = urls.map((url) => new URL(".", withoutQuery(url)).href);
@@ -36,21 +36,24 @@ export function commonFolder(urls: readonly string[]): string | null {
   return common;
 }
 
-/** Null for the root of a host. */
+/** Returns null for the root of a host. */
 function parentOf(folder: string): string | null {
   const parent = new URL("..", folder).href;
   return parent === folder ? null : parent;
 }
 
-/** The folder of a path of a request, without a slash at its beginning and with one at its end; empty for none. */
+/**
+ * Returns the folder part of a request's path, without a leading and with a trailing slash. Empty if there is no
+ * folder.
+ */
 function folderPart(path: string): string {
   const clean = path.replace(/^\/+/, "");
   return clean.slice(0, clean.lastIndexOf("/") + 1);
 }
 
 /**
- * The path of a stored file below the folder for results: relative to `base`, without `prefix`. Parts that could leave
- * the folder, or that file systems do not allow, are replaced.
+ * Returns the local path of a stored file: relative to `base`, without `prefix`. Replaces parts that could leave the
+ * folder or that file systems do not allow.
  */
 export function localPath(url: string, base: string | null, prefix: string): string {
   const plain = withoutQuery(url);
@@ -59,7 +62,7 @@ export function localPath(url: string, base: string | null, prefix: string): str
   const parts = (path.startsWith(prefix) ? path.slice(prefix.length) : path)
     .split(/[/\\]/)
     .filter((part) => part !== "" && part !== ".")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: Windows allows none in names.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: Windows allows no control characters in names.
     .map((part) => (part === ".." ? "__" : part.replaceAll(/[<>:"|?*\u0000-\u001f]/g, "_")));
   return parts.length > 0 ? parts.join("/") : "output";
 }

@@ -9,7 +9,7 @@ import { commonFolder, localPath, storageBase } from "./result-paths.ts";
 describe("the files of a stream", () => {
   const at = "https://s.example.com/b/v/";
 
-  it("are those that HLS playlists name, except keys", () => {
+  it("include all files that HLS playlists name, except keys", () => {
     const master = `#EXTM3U
 #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",URI="x/audio.m3u8"
 #EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=1,URI="x/240p-keyframes.m3u8"
@@ -25,7 +25,7 @@ x/240p.m3u8
     expect(referencesOf(`${at}x/240p.m3u8?token=1`, media)).toEqual([`${at}x/240p/init.mp4`, `${at}x/240p/00001.m4s`]);
   });
 
-  it("are those of DASH templates, shared and own ones, subtitles and thumbnails", () => {
+  it("include files of shared and own DASH templates, subtitles and thumbnails", () => {
     const template = (timeline: string) =>
       `<SegmentTemplate timescale="1" startNumber="1" initialization="x/$RepresentationID$/init.mp4" media="x/$RepresentationID$/$Number%05d$.m4s"><SegmentTimeline>${timeline}</SegmentTimeline></SegmentTemplate>`;
     const mpd = `<MPD><Period>
@@ -47,7 +47,7 @@ x/240p.m3u8
     ]);
   });
 
-  it("are the sprite sheets of a WebVTT file", () => {
+  it("include the sprite sheets of a WebVTT file", () => {
     const vtt =
       "WEBVTT\n\n00:00.000 --> 00:05.000\nx/t/00001.jpg#xywh=0,0,160,90\n\n00:05.000 --> 00:10.000\nx/t/00001.jpg#xywh=160,0,160,90\n";
     expect(referencesOf(`${at}master.vtt`, vtt)).toEqual([`${at}x/t/00001.jpg`]);
@@ -62,7 +62,7 @@ describe("the path of a result", () => {
     [["/a/t-%02d.jpg"], [`${base}a/t-01.jpg`], base],
     [["v/hls/", "v/dash/"], [`${base}v/dash/master.mpd`], base],
     [["other/b.mp4"], [`${base}a/b.mp4`], null],
-  ])("is relative to the storage's folder: %j, %j", (paths, urls, expected) => {
+  ])("starts at the storage's folder: %j, %j", (paths, urls, expected) => {
     expect(storageBase([{ paths, urls }])).toBe(expected);
   });
 
@@ -72,7 +72,7 @@ describe("the path of a result", () => {
     [[`${base}a.mp4`], base],
     [[`${base}a.mp4`, "https://other.example.com/bucket/b.mp4"], null],
     [[], null],
-  ])("is relative to the folder that the URLs have in common, if the request is not known: %j", (urls, expected) => {
+  ])("starts at the common folder of the URLs without a known request: %j", (urls, expected) => {
     expect(commonFolder(urls)).toBe(expected);
   });
 
@@ -84,7 +84,7 @@ describe("the path of a result", () => {
     [`${base}..%5c..%5cboot.ini`, base, "", "__/__/boot.ini"],
     [`${base}a/C%3a%2ab`, base, "", "a/C__b"],
     [`${base}`, base, "", "output"],
-  ])("%s below %s never leaves the folder", (url, from, prefix, path) => {
+  ])("replaces parts that leave the folder in the path of %s below %s", (url, from, prefix, path) => {
     expect(localPath(url, from, prefix)).toBe(path);
   });
 });
@@ -105,7 +105,7 @@ describe("downloadAll", () => {
   };
   const options = { urls: [`${base}v/master.m3u8`], optional: [`${base}v/master.vtt`], base, prefix: "v/" };
 
-  it("saves a stream with all its files, retries, and reads nothing elsewhere", async () => {
+  it("saves all files of a stream, retries, and reads nothing outside the storage's folder", async () => {
     const asked: string[] = [];
     const fetcher = async (url: string): Promise<Response> => {
       asked.push(url);
@@ -124,7 +124,7 @@ describe("downloadAll", () => {
     expect(asked.filter((url) => !url.startsWith(base))).toEqual([]);
   });
 
-  it("refuses two files with the same path, before one of them is saved", async () => {
+  it("rejects two files with the same path before it saves any file", async () => {
     const asked: string[] = [];
     const fetcher = async (url: string): Promise<Response> => {
       asked.push(url);
@@ -137,7 +137,7 @@ describe("downloadAll", () => {
     expect(asked).toEqual([]);
   });
 
-  it("reads nothing from other hosts without a folder of the storage, and a file of a signed URL once", async () => {
+  it("reads nothing from other hosts and a signed URL once, without a known storage folder", async () => {
     const texts: Record<string, string> = {
       [`${base}m.m3u8`]: `#EXTM3U\nsigned.m3u8\nsame.ts\nhttps://elsewhere.example.com/other.ts\n`,
       [`${base}signed.m3u8?signature=1`]: "#EXTM3U\n",
@@ -153,7 +153,7 @@ describe("downloadAll", () => {
 
   it.each(["unwritable.m3u8", "unwritable.ts"])("reports that %s cannot be written", async (name) => {
     mkdirSync(join(folder, `${name}.part`));
-    /** The text comes later than the error of the file. */
+    /** Sends the body later than the error of the file. */
     const fetcher = async (): Promise<Response> => {
       const body = new ReadableStream({
         async pull(controller) {
@@ -170,7 +170,7 @@ describe("downloadAll", () => {
     await expect(saved).rejects.toThrow(`/b/${name} cannot be downloaded: EISDIR`);
   });
 
-  it("reports a file that is not there", async () => {
+  it("reports the HTTP status of a missing file", async () => {
     const fetcher = async (): Promise<Response> => new Response("", { status: 403 });
     const saved = downloadAll({ ...options, folder, fetcher, signal: AbortSignal.timeout(10_000) });
     await expect(saved).rejects.toThrow("/b/v/master.m3u8 cannot be downloaded: HTTP 403");

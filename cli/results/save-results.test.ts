@@ -15,7 +15,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("saves the results of a job whose request is gone in the folders that they have in the storage", async () => {
+it("saves results in the storage's folders if the service no longer has the job's request", async () => {
   const file = (text: string) => (_: unknown, response: ServerResponse) => response.end(text);
   const sizes = ["240p", "480p"];
   const media = sizes.flatMap((size) => [

@@ -16,14 +16,14 @@ export type Results = {
   readonly job: Job;
   readonly target: Target;
   readonly folder: string;
-  /** Beginning of the objects' names that local files do not have. */
+  /** Prefix of object names that local files drop. */
   readonly prefix: string;
   readonly signal: AbortSignal;
-  /** The job's request; read from the service if it is not known. */
+  /** The job's request. If absent, it is read from the service. */
   readonly request?: { readonly outputs: object; readonly storage: object };
 };
 
-/** Downloads the outputs of a job that has ended, and reports them. Returns the exit code. */
+/** Downloads and reports the outputs of an ended job. Returns the exit code. */
 export async function saveResults(context: Context, copra: Copra, results: Results): Promise<number> {
   const { output } = context;
   const { job, folder, prefix, signal } = results;
@@ -49,7 +49,7 @@ export async function saveResults(context: Context, copra: Copra, results: Resul
   return job.status === "job.completed" ? EXIT.done : reportFailures(context, job);
 }
 
-/** The request as the service shows it. Old services and old jobs have none; then paths come from the URLs alone. */
+/** Reads the request from the service. Old services and old jobs have none: paths then come from the URLs alone. */
 async function readRequest(copra: Copra, id: string, signal: AbortSignal): Promise<Results["request"] | null> {
   try {
     const { request } = await copra.jobs.request(id, { signal });
@@ -64,7 +64,7 @@ async function readRequest(copra: Copra, id: string, signal: AbortSignal): Promi
 function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[]): void {
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const sorted = files.toSorted((a, b) => a.path.localeCompare(b.path));
-  // Of a stream with thousands of segments, people open the playlists.
+  // Print only playlists of a stream, because people open these, not thousands of segments.
   const named = new Set(job.outputs.flatMap(outputUrls));
   const shown = sorted.filter(({ url }) => named.has(url));
   output.line({ ...job, files: sorted }, () => shown.map(({ path }) => relative(".", path) || path).join("\n"));
@@ -73,7 +73,7 @@ function reportFiles({ output }: Context, job: Job, files: readonly SavedFile[])
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** The requested outputs, one for each of the job's in the same order. */
+/** Returns the requested outputs, in the order of the job's outputs. */
 function requestedOutputs(outputs: object): { readonly format: string; readonly params: Params }[] {
   return Object.entries(outputs).flatMap(([format, value]) =>
     [value].flat().map((params) => ({ format, params: isParams(params) ? params : {} })),
@@ -98,7 +98,7 @@ function pathsOf({ path, hls, dash }: Params): string[] {
   return streams.length > 0 ? streams : typeof path === "string" ? [path] : [];
 }
 
-/** WebVTT files of thumbnails are beside a stream's playlists, which do not mention them. */
+/** Returns the URLs of thumbnail WebVTT files. They lie beside a stream's playlists, which do not mention them. */
 function thumbnailFiles(job: Job, outputs: object): string[] {
   const requested = requestedOutputs(outputs);
   return job.outputs.flatMap((output, at) =>
@@ -108,17 +108,17 @@ function thumbnailFiles(job: Job, outputs: object): string[] {
   );
 }
 
-// Reads stored objects: as anyone may, or with the client's own keys.
+// Reads stored objects, without a signature or with the client's own keys.
 
-/** The part of a storage of an S3-compatible service that signatures need. */
+/** Fields of an S3-compatible storage that a signature needs. */
 const Signable = z.object({
   region: z.string().default("us-east-1"),
   credentials: z.object({ access_key_id: z.string(), secret_access_key: z.string() }),
 });
 
 /**
- * Requests without a signature first, and with one if the storage demands it and the keys are known: from the request,
- * or of the local system.
+ * Returns a fetcher that sends a request without a signature first. If the storage rejects it, the fetcher signs the
+ * request with the keys of the request or of the local system, if known.
  */
 async function signingFetcher(storage: object, { local }: Target): Promise<Fetcher> {
   const own = Signable.safeParse(storage);

@@ -1,10 +1,10 @@
-// One check of `doctor`.
+// Result of a check of `doctor`.
 
 export type Check = {
   readonly name: string;
-  /** `missing` is something that is not necessary for everybody. */
+  /** `missing`: something that not everybody needs is absent. */
   readonly result: "ok" | "missing" | "failed";
   readonly detail: string;
-  /** What to do about it. */
+  /** Instruction for a missing or failed part. */
   readonly advice?: string;
 };

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What the shell offers for a line whose last word is being typed. */
+/** Words that the shell offers for a line whose last word is incomplete. */
 const OFFERS: readonly [string, readonly string[]][] = [
   ["copra enc", ["encode"]],
   ["copra jobs fo", ["follow"]],
@@ -59,7 +59,7 @@ describe.runIf(has("fish"))("in fish", () => {
 });
 
 describe.runIf(has("zsh"))("in zsh", () => {
-  // Only the line editor has compadd and _files: compadd offers what begins with the word.
+  // Replaces compadd and _files, which only the line editor has. compadd offers words that start with the typed word.
   const program = (words: readonly string[]): string => `compdef() { : }
 compadd() { shift; print -l -- "$@" }
 _files() { print -l -- * }
@@ -74,7 +74,7 @@ words=(${words.map((word) => `"${word}"`).join(" ")}); CURRENT=${words.length}; 
   });
 });
 
-it("knows every command and its options in each shell", () => {
+it("contains every command and its options in the script of each shell", () => {
   for (const { name, options = [] } of COMMANDS) {
     const word = name.split(" ").at(-1);
     for (const [shell, script] of Object.entries(scripts)) {

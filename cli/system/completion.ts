@@ -1,8 +1,8 @@
-// copra completion: scripts for bash, zsh and fish, made from the table of commands.
+// copra completion: generates scripts for bash, zsh and fish from the table of commands.
 import type { ArgumentSpec, CommandGroup, CommandSpec, OptionSpec, Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
 
-/** All that can be completed. */
+/** Commands, groups and options that can be completed. */
 export type CommandTree = {
   readonly commands: readonly CommandSpec[];
   readonly groups: readonly CommandGroup[];
@@ -28,7 +28,7 @@ const optionsOf = (spec: CommandSpec, { globals }: CommandTree): readonly Option
   HELP,
 ];
 
-/** What may come first: commands of one word, and groups. */
+/** Possible first words: commands of a single word, and groups. */
 const firstWords = ({ commands, groups }: CommandTree): readonly Word[] => [
   ...commands.filter(({ name }) => !name.includes(" ")).map(({ name, summary }) => ({ word: name, summary })),
   ...groups.map(({ name, summary }) => ({ word: name, summary })),
@@ -42,7 +42,7 @@ const verbsOf = (group: string, { commands }: CommandTree): readonly Word[] =>
       summary,
     }));
 
-/** What a value may be: fixed words, files, folders, or anything. */
+/** Returns the kind of a value: fixed words, files, folders, or anything. */
 const valueKind = ({ choices, complete }: OptionSpec | ArgumentSpec): string =>
   choices ? choices.join(" ") : complete === "folder" ? "@folders" : complete === "file" ? "@files" : "";
 
@@ -57,7 +57,7 @@ const flagsOf = (spec: CommandSpec, tree: CommandTree): string =>
     .flatMap(({ flags }) => names(flags))
     .join(" ");
 
-/** The lines `words) what it offers;;` that both bash and zsh read. */
+/** Returns `case` branches with the offers for each command, in the syntax that bash and zsh share. */
 function cases(tree: CommandTree): string {
   const groups = tree.groups.map(({ name }) => `    "${name}") offers="${wordsOf(verbsOf(name, tree))}" ;;`);
   const commands = tree.commands.map((spec) => {
@@ -72,7 +72,9 @@ const valueCases = (tree: CommandTree): string =>
     .map((option) => `    ${names(option.flags).join("|")}) values="${valueKind(option) || "@none"}" ;;`)
     .join("\n");
 
-/** Finds the command in `typed`, the words before the cursor, and sets `offers`, `flags` and `values`. */
+/**
+ * Shell code that finds the command in `typed` (the words before the cursor) and sets `offers`, `flags` and `values`.
+ */
 const finder = (tree: CommandTree): string => `
   command="" first=""
   for word in "\${typed[@]}"; do

@@ -15,7 +15,7 @@ export const dashboard: Run = async (context, _args, options) => {
   return EXIT.done;
 };
 
-/** A link with all rights that the target has: the operator's, for the account of the API key. */
+/** Creates a session link with all rights of the target: the operator's rights, for the account of the API key. */
 async function newLink(context: Context): Promise<SessionLink> {
   const { url, key, adminToken: token, source } = await targetOf(context);
   const { signal } = context;

@@ -1,4 +1,4 @@
-// copra doctor: what this machine has and lacks, and whether the service is reachable.
+// copra doctor: checks the tools of this machine and the connection to the service.
 
 import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
@@ -31,9 +31,9 @@ export const doctor: Run = async (context) => {
   return checks.some(({ result }) => result === "failed") ? EXIT.failed : EXIT.done;
 };
 
-/** The checks of `doctor` that need no service. */
+/** Time limit of a check. */
 const LIMIT_MS = 15_000;
-/** From here on Node runs TypeScript without a flag (local/bootstrap.mjs). */
+/** The first Node.js version that runs TypeScript without a flag (local/bootstrap.mjs). */
 const NODE_FOR_REPOSITORY = [22, 18] as const;
 const OLDEST_FFMPEG = 5;
 const LOW_DISK_BYTES = 10e9;
@@ -83,7 +83,7 @@ function nodeCheck(version: string): Check {
 /** True if npm installs ffmpeg and ffprobe together with Copra. */
 const hasBundledTools = (): boolean => process.platform === "linux" && process.arch === "x64";
 
-/** `version` is the output of the tool; null if the tool is not in PATH. */
+/** `version`: the tool's output; null if the tool is not in PATH. */
 function toolCheck(name: string, version: string | null, isBundled: boolean): Check {
   if (version === null) {
     if (isBundled) return ok(name, "nodes on this machine use npm's");

@@ -1,4 +1,4 @@
-// The checks of `doctor` that an operator's token allows: the nodes, and the work that waits for them.
+// Checks of `doctor` that need an operator's token: nodes, and work that waits for them.
 import type { CopraAdmin } from "../../client/admin.ts";
 import type { Autoscale, NodeList } from "../../client/index.ts";
 import { printable } from "../terminal/printable.ts";
@@ -9,17 +9,20 @@ type Node = NodeList["nodes"][number];
 type Demand = Autoscale["pools"];
 
 const LOW_DISK_BYTES = 10e9;
-/** From here on, waiting work is no short peak. */
+/** Minimum wait that is reported. A shorter wait may be a peak. */
 const LONG_WAIT_S = 600;
 const MOST_NAMES = 5;
 
-/** Asks the service. Throws CopraError. */
+/** Reads nodes and pools from the service and checks them. Throws CopraError. */
 export async function fleetChecks(admin: CopraAdmin, version: string, signal: AbortSignal): Promise<Check[]> {
   const [nodes, { pools }] = await Promise.all([admin.nodes.list({ signal }), admin.autoscale({ signal })]);
   return checksOfFleet(nodes, pools, version);
 }
 
-/** One check for each thing that is wrong; one that passes if nothing is. `version`: of this command line. */
+/**
+ * Returns a failed check for each problem, or a single passed check if there are none. `version`: version of this
+ * command line.
+ */
 export function checksOfFleet(nodes: readonly Node[], pools: Demand, version: string): Check[] {
   const found = [
     ...reachChecks(nodes),
@@ -74,7 +77,10 @@ function versionChecks(nodes: readonly Node[], version: string): Check[] {
   ];
 }
 
-/** Chunks of one video are joined: encoders of other versions make other streams of them. */
+/**
+ * Checks that the nodes of a pool have the same major version of ffmpeg. Chunks of a video are joined, and encoders of
+ * different versions produce different streams.
+ */
 function ffmpegChecks(nodes: readonly Node[]): Check[] {
   const pools = [...new Set(nodes.map(({ pool }) => pool))];
   return pools.flatMap((pool): Check[] => {
@@ -82,7 +88,7 @@ function ffmpegChecks(nodes: readonly Node[]): Check[] {
     const majors = new Set(members.flatMap(({ ffmpeg }) => /^n?(\d+)/.exec(ffmpeg ?? "")?.[1] ?? []));
     if (majors.size < 2) return [];
     const detail = `pool ${pool} has ffmpeg ${[...majors].sort().join(" and ")}`;
-    const advice = "Chunks of one video need the same: give the nodes one version, or pools of their own";
+    const advice = "Chunks of a video need the same version: update the nodes, or give each version its own pool";
     return [{ name: "ffmpeg", result: "missing", detail, advice }];
   });
 }

@@ -1,4 +1,4 @@
-// copra node install, copra node uninstall: the encoder node as a service of systemd.
+// copra node install and copra node uninstall: manage the encoder node as a systemd service.
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -14,13 +14,12 @@ const SERVICE = "copra-node.service";
 const UNIT_FILE = `/etc/systemd/system/${SERVICE}`;
 const TOKEN_FILE = "/etc/copra/node-token";
 const DRAIN_SECONDS = 600;
-/** Groups that own GPUs in common distributions. */
+/** Groups that own GPU devices in common distributions. */
 const GPU_GROUPS = ["render", "video"];
 
-/** Options that the node gets as they are. */
+/** Options that are passed to the node unchanged. */
 const PASSED_ON = ["name", "slots", "pool", "hw", "isolation"] as const;
 
-/** copra node install. */
 export const installNode: Run = async ({ output, env, globals }, _args, options) => {
   const unit = unitOf(textOption(globals, "url") ?? env.COPRA_URL, options);
   if (options.print === true) {
@@ -41,7 +40,7 @@ export const installNode: Run = async ({ output, env, globals }, _args, options)
   return EXIT.done;
 };
 
-/** copra node uninstall. Waits until running work has ended or was handed back. */
+/** Waits until running work has ended or was handed back. */
 export const uninstallNode: Run = async ({ output }) => {
   requireSystemd();
   if (!existsSync(UNIT_FILE)) throw new CommandError(EXIT.notFound, `There is no ${UNIT_FILE}: nothing is installed`);
@@ -54,7 +53,7 @@ export const uninstallNode: Run = async ({ output }) => {
   return EXIT.done;
 };
 
-/** The unit for these options. Throws a usage error that names an option that is missing. */
+/** Returns the unit for these options. Throws a usage error that names a missing option. */
 function unitOf(url: string | undefined, options: Options): string {
   if (url === undefined) throw usageError("Give the URL of the control plane: --url https://copra.example.com");
   const passed = PASSED_ON.flatMap((name) => {
@@ -80,7 +79,7 @@ function tokenOf(options: Options, inEnvironment: string | undefined): string {
   const token = file === undefined ? inEnvironment : readFileSync(file, "utf8");
   if (token?.trim()) return token.trim();
   throw usageError(
-    "Give the node token: --token-file <file>, or COPRA_NODE_TOKEN (copra node-tokens create makes one)",
+    "Give the node token: --token-file <file>, or COPRA_NODE_TOKEN (create it with copra node-tokens create)",
   );
 }
 
@@ -91,7 +90,7 @@ function requireSystemd(): void {
   if (process.getuid?.() !== 0) throw new CommandError(EXIT.notAllowed, "Only root may install services: use sudo");
 }
 
-/** The service's user is none of this machine's. */
+/** Throws if the folder is not readable by everybody: the service runs under a dynamic user. */
 function requireReadable(folder: string): void {
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
     if ((statSync(at).mode & 0o005) === 0o005) continue;

@@ -11,7 +11,7 @@ const UNIT: NodeUnit = {
 const linesOf = (changes: Partial<NodeUnit>): string[] => nodeUnit({ ...UNIT, ...changes }).split("\n");
 
 describe("the unit of a node", () => {
-  it("gives the node its token as a credential and its folder, and time to drain", () => {
+  it("passes the node its token as a credential, its folder and time to drain", () => {
     const lines = linesOf({});
     expect(lines).toContain(
       "ExecStart=/usr/bin/node /opt/copra/encoder-node/main.ts --token-file %d/token --work %S/copra-node " +
@@ -22,7 +22,7 @@ describe("the unit of a node", () => {
     expect(lines.filter((line) => /^(RestrictNamespaces|PrivateUsers|SupplementaryGroups)=/.test(line))).toEqual([]);
   });
 
-  it("belongs to the groups of GPUs", () => {
+  it("adds the GPU groups to the node's supplementary groups", () => {
     expect(linesOf({ gpuGroups: ["render", "video"] })).toContain("SupplementaryGroups=render video");
   });
 

@@ -3,23 +3,23 @@
 export type NodeUnit = {
   /** The program that runs the node: Node.js, then the script. */
   readonly command: readonly [node: string, script: string];
-  /** Options of the node beside its token and its folder. */
+  /** Options of the node other than its token and folder. */
   readonly options: readonly string[];
-  /** The root's copy of the token, of which systemd gives the node one of its own. */
+  /** Root's copy of the token. systemd passes it to the node as a credential. */
   readonly tokenFile: string;
   /** Groups of this machine that own its GPUs, such as `render`. */
   readonly gpuGroups: readonly string[];
-  /** How long running work may continue when the service is stopped, in seconds. */
+  /** Seconds that running work may continue after the service is stopped. */
   readonly drainSeconds: number;
 };
 
-/** More than the node needs to hand back its work and to report it. */
+/** Extra time, more than the node needs to hand back and report its work. */
 const AFTER_DRAIN_SECONDS = 60;
 
 /**
- * The text of `copra-node.service` (systemd.unit(5), systemd.exec(5)); needs systemd 250 or newer for `%d`. Without
- * WatchdogSec: Node.js has no datagram sockets of Unix for sd_notify(3), and the node's own watchdog acts sooner and
- * reports which lease it was.
+ * Returns the text of `copra-node.service` (systemd.unit(5), systemd.exec(5)). `%d` needs systemd 250 or newer. There
+ * is no WatchdogSec: Node.js has no Unix datagram sockets for sd_notify(3). The node's own watchdog acts sooner and
+ * reports the lease.
  */
 export function nodeUnit({ command, options, tokenFile, gpuGroups, drainSeconds }: NodeUnit): string {
   const node = ["--token-file", "%d/token", "--work", "%S/copra-node", "--drain-seconds", String(drainSeconds)];
@@ -32,7 +32,7 @@ After=network-online.target
 [Service]
 Type=exec
 ExecStart=${start}
-# A node that the operator drained ends with 0, and stays ended. One that hangs is ended by its own watchdog.
+# A node that the operator drained ends with 0, and stays ended. The watchdog of a node that hangs ends it.
 Restart=on-failure
 RestartSec=5
 TimeoutStopSec=${drainSeconds + AFTER_DRAIN_SECONDS}
@@ -58,7 +58,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** A word of a command line as systemd reads it (systemd.service(5), "Command lines"). */
+/** Quotes a word of a command line for systemd (systemd.service(5), "Command lines"). */
 function quoted(word: string): string {
   const escaped = word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@:,./=+-]+$/.test(word) ? escaped : `"${escaped}"`;

@@ -36,7 +36,7 @@ export const login: Run = async (context, [given], options) => {
     ...(key === "" ? {} : { key }),
     ...(token === "" ? {} : { admin_token: token }),
   };
-  // Nothing is stored that does not work.
+  // Check first: a profile that does not work is not stored.
   await check(profile, signal);
   writeConfig(env, withProfile(readConfig(env), name, profile));
   output.data({ profile: name, url: service }, () => `Profile "${name}" for ${service}`);
@@ -109,7 +109,7 @@ export const listProfiles: Run = async ({ env, output }: Context, [chosen]) => {
   }));
   output.data({ profiles }, () =>
     profiles.length === 0
-      ? "There are no profiles; copra login <url> creates one"
+      ? "There are no profiles. Create a profile: copra login <url>"
       : table(
           profiles.map(({ name, url, current, has_admin_token }) => [
             current ? "*" : "",

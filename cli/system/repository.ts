@@ -8,14 +8,12 @@ import { fileURLToPath } from "node:url";
 import type { Run } from "../command-spec.ts";
 import { CommandError, EXIT } from "../exit.ts";
 
-/** copra dev. */
 export const dev: Run = async (_context, _args, options) =>
   runScript("local/start.ts", options.watch === true ? ["--watch"] : []);
 
-/** copra node without arguments; with some, main.ts calls `runNode`. */
+/** Handles `copra node` without arguments. With arguments, main.ts calls `runNode`. */
 export const node: Run = async () => runNode([]);
 
-/** copra deploy. */
 export const deploy: Run = async (_context, _args, options) =>
   runScript("local/deploy/deploy.ts", [
     ...(options.dryRun === true ? ["--dry-run"] : []),
@@ -28,7 +26,7 @@ export const deploy: Run = async (_context, _args, options) =>
 
 export const runNode = (args: readonly string[]): Promise<number> => runScript("encoder-node/main.ts", args);
 
-/** Runs a script as npm scripts do, with further environment variables; returns its exit code. */
+/** Runs a script like an npm script, with additional environment variables. Returns its exit code. */
 export function runScript(
   script: string,
   args: readonly string[],
@@ -39,7 +37,7 @@ export function runScript(
   const argv = [join(root, "local", "bootstrap.mjs"), join(root, script), ...args];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, argv, { stdio: "inherit", env: { ...process.env, ...env } });
-    // A terminal sends Ctrl-C to the child, too, for which a second one means to hurry.
+    // A terminal sends Ctrl-C to the child, too. A second SIGINT would make the child hurry, so do not pass it on.
     const isFromTerminal = process.stdin.isTTY === true;
     process.on("SIGINT", () => isFromTerminal || child.kill("SIGINT"));
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
@@ -51,17 +49,22 @@ export function runScript(
 
 const PARENT_CHECK_MS = 500;
 
-/** npx passes on no signals: without this, a service would go on when its supervisor stops npx. */
+/**
+ * Ends the child with its parent: npx passes on no signals, so a service would continue after its supervisor stops npx.
+ */
 function endWithParent(child: ChildProcess): void {
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), PARENT_CHECK_MS).unref();
 }
 
-/** The npm package has programs bundled, and lacks those that need tools of development. */
+/**
+ * True if the script exists. The npm package contains bundled programs, without the scripts that need development
+ * tools.
+ */
 const hasProgram = (root: string, script: string): boolean =>
   [script, script.replace(/\.ts$/, ".mjs")].some((file) => existsSync(join(root, file)));
 
-/** Node.js and the file of the encoder node, to run it without the command line. */
+/** Returns Node.js and the encoder node's script, to run the node without the command line. */
 export function nodeCommand(): [node: string, script: string] {
   const root = findRepository();
   const source = join(root, "encoder-node", "main.ts");
@@ -69,7 +72,7 @@ export function nodeCommand(): [node: string, script: string] {
   return [packagedNode(root), join(root, "encoder-node", "main.mjs")];
 }
 
-/** As local/bootstrap.mjs: the command line may run in an older Node.js than the node needs. */
+/** Returns the Node.js to run nodes with, as local/bootstrap.mjs does: the command line may run in an older version. */
 function packagedNode(root: string): string {
   try {
     return createRequire(join(root, "package.json")).resolve(`node-${process.platform}-${process.arch}/bin/node`);
@@ -78,7 +81,10 @@ function packagedNode(root: string): string {
   }
 }
 
-/** The repository, or the npm package `copra`, around this file. Throws where only the command line is installed. */
+/**
+ * Returns the folder of the repository or of the npm package `copra` around this file. Throws if only the command line
+ * is installed.
+ */
 export function findRepository(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "local", "bootstrap.mjs"))) return folder;

@@ -1,10 +1,10 @@
-// copra serve: runs the service on this machine. Its settings are environment variables, which options replace.
+// copra serve: runs the service on this machine. Environment variables are its settings; options override them.
 import { resolve } from "node:path";
 import type { Run } from "../command-spec.ts";
 import { listOption, type Options, textOption } from "../context.ts";
 import { runScript } from "./repository.ts";
 
-/** The variable of each option with a value (local/serve/serve-settings.ts, local/home/settings.ts). */
+/** Environment variable of each option with a value (local/serve/serve-settings.ts, local/home/settings.ts). */
 const VARIABLES: Readonly<Record<string, string>> = {
   port: "COPRA_PORT",
   s3Port: "COPRA_S3_PORT",
@@ -21,7 +21,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 export const serve: Run = async (_context, _args, options) =>
   runScript("local/serve/serve.ts", [], variablesOf(options));
 
-/** The variables that the options set. */
+/** Returns the variables that the options set. */
 export function variablesOf(options: Options): Record<string, string> {
   const texts = Object.entries(VARIABLES).flatMap(([name, variable]) => {
     const value = textOption(options, name);

@@ -6,7 +6,7 @@ import { serviceChecks } from "./service-checks.ts";
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** The checks of a service with this response to `GET /v2/health/ready`. */
+/** Runs the checks on a service with this response to `GET /v2/health/ready`. */
 async function checksOf(status: number, body: object) {
   server = createServer((request, response) => {
     const isReady = request.url === "/v2/health/ready";

@@ -1,4 +1,4 @@
-// The checks of `doctor` that need the service.
+// Checks of `doctor` that need the service.
 import { VERSION } from "#shared/version.ts";
 import { CopraAdmin } from "../../client/admin.ts";
 import { Copra, CopraError } from "../../client/index.ts";
@@ -10,7 +10,7 @@ import type { Check } from "./check.ts";
 import { fleetChecks } from "./fleet-checks.ts";
 
 const LIMIT_MS = 10_000;
-/** Signatures of webhooks and storages are rejected when clocks differ by more than minutes. */
+/** Maximum clock difference. Webhook receivers and storages reject signatures if clocks differ by some minutes. */
 const MAX_SKEW_S = 60;
 
 export async function serviceChecks(context: Context): Promise<Check[]> {
@@ -73,7 +73,8 @@ async function reach(url: string, signal: AbortSignal, now: () => number): Promi
       typeof body === "object" && body !== null && "nodes" in body && typeof body.nodes === "number"
         ? body.nodes
         : null;
-    // The header has whole seconds, and was written between request and response.
+    // The header has whole seconds and was written between request and response: add 500 ms, and compare with the
+    // middle.
     const skewSeconds = Number.isNaN(date) ? null : (date + 500 - (startedAt + now()) / 2) / 1000;
     return { skewSeconds, nodes };
   } catch (error) {
@@ -94,7 +95,7 @@ export function clockCheck(skewSeconds: number | null): Check {
     : { name: "clock", result: "ok", detail: "agrees with the service" };
 }
 
-/** None for a service of an earlier version. */
+/** Returns no check for a service of an earlier version. */
 async function readyCheck(url: string, signal: AbortSignal): Promise<Check[]> {
   try {
     await new Copra({ url, retries: 0, fetch: namedFetch }).ready({ signal });
@@ -108,7 +109,12 @@ async function readyCheck(url: string, signal: AbortSignal): Promise<Check[]> {
 
 const nodesCheck = (nodes: number | null): Check =>
   nodes === 0
-    ? { name: "nodes", result: "missing", detail: "none is connected", advice: "Jobs wait until one is: copra node" }
+    ? {
+        name: "nodes",
+        result: "missing",
+        detail: "none is connected",
+        advice: "Jobs wait until a node connects: copra node",
+      }
     : { name: "nodes", result: "ok", detail: nodes === null ? "unknown" : `${nodes} connected` };
 
 async function credentialCheck(name: string, call: () => Promise<unknown>): Promise<Check> {
@@ -116,6 +122,6 @@ async function credentialCheck(name: string, call: () => Promise<unknown>): Prom
     await call();
     return { name, result: "ok", detail: "valid" };
   } catch (error) {
-    return { name, result: "failed", detail: endOf(error).message, advice: "copra login stores another one" };
+    return { name, result: "failed", detail: endOf(error).message, advice: "copra login stores another key" };
   }
 }

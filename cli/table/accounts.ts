@@ -35,7 +35,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "accounts rotate-secret",
-    summary: "Create a new webhook secret of an account; the old one also signs for 24 hours",
+    summary: "Create a new webhook secret of an account; the old secret also signs for 24 hours",
     arguments: [ACCOUNT],
     load: async () => (await accounts()).rotateAccountSecret,
   },

@@ -10,7 +10,7 @@ import { SYSTEM_COMMANDS } from "./system.ts";
 import { WEBHOOK_COMMANDS } from "./webhooks.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
-  { name: "jobs", summary: "List, follow, cancel and retry jobs, and see what they did" },
+  { name: "jobs", summary: "List, follow, cancel and retry jobs, and see their tasks and commands" },
   { name: "webhooks", summary: "Receive webhooks on this machine, list them and send them again" },
   { name: "uploads", summary: "List and delete uploads of local files" },
   { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },

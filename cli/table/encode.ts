@@ -22,7 +22,7 @@ const REQUEST: readonly OptionSpec[] = [
       "Where to store the outputs; by default the local system's bucket, else the service's storage for a day",
     complete: "file",
   },
-  { flags: "--name <name>", description: "Beginning of the outputs' names, instead of the source's name" },
+  { flags: "--name <name>", description: "Start of the outputs' names, instead of the source's name" },
   {
     flags: "--variant <format>",
     description: "Rendition of hls, dash and cmaf, such as mp4:720p::quality=vmaf93; by default 240p to 2160p",
@@ -68,7 +68,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "plan",
-    summary: "Show what a job would do: outputs and ffmpeg commands",
+    summary: "Show the plan of a job: outputs and ffmpeg commands",
     arguments: [SOURCE],
     options: REQUEST,
     examples: ["copra plan video.mov --to mp4:720p --to hls"],
@@ -76,7 +76,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "probe",
-    summary: "Show what is in a source: tracks, codecs, size, length",
+    summary: "Show the contents of a source: tracks, codecs, size, length",
     arguments: [{ ...SOURCE, name: "<source>" }],
     options: REQUEST.filter(({ flags }) => /^--(?:queue|require) /.test(flags)),
     examples: ["copra probe https://example.com/video.mov", "copra probe s3://bucket/video.mov --json"],
@@ -89,7 +89,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
     options: [
       {
         flags: "--from <service>",
-        description: "Whose request it is; by default what it looks like",
+        description: "The service that the request is for; detected by default",
         choices: OLD_SERVICES,
       },
     ],

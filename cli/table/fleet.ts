@@ -19,7 +19,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "nodes cordon",
-    summary: "Give nodes no more work; what they run goes on",
+    summary: "Give nodes no more work; their running tasks continue",
     arguments: [MAYBE_NODE],
     options: MANY,
     load: async () => (await nodes()).changeNodes("cordon"),

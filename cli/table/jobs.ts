@@ -67,7 +67,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "jobs front",
-    summary: "Move jobs that wait to the front: give them the highest priority, or another one",
+    summary: "Move waiting jobs to the front: give them the highest priority, or another priority",
     arguments: [{ name: "<ids...>", description: "The jobs' ids" }],
     options: [{ flags: "--priority <number>", description: "From -50 to 50; 50 by default" }],
     examples: ["copra jobs front 3clA7G2GY8bXR5", "copra jobs front 3clA7G2GY8bXR5 --priority -10"],
@@ -97,7 +97,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "uploads ls",
-    summary: "List uploads, and what is stored of them",
+    summary: "List uploads, and their stored parts",
     load: async () => (await import("../jobs/uploads.ts")).listUploads,
   },
   {

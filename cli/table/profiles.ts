@@ -24,7 +24,7 @@ export const PROFILE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "profiles",
-    summary: "List profiles, or choose the current one",
+    summary: "List profiles, or choose the current profile",
     arguments: [{ name: "[name]", description: "The profile to use from now on" }],
     load: async () => (await profiles()).listProfiles,
   },

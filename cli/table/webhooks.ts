@@ -11,7 +11,7 @@ export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
     summary: "Receive the webhooks of all jobs, and forward them to a URL on this machine",
     options: [
       { flags: "--forward-to <url>", description: FORWARD },
-      { flags: "--from-now", description: "Skip what happened since the last run" },
+      { flags: "--from-now", description: "Skip the events since the last run" },
       { flags: "--print-secret", description: "Only print the secret that signs forwarded webhooks" },
       { flags: "--max <number>", description: "End after this many webhooks" },
     ],
@@ -53,7 +53,7 @@ export const WEBHOOK_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "webhooks rotate-secret",
-    summary: "Create a new webhook secret of this account; the old one also signs for 24 hours",
+    summary: "Create a new webhook secret of this account; the old secret also signs for 24 hours",
     load: async () => (await import("../webhooks/log.ts")).rotateSecret,
   },
 ];

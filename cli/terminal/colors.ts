@@ -22,7 +22,7 @@ export const colors = (on: boolean): Colors => ({
   yellow: code(on, 33, 39),
 });
 
-/** Whether to color what goes to a stream: on terminals, unless NO_COLOR (no-color.org) or TERM=dumb forbids it. */
+/** True to color a stream: on terminals, unless NO_COLOR (no-color.org) or TERM=dumb forbids it. */
 export function wantsColor(stream: { readonly isTTY?: boolean }, env: Env, noColor: boolean): boolean {
   if (noColor || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb") return false;
   return stream.isTTY === true || (env.FORCE_COLOR ?? "0") !== "0";

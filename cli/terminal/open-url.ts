@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { CommandError, EXIT } from "../exit.ts";
 
 /**
- * The program and arguments that open a URL; null for what is no http(s) URL: a service must not start other programs.
- * No shell reads the URL, which has no space or quotation mark.
+ * Returns the program and arguments that open a URL. Returns null if the scheme is not http(s): a service must not
+ * start other programs. No shell parses the URL, which contains no space or quotation mark.
  */
 export function openerOf(url: string, platform: NodeJS.Platform): readonly [string, ...string[]] | null {
   const parsed = URL.parse(url);
@@ -14,11 +14,11 @@ export function openerOf(url: string, platform: NodeJS.Platform): readonly [stri
   return ["xdg-open", parsed.href];
 }
 
-/** Resolves with whether the program could be started. Throws CommandError for what is no http(s) URL. */
+/** Resolves with true if the program started. Throws CommandError if the scheme is not http(s). */
 export async function openUrl(url: string): Promise<boolean> {
   const opener = openerOf(url, process.platform);
   if (!opener)
-    throw new CommandError(EXIT.service, "The URL is not opened: it does not begin with http:// or https://");
+    throw new CommandError(EXIT.service, "The URL is not opened: it does not start with http:// or https://");
   const [program, ...args] = opener;
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "ignore", detached: true });

@@ -1,8 +1,8 @@
-// Where a command writes: data to standard output, words to standard error.
+// Output of a command: data to standard output, messages to standard error.
 import { type Colors, colors, wantsColor } from "./colors.ts";
 import { printableColored, printableJson } from "./printable.ts";
 
-/** What of a stream is used; tests give their own. */
+/** The part of a stream that Output uses, so that tests can pass their own. */
 export type TextStream = {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -19,13 +19,13 @@ export type OutputOptions = {
 };
 
 export class Output {
-  /** Data is JSON instead of text for people. */
+  /** True to print data as JSON instead of text for people. */
   readonly json: boolean;
   readonly quiet: boolean;
   readonly stderr: TextStream;
-  /** Colors of what goes to standard output. */
+  /** Colors for standard output. */
   readonly colors: Colors;
-  /** Colors of what goes to standard error. */
+  /** Colors for standard error. */
   readonly wordColors: Colors;
   readonly #stdout: TextStream;
 
@@ -38,27 +38,27 @@ export class Output {
     this.wordColors = colors(wantsColor(stderr, env, noColor));
   }
 
-  /** The result of the command: one JSON document, or the text for people. */
+  /** Prints the result of the command: a JSON document, or text for people. */
   data(document: unknown, text: () => string): void {
     this.#stdout.write(`${this.json ? printableJson(document, 2) : printableColored(text())}\n`);
   }
 
-  /** One of many results: a line of JSON, or the text for people. */
+  /** Prints a single result of many: a line of JSON, or text for people. */
   line(document: unknown, text: () => string): void {
     this.#stdout.write(`${this.json ? printableJson(document) : printableColored(text())}\n`);
   }
 
-  /** Text that is the result itself, also with `--json`: a completion script. */
+  /** Prints text that is the result itself, even with `--json`: a completion script. */
   raw(text: string): void {
     this.#stdout.write(text);
   }
 
-  /** A message about what happens. `--quiet` hides it. */
+  /** Prints a progress message. `--quiet` hides it. */
   words(text: string): void {
     if (!this.quiet) this.warn(text);
   }
 
-  /** A message that must be read. */
+  /** Prints a message even with `--quiet`. */
   warn(text: string): void {
     this.stderr.write(`${printableColored(text)}\n`);
   }

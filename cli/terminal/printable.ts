@@ -1,24 +1,22 @@
-// Text for a terminal without the control characters of others: they move the cursor, set titles and fill clipboards.
+// Removes control characters from foreign text for a terminal: they move the cursor, set titles and fill clipboards.
 
 const CONTROLS = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029";
 const CONTROL = new RegExp(`[${CONTROLS}]`, "g");
-/** The codes of `colors`, and no others. */
+/** The codes of `colors` only. */
 const COLOR_CODE = "\\u001b\\[(?:1|2|22|31|32|33|39)m";
 export const COLOR = new RegExp(COLOR_CODE, "g");
 const CONTROL_EXCEPT_COLOR = new RegExp(`(${COLOR_CODE})|[${CONTROLS}]`, "g");
 
 const REPLACEMENT = "\ufffd";
 
-/** Text of a service, a file or a person: every control character except tab and line feed becomes U+FFFD. */
+/** Replaces every control character except tab and line feed with U+FFFD, in text of a service, a file or a person. */
 export const printable = (text: string): string => text.replaceAll(CONTROL, REPLACEMENT);
 
-/** As `printable`, for text that has been colored: the codes of `colors` stay. */
+/** Like `printable`, but keeps the codes of `colors`. */
 export const printableColored = (text: string): string =>
   text.replaceAll(CONTROL_EXCEPT_COLOR, (_, color: string | undefined) => color ?? REPLACEMENT);
 
-/**
- * JSON in which C1 control characters and line separators are escaped, too; JSON.stringify leaves these as they are.
- */
+/** Returns JSON with escaped C1 control characters and line separators, which JSON.stringify does not escape. */
 export const printableJson = (document: unknown, indent?: number): string =>
   JSON.stringify(document, null, indent).replaceAll(
     /[\u007f-\u009f\u2028\u2029]/g,

@@ -1,22 +1,22 @@
-// Shows the progress of a job: bars that are redrawn on a terminal, lines elsewhere.
+// Shows the progress of a job: redraws bars on a terminal, and writes lines elsewhere.
 import { type Colors, statusColor } from "./colors.ts";
 import type { TextStream } from "./output.ts";
 import { printableColored } from "./printable.ts";
 import { shortened, table } from "./table.ts";
 import { durationText } from "./values.ts";
 
-/** What is shown of one output, or of an upload. */
+/** Progress of an output or an upload. */
 export type Line = {
   readonly name: string;
-  /** 0 to 1; null before it starts. */
+  /** 0 to 1; null before the start. */
   readonly progress: number | null;
   readonly state: string;
-  /** Such as `48 fps`. */
+  /** For example `48 fps`. */
   readonly detail?: string;
 };
 
 export type Snapshot = {
-  /** 0 to 1 of everything. */
+  /** 0 to 1 for the whole job. */
   readonly progress: number;
   readonly state: string;
   readonly lines: readonly Line[];
@@ -24,17 +24,17 @@ export type Snapshot = {
 };
 
 const BAR_CHARS = 24;
-/** Redraws on a terminal, and lines elsewhere, are at least this far apart, unless a state changes. */
+/** Minimum interval between redraws, unless a state changes. */
 const REDRAW_MS = 100;
 const LINE_MS = 10_000;
 const LINE_STEP = 0.1;
 const STEP_MS = 2000;
 
-/** Estimates when something ends, from its progress over the last minute. */
+/** Estimates the remaining time from the progress over the last minute. */
 export class Eta {
   readonly #seen: { readonly at: number; readonly progress: number }[] = [];
 
-  /** Seconds until the end; null while it cannot be estimated. */
+  /** Returns the seconds until the end, or null without an estimate. */
   update(progress: number, nowMs: number): number | null {
     const last = this.#seen.at(-1);
     if (last && progress < last.progress) this.#seen.length = 0;
@@ -119,7 +119,7 @@ export class ProgressView {
       rest,
     ];
     const lines = printableColored(table([...rows, total])).split("\n");
-    // A line that wraps could not be redrawn.
+    // Shorten lines: a wrapped line could not be redrawn.
     const fitting = lines.map((line) => shortened(line, width));
     const up = this.#drawnLines > 0 ? `\u001b[${this.#drawnLines}A` : "";
     this.#out.write(`${up}${fitting.map((line) => `\r\u001b[2K${line}\n`).join("")}\u001b[J`);

@@ -2,11 +2,11 @@
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 
-/** The first line without spaces around it; empty if there is none. */
+/** Returns the first line without surrounding spaces, or an empty text if there is no line. */
 export async function askSecret(input: NodeJS.ReadStream, question: string, signal: AbortSignal): Promise<string> {
   if (!input.isTTY) return ((await text(input)).split(/\r?\n/)[0] ?? "").trim();
   process.stderr.write(question);
-  // Without an output, readline shows nothing of what is typed.
+  // Without an output, readline does not echo the typed text.
   const readline = createInterface({ input, terminal: true });
   try {
     return await new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
-// Text in columns.
+// Formats text in columns.
 import { COLOR } from "./printable.ts";
 
 /** The width of a text on the screen, without its color codes. */
 export const widthOf = (text: string): number => [...text.replaceAll(COLOR, "")].length;
 
 /**
- * Rows in columns with two spaces between them; columns are as wide as their widest cell, and the last is not padded.
+ * Formats rows in columns with two spaces between them. A column is as wide as its widest cell; the last is not padded.
  */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
@@ -22,7 +22,7 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join("\n");
 }
 
-/** The beginning of a text, at most `width` characters wide; a text with colors loses them when it is shortened. */
+/** Shortens a text to at most `width` characters. A shortened text loses its colors. */
 export function shortened(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `${[...text.replaceAll(COLOR, "")].slice(0, Math.max(0, width - 1)).join("")}…`;

@@ -47,12 +47,12 @@ it.each<[string, string | null]>([
   expect(at === null ? null : new Date(at).toISOString()).toBe(expected);
 });
 
-it("reads both kinds of dates of the API", () => {
+it("reads both date formats of the API", () => {
   expect(agoText("2026-11-22 09:59:00 +0000", NOW)).toBe("1m 00s ago");
   expect(agoText("2026-11-22T09:59:00.000Z", NOW)).toBe("1m 00s ago");
 });
 
-it("aligns columns by what is visible", () => {
+it("aligns columns by their visible width", () => {
   const { red } = colors(true);
   expect(
     table([
@@ -63,12 +63,12 @@ it("aligns columns by what is visible", () => {
   expect(shortened("abcdef", 4)).toBe("abc…");
 });
 
-describe("text of others", () => {
+describe("text of a service, a file or a person", () => {
   const HOSTILE = "a\u001b[2Jb\u001b]0;title\u0007\u009b31mc\u2028d\ne";
   const hasControl = (text: string): boolean =>
     [...text].some((c) => (c < " " && c !== "\n") || (c >= "\u007f" && c <= "\u009f") || c === "\u2028");
 
-  /** What a command writes, in the order of its writes. */
+  /** Returns all texts that a command writes, in the order of its writes. */
   function written(options: { json: boolean; noColor: boolean }, write: (output: Output) => void): string {
     const texts: string[] = [];
     const stream = { isTTY: true, write: (text: string) => texts.push(text) };
@@ -82,17 +82,17 @@ describe("text of others", () => {
     ["a message", (output) => output.words(HOSTILE)],
     ["a warning", (output) => output.warn(HOSTILE)],
     ["progress", (output) => progressOf(output).show({ progress: 0, state: HOSTILE, lines: [] })],
-  ])("loses its control characters in %s", (_name, write) => {
+  ])("is written without control characters in %s", (_name, write) => {
     const text = written({ json: false, noColor: true }, write);
     expect(hasControl(text.replaceAll("\r\u001b[2K", "").replaceAll("\u001b[J", ""))).toBe(false);
   });
 
-  it("keeps the colors that this program adds", () => {
+  it("is written with the colors that this program adds", () => {
     const text = written({ json: false, noColor: false }, (output) => output.warn(output.wordColors.red(HOSTILE)));
     expect(text).toBe("\u001b[31ma�[2Jb�]0;title��31mc�d\ne\u001b[39m\n");
   });
 
-  it("is escaped in JSON, which stays the same document", () => {
+  it("is escaped in JSON without a change of the parsed document", () => {
     const text = written({ json: true, noColor: false }, (output) => output.data({ tag: HOSTILE }, () => ""));
     expect(hasControl(text)).toBe(false);
     expect(JSON.parse(text)).toEqual({ tag: HOSTILE });
@@ -102,11 +102,11 @@ describe("text of others", () => {
     new ProgressView({ out: stderr, colors, now: () => 0, hidden: false });
 });
 
-it("does not rely on colors alone", () => {
+it("prints the status as text, also without colors", () => {
   expect(statusColor("job.failed", colors(false))).toBe("job.failed");
 });
 
-it("prints arguments as a shell reads them", () => {
+it("quotes arguments for a shell", () => {
   const blanks = ["", " ", "a\nb"];
   const hostile = [...blanks, ...'it\'s|"$HOME"|`id`|*|~|-x|a\\b|!1|é|#no|{a,b}|a;b'.split("|")];
   const printed = execFileSync("sh", ["-c", `printf '%s\\0' ${hostile.map(shellQuote).join(" ")}`], {
@@ -136,7 +136,7 @@ describe("ProgressView", () => {
     };
   }
 
-  it("writes lines for new states and large steps where there is no terminal", () => {
+  it("writes lines for new states and large steps without a terminal", () => {
     const { written, shown, wait } = view(false);
     for (const step of [0, 0.01, 0.05, 0.2, 0.21, 0.4]) {
       shown.show(snapshot(step));
@@ -152,7 +152,7 @@ describe("ProgressView", () => {
     expect(written.join("")).not.toContain("\u001b");
   });
 
-  it("redraws bars on a terminal, and leaves the last ones", () => {
+  it("redraws bars on a terminal, and leaves the last bars", () => {
     const { written, shown, wait } = view(true);
     shown.show(snapshot(0.25));
     wait(50);
@@ -176,7 +176,7 @@ describe("ProgressView", () => {
 it.each<[NodeJS.Platform, string, readonly string[] | null]>([
   ["linux", "https://copra.test/dashboard#once=x", ["xdg-open", "https://copra.test/dashboard#once=x"]],
   ["darwin", "http://127.0.0.1:8787/", ["open", "http://127.0.0.1:8787/"]],
-  // No shell, for which & would begin another command.
+  // No shell is started: there, & would start a second command.
   ["win32", "http://a.test/?b&calc", ["rundll32.exe", "url.dll,FileProtocolHandler", "http://a.test/?b&calc"]],
   ["win32", 'http://a.test/" x', ["rundll32.exe", "url.dll,FileProtocolHandler", "http://a.test/%22%20x"]],
   ["win32", "C:\\Windows\\System32\\calc.exe", null],

@@ -1,4 +1,4 @@
-// A service that gives prepared answers, for what a real one does not do when a test wants it.
+// Fake service with prepared responses, for cases that a real service does not produce on demand.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -9,7 +9,7 @@ export type Request = {
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 };
-/** A body to answer with, or a function that answers by itself. */
+/** A response body, or a function that responds by itself. */
 export type Answer =
   | { readonly status?: number; readonly json: unknown }
   | ((request: Request, response: ServerResponse) => void);
@@ -20,7 +20,7 @@ export type FakeService = {
   close(): Promise<void>;
 };
 
-/** Answers `GET /v2/jobs` with the entry of this name, without the query; 404 when there is none. */
+/** Responds to a request such as `GET /v2/jobs` (without query) with the entry of this name; 404 without an entry. */
 export async function startFakeService(answers: Readonly<Record<string, Answer>>, port = 0): Promise<FakeService> {
   const requests: Request[] = [];
   const server = createServer(async (incoming, response) => {

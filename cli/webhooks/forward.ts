@@ -13,7 +13,7 @@ export type ForwardOptions = {
   readonly secret: string;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Called once when nobody listens at the URL; the webhook waits for somebody who does. */
+  /** Called once if nobody listens at the URL. The webhook waits for a receiver. */
   readonly onWaiting: () => void;
 };
 
@@ -21,7 +21,7 @@ const RESPONSE_LIMIT_MS = 30_000;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5000;
 
-/** `localhost:3000/hook` without a scheme is http. Throws a usage error. */
+/** Adds `http://` to `localhost:3000/hook` without a scheme. Throws a usage error. */
 export function forwardUrl(text: string): string {
   const whole = /^https?:\/\//i.test(text) ? text : `http://${/^\d+(\/|$)/.test(text) ? "localhost:" : ""}${text}`;
   if (!URL.canParse(whole)) throw usageError(`--forward-to must be a URL such as localhost:3000/hook, not "${text}"`);
@@ -29,8 +29,8 @@ export function forwardUrl(text: string): string {
 }
 
 /**
- * The receiver's response. Any response counts as received; without a connection the webhook is sent again, so that a
- * restart of the receiver loses none.
+ * Returns the receiver's response. Any response counts as received. Without a connection the webhook is sent again, so
+ * that a restart of the receiver loses no webhook.
  */
 export async function forward({ id, body }: Webhook, options: ForwardOptions): Promise<Forwarded> {
   const { url, secret, signal, now, onWaiting } = options;

@@ -10,9 +10,7 @@ import { type FakeService, startFakeService } from "../testing/fake-service.ts";
 import { bareEnvironment, runCli, startCli } from "../testing/run-cli.ts";
 import { examplePayload } from "./trigger.ts";
 
-/**
- * An account's ring of events: a stream gets those after `Last-Event-ID`, and those that are added while it is open.
- */
+/** An account's ring of events. A stream gets the events after `Last-Event-ID`, then events as they are added. */
 class Ring {
   readonly #events: { id: number; text: string }[] = [];
   readonly #streams = new Set<ServerResponse>();
@@ -76,7 +74,7 @@ const environment = (service: FakeService) => ({
 const until = (condition: () => boolean) => expect.poll(condition, { interval: 20, timeout: 30_000 }).toBe(true);
 
 describe("webhooks listen", () => {
-  it("forwards 200 events in order, each once unless it is killed meanwhile, over lost connections and a sleep", async () => {
+  it("forwards 200 events in order and without a loss over lost connections, a sleep and a kill", async () => {
     const ring = new Ring();
     const start = (port = 0) =>
       startFakeService(
@@ -116,18 +114,18 @@ describe("webhooks listen", () => {
     await service.close();
     const indices = received.map(({ index }) => index);
     expect([...new Set(indices)]).toEqual(Array.from({ length: 200 }, (_, index) => index));
-    // The last one before the kill comes again unless it was noted, under the same id.
+    // The last event before the kill may come again under the same id, unless its position was stored.
     const again = received.filter(({ index }, at) => indices.indexOf(index) < at);
     expect([[], [{ id: "msg_149", index: 149 }]]).toContainEqual(again);
   });
 
-  it("signs with a secret that stays, as receivers verify it", async () => {
+  it("signs webhooks with a permanent secret, and receivers verify the signature", async () => {
     const { stdout } = await runCli(["webhooks", "listen", "--print-secret"], bareEnvironment(folder));
     const event = await verifyWebhook({ headers: headersOfLast, body: bodyOfLast }, stdout.trim());
     expect(event).toEqual({ index: 199 });
   });
 
-  it("waits for a receiver that is not there, and reports missed events", async () => {
+  it("waits for an absent receiver, and reports missed events", async () => {
     const missing = (receiver.address() as AddressInfo).port;
     await new Promise((resolve) => receiver.close(resolve));
     const service = await startFakeService({
@@ -155,7 +153,7 @@ describe("webhooks listen", () => {
   });
 });
 
-it("triggers an example of an event", async () => {
+it("sends an example event with webhooks trigger", async () => {
   const { code, stdout } = await runCli(
     ["webhooks", "trigger", "output.failed", "--forward-to", receiverUrl, "--json"],
     bareEnvironment(folder),

@@ -1,4 +1,4 @@
-// copra webhooks listen: receives the notifications of all jobs of the account, over as many connections as it takes.
+// copra webhooks listen: receives the notifications of all jobs of the account. Reconnects as often as necessary.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
@@ -41,19 +41,19 @@ export const listen: Run = async (context, _args, options) => {
     for await (const event of copra.events({ signal, lastEventId, onReconnect })) {
       if (event.event === "gap")
         output.warn(
-          "Webhooks were missed: the service no longer had them. copra webhooks ls <job> lists those of a job",
+          "Webhooks were missed: the service no longer had them. copra webhooks ls <job> lists the webhooks of a job",
         );
       if (event.event === "notification") {
         const forwarded = url === null ? null : await forward(event.data, { url, secret, signal, now, onWaiting });
         report(output, event.data, forwarded, now());
         count += 1;
       }
-      // Only now: what was not forwarded is received again by the next run.
+      // Store the position after forwarding, so that the next run receives events that were not forwarded.
       if (event.id !== "") position.write(event.id);
       if (count >= most) return EXIT.done;
     }
   } catch (error) {
-    // Ctrl-C is how it ends.
+    // Ctrl-C is the regular end.
     if (signal.aborted && signal.reason instanceof Interrupted) return EXIT.done;
     throw error;
   }
@@ -80,7 +80,7 @@ function report(
   );
 }
 
-/** How far `webhooks listen` has come in the events of an account, so that the next run goes on there. */
+/** Position of `webhooks listen` in an account's events. The next run continues there. */
 const PositionFile = z.object({ last_event_id: z.string(), at: z.number() });
 
 /** The service keeps events for a day after the last listener. */
@@ -90,7 +90,7 @@ class Position {
   readonly #path: string;
   readonly #now: () => number;
 
-  /** One for each service, account and receiver. */
+  /** Keeps a position per service, account and receiver. */
   constructor({ url, key }: Target, receiver: string | null, env: Env, now: () => number) {
     const name = createHash("sha256")
       .update(JSON.stringify([url, key, receiver]))
@@ -100,7 +100,7 @@ class Position {
     this.#now = now;
   }
 
-  /** The id of the last event; null if there is none, or it is too old to go on there. */
+  /** Returns the id of the last event, or null if there is none or it is too old to continue there. */
   read(): string | null {
     const found = readJsonFile(this.#path, PositionFile);
     return found && this.#now() - found.at < MAX_AGE_MS ? found.last_event_id : null;

@@ -1,4 +1,4 @@
-// Signs webhooks that the command line forwards (standardwebhooks.com), under a secret of this machine that stays.
+// Signs webhooks that the command line forwards (standardwebhooks.com), with a permanent secret of this machine.
 import { createHmac, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import * as z from "zod";
@@ -8,7 +8,7 @@ import { readJsonFile, writeJsonFile } from "../connection/private-json.ts";
 const SecretFile = z.object({ secret: z.string() });
 const SECRET_BYTES = 32;
 
-/** The secret, `whsec_…`; created on first use. The service's own never leaves the service. */
+/** Returns the secret, `whsec_…`, and creates it on first use. The service's own secret never leaves the service. */
 export function listenSecret(env: Env): string {
   const path = join(folderOf("state", env), "listen-secret.json");
   const found = readJsonFile(path, SecretFile);
@@ -18,7 +18,7 @@ export function listenSecret(env: Env): string {
   return secret;
 }
 
-/** The headers of a webhook with this body. */
+/** Returns the headers of a webhook with this body. */
 export function signedHeaders(id: string, body: string, secret: string, nowMs: number): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1000));
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");

@@ -1,4 +1,4 @@
-// copra webhooks trigger: an example of an event, sent to a receiver on this machine.
+// copra webhooks trigger: sends an example of an event to a receiver on this machine.
 import { randomBytes } from "node:crypto";
 import type { Run } from "../command-spec.ts";
 import { namedFetch } from "../connection/named-fetch.ts";
@@ -26,7 +26,7 @@ export const trigger: Run = async ({ output, env, now, signal }, [event = ""], o
 
 const JOB_ID = "example0000000";
 
-/** A payload like those of the service (shared/job/notification-payload.ts). Exported for its test. */
+/** Returns a payload like the service's payloads (shared/job/notification-payload.ts). Exported for its test. */
 export function examplePayload(event: string, nowMs: number): object {
   const date = `${new Date(nowMs).toISOString().slice(0, 19).replace("T", " ")} +0000`;
   const failed = event.endsWith(".failed");

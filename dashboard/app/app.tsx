@@ -84,7 +84,7 @@ function NewVersion({ error }: { readonly error: unknown }) {
     <div class="notice" role="alert">
       <div>
         <h2>There is a new version of the dashboard</h2>
-        <p>This tab has an older one, and the service no longer has this page of it. Jobs are not affected.</p>
+        <p>This tab has an older version, and the service no longer has this page. Jobs are not affected.</p>
       </div>
       <button type="button" class="primary" onClick={reload}>
         Reload

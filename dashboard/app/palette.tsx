@@ -44,7 +44,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
         <input
           type="text"
           role="combobox"
-          aria-label="What to go to or to do"
+          aria-label="A page, command, view or job"
           aria-expanded="true"
           aria-controls={id}
           aria-activedescendant={entries.length > 0 ? `${id}-${at}` : undefined}
@@ -57,7 +57,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
           }}
           onKeyDown={move}
         />
-        <div id={id} ref={list} role="listbox" aria-label="What was found">
+        <div id={id} ref={list} role="listbox" aria-label="Results">
           {entries.map((entry, place) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keyboard.
             <div

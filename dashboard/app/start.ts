@@ -69,7 +69,7 @@ async function mayRedeem(once: string): Promise<boolean> {
     title: current ? "Sign in as another account?" : `Sign in as ${nameOf(link.account)}?`,
     text:
       `${current ? `You are signed in as ${nameOf(current.account)}. ` : ""}This link signs in as ` +
-      `${nameOf(link.account)}, whose owner sees what you do there, such as your new jobs. Go back if you did not ask ` +
+      `${nameOf(link.account)}, whose owner sees your actions there, such as new jobs. Go back if you did not ask ` +
       "for this link.",
     action: `Sign in as ${link.account?.name}`,
   });

@@ -27,8 +27,8 @@ export function BulkBar({ view, selected, clear, counts }: BarProps) {
   };
   useKeys(
     {
-      r: { help: "Retry the selected jobs, or the one with the focus", run: () => void onSelected("retry") },
-      c: { help: "Cancel the selected jobs, or the one with the focus", run: () => void onSelected("cancel") },
+      r: { help: "Retry the selected jobs, or the job with the focus", run: () => void onSelected("retry") },
+      c: { help: "Cancel the selected jobs, or the job with the focus", run: () => void onSelected("cancel") },
     },
     "List of jobs",
   );

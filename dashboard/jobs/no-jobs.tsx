@@ -14,7 +14,7 @@ export function NoJobs({ view, next }: { readonly view: View; readonly next: str
   if (next !== null)
     return (
       <Empty title="Nothing found so far">
-        <p>A search reads 2,000 jobs at a time. There are older ones.</p>
+        <p>A search reads 2,000 jobs at a time. There are older jobs.</p>
         <button type="button" onClick={() => showView(view, { cursor: next })}>
           Search on
         </button>
@@ -69,7 +69,7 @@ function FirstJob() {
       </p>
       {error !== undefined && <Problem error={error} />}
       <p>
-        Or <Link to="/new">make a job here</Link>, or send one with an API key. It appears on this page at once.
+        Or <Link to="/new">make a job here</Link>, or send a job with an API key. It appears on this page at once.
       </p>
       <CodeBlock label="curl, with the same sample" text={firstCurl()} />
       <CodeBlock label="Command line, with a local file; the key is in COPRA_API_KEY" text={firstCommand()} />

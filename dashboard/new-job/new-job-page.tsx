@@ -58,7 +58,7 @@ export default function NewJobPage() {
       {notes !== null && <Converted notes={notes} close={() => setNotes(null)} />}
       <div class="builder">
         <RequestForm builder={builder} upload={upload} probing={probing} send={sending.send} />
-        <section class="card result" aria-label="What would come of it">
+        <section class="card result" aria-label="Plan">
           <Texts
             chosen={text}
             choose={setText}

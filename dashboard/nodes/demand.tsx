@@ -14,7 +14,7 @@ export function Demand({ demand }: { readonly demand: Autoscale }) {
     <section class="card demand" aria-labelledby="demand">
       <header>
         <h2 id="demand">Demand</h2>
-        <span class="muted">What GET /v2/autoscale returns to an autoscaler</span>
+        <span class="muted">The response of GET /v2/autoscale for an autoscaler</span>
       </header>
       <Scroll label="Demand by pool">
         <table>

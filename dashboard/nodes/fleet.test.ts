@@ -45,10 +45,10 @@ describe("notes of a node", () => {
     [
       "another ffmpeg",
       { ffmpeg: "5.1" },
-      ["Other nodes of its pool have ffmpeg 7.1: a video in chunks needs one version"],
+      ["Other nodes of its pool have ffmpeg 7.1: a video in chunks needs the same version"],
     ],
     ["another ffmpeg in another pool", { ffmpeg: "5.1", pool: "own" }, []],
-    ["an older program", { protocol: 2 }, ["Its program is older than that of other nodes"]],
+    ["an older program", { protocol: 2 }, ["Its program is older than the program of other nodes"]],
     ["a spot machine", { spot: true }, ["Its machine may be taken away at any time"]],
   ])("lists the notes of a node: %s", (_, changes, expected) => {
     const one = node(changes);

@@ -62,8 +62,8 @@ export function notesOf(node: Node, usual: ReadonlyMap<string, string>, protocol
     warn(`Little disk: ${bytes(disk.free_bytes)} free`);
   const common = usual.get(node.pool);
   if (ffmpeg !== null && common !== undefined && ffmpeg !== common)
-    warn(`Other nodes of its pool have ffmpeg ${common}: a video in chunks needs one version`);
-  if (node.protocol !== null && node.protocol < protocol) warn("Its program is older than that of other nodes");
+    warn(`Other nodes of its pool have ffmpeg ${common}: a video in chunks needs the same version`);
+  if (node.protocol !== null && node.protocol < protocol) warn("Its program is older than the program of other nodes");
   if (node.spot) notes.push({ kind: "info", text: "Its machine may be taken away at any time" });
   return notes;
 }

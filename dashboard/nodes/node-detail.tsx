@@ -29,7 +29,7 @@ export function NodeDetail({ id, notes }: { readonly id: string; readonly notes:
         <Facts node={node} />
       </section>
       <section aria-label="Capabilities">
-        <h2>What its ffmpeg supports</h2>
+        <h2>Supported by its ffmpeg</h2>
         <Capabilities node={node} />
       </section>
     </div>

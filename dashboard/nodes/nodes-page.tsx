@@ -110,8 +110,8 @@ function NoNodes() {
   return (
     <Empty title="No node is connected">
       <p>
-        <em>Add a node</em> shows what to type on a machine with Node.js. The node connects by itself, and needs no open
-        port. Until then, jobs wait for up to a day.
+        <em>Add a node</em> shows the commands for a machine with Node.js. The node connects by itself, and needs no
+        open port. Until then, jobs wait for up to a day.
       </p>
     </Empty>
   );

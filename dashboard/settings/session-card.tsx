@@ -38,7 +38,9 @@ export function SessionCard() {
             )}
           </dd>
           <dt>Rights</dt>
-          <dd>{current.operator ? "the operator's: all accounts, nodes and credentials" : "those of the API key"}</dd>
+          <dd>
+            {current.operator ? "the operator's: all accounts, nodes and credentials" : "the rights of the API key"}
+          </dd>
           <dt>Ends</dt>
           <dd>
             <Time at={current.expires_at} />, or when its key or token is revoked

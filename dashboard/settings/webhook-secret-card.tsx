@@ -14,8 +14,8 @@ export function WebhookSecretCard() {
       title: "Replace the webhook secret?",
       text: (
         <p>
-          For 24 hours webhooks are signed with both secrets. Give the new one to your receivers within this time: then
-          they refuse nothing.
+          For 24 hours webhooks are signed with both secrets. Give the new secret to your receivers within this time:
+          then they refuse nothing.
         </p>
       ),
       action: "Replace the secret",
@@ -36,7 +36,7 @@ export function WebhookSecretCard() {
         </p>
         {rotated && (
           <ShownOnce label="Webhook secret" text={rotated.webhook_secret} close={() => setRotated(null)}>
-            It is shown once. The previous one also signs until {dateTime(rotated.previous_until)}.
+            It is shown once. The previous secret also signs until {dateTime(rotated.previous_until)}.
           </ShownOnce>
         )}
       </div>

@@ -13,7 +13,7 @@ try {
   console.log(
     `${home} is as it was at ${manifest.createdAt} (version ${manifest.version}). Start it with: copra serve --data ${home}`,
   );
-  if (replaced !== null) console.log(`What was there before is in ${replaced}.`);
+  if (replaced !== null) console.log(`The previous data is in ${replaced}.`);
 } catch (error) {
   console.error(messageOf(error));
   process.exitCode = 1;

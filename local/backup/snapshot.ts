@@ -88,7 +88,7 @@ export function readManifest(folder: string): Manifest {
   const unknown = manifest.migrations.filter((name) => !known.has(name));
   if (unknown.length > 0) {
     throw new Error(
-      `The backup was made by version ${manifest.version}, which is newer than this one (${VERSION}): its database has ` +
+      `The backup was made by version ${manifest.version}, which is newer than this version (${VERSION}): its database has ` +
         `${unknown.join(", ")}. Update Copra first.`,
     );
   }

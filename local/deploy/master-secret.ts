@@ -18,7 +18,7 @@ export function rotate(secrets: string, rotation: Rotation): Rotated {
   if (rotation === "add") return { value: `${newSecret()},${secrets}`, dropped: [] };
   const [newest = "", ...others] = listOf(secrets);
   if (others.length === 0)
-    throw new Error(`There is one ${MASTER_SECRET}: --rotate-master-secret puts a new one before it`);
+    throw new Error(`There is one ${MASTER_SECRET}: --rotate-master-secret puts a new secret before it`);
   return { value: newest, dropped: others };
 }
 

@@ -13,6 +13,6 @@ export function writePrivateJson(path: string, value: unknown): void {
 
 /** The parsed file; null if there is none. Throws a message for people if it does not match the schema. */
 export function readPrivateJson<Value>(path: string, schema: z.ZodType<Value>): Value | null {
-  const advice = "Move it away and run the command again; a new one is created.";
+  const advice = "Move it away and run the command again; a new file is created.";
   return readJson(path, schema, (cause) => new Error(`${path} is damaged. ${advice}`, { cause }));
 }

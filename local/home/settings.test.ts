@@ -15,8 +15,8 @@ describe("readSettings", () => {
   });
 
   it.each([
-    ["COPRA_PORT", "http", 'COPRA_PORT must be a port, 1 to 65535, or 0 for any free one, not "http".'],
-    ["COPRA_S3_PORT", "70000", 'COPRA_S3_PORT must be a port, 1 to 65535, or 0 for any free one, not "70000".'],
+    ["COPRA_PORT", "http", 'COPRA_PORT must be a port, 1 to 65535, or 0 for any free port, not "http".'],
+    ["COPRA_S3_PORT", "70000", 'COPRA_S3_PORT must be a port, 1 to 65535, or 0 for any free port, not "70000".'],
     ["COPRA_NODES", "-1", 'COPRA_NODES must be a whole number, 0 to 64, not "-1".'],
     ["COPRA_NODES", "1.5", 'COPRA_NODES must be a whole number, 0 to 64, not "1.5".'],
   ])("reports the variable and its allowed values: %s=%s", (name, value, message) => {

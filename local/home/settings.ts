@@ -16,8 +16,8 @@ const wholeNumber = (most: number, fallback: number) =>
 /** The allowed values of each variable, for error messages. */
 const ALLOWED = {
   COPRA_HOME: "a folder",
-  COPRA_PORT: "a port, 1 to 65535, or 0 for any free one",
-  COPRA_S3_PORT: "a port, 1 to 65535, or 0 for any free one",
+  COPRA_PORT: "a port, 1 to 65535, or 0 for any free port",
+  COPRA_S3_PORT: "a port, 1 to 65535, or 0 for any free port",
   COPRA_NODES: "a whole number, 0 to 64",
 } as const;
 

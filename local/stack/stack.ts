@@ -61,7 +61,7 @@ export async function startStack(wanted: StackSettings, options: StackOptions = 
   if (pid !== null) {
     throw new Error(
       `A Copra already runs in ${home} (process ${pid}). Stop it with Ctrl-C or \`kill ${pid}\`, ` +
-        "or set COPRA_HOME, COPRA_PORT and COPRA_S3_PORT to run a second one.",
+        "or set COPRA_HOME, COPRA_PORT and COPRA_S3_PORT to run a second system.",
     );
   }
   const hasCrashed = await killLeftovers(home);
@@ -87,7 +87,7 @@ async function withPorts(wanted: StackSettings): Promise<StackSettings> {
     if (await becomesFree(number, PORT_WAIT_MS)) continue;
     throw new Error(
       `Port ${number} is in use by another program. Stop that program (\`lsof -i :${number}\` shows it), ` +
-        `or choose another port: ${variable}=0 takes any free one.`,
+        `or choose another port: ${variable}=0 takes any free port.`,
     );
   }
   return { ...wanted, port, s3Port };

@@ -1,4 +1,4 @@
-// What an account's clients see of all its jobs: usage by day, and the stream of events.
+// Schemas of responses about all jobs of an account: usage by day, and the stream of events.
 import * as z from "zod";
 import { JobView } from "../job/job-view.ts";
 import { NOTIFICATION_EVENTS } from "../job/notification.ts";
@@ -18,7 +18,7 @@ const usage = {
       hd: z.number().describe("Larger video, up to 1920 and 1080"),
       uhd: z.number().describe("Larger video"),
     })
-    .describe("The length of what was made: of each finished video, and of each rendition of a stream"),
+    .describe("Length of each finished video, and of each rendition of a stream"),
   node_seconds: z.number().describe("The time that nodes worked on tasks, attempts that failed included"),
   stored_bytes: z.int().describe("The size of the files of finished outputs"),
 };
@@ -36,7 +36,7 @@ export const Usage = z
     days: z.array(UsageDay).describe("All days, the oldest first"),
     total: UsageTotal,
   })
-  .describe("What an account has used");
+  .describe("Usage of an account");
 export type Usage = z.infer<typeof Usage>;
 
 export const JobEvent = z
@@ -63,5 +63,5 @@ export type NotificationEventData = z.infer<typeof NotificationEventData>;
 
 export const GapEvent = z
   .object({ missed: z.literal(true) })
-  .describe("Events after `Last-Event-ID` are no longer kept: read the list of jobs for what was missed");
+  .describe("Events after `Last-Event-ID` are no longer kept: read the list of jobs for the missed events");
 export type GapEvent = z.infer<typeof GapEvent>;

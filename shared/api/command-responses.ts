@@ -1,4 +1,4 @@
-// The representation of the commands that ran for a job, and of its request, in responses.
+// Schemas of responses about the commands that ran for a job, and about its request.
 import * as z from "zod";
 import { Instant } from "./task-responses.ts";
 
@@ -17,7 +17,7 @@ export const CommandView = z
     seconds: z.number(),
     exit_code: z.int().nullable().describe("Null if a signal ended it"),
     signal: z.string().exactOptional().describe("The signal that ended it, such as `SIGKILL`"),
-    stderr_tail: z.string().exactOptional().describe("The end of what it printed; only if it failed"),
+    stderr_tail: z.string().exactOptional().describe("The end of its output; only if it failed"),
   })
   .describe("One run of ffmpeg");
 export type CommandView = z.infer<typeof CommandView>;
@@ -42,7 +42,7 @@ export const RequestView = z
         notification: z.looseObject({}),
         settings: z.looseObject({}),
       })
-      .describe("A body for `POST /v2/jobs` that requests the same, once what was left out is added"),
+      .describe("A body for `POST /v2/jobs` that requests the same, once the omitted secrets are added"),
     left_out: z
       .array(z.string())
       .describe("The fields that are missing because they are secret, or lack a secret part: of URLs, user and query"),

@@ -1,4 +1,4 @@
-// Which of an account's jobs a request means: parameters of queries, and fields of bodies.
+// Filters of an account's jobs: query parameters and body fields.
 import * as z from "zod";
 import { JOB_STATUSES, type JobStatus } from "../job/job-status.ts";
 
@@ -16,7 +16,7 @@ export const Statuses = z
   .transform((text) => [...new Set(text.split(",").filter(isStatus))])
   .describe("Only jobs with this status, or with one of several, separated by commas");
 
-/** A date or time of ISO 8601, parsed to ms since 1970. */
+/** An ISO 8601 date or time, parsed to ms since 1970. */
 const time = (description: string) =>
   z
     .string(TIME_RULE)
@@ -26,7 +26,7 @@ const time = (description: string) =>
     .optional()
     .describe(description);
 
-/** All but the statuses. */
+/** Filter fields except the statuses. */
 export const FILTER_FIELDS = {
   q: z
     .string(TEXT_RULE)
@@ -39,7 +39,7 @@ export const FILTER_FIELDS = {
   created_before: time("Only jobs created before this time; a date means its start in UTC"),
 };
 
-/** The place of a job in a list, newest first: its time in ms since 1970, and its id. */
+/** Position of a job in a list, newest first: its time in ms since 1970, and its id. */
 export const CursorText = z
   .string()
   .regex(/^\d{1,16}-[A-Za-z0-9]{14}$/, "must be the `next_cursor` of a previous response");

@@ -1,4 +1,4 @@
-// What clients do with many jobs: count them, and cancel or retry those of a list or of a filter.
+// Schemas of requests for many jobs: count them, and cancel or retry the jobs of a list or a filter.
 import * as z from "zod";
 import { JOB_STATUSES } from "../job/job-status.ts";
 import { strictObject } from "../strict-object.ts";
@@ -15,7 +15,7 @@ export const JobCounts = z
   .describe("The numbers of jobs of the account");
 export type JobCounts = z.infer<typeof JobCounts>;
 
-/** Jobs of one request. */
+/** Maximum number of jobs in a request. */
 export const MAX_BULK = 100;
 const LIMIT_RULE = `must be a whole number from 1 to ${MAX_BULK}`;
 
@@ -59,5 +59,5 @@ export const BulkResult = z
     has_more: z.boolean().describe("Whether there may be more jobs of the filter"),
     next_cursor: z.string().nullable().describe("The `cursor` of the next request; null when there are no more jobs"),
   })
-  .describe("What was done with each job");
+  .describe("The result for each job");
 export type BulkResult = z.infer<typeof BulkResult>;

@@ -1,4 +1,4 @@
-// The schemas of responses to clients, except the job (shared/job/job-view.ts).
+// Schemas of responses to clients, except the job (shared/job/job-view.ts).
 import * as z from "zod";
 import { ERRORS } from "../errors.ts";
 import { ContractDate, JobView, PlaylistUrl } from "../job/job-view.ts";
@@ -8,14 +8,14 @@ import { OUTPUT_TYPES } from "../job/output-status.ts";
 import { MediaProbe } from "../media/media-probe.ts";
 import { EndpointResult } from "./notification-requests.ts";
 
-/** Error codes of responses, as opposed to those of failed inputs and outputs. */
+/** Error codes of responses, as opposed to error codes of failed inputs and outputs. */
 export const REQUEST_ERROR_CODES = Object.entries(ERRORS)
   .filter(([, { http }]) => http !== null)
   .map(([code]) => code);
 
 export const ErrorBody = z
   .object({
-    message: z.string().describe("One sentence for people; names the field that is wrong"),
+    message: z.string().describe("A sentence for people; names the wrong field"),
     error_code: z.enum(REQUEST_ERROR_CODES).describe("The error code for programs"),
     status: z.literal("error"),
   })
@@ -43,7 +43,7 @@ const AssumedSource = z
       .exactOptional()
       .describe("The id of the probe that found it; absent for a source that is assumed"),
   })
-  .describe("The source of the plan; in one without video, width, height and fps are 0");
+  .describe("The source of the plan; without video, width, height and fps are 0");
 
 const Rendition = z
   .object({
@@ -126,7 +126,7 @@ export const DeliveryView = z
     created_at: ContractDate,
     next_attempt_at: ContractDate.nullable().describe("Null when it is not due"),
     last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
-    response: EndpointResult.exactOptional().describe("After a replay to another URL: what it responded"),
+    response: EndpointResult.exactOptional().describe("After a replay to another URL: its response"),
   })
   .describe("One event on its way to the client");
 export type DeliveryView = z.infer<typeof DeliveryView>;

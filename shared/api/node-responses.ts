@@ -1,13 +1,13 @@
-// The schemas of responses about nodes, and about the work that waits for them.
+// Schemas of responses about nodes and about work that waits for nodes.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 import { Capabilities, HARDWARE_NAMES } from "../protocol/capabilities.ts";
 import { SLOT_CLASSES } from "../protocol/tasks.ts";
 
 /**
- * True if a node gets work: `cordoned` by the operator, `draining` at its own or the operator's request, `quarantined`
- * after it failed several jobs, `not_ready` while it does not reach the service's storages. `offline`: cordoned, and
- * not connected. `gone`: not connected since at most a week.
+ * States of a node. Only `ready` nodes get work. `cordoned`: by the operator. `draining`: at its own or the operator's
+ * request. `quarantined`: it failed several jobs. `not_ready`: it does not reach the service's storages. `offline`:
+ * cordoned and not connected. `gone`: not connected, for at most a week.
  */
 const NODE_STATES = ["ready", "not_ready", "cordoned", "draining", "quarantined", "offline", "gone"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
@@ -30,7 +30,7 @@ export const Node = z
       ),
     not_ready: z
       .array(z.string())
-      .describe("Why it cannot work now, as it states: what it cannot reach, and what to do. Empty if it can"),
+      .describe("Why it cannot work now: the URLs that it cannot reach, and how to fix it. Empty if it can work"),
     pool: z.string(),
     labels: z.array(z.string()).describe("The labels of its token and its own"),
     region: z.string().nullable().describe("The value of its label `region:…`"),
@@ -67,7 +67,7 @@ export const NodeDetails = Node.extend({
   running: z
     .array(z.object({ lease: z.string(), class: z.enum(SLOT_CLASSES) }))
     .describe("The leases that it holds; a lease starts with the id of its job"),
-  capabilities: Capabilities.nullable().describe("What its ffmpeg supports, by ffmpeg's names"),
+  capabilities: Capabilities.nullable().describe("Supported by its ffmpeg, by ffmpeg's names"),
 }).describe("An encoder node with its leases and capabilities");
 export type NodeDetails = z.infer<typeof NodeDetails>;
 

@@ -1,4 +1,5 @@
-// Requests that send a webhook once: a test of an endpoint, or a notification to another URL; and what came of it.
+// Schemas of requests that send a webhook once (a test of an endpoint, or a notification to a given URL), and of the
+// result.
 import * as z from "zod";
 import { NOTIFICATION_EVENTS } from "../job/notification.ts";
 import { text } from "../request/parse-section.ts";
@@ -11,13 +12,13 @@ export const TestBody = strictObject({
   event: z
     .enum(NOTIFICATION_EVENTS, `must be one of ${NOTIFICATION_EVENTS.join(", ")}`)
     .default("job.completed")
-    .describe("The event of which an example is sent"),
+    .describe("The event whose example is sent"),
 });
 
 export const ReplayBody = strictObject({
   url: url
     .exactOptional()
-    .describe("Send it once to this URL, and not to that of the job; the schedule of the notification stays the same"),
+    .describe("Send it once to this URL, and not to the job's URL; the schedule of the notification stays the same"),
 });
 
 export const EndpointResult = z
@@ -27,5 +28,5 @@ export const EndpointResult = z
     error: z.string().exactOptional().describe("Why there was no response"),
     seconds: z.number().describe("How long the response took"),
   })
-  .describe("What an endpoint responded");
+  .describe("The response of an endpoint");
 export type EndpointResult = z.infer<typeof EndpointResult>;

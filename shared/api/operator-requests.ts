@@ -1,4 +1,4 @@
-// The schemas of the operator's requests. Those of job requests are in shared/request.
+// Schemas of the operator's requests. shared/request has the schemas of job requests.
 import * as z from "zod";
 import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
 import { text } from "../request/parse-section.ts";
@@ -41,5 +41,5 @@ export const ResealBody = strictObject({
     .max(40, "must have at most 40 characters")
     .nullable()
     .exactOptional()
-    .describe("The `next_cursor` of the previous response; null or absent: start from the beginning"),
+    .describe("The `next_cursor` of the previous response; null or absent: start from the first"),
 });

@@ -1,4 +1,4 @@
-// The schemas of responses to the operator: accounts, keys and tokens. Those about nodes are in node-responses.ts.
+// Schemas of responses to the operator: accounts, keys and tokens. node-responses.ts has the schemas for nodes.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 

@@ -1,10 +1,10 @@
-// Responses of /v2/probes.
+// Schemas of the responses of /v2/probes.
 import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 import { MediaProbe } from "../media/media-probe.ts";
 
 export const PROBE_STATUSES = ["queued", "running", "completed", "failed"] as const;
-/** The longest time, in seconds, that a response waits for the end of a probe. */
+/** Longest time, in seconds, that a response waits for the end of a probe. */
 export const MAX_PROBE_WAIT_S = 30;
 
 export const ProbeView = z
@@ -19,10 +19,10 @@ export const ProbeView = z
     waiting_for: z
       .string()
       .exactOptional()
-      .describe("What the probe waits for, if no node of the last ten minutes has it"),
+      .describe("Missing capability that the probe waits for, if no node of the last ten minutes has it"),
     metadata: MediaProbe.exactOptional(),
-    error: z.string().exactOptional().describe("Why it failed, in one sentence"),
+    error: z.string().exactOptional().describe("Why it failed, in a sentence"),
     error_code: z.string().exactOptional().describe("Why it failed, as an error code"),
   })
-  .describe("What a node found in a source");
+  .describe("The contents of a source, as a node found them");
 export type ProbeView = z.infer<typeof ProbeView>;

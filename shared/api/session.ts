@@ -1,9 +1,9 @@
-// Sessions of the dashboard.
+// Schemas of dashboard sessions.
 import * as z from "zod";
 import { strictObject } from "../strict-object.ts";
 import { Instant } from "./task-responses.ts";
 
-/** The header by which the operator acts for an account. */
+/** Header with the account for which the operator acts. */
 export const ACCOUNT_HEADER = "copra-account";
 
 export const OnceBody = strictObject({
@@ -39,7 +39,7 @@ export type SessionView = z.infer<typeof SessionView>;
 
 export const SessionLink = z
   .object({
-    url: z.url().describe("A page that begins a session with the rights of the credential, once"),
+    url: z.url().describe("A page that starts a session with the rights of the credential, once"),
     expires_at: Instant,
   })
   .describe("A one-time link to the dashboard");

@@ -1,17 +1,17 @@
-// The representation of a job's tasks and of their attempts in responses.
+// Schemas of responses about a job's tasks and their attempts.
 import * as z from "zod";
 import { TASK_STAGES } from "../protocol/frames.ts";
 import { TASK_KINDS } from "../protocol/tasks.ts";
 
 export const TASK_STATUSES = ["waiting", "running", "completed", "failed"] as const;
 /**
- * `lost`: its node did not report again. `returned`: its node handed it back. `superseded`: another attempt made the
- * result, or the job went another way.
+ * `lost`: the node stopped reporting. `returned`: the node handed the task back. `superseded`: another attempt made the
+ * result, or the job no longer needs it.
  */
 export const ATTEMPT_OUTCOMES = ["completed", "failed", "lost", "returned", "superseded", "cancelled"] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** A point in time in responses: ISO 8601 in UTC, with milliseconds. */
+/** Timestamp in responses: ISO 8601 in UTC, with milliseconds. */
 export const Instant = z.iso.datetime({ precision: 3 });
 export const instant = (timeMs: number): string => new Date(timeMs).toISOString();
 
@@ -36,7 +36,7 @@ export const TaskView = z
     node: z.string().exactOptional().describe("The node that has it, or had it last"),
     started_at: Instant.exactOptional().describe("When that node took it"),
     ended_at: Instant.exactOptional(),
-    stage: z.enum(TASK_STAGES).exactOptional().describe("What its node does now"),
+    stage: z.enum(TASK_STAGES).exactOptional().describe("Current work of its node"),
     progress: z.number().describe("The completed share of the stage, 0 to 1; 1 when it is completed"),
     fps: z.number().exactOptional().describe("Frames per second that ffmpeg encodes, or has encoded on average"),
     speed: z.number().exactOptional().describe("How many seconds of the input it encodes in a second"),
@@ -46,18 +46,18 @@ export type TaskView = z.infer<typeof TaskView>;
 
 export const AttemptView = z
   .object({
-    task: z.string().describe("The id of the task, which may be one of an earlier start of the job"),
+    task: z.string().describe("The id of the task, which may belong to an earlier start of the job"),
     attempt: z.int().describe("From 1"),
     node: z.string(),
     started_at: Instant,
     ended_at: Instant,
     outcome: z.enum(ATTEMPT_OUTCOMES),
-    reason: z.string().exactOptional().describe("Why it was not completed, in one sentence"),
+    reason: z.string().exactOptional().describe("Why it was not completed, in a sentence"),
   })
   .describe("The work of one node on a task, after its end");
 export type AttemptView = z.infer<typeof AttemptView>;
 
-/** Ended attempts in a response at most. */
+/** Maximum number of ended attempts in a response. */
 export const MAX_ATTEMPTS = 200;
 
 export const TaskList = z
@@ -89,13 +89,13 @@ export const QueueView = z
       .int()
       .nullable()
       .describe(
-        "How many jobs come before it: older ones of the account, and those with a higher priority. null: it does not " +
+        "Number of jobs before it: older jobs of the account, and jobs with a higher priority. null: it does not " +
           "wait for a node",
       ),
     starts_in_seconds: z
       .int()
       .nullable()
-      .describe("About when a node begins it. null: it does not wait, or no node of its pool takes work"),
+      .describe("About when a node starts it. null: it does not wait, or no node of its pool takes work"),
   })
-  .describe("The place of a job among those that wait");
+  .describe("The place of a job among the waiting jobs");
 export type QueueView = z.infer<typeof QueueView>;

@@ -1,14 +1,14 @@
-// Uploads of source files: the bodies of requests and responses.
+// Schemas for uploads of source files.
 import * as z from "zod";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
 
 /**
- * The size of all parts but the last, in bytes. A request to a Worker may have 100 MB (Workers limits, free and pro
+ * Size in bytes of all parts except the last. A request to a Worker may have 100 MB (Workers limits, free and pro
  * plans).
  */
 export const PART_BYTES = 64 * 2 ** 20;
-/** The number of parts of one upload (R2 limits, and S3's). */
+/** Maximum number of parts of an upload (limit of R2 and S3). */
 export const MAX_PARTS = 10_000;
 export const MAX_UPLOAD_BYTES = MAX_PARTS * PART_BYTES;
 

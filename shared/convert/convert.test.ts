@@ -23,7 +23,7 @@ function convert(body: unknown): Converted {
   return result.converted;
 }
 
-/** With keys, which people fill in. */
+/** Fills in the keys that people must add. */
 function filled({ request }: Converted): unknown {
   return JSON.parse(JSON.stringify(request).replaceAll(/"(access_key_id|secret_access_key)":""/g, '"$1":"filled"'));
 }
@@ -31,13 +31,13 @@ const error = (result: ReturnType<typeof parseJobRequest>): string => (result.ok
 const outputsOf = ({ request }: Converted): Json => request.outputs as Json;
 
 describe.each(EXAMPLES)("%s", (service, body) => {
-  it("is recognized", () => expect(detectService(body)).toBe(service));
+  it("is recognized as a request of its service", () => expect(detectService(body)).toBe(service));
 
-  it("becomes a request that is valid when keys are filled in", () => {
+  it("becomes a valid request after keys are filled in", () => {
     expect(error(parseJobRequest(filled(convert(body)), "none"))).toBe("");
   });
 
-  it("has notes without values", () => {
+  it("has notes that contain no values", () => {
     expect(JSON.stringify(convert(body).notes)).not.toMatch(/hun|AKID|token/);
   });
 });
@@ -47,16 +47,16 @@ const TABLES: readonly (readonly [string, readonly FieldRow[], (job: Reader) => 
   ["MediaConvert", MEDIACONVERT_FIELDS, readMediaConvert, MEDIACONVERT_JOB],
 ];
 
-it.each(TABLES)("uses all fields of %s that its table has", (_, rows, read, example) => {
+it.each(TABLES)("uses all fields in the table of %s", (_, rows, read, example) => {
   const job = new Reader(example);
   read(job);
   const named = rows.flatMap((row) => ("becomes" in row ? [row.field] : []));
-  // Jobs have one of these two.
+  // A job has either `Inputs[].Key` or its alternative.
   const unused = named.filter((field) => !job.hasUsed(field) && field !== "Inputs[].Key");
   expect(unused).toEqual([]);
 });
 
-it("finds a reason for each field that MediaConvert's example does not carry over", () => {
+it("reports a reason for each lost field of MediaConvert's example", () => {
   const { notes } = convert(MEDIACONVERT_JOB);
   const fields = notes.flatMap(({ level, field }) => (level === "lost" ? [field] : []));
   const output = "Settings.OutputGroups.0.Outputs.0";
@@ -76,7 +76,7 @@ it("finds a reason for each field that MediaConvert's example does not carry ove
   expect(notes.map(({ message }) => message)).not.toContain("is not known to the converter");
 });
 
-it.each(TABLES)("reports each field of %s that it does not use", (_, rows, read, example) => {
+it.each(TABLES)("reports unknown fields of %s", (_, rows, read, example) => {
   const used = (job: Reader): string => JSON.stringify(job.lost(rows));
   const job = new Reader({ ...(example as Json), made_up: { deep: 1 } });
   read(job);
@@ -136,7 +136,7 @@ it("converts settings of MediaConvert without a job around them", () => {
   expect(outputsOf(convert(MEDIACONVERT_JOB.Settings))).toEqual(outputsOf(convert(MEDIACONVERT_JOB)));
 });
 
-it("keeps requests of Coconut's second API, except for what differs", () => {
+it("keeps requests of Coconut's API v2, except for fields that differ", () => {
   const { request, notes } = convert(COCONUT_V2_JOB);
   expect(request).toMatchObject({ storage: { region: "us-east-1" }, outputs: { "mp4:h264_720p": { path: "/a.mp4" } } });
   expect(notes.map(({ level, field }) => [level, field])).toEqual([
@@ -155,6 +155,6 @@ it.each(OLD_SERVICES)("converts anything as %s without an exception", (service) 
   }
 });
 
-it("looks for a configuration in 1 MiB of line ends in linear time", () => {
+it("detects the service of 1 MiB of line ends in linear time", () => {
   expect(detectService("\n".repeat(2 ** 20))).toBeNull();
 });

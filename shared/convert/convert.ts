@@ -1,4 +1,4 @@
-// Requests of other services as requests of this one.
+// Converts requests of other services.
 import { convertCoconutV2 } from "./coconut/v2.ts";
 import { convertMediaConvert } from "./mediaconvert/mediaconvert.ts";
 import { type Converted, isObject } from "./note.ts";
@@ -15,7 +15,7 @@ export type Conversion =
   | { readonly ok: true; readonly service: OldService; readonly converted: Converted }
   | { readonly ok: false; readonly error: string };
 
-/** Converts the text of a request. `service`: whose it is; by default what it looks like. */
+/** Converts the text of a request. `service`: the service of the request; by default it is detected. */
 export function convertText(text: string, service?: OldService): Conversion {
   const body = bodyOf(text);
   const found = service ?? detectService(body);
@@ -29,7 +29,7 @@ export function convertText(text: string, service?: OldService): Conversion {
   return { ok: true, service: found, converted: CONVERTERS[found](body) };
 }
 
-/** The JSON of a text, or the text itself. */
+/** Returns the parsed JSON, or the text itself. */
 function bodyOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -38,7 +38,7 @@ function bodyOf(text: string): unknown {
   }
 }
 
-/** Whose request it is, by the members that only one service has; null if it is of none. */
+/** Detects the service of a request by members that only this service has; null for an unknown service. */
 export function detectService(body: unknown): OldService | null {
   if (!isObject(body)) return null;
   const has = (...names: readonly string[]): boolean => names.some((name) => Object.hasOwn(body, name));

@@ -1,4 +1,4 @@
-// A request of this service that is put together from one of another service.
+// Builds a request of this service from a request of another service.
 import { type Converted, isObject, type Json, type Note, type NoteLevel } from "./note.ts";
 import { identityOf, type Located, locate, type Place } from "./places.ts";
 
@@ -29,7 +29,7 @@ export class Draft {
     this.note("lost", field, message);
   }
 
-  /** Where the source is: a URL of any kind. */
+  /** Sets the source by a URL of any kind. */
   inputUrl(url: string, field: string): void {
     const located = locate(url);
     if (located.kind === "url") this.#input = { url: located.url };
@@ -44,12 +44,12 @@ export class Draft {
     } else this.lost(field, "sources are read from http(s) URLs and S3-compatible buckets: use a signed URL");
   }
 
-  /** The input as it is in this service. */
+  /** Sets the input section as it is. */
   set input(section: Json) {
     this.#input = section;
   }
 
-  /** The path of an output at a URL; it makes the bucket of the first one the storage of the job. */
+  /** Returns the path of an output at a URL. The bucket of the first output becomes the job's storage. */
   outputPath(url: string, field: string): string {
     return this.#pathAt(locate(url), url, field);
   }
@@ -68,11 +68,14 @@ export class Draft {
   storageAt(storage: Json, field: string): void {
     if (this.#storage === null) this.#storage = storage;
     else if (identityOf(this.#storage) !== identityOf(storage)) {
-      this.lost(field, "a job has one storage: the output is stored in that of the first output; send a job for each");
+      this.lost(
+        field,
+        "a job has one storage: the output is stored in the storage of the first output; send a job for each",
+      );
     } else this.#storage = { ...storage, ...this.#storage };
   }
 
-  /** Fields of the storage besides its place, such as `acl`. */
+  /** Adds storage fields other than its location, such as `acl`. */
   storageOptions(options: Json): void {
     this.#options = { ...this.#options, ...options };
   }
@@ -96,7 +99,7 @@ export class Draft {
     return { key };
   }
 
-  /** Without a leading slash, and different from the others. */
+  /** Returns a unique path without a leading slash. */
   #path(path: string, format: string, field: string): string {
     const clean = path
       .split("/")
@@ -115,7 +118,7 @@ export class Draft {
     return other;
   }
 
-  /** The first URL that can be notified; the others are lost. */
+  /** Sets the notification URL. Only the first valid URL is used; the others are lost. */
   notify(url: string, field: string): void {
     if (!/^https?:\/\//i.test(url)) this.lost(field, "notifications are sent to http(s) URLs and SNS topics");
     else if (this.#notification !== null && this.#notification.url !== url) this.lost(field, "a job notifies one URL");
@@ -131,7 +134,7 @@ export class Draft {
     }
   }
 
-  /** Options of the notification, such as `events`. */
+  /** Adds options of the notification, such as `events`. */
   notificationOptions(options: Json): void {
     if (this.#notification !== null) this.#notification = { ...this.#notification, ...options };
   }
@@ -144,7 +147,7 @@ export class Draft {
     return this.#outputs.length === 0;
   }
 
-  /** The request. `lost` are the fields of the old one that were not used. */
+  /** Returns the request. `lost`: notes about unused fields of the old request. */
   finish(lost: readonly Note[] = []): Converted {
     const storage = this.#storage === null ? {} : { ...this.#storage, ...this.#fittingOptions(this.#storage) };
     const todo = (field: string, message: string): void => this.note("todo", field, message);
@@ -158,7 +161,7 @@ export class Draft {
     return { request, notes: [...this.#notes, ...lost] };
   }
 
-  /** Containers of Azure and Backblaze and upload URLs have no ACLs and classes. */
+  /** Drops ACLs and storage classes for Azure, Backblaze and upload URLs, which have none. */
   #fittingOptions({ service }: Json): Json {
     if (SOURCE_SERVICES.has(service)) return this.#options;
     const { path, ...others } = this.#options;
@@ -180,13 +183,13 @@ export class Draft {
   }
 }
 
-/** What the request of another service does not have and this service needs. */
+/** Empty credentials, which this service needs and the old request does not have. */
 const KEYS = { access_key_id: "", secret_access_key: "" };
 
-/** Notes what is to be filled in. */
+/** Notes a field that a person must fill in. */
 type Todo = (field: string, message: string) => void;
 
-/** A section with empty fields for what the old request does not have. */
+/** Adds empty fields for values that the old request does not have. */
 function withNeeds(section: Json, name: "input" | "storage", todo: Todo): Json {
   if (Object.keys(section).length === 0) {
     todo(name, `the old request does not name ${name === "input" ? "the source" : "a storage"}`);
@@ -201,12 +204,12 @@ function withNeeds(section: Json, name: "input" | "storage", todo: Todo): Json {
   }
   if (!isObject(section.credentials)) {
     filled.credentials = service === "azure" ? { account: "", api_key: "" } : KEYS;
-    todo(`${name}.credentials`, "the old service had access to the bucket; this one needs keys");
+    todo(`${name}.credentials`, "the old service had access to the bucket; this service needs keys");
   }
   return filled;
 }
 
-/** A notification with empty keys where it is sent to a topic. */
+/** Adds empty keys to a notification that is sent to a topic. */
 function withTopicKeys(notification: Json, todo: Todo): Json {
   if (notification.type !== "sns") return notification;
   todo("notification.credentials", "a key with the permission sns:Publish for the topic");

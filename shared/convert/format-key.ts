@@ -1,4 +1,4 @@
-// Formats from the settings of other services: what this service does not support is left out and reported.
+// Builds formats from the settings of other services. Omits and reports settings that this service does not support.
 import { AUDIO_TRAITS, type AudioCodec, VIDEO_TRAITS, type VideoCodec } from "../format/codecs.ts";
 import {
   CONTAINERS_BY_NAME,
@@ -22,11 +22,11 @@ export type VideoParts = {
   readonly height?: number | undefined;
   readonly kbps?: number | undefined;
   readonly maxrateKbps?: number | undefined;
-  /** 1 to 5. */
+  /** Quality step, 1 to 5. */
   readonly quality?: number | undefined;
   readonly fps?: number | undefined;
   readonly profile?: string | undefined;
-  /** Ten times the level number. */
+  /** Ten times the level number, for example 41 for 4.1. */
   readonly level?: number | undefined;
   readonly twoPass?: boolean | undefined;
 };
@@ -38,17 +38,17 @@ export type AudioParts = {
   readonly channels?: number | undefined;
 };
 
-/** null: without that track. */
+/** `null`: without this track. */
 export type FormatParts = {
   readonly container: string;
   readonly video: VideoParts | null;
   readonly audio: AudioParts | null;
 };
 
-/** Called with a part of the format, and what became of it. */
+/** Called with a part of the format and the reason for its change. */
 export type Lost = (part: string, message: string) => void;
 
-/** The text of a format that the service accepts, as near to the parts as possible. */
+/** Returns the text of a supported format that is as close to the parts as possible. */
 export function formatKey({ container, video, audio }: FormatParts, lost: Lost): string {
   const name = trackContainer(container, lost);
   const traits = TRACK_CONTAINER_TRAITS[name];
@@ -63,7 +63,6 @@ export function formatKey({ container, video, audio }: FormatParts, lost: Lost):
   return [name, ...specs, tracks.options.join(",")].join(":").replace(/(?<!:):+$/, "");
 }
 
-/** The format of images. */
 export function imageKey(container: string, width: number | undefined, height: number | undefined, lost: Lost): string {
   const name = CONTAINERS_BY_NAME.get(container.toLowerCase());
   const known = name !== undefined && Object.hasOwn(IMAGE_CONTAINER_TRAITS, name) ? name : null;

@@ -1,25 +1,25 @@
-// What a conversion reports besides the request.
+// Notes of a conversion.
 
-/** `lost`: is not in the request. `changed`: works differently. `todo`: somebody must fill it in. */
+/** `lost`: is not in the new request. `changed`: works differently. `todo`: a person must fill it in. */
 export type NoteLevel = "lost" | "changed" | "todo";
 
 export type Note = {
   readonly level: NoteLevel;
-  /** The field of the old request, such as `outputs.0.skip`; of a `todo`, the field of the new one. */
+  /** Field of the old request, such as `outputs.0.skip`. For `todo`: field of the new request. */
   readonly field: string;
-  /** Names no values, because any may be secret. */
+  /** Contains no values, because any value may be secret. */
   readonly message: string;
 };
 
-/** An object of JSON. */
+/** A JSON object. */
 export type Json = { readonly [name: string]: unknown };
 
-/** A request of this service, as far as it could be made, and what it lacks. */
+/** A request of this service, possibly incomplete, and the notes about it. */
 export type Converted = { readonly request: Json; readonly notes: readonly Note[] };
 
 /**
- * A field of an old service: its path with `[]` after lists and `*` for any name, and what it becomes. With `why` it is
- * lost, and so are the fields below it.
+ * A field of an old service: its path with `[]` after lists and `*` for any name, and its counterpart. With `why`, the
+ * field and all fields below it are lost.
  */
 export type FieldRow =
   | { readonly field: string; readonly becomes: string }
@@ -28,5 +28,5 @@ export type FieldRow =
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The reason for settings of encoders that are lost. */
+/** Reason for lost encoder settings. */
 export const PLANNED = "the encoder's settings follow from the format";

@@ -1,16 +1,16 @@
-// URLs of buckets, such as s3://key:secret@bucket/path, as storages and sources of requests.
+// Converts bucket URLs, such as s3://key:secret@bucket/path, to storages and sources of requests.
 import type { Json } from "./note.ts";
 
 /** A storage or source, and the name of an object in it. */
 export type Place = { readonly storage: Json; readonly key: string };
 
-/** A place, an http(s) URL that is no known bucket, or why there is neither. */
+/** A place, an http(s) URL of no known bucket, or an error. */
 export type Located =
   | { readonly kind: "bucket"; readonly place: Place }
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "none"; readonly why: string };
 
-/** A user without a slash, so that an `@` in a path is none; a secret may have slashes. */
+/** The user has no slash, so that an `@` in a path does not end a user. A secret may have slashes. */
 const BUCKET_URL = /^([a-z0-9]+)(?:\+([a-z0-9-]+))?:\/\/(?:([^@:/]+):([^@]+)@)?([^/?]+)\/?([^?]*)(?:\?(.*))?$/i;
 const S3_HOST = /^https?:\/\/([a-z0-9.-]+)\.s3(?:[.-]([a-z0-9-]+))?\.amazonaws\.com\/([^?#]*)$/i;
 const S3_PATH = /^https?:\/\/s3(?:[.-]([a-z0-9-]+))?\.amazonaws\.com\/([^/?#]+)\/([^?#]*)$/i;
@@ -90,7 +90,7 @@ function storageOf(scheme: string, parts: Parts): Json | null {
   }
 }
 
-/** The service of an S3 URL, by its `host` parameter. */
+/** Returns the storage of an S3 URL. The `host` parameter decides the service. */
 function s3Place({ region, bucket, query }: Parts): Json {
   const host = query.get("host")?.toLowerCase() ?? "";
   const place = region ?? query.get("region");
@@ -108,7 +108,7 @@ function s3Place({ region, bucket, query }: Parts): Json {
 
 const regionOf = (region: string | undefined): Json => (region === undefined ? {} : { region });
 
-/** Headers of objects in the query of an S3 URL. */
+/** Returns the object headers in the query of an S3 URL. */
 function headersOf(query: Query): Json {
   const of = (header: string, field: string): Json => {
     const value = query.get(header);
@@ -130,6 +130,6 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-/** Where the storage is, without its credentials and options. */
+/** Returns the location of the storage, without credentials and options. */
 export const identityOf = ({ service, bucket, container, bucket_id, endpoint, url }: Json): string =>
   [service, bucket, container, bucket_id, endpoint, url].map((part) => part ?? "").join("|");

@@ -1,7 +1,7 @@
-// Reads a request of another service and remembers which fields were used, so that the others can be reported.
+// Reads a request of another service and records the used fields, so that the unused fields can be reported.
 import { type FieldRow, isObject, type Note } from "./note.ts";
 
-/** A value of the old request, at a path. A missing one has the value undefined. */
+/** A value at a path of the old request; undefined if it is missing. */
 export class Reader {
   readonly path: string;
   readonly #value: unknown;
@@ -13,7 +13,7 @@ export class Reader {
     this.#used = used;
   }
 
-  /** True if a field of a table was used. */
+  /** True if the converter used this field of a table. */
   hasUsed(field: string): boolean {
     return [...this.#used].some((path) => matches(field, path));
   }
@@ -31,13 +31,13 @@ export class Reader {
     return new Reader(value, this.path === "" ? String(name) : `${this.path}.${name}`, this.#used);
   }
 
-  /** The first of the members that exists. */
+  /** Returns the first member that exists. */
   any(...names: readonly string[]): Reader {
     const [first = ""] = names;
     return this.at(names.find((name) => this.at(name).exists) ?? first);
   }
 
-  /** The entries of a list; a single value counts as a list of one. */
+  /** Returns the entries of a list. A single value counts as a list with a single entry. */
   list(): readonly Reader[] {
     if (Array.isArray(this.#value)) return this.#value.map((_, at) => this.at(at));
     return this.exists ? [this] : [];
@@ -47,12 +47,12 @@ export class Reader {
     return isObject(this.#value);
   }
 
-  /** The names of an object's members. */
+  /** Returns the names of an object's members. */
   names(): readonly string[] {
     return isObject(this.#value) ? Object.keys(this.#value) : [];
   }
 
-  /** A text, or a number or boolean as text. */
+  /** Returns a text, or a number or boolean as text. */
   text(): string | undefined {
     const value = this.#value;
     if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined;
@@ -60,7 +60,7 @@ export class Reader {
     return String(value);
   }
 
-  /** A finite number, also as text. */
+  /** Returns a finite number, or a text that is a finite number. */
   number(): number | undefined {
     const text = this.text()?.trim();
     const value = text === undefined || text === "" ? Number.NaN : Number(text);
@@ -72,7 +72,7 @@ export class Reader {
     return /^(?:true|yes|on|1|enabled)$/i.test(this.text() ?? "");
   }
 
-  /** The value as it is; counts as used with all that is in it. */
+  /** Returns the raw value. The whole value counts as used. */
   whole(): unknown {
     this.use();
     return this.#value;
@@ -82,7 +82,7 @@ export class Reader {
     this.#used.add(this.path);
   }
 
-  /** A note for each field that was not used, with the reasons of the table; those with one reason together. */
+  /** Returns a note for each unused field with the reason from the table. Fields with the same reason share a note. */
   lost(rows: readonly FieldRow[]): Note[] {
     const reasons = rows.flatMap((row) => ("why" in row ? [row] : []));
     const found: { readonly parent: string; readonly name: string; readonly why: string }[] = [];
@@ -93,7 +93,7 @@ export class Reader {
     const walk = (value: unknown, path: string): void => {
       if (path !== "" && this.#used.has(path)) return;
       if (value === null || value === undefined || value === "") return;
-      // A reason for a whole object is none for one of which something was used.
+      // A reason for a whole object applies only if no part of the object was used.
       const isUsed = [...this.#used].some((used) => used.startsWith(`${path}.`));
       const row = isUsed ? undefined : reasons.find(({ field }) => matches(field, path));
       if (row) return report(path, row.why);
@@ -119,7 +119,7 @@ function grouped(found: readonly { readonly parent: string; readonly name: strin
   });
 }
 
-/** True if a field of a table, such as `outputs[].url`, means a path, such as `outputs.0.url` or `outputs.url`. */
+/** True if a field of a table, such as `outputs[].url`, matches a path, such as `outputs.0.url` or `outputs.url`. */
 function matches(field: string, path: string): boolean {
   const parts = path.split(".").filter((part) => !/^\d+$/.test(part));
   const wanted = field.replaceAll("[]", "").split(".");

@@ -1,4 +1,4 @@
-// The services whose requests can be converted. Small, so that the table of commands can have them.
+// Services whose requests can be converted. A small file, because the table of commands imports it.
 
 export const OLD_SERVICES = ["coconut", "zencoder", "mediaconvert"] as const;
 export type OldService = (typeof OLD_SERVICES)[number];

@@ -1,4 +1,4 @@
-// Variants of an HTTP stream from the renditions of other services.
+// Builds variants of an HTTP stream from the renditions of other services.
 import { type AudioParts, formatKey, type Lost, type VideoParts } from "./format-key.ts";
 
 export type Rendition = { readonly video: VideoParts | null; readonly audio: AudioParts | null };
@@ -7,8 +7,8 @@ export type Rendition = { readonly video: VideoParts | null; readonly audio: Aud
 export const segmentSeconds = (seconds: number): number => Math.min(10, Math.max(2, seconds));
 
 /**
- * The formats, each once. Streams of other services have the video and the audio in outputs of their own; here each
- * variant has both, and the segments are separate anyway.
+ * Returns the formats without duplicates. Streams of other services have separate video and audio outputs. Here each
+ * variant has both, and Copra separates the segments anyway.
  */
 export function streamVariants(renditions: readonly Rendition[], lost: Lost): string[] {
   const isSeparate = renditions.every(({ video, audio }) => video === null || audio === null);
@@ -20,7 +20,7 @@ export function streamVariants(renditions: readonly Rendition[], lost: Lost): st
   return [...new Set(whole.map((rendition) => formatKey({ container: "mp4", ...streamable(rendition, lost) }, lost)))];
 }
 
-/** Variants are h264 or hevc with aac, in one pass. */
+/** Limits a rendition to h264 or hevc with aac, in a single pass. */
 function streamable({ video, audio }: Rendition, lost: Lost): Rendition {
   const codec = video?.codec?.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
   const isKnown = codec === undefined || ["h264", "avc", "hevc", "h265"].includes(codec);
@@ -33,7 +33,7 @@ function streamable({ video, audio }: Rendition, lost: Lost): Rendition {
   };
 }
 
-/** The folder and the name of the playlist of a path such as `video/hls/master.m3u8`; `hls` if there is no folder. */
+/** Returns the folder and the playlist name of a path such as `video/hls/master.m3u8`. The folder defaults to `hls`. */
 export function playlistPlace(path: string): { readonly folder: string; readonly playlist_name: string } {
   const clean = path.split("/").filter((part) => part !== "");
   const file = clean.pop() ?? "";

@@ -75,7 +75,7 @@ it.each<[section: object, message: string]>([
   [{ hop: [{ after_s: 5 }] }, "`settings.hop.0` must have at least one of queue, require and priority"],
   [
     { hop: [5, 5].map((after_s) => ({ after_s, priority: 1 })) },
-    "`settings.hop.1.after_s` must be more than that of the entry before",
+    "`settings.hop.1.after_s` must be more than in the entry before",
   ],
   [
     { hop: Array.from({ length: 9 }, (_, at) => ({ after_s: at + 1, priority: 1 })) },

@@ -114,7 +114,7 @@ export const SettingsBody = strictObject({
 export const ChangedSettings = strictObject({
   settings: strictObject({
     priority: priority.describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
-  }).describe("What is changed"),
+  }).describe("The changes"),
 });
 
 /** Parses the `settings` section; undefined and null mean no settings. */
@@ -125,7 +125,7 @@ export function parseSettings(value: unknown): Result<SettingsSpec> {
   const unordered = hop.findIndex(({ after_s }, at) => at > 0 && after_s <= (hop[at - 1]?.after_s ?? 0));
   if (unordered >= 0) {
     const field = `settings.hop.${unordered}.after_s`;
-    return invalid("settings_not_valid", `\`${field}\` must be more than that of the entry before`);
+    return invalid("settings_not_valid", `\`${field}\` must be more than in the entry before`);
   }
   return ok({
     ...settings,

@@ -70,7 +70,7 @@ function Run({ command }: { readonly command: Command }) {
         )}
       </summary>
       <CodeBlock label="ffmpeg" text={shellCommand(argv)} wrap />
-      {stderr_tail !== undefined && <CodeBlock label="The end of what it printed" text={stderr_tail} wrap />}
+      {stderr_tail !== undefined && <CodeBlock label="The end of its output" text={stderr_tail} wrap />}
     </details>
   );
 }

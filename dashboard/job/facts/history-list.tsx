@@ -15,7 +15,7 @@ export function HistoryList({ entries }: { readonly entries: readonly LogEntry[]
     <div class="stack">
       <label class="check">
         <input type="checkbox" checked={onlyBad} onChange={(event) => showOnlyBad(event.currentTarget.checked)} />
-        Only what went wrong
+        Only failures
       </label>
       <ol class="history">
         {(all ? wanted : wanted.slice(0, SHOWN)).map(({ atMs, text, kind }, at) => (

@@ -26,7 +26,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   output_interval_not_possible: "Use a longer interval, or a number of images.",
   output_size_not_possible: "Choose another size; most encoders need even numbers, and have a largest size.",
   copy_not_possible: "Name a codec instead of `copy`, or choose a container that can hold the codec of the source.",
-  encoding_failed: "Read the end of what ffmpeg printed, under Commands.",
+  encoding_failed: "Read the end of ffmpeg's output, under Commands.",
   encoder_not_available: "Connect a node whose ffmpeg has this encoder, or choose another codec.",
   storage_address_not_allowed: "The storage must have a public address.",
   storage_denied: "Check the credentials of the storage, and that they may write objects there.",

@@ -34,7 +34,7 @@ export function Failures({ job }: { readonly job: Job }) {
   const groups = grouped(failuresOf(job));
   if (groups.length === 0) return null;
   return (
-    <section class="failures stack" aria-label="What went wrong">
+    <section class="failures stack" aria-label="Failures">
       {groups.map(({ whats, error, code }) => (
         <div class="problem" key={`${code} ${error}`}>
           <Icon name="warning" />

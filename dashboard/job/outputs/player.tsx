@@ -47,7 +47,7 @@ export function Player({ first, last, compares, choices, storage, choose, close 
         </button>
       </div>
       {compares && !first && (
-        <p class="notice">Choose what to compare it with: another output, or the source from this computer.</p>
+        <p class="notice">Compare it with another output, or with the source from this computer.</p>
       )}
       {problems.map((problem) => {
         const at = played[problem.medium];

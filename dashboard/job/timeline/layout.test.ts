@@ -165,7 +165,7 @@ describe("the lanes of nodes", () => {
   ])("the lanes of nodes %s", (_, given, expected) => expect(lanes(given)).toEqual(expected));
 
   it("keeps the lanes of bars while bars are added and end", () => {
-    /** The lanes of bars, without their nodes. */
+    /** Lanes of bars, counted within their nodes. */
     const ownLanes = (given: Bar[]) => {
       const { nodes, placed } = layOut(given);
       const first = new Map(nodes.map(({ node, lane }) => [node, lane]));

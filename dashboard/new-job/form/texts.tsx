@@ -68,7 +68,7 @@ function Commands({ planned: { plan } }: { readonly planned: Planned }) {
   }
   return (
     <div class="stack">
-      <p class="muted">What a node runs for such a source. It may use another encoder, such as that of its GPU.</p>
+      <p class="muted">The commands of a node for such a source. A node may use another encoder, such as its GPU's.</p>
       {plan.commands.map(({ outputs, argv }) => (
         <CodeBlock key={argv.join(" ")} label={outputs.join(", ")} text={shellCommand(argv)} wrap />
       ))}

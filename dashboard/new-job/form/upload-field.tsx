@@ -34,7 +34,7 @@ export function UploadField({ upload, id }: { readonly upload: Upload; readonly 
     >
       {state.kind === "none" ? (
         <p>
-          {id === "" ? "Drop a media file here, or " : "An uploaded file is the source. Drop another one here, or "}
+          {id === "" ? "Drop a media file here, or " : "An uploaded file is the source. Drop another file here, or "}
           <button type="button" data-field="input.upload" onClick={() => input.current?.click()}>
             <Icon name="upload" /> Choose a file
           </button>

@@ -105,7 +105,7 @@ export const SETTINGS: readonly FormField[] = [
   flag("quality_report", "Measure the quality", "VMAF, PSNR and SSIM of the videos against their source"),
   text("queue", "Pool of nodes", { example: "default" }),
   number("priority", "Priority", { help: "−50 to 50" }),
-  { member: "require", label: "Labels of nodes", type: "list", example: "gpu", help: "One on each line" },
+  { member: "require", label: "Labels of nodes", type: "list", example: "gpu", help: "Each on its own line" },
   number("start_within_s", "Fails if it waits", { help: "Seconds; a day by default" }),
   number("max_run_s", "Fails if it runs", { help: "Seconds; no limit by default" }),
 ];

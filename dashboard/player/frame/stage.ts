@@ -23,7 +23,7 @@ export function createStage(opening: Opening, report: (problem: Problem) => void
   const wantsToPlay = signal(false);
   const rate = signal(1);
   const muted = signal(false);
-  /** The audible medium. With `both`, both media are visible; otherwise only this medium. */
+  /** The medium that is visible and audible. `both`: both media are visible, and the leader is audible. */
   const front = signal<"both" | "first" | "last">("both");
   /** The shift of the first medium, in its frames. */
   const shiftFrames = signal(0);

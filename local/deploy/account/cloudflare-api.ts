@@ -115,5 +115,5 @@ export async function chooseAccount(api: CloudflareApi, stated: string | undefin
   if (only && others.length === 0) return only.id;
   if (!only) throw new Error("The credentials are for no account of Cloudflare: sign in again with npx wrangler login");
   const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}   ${name}`).join("\n");
-  throw new Error(`There are several accounts of Cloudflare: choose one by the environment\n${list}`);
+  throw new Error(`There are several accounts of Cloudflare: choose an account by the environment\n${list}`);
 }

@@ -1,4 +1,4 @@
-// Jobs of Coconut's API v2, which this service accepts; what differs is docs/coming-from-coconut.md.
+// Converts jobs of Coconut's API v2, which this service accepts. docs/coming-from-coconut.md lists the differences.
 import { type Converted, isObject, type Json, type Note } from "../note.ts";
 
 const REMOVED: ReadonlySet<string> = new Set(["rackspace", "ipfs_pinata", "ipfs_infura"]);
@@ -46,7 +46,7 @@ function storageOf(storage: unknown, note: AddNote): unknown {
   return storage;
 }
 
-/** `x264` and `x265` would be heights. */
+/** Renames `x264` and `x265`, which this service would parse as heights. */
 function renamedFormats(outputs: Json): Json {
   const renamed = (format: string): string =>
     format.replaceAll(/(?<=[:_])x264(?=[:_]|$)/g, "h264").replaceAll(/(?<=[:_])x265(?=[:_]|$)/g, "hevc");

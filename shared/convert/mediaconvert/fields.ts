@@ -1,4 +1,4 @@
-// The fields of MediaConvert jobs and what becomes of them.
+// Fields of MediaConvert jobs and their counterparts.
 import { type FieldRow, PLANNED } from "../note.ts";
 
 const OUTPUT = "Settings.OutputGroups[].Outputs[]";
@@ -73,7 +73,7 @@ const OUTPUTS: readonly FieldRow[] = [
   { field: `${OUTPUT}.Preset`, why: "paste the settings of the preset" },
   { field: `${OUTPUT}.CaptionDescriptions`, why: "use `subtitles` of an `httpstream`" },
   { field: `${OUTPUT}.ContainerSettings.*`, why: "the muxer's settings follow from the format" },
-  { field: `${OUTPUT}.OutputSettings`, why: "playlists are made from what was measured" },
+  { field: `${OUTPUT}.OutputSettings`, why: "playlists are made from measured values" },
   { field: `${VIDEO}.Crop`, why: "video is fitted or cropped to the size only" },
   { field: `${VIDEO}.VideoPreprocessors.ImageInserter`, why: "add `watermark` with the URL of the image" },
   { field: `${VIDEO}.VideoPreprocessors.*`, why: "is not possible" },
@@ -88,7 +88,7 @@ export const MEDIACONVERT_FIELDS: readonly FieldRow[] = [...JOB, ...GROUPS, ...O
 
 const RANK = (field: string): number => field.split("*").length;
 
-/** For settings without a job around them, too; a rule with fewer wildcards counts first. */
+/** Lost fields, also for settings without a job around them. A rule with fewer wildcards has priority. */
 export const MEDIACONVERT_LOST: readonly FieldRow[] = [
   ...MEDIACONVERT_FIELDS,
   ...MEDIACONVERT_FIELDS.flatMap((row) =>

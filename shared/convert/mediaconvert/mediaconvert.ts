@@ -1,4 +1,4 @@
-// Jobs of AWS Elemental MediaConvert: as they are sent, as the console shows them, or only their settings.
+// Converts jobs of AWS Elemental MediaConvert: as sent, as the console shows them, or only their settings.
 import { Draft } from "../draft.ts";
 import { formatKey, imageKey } from "../format-key.ts";
 import type { Converted, Json } from "../note.ts";
@@ -11,7 +11,7 @@ export function convertMediaConvert(job: unknown): Converted {
   return readMediaConvert(new Reader(job));
 }
 
-/** The same with the reader, which then knows what was used. */
+/** Converts a job. The reader records the used fields. */
 export function readMediaConvert(job: Reader): Converted {
   const draft = new Draft();
   const settings = job.at("Settings").exists ? job.at("Settings") : job;
@@ -33,7 +33,7 @@ export function readMediaConvert(job: Reader): Converted {
 
 type Context = {
   readonly draft: Draft;
-  /** Of the source, without extension: names of outputs begin with it. */
+  /** Name of the source without extension. Names of outputs start with it. */
   readonly name: string;
   readonly clip: Json;
 };
@@ -41,7 +41,7 @@ type Context = {
 const baseName = (url: string): string =>
   (url.split(/[?#]/)[0]?.split("/").at(-1) ?? "").replace(/\.[^.]*$/, "") || "output";
 
-/** Whole seconds: the frames of a timecode have the length of the source's frames. */
+/** Returns offset and duration in whole seconds: the length of a timecode's frames depends on the source. */
 function clipOf(draft: Draft, input: Reader | undefined): Json {
   const [first, ...others] = input?.at("InputClippings").list() ?? [];
   if (first === undefined) return {};
@@ -83,7 +83,7 @@ function convertGroup(context: Context, group: Reader): void {
 const codecOf = (output: Reader): string | undefined =>
   output.at("VideoDescription").at("CodecSettings").at("Codec").text();
 
-/** The path of the destination: a folder with a slash at its end, or the beginning of names. */
+/** Returns the path of the destination: a folder with a trailing slash, or a prefix of names. */
 function destinationOf(draft: Draft, options: Reader): string {
   const url = options.at("Destination").text();
   const s3 = options.at("DestinationSettings").at("S3Settings");
@@ -146,7 +146,7 @@ function filtersOf(draft: Draft, output: Reader): Json {
   return { ...(scaling === "FILL" ? { fit: "crop" } : {}), ...(isDeinterlaced ? { deinterlace: true } : {}) };
 }
 
-/** Frames at an interval. */
+/** Adds an image output for frames at an interval. */
 function convertImages(context: Context, output: Reader, destination: string): void {
   const { draft } = context;
   const video = output.at("VideoDescription");

@@ -1,9 +1,9 @@
-// The video and audio of MediaConvert's outputs.
+// Converts the video and audio of MediaConvert's outputs.
 import type { AudioParts, VideoParts } from "../format-key.ts";
 import type { Reader } from "../reader.ts";
 import type { Rendition } from "../stream-variants.ts";
 
-/** Settings of a codec are in a member such as `H264Settings`. */
+/** Returns the settings of a codec, which are in a member such as `H264Settings`. */
 export function codecSettings(settings: Reader): Reader {
   const name = settings.names().find((member) => /Settings$/.test(member));
   return settings.at(name ?? "Settings");
@@ -43,14 +43,14 @@ function rateOf(options: Reader): Partial<VideoParts> {
   const level = options.at("QvbrSettings").at("QvbrQualityLevel").number();
   const maxrateKbps = kilobits(options.at("MaxBitrate"));
   const kbps = kilobits(options.at("Bitrate"));
-  // One with twice as many steps; MediaConvert chooses the level itself if there is none.
+  // MediaConvert's quality scale has twice as many steps. Without a level, MediaConvert chooses it.
   const isQuality = options.at("RateControlMode").text() === "QVBR";
   if (isQuality) return { quality: Math.ceil((level ?? 7) / 2), maxrateKbps };
   const twoPass = /^MULTI_PASS/.test(options.at("QualityTuningLevel").text() ?? "") && kbps !== undefined;
   return { kbps, ...(kbps === undefined ? { maxrateKbps } : {}), twoPass };
 }
 
-/** Frames per second; undefined for that of the source. */
+/** Returns frames per second; undefined for the source's frame rate. */
 export function frameRateOf(options: Reader): number | undefined {
   const numerator = options.at("FramerateNumerator").number();
   const denominator = options.at("FramerateDenominator").number() ?? 1;

@@ -1,9 +1,9 @@
-// The tables of fields in docs/migrating/.
+// Tables of fields in docs/migrating/.
 import type { FieldRow } from "../note.ts";
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
-/** What is carried over, then what is not. Fields with the same result are together. */
+/** Returns the converted fields, then the lost fields. Fields with the same result share a row. */
 export function fieldTable(rows: readonly FieldRow[]): string {
   const kept = rows.flatMap((row) => ("becomes" in row ? [{ field: row.field, text: row.becomes }] : []));
   const lost = rows.flatMap((row) => ("why" in row ? [{ field: row.field, text: row.why }] : []));

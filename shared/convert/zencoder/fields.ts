@@ -1,4 +1,4 @@
-// The fields of Zencoder jobs (API v2) and what becomes of them.
+// Fields of Zencoder jobs (API v2) and their counterparts.
 import { type FieldRow, PLANNED } from "../note.ts";
 
 const WHOLE_FILE = "is not possible";
@@ -57,7 +57,7 @@ const FILE: readonly FieldRow[] = [
   { field: "outputs[].public", becomes: "`storage.acl`: `public-read`, for all outputs" },
   { field: "outputs[].rrs", becomes: "`storage.storage_class`, for all outputs" },
   { field: "outputs[].notifications", becomes: "`notification` with `events`" },
-  { field: "outputs[].watermarks[].url", becomes: "`watermark.url`; the first one" },
+  { field: "outputs[].watermarks[].url", becomes: "`watermark.url`; the first watermark" },
   { field: "outputs[].watermarks[].x", becomes: "`watermark.position`: the nearest corner" },
   { field: "outputs[].watermarks[].y", becomes: "`watermark.position`: the nearest corner" },
 ];
@@ -83,7 +83,7 @@ const STREAM: readonly FieldRow[] = [
   { field: "outputs[].encryption_key", becomes: "`encryption.key`" },
   { field: "outputs[].encryption_key_url", becomes: "`encryption.key_uri`" },
   { field: "outputs[].encryption_method", becomes: "`encryption`: AES-128 of MPEG-TS segments" },
-  { field: "outputs[].streams.*", why: "playlists contain what was measured" },
+  { field: "outputs[].streams.*", why: "playlists contain measured values" },
 ];
 
 const without = (why: string, ...names: readonly string[]): FieldRow[] =>
@@ -106,12 +106,12 @@ const LOST: readonly FieldRow[] = [
   ...without(WHOLE_FILE, "audio_normalize", "audio_pre_normalize", "autolevel", "denoise", "deblock", "sharpen"),
   ...without(WHOLE_FILE, "audio_tracks", "drm", "composition", "copy_timestamp", "secondary_url", "alternates"),
   ...without("use `if`, such as `{{ input.width }} >= 1280`", "skip"),
-  ...without("objects have no other headers than those of `storage`", "headers"),
+  ...without("objects have only the headers of `storage`", "headers"),
   ...without("use `subtitles` of an `httpstream` with a WebVTT or SubRip URL", "caption_url", "captions"),
   ...without("put the keys into `storage.credentials`", "credentials"),
   ...without("use `storage.acl`", "access_control"),
   ...without("each output is made from the source of the job", "source"),
-  ...without("the size and the ETag are those of the object", "generate_md5_checksum"),
+  ...without("the size and the ETag of the object", "generate_md5_checksum"),
   ...without("packages have fixed names (streams.md)", "package_filename", "package_format", "hls_optimized_ts"),
   ...without("keys do not change in a stream", "encryption_key_rotation_period", "encryption_iv"),
   ...["width", "height", "margin", "opacity", "origin"].map((name) => ({
@@ -126,7 +126,7 @@ const LOST: readonly FieldRow[] = [
 
 export const ZENCODER_FIELDS: readonly FieldRow[] = [...JOB, ...FILE, ...THUMBNAILS, ...STREAM, ...LOST];
 
-/** The same for jobs with `output`, which is another name of `outputs`. */
+/** Lost fields, also for jobs with `output`, an alias of `outputs`. */
 export const ZENCODER_LOST: readonly FieldRow[] = [
   ...ZENCODER_FIELDS,
   ...ZENCODER_FIELDS.map((row) => ({ ...row, field: row.field.replace(/^outputs\b/, "output") })),

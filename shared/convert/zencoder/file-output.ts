@@ -1,4 +1,4 @@
-// Outputs of Zencoder that are files: videos, audio and thumbnails.
+// Converts file outputs of Zencoder: videos, audio and thumbnails.
 import type { Draft } from "../draft.ts";
 import { type AudioParts, formatKey, imageKey, ROTATIONS, type VideoParts } from "../format-key.ts";
 import type { Json } from "../note.ts";
@@ -20,7 +20,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   divx: "avi",
 };
 
-/** Where an output goes: its URL, or `base_url` and `filename`. */
+/** Returns the path of an output, from its URL or from `base_url` and `filename`. */
 export function pathOf(draft: Draft, output: Reader, extension: string): string {
   const url = output.at("url").text();
   const base = output.at("base_url").text();
@@ -55,7 +55,6 @@ export function convertFile(draft: Draft, output: Reader): void {
 const extensionOf = (output: Reader): string | undefined =>
   /\.([a-z0-9]{2,4})(?:\?.*)?$/is.exec(output.at("filename").text() ?? output.at("url").text() ?? "")?.[1];
 
-/** Video and audio of an output. */
 export function renditionOf(draft: Draft, output: Reader): Rendition {
   return {
     video: output.at("skip_video").flag() ? null : videoOf(draft, output),
@@ -88,7 +87,7 @@ function videoOf(draft: Draft, output: Reader): VideoParts {
     fps: output.at("frame_rate").number(),
     profile: output.at("h264_profile").text(),
     level: level === undefined ? undefined : Math.round(level * 10),
-    // Zencoder encodes in two passes only on request.
+    // Zencoder encodes in two passes only on request: `one_pass: false`.
     twoPass: output.at("one_pass").text() === "false" && kbps !== undefined,
   };
 }
@@ -100,7 +99,7 @@ const audioOf = (output: Reader): AudioParts => ({
   channels: output.at("audio_channels").number(),
 });
 
-/** Seconds of `1:02:03.5` or `90`. */
+/** Parses `1:02:03.5` or `90` to seconds. */
 const secondsOf = (text: string | undefined): number | undefined => {
   const parts = text?.split(":").map(Number) ?? [];
   const seconds = parts.reduce((sum, part) => sum * 60 + part, 0);
@@ -149,7 +148,7 @@ function optionsOf(draft: Draft, output: Reader): void {
   if (output.at("rrs").flag()) draft.storageOptions({ storage_class: "REDUCED_REDUNDANCY" });
 }
 
-/** The image outputs of `thumbnails`, which is an object or a list. */
+/** Adds the image outputs of `thumbnails`, which is an object or a list. */
 export function thumbnailsOf(draft: Draft, output: Reader): void {
   for (const images of output.at("thumbnails").list()) {
     if (!images.isObject) continue;

@@ -1,4 +1,4 @@
-// Jobs of Zencoder (API v2).
+// Converts jobs of Zencoder (API v2).
 import { Draft } from "../draft.ts";
 import type { Converted, Json } from "../note.ts";
 import { Reader } from "../reader.ts";
@@ -10,7 +10,7 @@ export function convertZencoder(job: unknown): Converted {
   return readZencoder(new Reader(job));
 }
 
-/** The same with the reader, which then knows what was used. */
+/** Converts a job. The reader records the used fields. */
 export function readZencoder(job: Reader): Converted {
   const draft = new Draft();
   const input = job.at("input").text();
@@ -28,7 +28,7 @@ export function readZencoder(job: Reader): Converted {
     }
   }
   convertStreams(draft, outputs.filter(isStream));
-  // Only now there is a notification to extend.
+  // After the job's own notification, which these extend.
   const ofOutputs = outputs.map((output) => output.at("notifications")).filter((one) => one.exists);
   for (const one of ofOutputs) notify(draft, one);
   if (ofOutputs.length > 0) draft.notificationOptions({ events: true });
@@ -42,9 +42,11 @@ function notify(draft: Draft, notifications: Reader): void {
   }
 }
 
-// Segmented outputs and playlists of Zencoder: HLS streams.
+// Converts segmented outputs and playlists of Zencoder to HLS streams.
 
-/** One `httpstream` for each playlist, with the segmented outputs that it names; and one for each that none names. */
+/**
+ * Adds an `httpstream` for each playlist with its segmented outputs, and for each segmented output without a playlist.
+ */
 function convertStreams(draft: Draft, outputs: readonly Reader[]): void {
   const playlists = outputs.filter((output) => output.at("type").text() === "playlist");
   const segmented = outputs.filter((output) => output.at("type").text() === "segmented");
@@ -78,7 +80,7 @@ function convertStream(draft: Draft, playlist: Reader, members: readonly Reader[
     members.map((member) => renditionOf(draft, member)),
     lost,
   );
-  // Their own playlists get names of this service.
+  // The playlists of the members get names of this service.
   for (const member of members) if (member !== playlist) pathOf(draft, member, "m3u8");
   const seconds = members.map((member) => member.at("segment_seconds").number()).find((one) => one !== undefined);
   draft.output(

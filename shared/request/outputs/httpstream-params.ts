@@ -108,7 +108,7 @@ export const HttpStreamParams = strictObject({
       .regex(/^[0-9a-f]{32}$/i, "must be 16 bytes as 32 hexadecimal digits")
       .optional()
       .describe(
-        "The AES-128 key in hexadecimal; by default the service creates one, which the metadata of the output contains",
+        "The AES-128 key in hexadecimal; by default the service creates a key, which the metadata of the output contains",
       ),
     key_uri: quotable("the URL of the key", 2000).describe(
       "The URL from which players load the 16 bytes of the key, absolute or relative to the playlist",
@@ -132,7 +132,7 @@ export const HttpStreamParams = strictObject({
     .default(false)
     .describe(
       "Store the playlists while the stream is encoded, so that players can start: they grow with it (HLS: type EVENT, " +
-        "DASH: a dynamic manifest), and are replaced by the complete ones at the end",
+        "DASH: a dynamic manifest), and are replaced by the complete playlists at the end",
     ),
   drop_similar_variants: flag
     .default(false)

@@ -143,7 +143,7 @@ const spacesBodies = s3Bodies(
   {
     region: region
       .optional()
-      .describe(`The region of the bucket; by default that of \`endpoint\`, or ${SPACES_REGION}`),
+      .describe(`The region of the bucket; by default the region of \`endpoint\`, or ${SPACES_REGION}`),
     endpoint: text(1024)
       .refine(
         (address) => regionOfHost(address) !== undefined,

@@ -37,7 +37,7 @@ export const AssumedSource = z.object({
   probe: z
     .string()
     .exactOptional()
-    .describe("With dry_run: the id of a completed probe, whose source is planned for instead of an assumed one"),
+    .describe("With dry_run: the id of a completed probe, whose source replaces the assumed source"),
 });
 export type AssumedSource = z.infer<typeof AssumedSource>;
 

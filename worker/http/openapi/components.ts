@@ -141,10 +141,10 @@ const requests = () => ({
   NewUpload: UploadBody.describe("The name and size of a file"),
   Once: OnceBody.describe("A one-time link that was opened"),
   NewSessionLink: LinkBody.describe("Who the link signs in"),
-  NotificationTest: TestBody.describe("What to send, and to which URL"),
+  NotificationTest: TestBody.describe("The request to send, and its URL"),
   Replay: ReplayBody.describe("Where to send it; without a body to the URL of the job"),
   Named: NamedBody.describe("The name of a new account"),
-  NodeToken: NodeTokenBody.describe("A new node token, and what it binds"),
+  NodeToken: NodeTokenBody.describe("A new node token, with its pool and labels"),
   Limits: LimitsBody.describe("The limits of an account"),
   Reseal: ResealBody.describe("Where to continue"),
 });

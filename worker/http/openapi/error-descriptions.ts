@@ -13,7 +13,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   outputs_not_valid: "`outputs` is missing, empty, or not an object.",
   output_not_valid: "An output is not an object of parameters or an array of such objects.",
   output_format_not_valid:
-    "A format is not valid or not supported; the message names what is wrong and what is allowed.",
+    "A format is not valid or not supported; the message names the mistake and the allowed values.",
   output_param_not_valid:
     "A parameter of an output is unknown or not valid; the message names the output and the parameter.",
   output_condition_not_valid: "An `if` condition is not valid; the message gives the column.",
@@ -27,7 +27,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   query_not_valid: "A query parameter is unknown or not valid; the message names it.",
   idempotency_key_not_valid: "The `Idempotency-Key` does not consist of 1 to 255 visible ASCII characters.",
   uploads_not_available: "This server takes no uploads of source files.",
-  upload_part_not_valid: "The number, length or digest of a part is not the one that it must have.",
+  upload_part_not_valid: "The number, length or digest of a part is not as expected.",
   authentication_failed: "The API key or token is missing, unknown, or revoked.",
   cross_site_request: "A page of another site sent the request, with the cookie of a session.",
   upload_not_allowed: "The URL is not signed for this upload, or the signature has expired.",

@@ -35,7 +35,7 @@ export const OUTPUTS: JsonSchema = {
   description:
     `Each property is an output, or an array of outputs, with its format as the name; at most ${MAX_OUTPUTS} outputs in total. ` +
     "Keys must be unique. Two outputs must not write the same object, unless both have an `if`: then the first one whose " +
-    "condition is true is created, and a later one whose condition is also true fails with `output_path_not_unique`.",
+    "condition is true is created, and a later output whose condition is also true fails with `output_path_not_unique`.",
   minProperties: 1,
   maxProperties: MAX_OUTPUTS,
   propertyNames: {

@@ -11,7 +11,7 @@ export type Access = "anyone" | "client" | "operator" | "monitor" | "session";
 
 export const TAGS = {
   Jobs: "Create, read and cancel jobs.",
-  Probes: "What is in a source, without a job.",
+  Probes: "Contents of a source, without a job.",
   Uploads: "Files that clients upload, as sources of jobs.",
   Metadata: "ffprobe's data about the input and the outputs.",
   Notifications: "The log of notifications.",

@@ -12,7 +12,7 @@ export const errors = (): Html =>
     2,
     "errors",
     "Errors",
-    html`<p>Error responses have a JSON body. <code>message</code> is one sentence for people and may change;
+    html`<p>Error responses have a JSON body. <code>message</code> is a sentence for people and may change;
 <code>error_code</code> is for programs and does not change.</p>`,
     json(RESPONSE_EXAMPLES.Error, "An error"),
     section(
@@ -33,7 +33,7 @@ export const errors = (): Html =>
       3,
       "status-errors",
       "Failed inputs and outputs",
-      html`<p>A failed input or output has one of these codes as <code>error_code</code>, and one sentence as <code>error</code>.
+      html`<p>A failed input or output has one of these codes as <code>error_code</code>, and a sentence as <code>error</code>.
 Errors that may be temporary are retried before the input or output fails.</p>`,
       table(
         "Errors of inputs and outputs",

@@ -78,7 +78,7 @@ const exampleTable = (): Html =>
 const sizes =
   (): Html => html`<p>A preset sets a size and, without a bitrate or a quality, a bitrate. Video is fitted into sizes
 with a width and padded, or cropped with <code>fit</code>. For other sizes, use <code>&lt;width&gt;x&lt;height&gt;</code>, up to
-${MAX_SIDE} each; a side that is 0 or missing is computed from the other one.</p>
+${MAX_SIDE} each; a side that is 0 or missing is computed from the other side.</p>
 ${table(
   "Presets",
   ["Preset", "Size", "Bitrate"],

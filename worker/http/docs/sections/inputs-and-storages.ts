@@ -22,6 +22,6 @@ export const storages = (schemas: Schemas): Html =>
     "Storage",
     html`<p>Nodes upload outputs with signed requests for single objects and never receive the credentials of a storage. The service
 encrypts credentials when it creates the job, never returns them, and deletes them with the job, seven days after its end.
-The URL of an output in responses is that of the object. The configuration of the bucket determines who can read it.</p>`,
+The URL of an output in responses is the URL of the object. The configuration of the bucket determines who can read it.</p>`,
     foldedMembers(schemas, "Storage"),
   );

@@ -37,7 +37,7 @@ const streams = (): Html =>
     block(STREAM_LAYOUT, "The files of a stream"),
     html`<p>Segments are uploaded while later segments are still encoded. The playlists that players open, and the WebVTT file of
 <code>thumbnails</code>, are uploaded last and have fixed paths. All other files are in a folder that is new for every attempt, so
-that the files of another attempt never mix with those that players use. You may delete files that the playlists no longer
+that the files of another attempt never mix with the files that players use. You may delete files that the playlists no longer
 contain. If the storage has no <code>cache_control</code> or <code>expires</code>, files in that folder are stored with
 <code>Cache-Control: public, max-age=31536000, immutable</code>, and the others with <code>public, max-age=60</code>.</p>
 <p>With <code>live_playlist</code> the playlists are stored with the first two segments and grow with the stream, uncached, so that
@@ -74,6 +74,6 @@ are validated when the job is created, and evaluated after the input is probed.<
     ),
     html`<p>Operators: ${codes(["<", ">", "<=", ">=", "<>", "!=", "=", "and", "or", "not"])} and parentheses. Put
 strings in quotes. Variables, each with the prefix <code>input.</code>: ${codes(CONDITION_VARIABLES)}. All metadata is available
-as <code>input.metadata.format.…</code> and <code>input.metadata.streams.0.…</code>. Width and height are those of the coded
+as <code>input.metadata.format.…</code> and <code>input.metadata.streams.0.…</code>. Width and height describe the coded
 frame, before <code>rotation</code>. A comparison with a variable that the input does not have is false.</p>`,
   );

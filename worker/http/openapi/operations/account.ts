@@ -33,7 +33,7 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     id: "getUsage",
     summary: "Read usage by day",
     description:
-      "What the jobs of the account have used, in the days in which they ended. Jobs that just ended are included. " +
+      "Usage of the account's jobs, by the day of their end. Jobs that just ended are included. " +
       "Numbers stay when jobs are no longer listed.",
     parameters: queryParameters(UsageParameters),
     responses: [

@@ -74,7 +74,7 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     summary: "Encrypt stored secrets with the newest key",
     description:
       "Each request processes some accounts and jobs: repeat it with `next_cursor` until `next_cursor` is null. Then only the " +
-      "first of SEALING_KEYS is in use, except for what `failed` lists.",
+      "first of SEALING_KEYS is in use, except for the entries of `failed`.",
     body: { json: "Reseal", examples: { first: { summary: "The first request", value: {} } } },
     responses: [success(200, "The result", "Resealed")],
     codes: ["json_not_valid", "request_not_valid", "body_too_large"],

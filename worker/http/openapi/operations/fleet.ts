@@ -39,7 +39,8 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/nodes/:id/cordon",
     id: "cordonNode",
     summary: "Cordon a node",
-    description: "The node gets no more work, also after it reconnects, until it is uncordoned. What it runs goes on.",
+    description:
+      "The node gets no more work, also after it reconnects, until it is uncordoned. Its running tasks continue.",
     parameters: [NODE],
     responses: [success("The node", "NodeDetails")],
   },
@@ -49,7 +50,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/nodes/:id/uncordon",
     id: "uncordonNode",
     summary: "Uncordon a node",
-    description: "The node gets work again; one that was drained does so after its next start.",
+    description: "The node gets work again; a drained node does so after its next start.",
     parameters: [NODE],
     responses: [success("The node", "NodeDetails")],
   },
@@ -81,7 +82,7 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
     id: "autoscale",
     summary: "Read how much work runs and waits",
     description:
-      "For what adds and removes machines. If a part of the fleet does not answer, the response is an error and never " +
+      "For programs that add and remove machines. If a part of the fleet does not answer, the response is an error and never " +
       "a number that is too low.",
     responses: [success("The demand of all pools, and of each", "Autoscale")],
   },

@@ -31,7 +31,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     id: "getJobCommands",
     summary: "Read the commands that ran for a job",
     description:
-      "The runs of ffmpeg that nodes reported at the end of their tasks, with what ffmpeg printed last if one failed: " +
+      "The runs of ffmpeg that nodes reported at the end of their tasks, with the end of ffmpeg's output for failed runs: " +
       `up to 16 KB of each attempt. Tasks that were canceled or lost report none. ${KEPT}`,
     responses: [
       {
@@ -63,7 +63,7 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
     id: "getJobQueue",
     summary: "Read the place of a job in the queue",
     description:
-      "How many jobs come before it, and about when a node begins it. Accounts take turns: jobs of other accounts with " +
+      "Number of jobs before it, and about when a node starts it. Accounts take turns: jobs of other accounts with " +
       "the same priority do not count, but lengthen the time.",
     responses: [
       { status: 200, description: "The place", content: { json: "QueueView", example: RESPONSE_EXAMPLES.QueueView } },

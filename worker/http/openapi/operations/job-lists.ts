@@ -11,7 +11,7 @@ const bulk = {
   responses: [
     {
       status: 200,
-      description: "What was done with each job",
+      description: "The result for each job",
       content: { json: "BulkResult", example: RESPONSE_EXAMPLES.BulkResult },
     },
   ],
@@ -27,7 +27,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
     summary: "Count jobs",
     description:
       "The numbers of the account's jobs by status. Of each status at most the newest 10,000 jobs are counted; with `q`, " +
-      "those of the newest 2,000 that contain the text. `capped` reports that there are more.",
+      "the jobs of the newest 2,000 that contain the text. `capped` reports that there are more.",
     parameters: queryParameters(CountParameters),
     responses: [
       {
@@ -46,7 +46,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
     id: "cancelJobs",
     summary: "Cancel many jobs",
     description:
-      "Cancels up to 100 jobs: those of `ids`, or the newest of a filter, whose default status is `job.starting`. Each " +
+      "Cancels up to 100 jobs: the jobs of `ids`, or the newest of a filter, whose default status is `job.starting`. Each " +
       "job has its own result. While `has_more` is true, repeat the request with `next_cursor` as the `cursor`.",
   },
   {
@@ -57,7 +57,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
     id: "retryJobs",
     summary: "Retry many jobs",
     description:
-      "Restarts up to 100 jobs: those of `ids`, or the newest of a filter, whose default statuses are `job.failed` and " +
+      "Restarts up to 100 jobs: the jobs of `ids`, or the newest of a filter, whose default statuses are `job.failed` and " +
       "`job.aborted`. Each job has its own result. While `has_more` is true, repeat the request with `next_cursor` as the " +
       "`cursor`.",
     parameters: TRACE_HEADERS,

@@ -27,7 +27,7 @@ export const TRACE_HEADERS: readonly Parameter[] = [
     name: "traceparent",
     description:
       "The trace that the job becomes a part of ([W3C Trace Context](https://www.w3.org/TR/trace-context-2/)): it is passed " +
-      "to nodes, sent with webhooks, and in log lines. An invalid one is ignored.",
+      "to nodes, sent with webhooks, and in log lines. An invalid value is ignored.",
     schema: z.string(),
     required: false,
   },
@@ -52,7 +52,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     description:
       "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
       "notification, settings; the response reports the first error. With `dry_run=true`, no job is created: the response " +
-      "is the plan for a source that the other query parameters describe, or for that of a probe.",
+      "is the plan for a source that the other query parameters describe, or for the source of a probe.",
     parameters: [
       IDEMPOTENCY_KEY,
       ...TRACE_HEADERS,

@@ -33,7 +33,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     description:
       "Sends the same bytes with the same id. Restarts the schedule of attempts; the log continues to count them. " +
       "At most once per minute for each notification. With a `url`, it is sent once to that URL, immediately, as a webhook " +
-      "that the account's secret signs; the notification of the job stays as it is, and `response` is what the URL responded.",
+      "that the account's secret signs; the notification of the job stays as it is, and `response` is the response of the URL.",
     parameters: [ID, pathParameter("nid", "The id of the notification", RESPONSE_EXAMPLES.Delivery.id)],
     body: {
       json: "Replay",
@@ -74,7 +74,7 @@ export const NOTIFICATION_OPERATIONS: readonly Operation[] = [
     responses: [
       {
         status: 200,
-        description: "What the URL responded",
+        description: "The response of the URL",
         content: { json: "EndpointResult", example: RESPONSE_EXAMPLES.EndpointResult },
       },
     ],

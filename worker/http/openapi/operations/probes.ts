@@ -20,10 +20,10 @@ export const PROBE_OPERATIONS: readonly Operation[] = [
     id: "createProbe",
     summary: "Inspect a source",
     description:
-      "A node reads what is in a source, without a job: tracks, codecs, sizes, length, tags. Of an MP4 or QuickTime file " +
+      "A node reads the contents of a source, without a job: tracks, codecs, sizes, length, tags. Of an MP4 or QuickTime file " +
       "on a host with range requests it reads the header and the first frames, of others the whole file. A probe is " +
       "assigned before jobs, waits 10 minutes for a node at most, and is kept for a day. `POST /v2/jobs` with " +
-      "`dry_run=true&probe=ID` plans a job for what it found.",
+      "`dry_run=true&probe=ID` plans a job for its source.",
     parameters: WAIT,
     body: {
       json: "NewProbe",

@@ -65,7 +65,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     id: "createSessionLink",
     summary: "Create a one-time link to the dashboard",
     description:
-      "It signs a browser in with the rights of the credential, once, within a minute. What a session's link begins ends " +
+      "It signs a browser in with the rights of the credential, once, within a minute. A session that a session's link starts ends " +
       "with this session.",
     body: {
       json: "NewSessionLink",

@@ -27,9 +27,9 @@ export const UPLOAD_OPERATIONS: readonly Operation[] = [
     method: "post",
     path: "/v2/uploads",
     id: "createUpload",
-    summary: "Begin an upload",
+    summary: "Start an upload",
     description:
-      "A file becomes the source of jobs in three steps: begin an upload with its name and size, PUT its parts, complete " +
+      "A file becomes the source of jobs in three steps: start an upload with its name and size, PUT its parts, complete " +
       "it. Then jobs name it as `input: { upload: id }`. It is removed 24 hours after the last write or the creation of " +
       "the last job that reads it; while such a job has not ended, a day later.",
     body: {
