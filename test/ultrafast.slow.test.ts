@@ -1,4 +1,4 @@
-// One video over several nodes equals what one node makes, whichever process dies meanwhile, and nothing is left
+// A video over several nodes equals a single node's result, whichever process dies meanwhile, and nothing is left
 // behind.
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ afterAll(async () => {
 const run = promisify(execFile);
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
 
-/** What must be equal: the time of each frame, and the audio packets. */
+/** The data that must be equal: the time of each frame, and the audio packets. */
 async function tracksOf(url: string): Promise<{ frameTimes: number[]; audioPackets: string[] }> {
   const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
   const file = join(folder, "result.mp4");
@@ -53,7 +53,7 @@ async function tracksOf(url: string): Promise<{ frameTimes: number[]; audioPacke
     ["-v", "error", "-i", file, "-map", "0:a", "-c", "copy", "-f", "framemd5", "-"],
     options,
   );
-  // Decoded whole without a complaint.
+  // The whole file decodes without errors.
   const decoded = await run(ffmpeg.path, ["-v", "error", "-i", file, "-f", "null", "-"], options);
   expect(decoded.stderr).toBe("");
   const numbers = video.stdout.split("\n").filter((line) => line.trim() !== "");
@@ -82,7 +82,7 @@ const percentOf = async (id: string): Promise<number> =>
 const tasksOf = async (id: string): Promise<TaskList> =>
   TaskList.parse((await stack.request("GET", `/jobs/${id}/tasks`)).body);
 
-/** How many frames per second nodes encode: follows a job until its control plane dies. */
+/** Frame rates of nodes: follows a job until its control plane dies. */
 async function followRates(id: string, rates: number[]): Promise<void> {
   const headers = { authorization: `Basic ${btoa(`${stack.apiKey}:`)}` };
   const { body } = await fetch(`${stack.api}/jobs/${id}/events`, { headers });
@@ -107,7 +107,7 @@ async function pidOfEncodingNode(id: string): Promise<number> {
 }
 
 const outputs = (path: string): object => ({
-  "mp4:320x180:96k": { path: `${path}/video.mp4` },
+  "mp4:320x180:96k": { path: `${path}/video.mp4`, loudness: -20 },
   "webm:vp9_x90:x": { path: `${path}/silent.webm` },
   "jpg:160x": { path: `${path}/image-%02d.jpg`, number: 2 },
   httpstream: {
@@ -143,6 +143,10 @@ it("a video in chunks equals the video in one piece, although a node and the con
   expect(one.frameTimes.length).toBe(SECONDS * RATE);
   expect(other).toEqual(one);
 
+  const [before, after] = await Promise.all([loudnessOf(whole.id), loudnessOf(id)]);
+  expect(after).toEqual(before);
+  expect(after).toMatchObject([{ output: { integrated: expect.closeTo(-20, 0) } }]);
+
   const { body } = await stack.request("GET", `/metadata/jobs/${id}`);
   const { metadata } = z.object({ metadata: z.object({ ultrafast: UltrafastReceipt }) }).parse(body);
   const { ultrafast } = metadata;
@@ -152,7 +156,15 @@ it("a video in chunks equals the video in one piece, although a node and the con
   await expect.poll(scratchObjects, { timeout: 30_000 }).toEqual([]);
 });
 
-/** The tasks show all chunks and what became of the killed node's work, and the commands show what ran for them. */
+async function loudnessOf(id: string): Promise<unknown> {
+  const { body } = await stack.request("GET", `/metadata/jobs/${id}/mp4:320x180:96k`);
+  const { metadata } = z
+    .object({ metadata: z.record(z.string(), z.looseObject({ loudness: z.unknown() })) })
+    .parse(body);
+  return Object.values(metadata)[0]?.loudness;
+}
+
+/** Checks that the tasks show all chunks and the end of the killed node's work, and the commands all chunks' runs. */
 async function expectFacts(id: string, chunkCount: number): Promise<void> {
   const { tasks, attempts } = await tasksOf(id);
   expect(tasks.filter(({ status }) => status !== "completed")).toEqual([]);
@@ -162,7 +174,7 @@ async function expectFacts(id: string, chunkCount: number): Promise<void> {
   for (const { fps, speed, node } of chunks)
     expect([fps, speed, node]).toEqual([POSITIVE, POSITIVE, expect.any(String)]);
   expect(attempts.map(({ outcome }) => outcome)).toContain("lost");
-  // Begun by several nodes: the one that takes over the lost chunk may have encoded all others.
+  // Several nodes have started chunks. The node that takes over the lost chunk may have encoded all others.
   const begun = attempts.filter(({ task }) => chunks.some(({ id }) => id === task));
   expect(new Set(begun.map(({ node }) => node)).size).toBeGreaterThan(1);
 
@@ -178,7 +190,7 @@ async function expectFacts(id: string, chunkCount: number): Promise<void> {
 
 const urlOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.bucket}/${path}/video.mp4`;
 
-it("a video of less than a minute is encoded in one piece, and the job reports why", async () => {
+it("a video of less than a minute is encoded whole, and the job reports why", async () => {
   const clip = await makeClip("ntsc.mp4", folder);
   const job = { input: { url: sources.urlOf(clip) }, outputs: { "mp4:240p": { path: "short.mp4" } } };
   const { id } = await stack.submit({ ...job, settings: { ultrafast: true } });

@@ -163,7 +163,7 @@ async function tryGain(
     const peaks = limitDb === null ? "" : await readText(files.pathOf(PEAKS_FILE), MAX_PEAKS_BYTES);
     const path = files.pathOf(TRIAL_FILE);
     const measurement = planTrialMeasurement(path, tracks, mix);
-    const trial = { ...work, source: path, folder: work.folder };
+    const trial = { folder: work.folder, source: path };
     const loudness = await withFiles(trial, measurement, deps, (measured) => loudnessIn(measured, 0));
     return loudness && { loudness, limitedSeconds: limitDb === null ? 0 : limitedSeconds(peaks, limitDb) };
   });

@@ -51,7 +51,7 @@ it.each<[Clip, string[]]>([
   ["uneven.mkv", ["mp4:64x36"]],
   ["clip.ts", ["mp4:64x36"]],
 ])("makes the same outputs of %s in chunks as in one run: %j", async (clip, formats) => {
-  const outputs = formats.map((format, index) => specOf({ format }, index));
+  const outputs = formats.map((format, index) => specOf({ format, params: { loudness: -20 } }, index));
   const [one, many] = [await encodeWhole(testBed, clip, outputs), await encodeInChunks(testBed, clip, outputs)];
   // They are reported in the order in which they are stored.
   const reports = many.result.outputs.toSorted((a, b) => a.output - b.output);
