@@ -69,13 +69,13 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --url             URL of the control plane, such as https://copra.example.workers.dev       (COPRA_URL)
   --token-file      file with the node token that the operator created; or set COPRA_NODE_TOKEN to the token
   --work            folder for sources and work in progress          (COPRA_NODE_WORK, default .copra-node)
-  --name            name of this node                                (default: that of the machine)
+  --name            name of this node                                (default: the machine's name)
   --slots           encodes at the same time                         (default 1: one ffmpeg uses all cores)
   --hw              hardware encoders: auto, off, nvenc, qsv, vaapi or videotoolbox     (COPRA_NODE_HW, default auto)
   --allow-private   private addresses of sources and storages: none, loopback or all           (default none)
   --allow-origin    an origin of the operator's own storage that may be at a private address, such as
                     http://10.0.0.5:9000; may be repeated
-  --isolation       sandbox of ffmpeg: required (do not start without the full sandbox) or best-effort (use what works,
+  --isolation       sandbox of ffmpeg: required (do not start without the full sandbox) or best-effort (use the working parts,
                     with a warning)                         (COPRA_NODE_ISOLATION, default required on Linux)
   --log-level       debug, info, warn or error                                     (LOG_LEVEL, default info)
   --max-source-gib  largest source that is fetched, in GiB                                     (default 100)
@@ -84,7 +84,7 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --label           a label, such as gpu or region:eu; may be repeated     (COPRA_NODE_LABELS, separated by commas)
   --spot            the machine may be taken away at any time: after SIGTERM, work that cannot end within
                     --drain-seconds is handed back at once                                     (COPRA_NODE_SPOT=1)
-  --hours           takes work only in these hours of the day, such as 22-7 or 22:30-6:15; work that has begun goes on
+  --hours           takes work only in these hours of the day, such as 22-7 or 22:30-6:15; running work continues
                     after them                                     (COPRA_NODE_HOURS, default: always)
   --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)

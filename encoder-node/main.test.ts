@@ -48,7 +48,7 @@ it.each<[string, Case]>([
     "an ffmpeg without encoders",
     {
       env: { FFMPEG_PATH: at("bare-ffmpeg") },
-      message: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: not built in. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to one.`,
+      message: `The ffmpeg at ${at("bare-ffmpeg")} cannot encode with libx264: not built in. Install an ffmpeg with libx264 and aac, or set FFMPEG_PATH to such a build.`,
     },
   ],
   [
@@ -62,7 +62,7 @@ it.each<[string, Case]>([
     "a file in place of a folder",
     {
       argv: ["--work", at("file")],
-      message: `The work folder ${at("file")} cannot be used (EEXIST); choose another one with --work.`,
+      message: `The work folder ${at("file")} cannot be used (EEXIST); choose another folder with --work.`,
     },
   ],
 ])("exits with a message for %s", async (_, { argv = ["--work", at("work")], env = {}, message }) => {

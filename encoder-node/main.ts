@@ -83,7 +83,7 @@ async function openWorkFolder(config: NodeConfig): Promise<NodeIdentity> {
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) return exitWithMessage(messageOf(error));
     return exitWithMessage(
-      `The work folder ${workFolder} cannot be used (${error.code}); choose another one with --work.`,
+      `The work folder ${workFolder} cannot be used (${error.code}); choose another folder with --work.`,
     );
   }
 }

@@ -104,7 +104,7 @@ async function whyNotReached({ origin, use }: ServiceOrigin, url: string, dispat
   if (isLoopback(origin) && !isLoopback(url)) {
     const { port } = new URL(origin);
     const own = `http://<address of that machine>:${port}`;
-    return `Cannot use ${origin}: it names this machine, but the control plane is on another one. Start the service with ${OPTIONS[use]} ${own}`;
+    return `Cannot use ${origin}: it names this machine, but the control plane is on another machine. Start the service with ${OPTIONS[use]} ${own}`;
   }
   const problem = await testOrigin(`${origin}${PATHS[use]}`, use, dispatcher);
   return (

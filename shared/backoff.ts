@@ -1,10 +1,10 @@
-/** A random number in [0, 1): the position of a retry delay between zero and its maximum. */
+/** Returns a random number in [0, 1): the position of a retry delay between zero and its maximum. */
 export type Random = () => number;
 
 export type BackoffPolicy = { readonly firstMs: number; readonly maxMs: number };
 
 /**
- * Delay before retry number `attempt` (from 1), in ms: exponential with full jitter, which distributes many
+ * Returns the delay before retry number `attempt` (from 1), in ms: exponential with full jitter, which distributes many
  * retrying clients best (AWS Architecture Blog, "Exponential Backoff And Jitter").
  */
 export function backoffMs(attempt: number, policy: BackoffPolicy, random: Random): number {

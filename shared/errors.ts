@@ -1,10 +1,10 @@
-// The error codes: the HTTP status of each, whether retrying may help, and who causes it.
+// Error codes, with the HTTP status, the chance of a retry, and the cause of each.
 
-/** Who causes an error: it decides how the message addresses the client, and whether another node may succeed. */
+/** Cause of an error. It decides how the message addresses the client, and whether another node may succeed. */
 export type Blame = "client" | "source" | "storage" | "node" | "platform";
 
 export type ErrorTraits = {
-  /** HTTP status when the code answers a request; null for codes that only appear in statuses. */
+  /** HTTP status of a response with this code; null for codes that only appear in statuses. */
   readonly http: number | null;
   /** True if the same work may succeed on a retry. */
   readonly retryable: boolean;
@@ -70,7 +70,7 @@ export const ERRORS = {
   service_unavailable: response(503, "platform"),
   sealing_key_missing: response(503, "platform"),
 
-  // Reasons why an input failed.
+  // Failures of an input.
   input_address_not_allowed: final("client"),
   input_not_media: final("source"),
   input_codec_not_supported: final("source"),
@@ -80,7 +80,7 @@ export const ERRORS = {
   input_unreachable: retry("source"),
   input_timeout: retry("source"),
 
-  // Reasons why an output failed.
+  // Failures of an output.
   input_has_no_video: final("source"),
   input_has_no_audio: final("source"),
   offset_beyond_end: final("client"),
@@ -100,7 +100,7 @@ export const ERRORS = {
   storage_unreachable: retry("storage"),
   node_failed: retry("node"),
   node_lost: retry("node"),
-  // With this a node returns a task without having failed it: no attempt is lost.
+  // A node returns a task with this code. The task loses no attempt, because it has not failed.
   node_busy: retry("node"),
   cancelled: final("client"),
   // Time limits of the job's settings.
@@ -108,7 +108,7 @@ export const ERRORS = {
   job_timeout: final("client"),
 } as const satisfies Record<string, ErrorTraits>;
 
-/** `input_http_<status>` carries the status of the source server; its traits are computed from it. */
+/** `input_http_<status>` contains the source server's status. Its traits are computed from the status. */
 export type ErrorCode = keyof typeof ERRORS | `input_http_${number}`;
 
 /** HTTP statuses of a source server that mean "try again later". */
@@ -125,14 +125,14 @@ export function errorTraits(code: ErrorCode): ErrorTraits {
   return { http: null, retryable: status >= 500 || RETRYABLE_SOURCE_STATUSES.has(status), blame: "source" };
 }
 
-/** Why something failed, as statuses and reports carry it. `message` is one plain sentence that clients may read. */
+/** Failure in statuses and reports. `message` is a plain sentence that clients may read. */
 export type Failure = { readonly code: ErrorCode; readonly message: string };
 
 /** An error with a code of the table. Clients may read the message. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
-  /** When to retry, if known. */
+  /** Delay before a retry, if known. */
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
@@ -146,10 +146,10 @@ export class AppError extends Error {
   }
 }
 
-/** The code and message of an error, without its stack and cause: what reports and stored states hold. */
+/** Returns the code and message of an error for reports and stored states, without its stack and cause. */
 export const failureOf = ({ code, message }: AppError): Failure => ({ code, message });
 
-/** Ends a switch over a union: a member that is not handled does not compile. */
+/** Ends a switch over a union. An unhandled member does not compile. */
 export function assertNever(value: never): never {
   throw new Error(`Unhandled case: ${JSON.stringify(value)}`);
 }

@@ -1,5 +1,5 @@
-// The web globals of Node and Workers that shared/ uses. Declared here because its tsconfig loads no platform types.
-// Only what is used, so that shared/ uses no other platform features by accident.
+// Web globals of Node and Workers that shared/ uses. Declared here because its tsconfig loads no platform types. The
+// list is minimal, so that shared/ uses no other platform features by accident.
 
 interface URL {
   readonly href: string;

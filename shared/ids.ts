@@ -1,11 +1,11 @@
-// Identifiers: the only place that creates them. Callers provide random bytes, so that this code stays pure.
+// Creates all identifiers. Callers provide random bytes, so that this code stays pure.
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** 14 characters of `[A-Za-z0-9]`, about 83 random bits (api-v2 §1). */
 export type JobId = Branded<"JobId">;
-/** Identifies one attempt of one task: `<job>.<task>.<attempt>`. Not secret; the lease token is. */
+/** Identifies an attempt of a task: `<job>.<task>.<attempt>`. The id is not secret; the lease token is. */
 export type LeaseId = Branded<"LeaseId">;
 
 export type RandomBytes = (count: number) => Uint8Array;
@@ -14,7 +14,7 @@ const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** Larger bytes would make the first letters of the alphabet more likely than the others. */
 const FAIR_BYTE_LIMIT = 256 - (256 % ALPHABET.length);
 
-/** `length` characters of `[A-Za-z0-9]`, each equally likely. */
+/** Returns `length` characters of `[A-Za-z0-9]`, each equally likely. */
 export function randomText(length: number, random: RandomBytes): string {
   let text = "";
   while (text.length < length) {
@@ -26,9 +26,9 @@ export function randomText(length: number, random: RandomBytes): string {
 }
 
 export const newJobId = (random: RandomBytes): JobId => randomText(14, random) as JobId;
-/** A lease token, node session and so on: at least 160 bits. */
+/** Creates a lease token, node session and so on: at least 160 bits. */
 export const newToken = (random: RandomBytes): string => randomText(28, random);
-/** An API key, with the prefix that clients know (api-v2 §1). */
+/** Creates an API key with the prefix that clients know (api-v2 §1). */
 export const newApiKey = (random: RandomBytes): string => `k-${randomText(43, random)}`;
 export const newNodeToken = (random: RandomBytes): string => `n-${randomText(43, random)}`;
 
@@ -46,8 +46,9 @@ export const leaseId = (job: JobId, task: string, attempt: number): LeaseId => `
 const LEASE_ID = /^([A-Za-z0-9]{14})\.([a-z0-9-]{1,40})\.(\d{1,4})$/;
 
 /**
- * The components of a lease id; null if the text is not a lease id. The kind of the task `chunk-12-r1-speculative` is
- * `chunk`. Nothing else takes such ids apart: who knows an id needs no further fields for these.
+ * Returns the components of a lease id; null if the text is not a lease id. The kind of the task
+ * `chunk-12-r1-speculative` is `chunk`. Only this function parses lease ids: code with an id needs no further fields
+ * for its components.
  */
 export function parseLeaseId(text: string): { job: JobId; task: string; kind: string; attempt: number } | null {
   const [, job, task, attempt] = LEASE_ID.exec(text) ?? [];
@@ -55,11 +56,11 @@ export function parseLeaseId(text: string): { job: JobId; task: string; kind: st
   return { job: job as JobId, task, kind: task.replace(/-.*/, ""), attempt: Number(attempt) };
 }
 
-/** The task that joins chunks while others are encoded, in each round of a job. */
+/** Task that joins chunks while other chunks are encoded, in each round of a job. */
 const EARLY_JOIN = /^join(-r\d+)?-early$/;
 
 /**
- * True if the task of a lease waits for other tasks of its job, without a slot. It counts for no limit of its account
- * or its node: what it waits for would never start.
+ * True if the task of a lease waits for other tasks of its job, without a slot. It does not count for limits of its
+ * account or node, because the other tasks could then never start.
  */
 export const waitsForOthers = (lease: string): boolean => EARLY_JOIN.test(parseLeaseId(lease)?.task ?? "");

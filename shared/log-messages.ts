@@ -1,5 +1,5 @@
-// Every message of the logs, to search for: lower case, a subject and what happened to it. What differs from line to
-// line is in attributes.
+// All log messages, so that they can be searched: lower case, a subject and its event. Values that differ between lines
+// are attributes.
 
 export type LogMessage =
   // Any process

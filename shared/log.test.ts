@@ -8,7 +8,7 @@ function lines() {
 }
 
 describe("a log line", () => {
-  it("is one object in JSON with time, level and message", () => {
+  it("is a JSON object with time, level and message", () => {
     const { log, read } = lines();
     log.debug("frame sent");
     log.child({ lease: "l" }).warn("task failed", { count: 2, none: null });
@@ -38,20 +38,20 @@ describe("a log line", () => {
       "Failed query: insert into jobs values (?)\n    at x",
     ],
     ["mail me@host.example? Yes", "mail me@host.example? Yes"],
-  ])("of %j contains only the public parts", (error, shown) => {
+  ])("contains only the public parts of %j", (error, shown) => {
     const { log, read } = lines();
     log.warn("request failed", { error });
     expect(read()[0].error).toBe(shown);
   });
 
-  it.each(["/v2/", "https://", "https://h?"])("of %s with a very long tail is logged quickly", (start) => {
+  it.each(["/v2/", "https://", "https://h?"])("is written quickly for %s with a very long tail", (start) => {
     const { log, read } = lines();
     const long = ["a-", "https://", ":\\\\", "a:"].map((part) => start + part.repeat(300_000)).join(" ");
     log.warn("request failed", { long });
     expect(read()[0].long).toMatch(/^\/v2|^https:/);
   });
 
-  it("logs a crash with its location and without secrets", () => {
+  it("contains the location of a crash and no secrets", () => {
     const { log, read } = lines();
     logCrash(log, new TypeError("Cannot fetch https://me:pass@host/?key=secret"));
     logCrash(log, "words");

@@ -1,4 +1,4 @@
-// Structured logging: one JSON object per line, with a static message and values as attributes.
+// Structured logging: a JSON object per line, with a static message and values as attributes.
 import type { LogMessage } from "./log-messages.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -17,8 +17,8 @@ const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 export type LogSink = { write(line: string): void; now(): number; level: LogLevel };
 
 /**
- * A logger that adds `base` to each line and drops lines below the level of the sink. Removes credentials, queries and
- * fragments from URLs in values.
+ * Creates a logger that adds `base` to each line and drops lines below the sink's level. Removes credentials, queries
+ * and fragments from URLs in values.
  */
 export function createLogger(sink: LogSink, base: LogFields = {}): Logger {
   const at = (level: LogLevel) => (message: LogMessage, fields?: LogFields) => {
@@ -53,7 +53,8 @@ const safe = (value: LogFields[string]): LogFields[string] =>
         .replace(PARAMETERS, "")
     : value;
 
-// Values may be long and untrusted: each pattern starts at "://" and reads the text once. JSON may have escaped the slashes.
+// Values may be long and untrusted. Each pattern starts at "://" and reads the text once. JSON may have escaped the
+// slashes.
 /** User and password of a URL (RFC 3986 §3.2.1), with any characters except slashes. */
 const USER = /(:(?:\\*\/){2})[^\s/]*@/g;
 /** A URL, and its query and fragment, which may contain signatures. */
@@ -61,7 +62,7 @@ const URL_PATTERN = /(:(?:\\*\/){2}[^\s?#"'<>]*)([?#][^\s"'<>]*)?/g;
 /** Drizzle appends the values of a failed query to its text (DrizzleQueryError). */
 const PARAMETERS = /\nparams: [^\n]*/g;
 
-/** The message of any thrown value. */
+/** Returns the message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -9,7 +9,7 @@ it.each([
   ["paht", "path", 1],
   ["ca", "abc", 3],
   ["kitten", "sitting", 3],
-])("from %j to %j it is %i", (one, other, distance) => {
+])("the edit distance from %j to %j is %i", (one, other, distance) => {
   expect(editDistance(one, other)).toBe(distance);
 });
 
@@ -22,11 +22,11 @@ it.each<[string, string[], string | null]>([
   ["x", ["y"], null],
   ["", ["a"], null],
   ["a".repeat(41), ["a".repeat(41)], null],
-])("%j is nearest to one of %j: %j", (word, known, expected) => {
+])("finds the word nearest to %j in %j: %j", (word, known, expected) => {
   expect(nearest(word, known)).toBe(expected);
 });
 
-it("is a distance: the same both ways, none to itself, never more than the longer text", () => {
+it("the edit distance is symmetric, 0 to the same text, and at most the length of the longer text", () => {
   const texts = fc.string({ maxLength: 12 });
   fc.assert(
     fc.property(texts, texts, (one, other) => {

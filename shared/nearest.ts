@@ -3,7 +3,9 @@
 /** Longer words are not misspellings of any known word. */
 const MAX_CHARS = 40;
 
-/** The known word most similar to `word`, ignoring case; null when none is similar. The first of several wins. */
+/**
+ * Returns the known word most similar to `word`, ignoring case; null if no word is similar. The first of several wins.
+ */
 export function nearest(word: string, known: Iterable<string>): string | null {
   if (word === "" || word.length > MAX_CHARS) return null;
   const typed = word.toLowerCase();
@@ -17,12 +19,12 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best?.word ?? null;
 }
 
-/** Mistakes that leave a word recognizable: one in three characters, and never all of them. */
+/** Returns the number of mistakes that leave a word recognizable: a third of its characters, and never all of them. */
 const allowance = (typed: string, known: string): number =>
   Math.min(3, Math.floor(Math.max(typed.length, known.length) / 3), Math.min(typed.length, known.length) - 1);
 
 /**
- * How many insertions, deletions, replacements and exchanges of neighbours make one text of the other
+ * Returns the number of insertions, deletions, replacements and exchanges of neighbors that turn a text into the other
  * (Damerau-Levenshtein, optimal string alignment).
  */
 export function editDistance(one: string, other: string): number {

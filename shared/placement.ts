@@ -1,12 +1,12 @@
-// Where work may run: names of pools and labels, as requests, node tokens and nodes write them.
+// Names of pools and labels in requests, node tokens and nodes. They decide where work may run.
 import * as z from "zod";
 
-/** The pool of work and of node tokens that name none. */
+/** Pool of work and node tokens that name no pool. */
 export const DEFAULT_POOL = "default";
-/** Labels of one token, of one node beside those, and of one job's requirements. */
+/** Maximum number of labels of a token, of a node in addition to them, and of a job's requirements. */
 export const MAX_LABELS = 16;
 
-/** The name of a pool: a part of a hub's name, and a label's value in metrics. */
+/** Name of a pool: a part of a hub's name, and a label's value in metrics. */
 export const PoolName = z
   .string("must be the name of a pool")
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must have 1 to 32 characters: small letters, digits and - after the first");
@@ -19,18 +19,18 @@ export const Label = z
     "must be a label, such as gpu or region:eu: small letters, digits and . _ - with at most one colon, 64 characters",
   );
 
-/** Labels in order, each once. */
+/** Sorted labels without duplicates. */
 export const Labels = z
   .array(Label, "must be a list of labels, such as gpu or region:eu")
   .max(MAX_LABELS, `must have at most ${MAX_LABELS} labels`)
   .transform((labels) => [...new Set(labels)].sort());
 
-/** The part of a label before its colon. */
+/** Returns the part of a label before its colon. */
 const keyOf = (label: string): string => label.split(":", 1)[0] ?? label;
 
 /**
- * The labels of a node: those of its token, and those that it gives itself, except where the token has a label of the
- * same key. So a node with a token for `region:eu` cannot claim `region:us`.
+ * Returns the labels of a node: its token's labels, and its own labels with other keys. So a node with a token for
+ * `region:eu` cannot claim `region:us`.
  */
 export function labelsOf(bound: readonly string[], own: readonly string[]): string[] {
   const keys = new Set(bound.map(keyOf));

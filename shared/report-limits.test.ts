@@ -50,7 +50,7 @@ const uploadsOf = (files: unknown) => ({ token: "t", files });
 const encoded = (report: unknown) => ({ kind: "encode", outputs: [report] });
 const stream = (changes: object) => ({ ...PROBE, streams: [{ index: 0, ...changes }] });
 
-/** The largest value that is accepted, and one beyond it. */
+/** Name, schema, the largest accepted value, and a value beyond it. */
 const ROWS: [name: string, schema: z.ZodType, most: unknown, beyond: unknown][] = [
   ["slots", NodeFrame, slots(MAX_SLOTS), slots(MAX_SLOTS + 1)],
   ["leases that are released", NodeFrame, slots(0, MAX_LEASES), slots(0, MAX_LEASES + 1)],
@@ -205,14 +205,14 @@ function report(token: string) {
   return { token, result: { kind: "inspect", probe: PROBE } };
 }
 
-describe("limits of what a node may report", () => {
+describe("limits of a node's reports", () => {
   it.each(ROWS)("%s", (_, schema, most, beyond) => {
     expect(schema.safeParse(most).error).toBeUndefined();
     expect(schema.safeParse(beyond).success).toBe(false);
   });
 });
 
-/** The lists in a schema that have no largest length, by their paths. */
+/** Returns the paths of lists in a schema without a maximum length. */
 function unboundedLists(schema: z.core.$ZodType, path: string, seen: Set<unknown>): string[] {
   if (seen.has(schema)) return [];
   seen.add(schema);
@@ -223,7 +223,7 @@ function unboundedLists(schema: z.core.$ZodType, path: string, seen: Set<unknown
   return [...own, ...inside.flatMap(([name, inner]) => unboundedLists(inner, `${path}.${name}`, seen))];
 }
 
-/** The schemas that a part of a definition contains. */
+/** Returns the schemas in a part of a definition. */
 function partsOf(part: unknown): z.core.$ZodType[] {
   if (part instanceof z.core.$ZodType) return [part];
   return typeof part === "object" && part !== null ? Object.values(part).flatMap(partsOf) : [];
@@ -231,7 +231,7 @@ function partsOf(part: unknown): z.core.$ZodType[] {
 
 it.each<[string, z.core.$ZodType]>(
   Object.entries({ NodeFrame, LeaseReport, UploadsRequest, ScratchRequest, ChunksRequest }),
-)("bounds every list of %s: zod checks a list's length before its items", (name, schema) => {
+)("limits the length of every list in %s, which zod checks before the items", (name, schema) => {
   expect(unboundedLists(schema, name, new Set())).toEqual([]);
   const many = Array.from({ length: 1000 }, () => "wrong");
   expect(z.array(z.number()).max(2).safeParse(many).error?.issues).toHaveLength(1);

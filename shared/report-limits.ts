@@ -1,8 +1,8 @@
-// Limits of what nodes report. Correct nodes never reach them; reports beyond a limit are rejected before any use.
+// Limits of nodes' reports. Correct nodes never reach them. Reports beyond a limit are rejected before any use.
 
-/** Slots of one class that a node may offer at a time. */
+/** Slots of a class that a node may offer at a time. */
 export const MAX_SLOTS = 64;
-/** Leases that a node may hold at a time, including those that wait for the network and take no encoder slot. */
+/** Leases that a node may hold at a time, including leases that wait for the network and take no encoder slot. */
 export const MAX_LEASES = 128;
 
 /** A DNS name (RFC 1035 §2.3.4). */
@@ -20,7 +20,7 @@ export const MAX_FILE_BYTES = 2 ** 46;
 /** Far above the 30 outputs of a job (request/outputs/outputs-section.ts) and the about 1000 images of an output. */
 export const MAX_OUTPUT_INDEX = 9_999;
 export const MAX_FILE_NUMBER = 99_999;
-/** Upload parts of one file: R2 and S3 allow 10,000, Azure 50,000 blocks. */
+/** Upload parts of a file: R2 and S3 allow 10,000, Azure 50,000 blocks. */
 export const MAX_PARTS = 50_000;
 /** ETags usually have 34 characters; some services use a few more. */
 export const MAX_ETAG_CHARS = 512;

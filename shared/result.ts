@@ -1,10 +1,10 @@
-// The one way in which a function returns that something did not work.
+// Return value of functions that may fail.
 import type { Failure } from "./errors.ts";
 
 /**
- * The value, or why there is none. `error` is a `Failure` (code and message) where it may become a status, a report or
- * a response; a plain sentence (`Result<T, string>`) where the caller knows the field or the code that it belongs to.
- * Throw only for what no caller expects.
+ * The value, or an error. `error` is a `Failure` (code and message) if it may become a status, a report or a response.
+ * It is a plain sentence (`Result<T, string>`) if the caller knows the field or the code. Throw only errors that no
+ * caller expects.
  */
 export type Result<T, E = Failure> =
   | { readonly ok: true; readonly value: T }

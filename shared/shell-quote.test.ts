@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { shellCommand, shellQuote } from "./shell-quote.ts";
 
-it("quotes what a shell would change, and nothing else", () => {
+it("quotes only arguments that a shell would change", () => {
   expect(shellCommand(["-i", "source", "-vf", "scale=-2:720,fps=25"])).toBe("ffmpeg -i source -vf scale=-2:720,fps=25");
 });
 

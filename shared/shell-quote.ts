@@ -1,11 +1,11 @@
-// Commands as text for a POSIX shell. Pure.
+// Prints commands for a POSIX shell. Pure.
 
-/** Characters that no shell gives a meaning to. */
+/** Characters without a meaning in any shell. */
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** An argument as a word of a shell. */
+/** Quotes an argument as a shell word. */
 export const shellQuote = (argument: string): string =>
   PLAIN.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 
-/** The command line that runs ffmpeg with these arguments. */
+/** Returns the command line that runs ffmpeg with these arguments. */
 export const shellCommand = (argv: readonly string[]): string => ["ffmpeg", ...argv.map(shellQuote)].join(" ");

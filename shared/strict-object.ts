@@ -24,13 +24,13 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 type Hints = {
   /** The error message for a value that is not an object. */
   readonly wanted?: string;
-  /** Fields that belong elsewhere, each with a hint where. */
+  /** Fields that belong elsewhere, each with a hint to its place. */
   readonly elsewhere?: Readonly<Record<string, string>>;
 };
 
 /**
- * A zod object of exactly these fields. The error for an unknown field names it, the field that was probably meant, and
- * the allowed fields.
+ * Creates a zod object of exactly these fields. The error for an unknown field names it, the probable field, and the
+ * allowed fields.
  */
 export const strictObject = <Shape extends z.ZodRawShape>(
   shape: Shape,
@@ -44,7 +44,7 @@ export const strictObject = <Shape extends z.ZodRawShape>(
     },
   });
 
-/** The error message for an unknown field. */
+/** Returns the error message for an unknown field. */
 export function unknownField(
   name: string,
   known: readonly string[],

@@ -1,4 +1,4 @@
-// The version of this release: that of package.json, which the Worker cannot read.
+// Version of this release. It equals the version in package.json, which the Worker cannot read.
 export const VERSION = "0.3.0";
 
 /** The User-Agent of requests of the Worker and of the command line. */

@@ -233,7 +233,7 @@ it("forwards each webhook once and signed, although the control plane is killed 
     response.end();
   });
   const child = startCli(["webhooks", "listen", "--forward-to", receiver.origin], env);
-  /** Cancels a new job at once. Its only event is one that no other test waits for. */
+  /** Cancels a new job at once. No other test waits for its only event. */
   const abortJob = async (): Promise<string> => {
     const notification = { type: "none", events: true };
     const outputs = { mp4: { path: "never.mp4" } };

@@ -1,4 +1,4 @@
-// Sources that arrive slowly, from hosts without ranges, keep no encoder from other accounts.
+// Sources that arrive slowly, from hosts without ranges, do not block encodes of other accounts.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,9 +11,11 @@ import { makeClip } from "./media.ts";
 import { startTestStack, type TestStack } from "./stack.ts";
 
 const SIZE_BYTES = 50e6;
-/** 20 kB/s: just above the rate below which a transfer is given up. */
+/** 20 kB/s, just above the rate below which a node aborts a transfer. */
 const DRIP = { bytes: 2000, everyMs: 100 };
-/** After five minutes no encode slot is held for the inspections (worker/dispatch/matching/nodes/held-slots.ts). */
+/**
+ * After five minutes, the hub holds no encode slot for the inspections (worker/dispatch/matching/nodes/held-slots.ts).
+ */
 const ACCOUNT_LIMIT_MS = 450_000;
 
 let stack: TestStack;
@@ -43,7 +45,7 @@ afterAll(async () => {
 });
 
 it(
-  "encodes another account's video while the only node fetches four slow sources of one account",
+  "encodes another account's video while the only node fetches four slow sources",
   async () => {
     const urlOf = (path: string): string => `http://127.0.0.1:${(host.address() as AddressInfo).port}/${path}`;
     const jobOf = (path: string) => ({
@@ -62,7 +64,7 @@ it(
     const job = async () => (await stack.request("GET", `/jobs/${id}`, undefined, other)).body as JobBody;
     await expect.poll(async () => (await job()).status, { timeout: ACCOUNT_LIMIT_MS }).toBe("job.completed");
     expect((await look((await job()).outputs[0]?.url)).frames).toBeGreaterThan(0);
-    // The slow ones are still fetched.
+    // The slow sources are still being fetched.
     for (const { id: slowId } of held) {
       expect((await stack.request("GET", `/jobs/${slowId}`)).body).toMatchObject({ status: "job.starting" });
     }

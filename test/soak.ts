@@ -1,10 +1,10 @@
-// npm run test:soak [-- part ...]: faults, fuzz and long tables, in full. Takes hours; fails when any part does,
-// and prints the command that runs that part again.
+// npm run test:soak [-- part ...]: faults, fuzz and long tables, in full. Takes hours. Fails if any part fails, and
+// prints the command that repeats this part.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "../local/home/constants.ts";
 
-/** Of the control plane's faults: a process gets slower with each job that it has run. */
+/** Number of processes for the control plane's faults: a process gets slower with each job that it has run. */
 const SHARES = 40;
 const VITEST = ["node_modules/vitest/vitest.mjs", "run"];
 

@@ -1,4 +1,4 @@
-// The real system for end-to-end tests: its own processes, free ports, a home that is deleted afterwards.
+// The real system for end-to-end tests: separate processes, free ports, and a home that is deleted afterwards.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,9 +25,11 @@ export type SharedStack = Omit<StackFile, "pids"> & {
   readonly webhookSecret: string;
   /** The `storage` of a job request that writes to the stack's S3 server. */
   readonly storage: object;
-  /** Calls the API with the account's key; `path` comes after `/v2`. `body` is sent as JSON, text as it is. */
+  /**
+   * Calls the API with the account's key. `path` comes after `/v2`. `body` is sent as JSON; a string is sent unchanged.
+   */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates a job; by default with the stack's storage and a notification that nobody receives. */
+  /** Creates a job; by default with the stack's storage and a notification without a receiver. */
   submit(job: object, headers?: Record<string, string>): Promise<JobView>;
   /** Waits until the job has ended, with any status. */
   waitForJob(id: string, timeoutMs?: number): Promise<JobView>;
@@ -36,17 +38,21 @@ export type SharedStack = Omit<StackFile, "pids"> & {
 };
 
 export type TestStack = SharedStack & {
-  /** The current pids: a killed process is restarted with another. */
+  /** The current pids: a killed process restarts with a new pid. */
   pids(): StackFile["pids"];
   /** Ends the stack, by default without waiting for running work, and deletes its home. */
   stop(drainMs?: number): Promise<void>;
-  /** Ends the stack and starts it again on the same home and ports; `whileDown` may change what is in the home. */
+  /**
+   * Ends the stack and restarts it in the same home and on the same ports; `whileDown` may change files of the home.
+   */
   restart(whileDown?: () => void): Promise<TestStack>;
-  /** Kills all of its processes at once, and starts them again on the same home. Null: they are those of the test. */
+  /**
+   * Kills all processes at once, and restarts them in the same home. Null if they belong to the process of the test.
+   */
   crash: (() => Promise<void>) | null;
 };
 
-/** What is provided to the test files of the stack that they share. */
+/** Data about the shared stack for test files. */
 export type StackHandle = {
   readonly description: Omit<StackFile, "pids">;
   readonly home: string;
@@ -59,19 +65,21 @@ declare module "vitest" {
   }
 }
 
-/** Below the time limit of a test. Jobs on the shared stack wait for those of other files. */
+/** Less than the time limit of a test. Jobs on the shared stack wait for jobs of other files. */
 const JOB_LIMIT_MS = 200_000;
 const LOOK_EVERY_MS = 250;
-/** Port 9 (discard) of this machine, where nothing listens. */
+/** Port 9 (discard) of this machine, where no program listens. */
 const NOBODY = { type: "http", url: "http://127.0.0.1:9/" };
 
-/** True if stacks are `copra serve`, as operators start it (the project `served`), or that of `npm start`. */
+/**
+ * True if stacks are `copra serve`, as operators start it (the project `served`), instead of the stack of `npm start`.
+ */
 const IS_SERVED = process.env.COPRA_TEST_STACK === "serve";
 
 type TestStackOptions = {
-  /** How many encoder nodes; one unless given. */
+  /** Number of encoder nodes; 1 by default. */
   nodes?: number;
-  /** True if requests meet what Cloudflare's edge does to them. */
+  /** True if requests pass an emulation of Cloudflare's edge. */
   isEdge?: boolean;
 };
 
@@ -81,7 +89,7 @@ export const startTestStack = ({ nodes = 1, isEdge = false }: TestStackOptions =
   return startOn({ home, port: 0, s3Port: 0, nodes, service: { ...LOCAL_SERVICE, isEdge } });
 };
 
-/** The stack of test/services/shared-stack.ts, with one node. Its jobs run beside those of other files. */
+/** The stack of test/services/shared-stack.ts, with a single node. Its jobs run beside jobs of other files. */
 export const sharedStack = (): SharedStack => clientOf(inject("stack"));
 
 async function startOn(settings: StackSettings): Promise<TestStack> {
@@ -180,7 +188,7 @@ async function waitForJob({ request, adminToken }: Waiting, id: string, timeoutM
   const deadline = Date.now() + timeoutMs;
   let last = "it was never seen";
   while (Date.now() < deadline) {
-    // While the control plane is being started again there is no answer.
+    // There is no answer while the control plane restarts.
     const answer = await request("GET", `/jobs/${id}`).catch((error: unknown) => ({ status: 0, body: String(error) }));
     if (answer.status === 200) {
       const job = JobView.parse(answer.body);
@@ -189,7 +197,7 @@ async function waitForJob({ request, adminToken }: Waiting, id: string, timeoutM
     last = JSON.stringify(answer.body);
     await sleep(LOOK_EVERY_MS);
   }
-  // Why: other jobs may have the nodes, or a node may get no work.
+  // Report the nodes: other jobs may occupy them, or a node may get no work.
   const authorization = `Bearer ${adminToken}`;
   const nodes = await request("GET", "/admin/nodes", undefined, { authorization }).catch((error: unknown) => ({
     body: String(error),

@@ -1,5 +1,5 @@
-// npm run test:steady [runs] [loops] [path ...]: `npm test` again and again beside busy loops (default: 10 runs, 4
-// loops), and which tests were ever red. Fails when any was.
+// npm run test:steady [runs] [loops] [path ...]: repeats `npm test` beside busy loops (default: 10 runs, 4 loops), and
+// lists the tests that were ever red. Fails if any was red.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ if (!Number.isInteger(runs) || !Number.isInteger(loops)) {
 const folder = mkdtempSync(join(tmpdir(), "copra-steady-"));
 const busy = Array.from({ length: loops }, () => new Worker("for (;;);", { eval: true }));
 
-/** Runs the tests; returns the names of those that failed. */
+/** Runs the tests; returns the names of the failed tests. */
 function failedIn(report: string): string[] {
   const { status, stdout } = spawnSync(
     process.execPath,

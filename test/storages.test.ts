@@ -1,4 +1,4 @@
-// Real jobs whose results go to each kind of storage that is no bucket of S3, and are looked at there.
+// Real jobs with results in each kind of storage other than S3 buckets. The tests inspect the stored files.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,8 +31,8 @@ afterAll(async () => {
 });
 
 /**
- * A large video and two images of a source of eleven seconds: the video is uploaded in parts, while it is encoded,
- * where the storage has any.
+ * A large video and two images of a source of eleven seconds. Storages with multipart uploads get the video in parts,
+ * during its encode.
  */
 const LARGE = {
   "mp4:mpeg4_1920x1080_60000k": { path: "/x/large ü.mp4" },
@@ -55,7 +55,7 @@ async function expectLarge(job: JobView, base: string, query = ""): Promise<void
   for (const url of job.outputs[1]?.urls ?? []) expect((await look(String(url))).video?.codec_name).toBe("mjpeg");
 }
 
-it("the service's own storage keeps results, and serves them as players want it", async () => {
+it("the service's own storage keeps results, and serves ranges of them", async () => {
   const job = await run({ service: "coconut", path: "v" }, LARGE, await makeLongClip(folder, 11));
   const { origin } = new URL(stack.api);
   await expectLarge(job, `${origin}/storage/${job.id}/v`);
@@ -70,7 +70,7 @@ it("the service's own storage keeps results, and serves them as players want it"
   expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(start, end + 1))).toBe(true);
 });
 
-it("a container of Azure takes results, large ones in blocks", async () => {
+it("a container of Azure receives results, large files in blocks", async () => {
   const { endpoint, account, key, container } = azurite;
   const credentials = { account, api_key: key };
   const storage = { service: "azure", endpoint, container, credentials, path: "/vod/", cache_control: "max-age=9" };
@@ -80,7 +80,7 @@ it("a container of Azure takes results, large ones in blocks", async () => {
   expect([stored.headers.get("content-type"), stored.headers.get("cache-control")]).toEqual(["video/mp4", "max-age=9"]);
 });
 
-it("an upload address takes each result in a form", async () => {
+it("an upload address receives each result in a form", async () => {
   const { host } = new URL(receiver.origin);
   const storage = { url: `http://user:pass%20word@${host}/in/?token=7` };
   const job = await run(storage, LARGE, await makeLongClip(folder, 11));
@@ -104,7 +104,7 @@ it("an upload address takes each result in a form", async () => {
   }
 });
 
-it("the error of a storage is reported", async () => {
+it("a job reports the error of its storage", async () => {
   const clip = await makeClip("ntsc.mp4", folder);
   const outputs = { "mp4:240p": { path: "a.mp4" } };
   const { endpoint, account, key } = azurite;

@@ -1,5 +1,4 @@
-// The local system rings the sweeper, which no runtime does by itself: a job that was never begun does not hang for
-// ever.
+// The local system runs the sweeper, which no runtime does by itself. A job that never started does not hang forever.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,7 +13,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A statement on the control plane's database, which nobody has open. */
+/** A statement on the control plane's database, while no process has it open. */
 function change(home: string, statement: string, ...values: string[]): void {
   const folder = join(home, "control-plane", "v3", "d1", "miniflare-D1DatabaseObject");
   const [file] = readdirSync(folder).filter((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite");
@@ -23,7 +22,7 @@ function change(home: string, statement: string, ...values: string[]): void {
   database.close();
 }
 
-it("ends a job whose request died between its row and its beginning", async () => {
+it("ends a job whose request died between its row and its start", async () => {
   const { id } = await stack.submit({
     input: { url: "http://127.0.0.1:9/video.mp4" },
     outputs: { "mp4:240p": { path: "a.mp4" } },

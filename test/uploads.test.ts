@@ -1,4 +1,4 @@
-// A file that a client uploads in parts, with an interruption, becomes the source of a job.
+// A client uploads a file in parts, with an interruption. The file becomes the source of a job.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,11 +61,11 @@ it("a source is uploaded in parts, resumed after an interruption, encoded, and r
   const commands = await stack.request("GET", `/jobs/${job.id}/commands`);
   expect(commands.status).toBe(200);
   const tasks = await stack.request("GET", `/jobs/${job.id}/tasks`);
-  // The signature of the URL from which the node read it.
+  // No response contains the signature of the URL from which the node read the source.
   expect(JSON.stringify([metadata, request, commands, tasks].map(({ body }) => body))).not.toContain("signature");
   expect(stack.log("node-1")).not.toContain("signature=");
 
-  // The job's row may still be that of an unfinished job.
+  // The job's row may still show an unfinished job.
   await expect.poll(async () => (await stack.request("DELETE", `/uploads/${id}`)).status).toBe(200);
   expect((await stack.request("GET", `/uploads/${id}`)).status).toBe(404);
   // A retry of the job finds its source gone.

@@ -1,5 +1,5 @@
-// The two documented commands: npm run wrangler:prepare, then wrangler dev. A node connects to it. Only in test:soak,
-// because wrangler needs half a minute.
+// The two documented commands, npm run wrangler:prepare and wrangler dev, with a node that connects. Runs only in
+// test:soak, because wrangler needs half a minute.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-it.runIf(process.env.COPRA_SOAK === "1")("answers, and a node connects", async () => {
+it.runIf(process.env.COPRA_SOAK === "1")("serves health requests, and a node connects", async () => {
   const persist = ["--persist-to", join(folder, "state")];
   const [prepared] = await once(run(["local/deploy/prepare-dev.ts", ...persist]), "exit");
   expect(prepared).toBe(0);

@@ -32,12 +32,12 @@ const Variables = z.object({
   ADMIN_TOKEN: z
     .string()
     .trim()
-    .min(32, "ADMIN_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32"),
+    .min(32, "ADMIN_TOKEN must have at least 32 characters; create it with: openssl rand -base64 32"),
   /** Only reads the state of the fleet. If it is not set, only the admin token reads it. */
   METRICS_TOKEN: z
     .string()
     .trim()
-    .min(32, "METRICS_TOKEN must have at least 32 characters; create one with: openssl rand -base64 32")
+    .min(32, "METRICS_TOKEN must have at least 32 characters; create it with: openssl rand -base64 32")
     .optional(),
   /**
    * The service derives the peppers of API keys and node tokens from it, and the keys that seal clients' storage
@@ -183,7 +183,7 @@ export const sealingKeysOf = rememberedBy(({ MASTER_SECRET, SEALING_KEYS }: KeyV
 });
 
 const missingKeys = (name: KeyVariable): string =>
-  `The Worker's settings are not valid: MASTER_SECRET or ${name} must be set; create one with: openssl rand -base64 32`;
+  `The Worker's settings are not valid: MASTER_SECRET or ${name} must be set; create it with: openssl rand -base64 32`;
 
 /**
  * Returns null if no variable of the bucket is set. Throws an error for the operator that names the missing variables.

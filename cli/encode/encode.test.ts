@@ -156,6 +156,9 @@ it("accepts files, URLs and objects in buckets as sources", () => {
     kind: "remote",
     input: { service: "s3", bucket: "bucket", key: "in/a.mov", region: "eu-west-1", credentials },
   });
+  expect(sourceOf("s3://bucket/a.mov", { ...keys, AWS_SESSION_TOKEN: "token" })).toMatchObject({
+    input: { credentials: { access_key_id: "id", secret_access_key: "secret", session_token: "token" } },
+  });
   expect(() => sourceOf("s3://bucket/a.mov", {})).toThrow("AWS_ACCESS_KEY_ID");
   expect(() => sourceOf("s3://bucket", keys)).toThrow("must be s3://bucket/key");
   expect(() => sourceOf(join(folder, "empty.mov"), {})).toThrow("is empty");

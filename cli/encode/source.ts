@@ -25,6 +25,7 @@ function bucketInput(text: string, env: Env): Readonly<Record<string, unknown>> 
   const [, bucket = "", key = ""] = /^s3:\/\/([^/]+)\/(.+)$/i.exec(text) ?? [];
   if (key === "") throw usageError(`"${text}" must be s3://bucket/key`);
   const { AWS_ACCESS_KEY_ID: access_key_id, AWS_SECRET_ACCESS_KEY: secret_access_key } = env;
+  const session_token = env.AWS_SESSION_TOKEN;
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION || "us-east-1";
   const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
   if (!access_key_id || !secret_access_key) {
@@ -35,7 +36,7 @@ function bucketInput(text: string, env: Env): Readonly<Record<string, unknown>> 
     bucket,
     region,
     key,
-    credentials: { access_key_id, secret_access_key },
+    credentials: { access_key_id, secret_access_key, ...(session_token ? { session_token } : {}) },
   };
 }
 

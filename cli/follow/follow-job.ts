@@ -29,7 +29,7 @@ export async function followToEnd(
   return job;
 }
 
-// What the progress view shows of a job.
+// Converts a job to the state that the progress view shows.
 
 /** State of a job for the progress view. */
 function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {

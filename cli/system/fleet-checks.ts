@@ -9,7 +9,7 @@ type Node = NodeList["nodes"][number];
 type Demand = Autoscale["pools"];
 
 const LOW_DISK_BYTES = 10e9;
-/** Minimum wait that is reported. A shorter wait may be a peak. */
+/** A wait of this length is no short peak. */
 const LONG_WAIT_S = 600;
 const MOST_NAMES = 5;
 

@@ -80,7 +80,7 @@ export const outcome = (client: Client, url: string, allow: AllowPrivate, folder
 
 /** Matches the failure of every client for an address that is not allowed. */
 export const REFUSED =
-  /^(?:(?:input|storage)_address_not_allowed|node_failed: The storage's host `[^`]*` is not a public address\.|(?:watermark|subtitle)_failed: The (?:watermark|subtitles `English`) from the host `[^`]*` cannot be used: the address is not a public one\.$)/;
+  /^(?:(?:input|storage)_address_not_allowed|node_failed: The storage's host `[^`]*` is not a public address\.|(?:watermark|subtitle)_failed: The (?:watermark|subtitles `English`) from the host `[^`]*` cannot be used: the address is not public\.$)/;
 
 /**
  * A server at every address of this machine that counts requests, and redirects from `/<status>/<location in

@@ -153,7 +153,7 @@ export class EarlyParts {
     const file = { output: this.#output, file: 1, sizeBytes, early };
     const ticket = await requestTicket(file, this.#deps.requestUploads);
     if (this.#partBytes !== undefined && ticket.partBytes !== this.#partBytes) {
-      throw new AppError("node_failed", "The control plane began another upload");
+      throw new AppError("node_failed", "The control plane started another upload");
     }
     this.#partBytes = ticket.partBytes;
     if (ticket.partBytes === undefined) return;

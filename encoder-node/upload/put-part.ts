@@ -92,7 +92,7 @@ async function withTimeLimit<Value>(
 
 function tooSlow(limitMs: number): AppError {
   const minutes = Math.ceil(limitMs / 60_000);
-  const message = `The storage did not accept a file, or a range of one, within ${minutes} min; use a faster storage.`;
+  const message = `The storage did not accept a file, or a range of a file, within ${minutes} min; use a faster storage.`;
   return new AppError("storage_unreachable", message);
 }
 

@@ -79,7 +79,7 @@ it("fails without retries when a storage is too slow", async () => {
   const retryPolicy = { limit: { baseMs: 100, msPerKib: 200 / (CLIP.length / 1024) } };
   await expect(upload(partsOf(origin, CLIP.length), { retryPolicy })).rejects.toMatchObject({
     code: "storage_unreachable",
-    message: "The storage did not accept a file, or a range of one, within 1 min; use a faster storage.",
+    message: "The storage did not accept a file, or a range of a file, within 1 min; use a faster storage.",
   });
   expect([...tries.values()]).toEqual([1]);
 });

@@ -5,13 +5,13 @@ import type { MediaProbe } from "../media/media-probe.ts";
 import { sourceFacts } from "../media/source-facts.ts";
 import type { ConditionValue, Variables } from "./condition.ts";
 
-/** Names without the prefix `input.`. */
+/** Variable names without the prefix `input.`. */
 export const CONDITION_VARIABLES = [
   ...["width", "height", "rotation", "fps", "ifps", "duration", "file_size", "mime_type", "format", "video_codec"],
   ...["audio_codec", "video_bitrate", "audio_bitrate", "sample_rate", "channels", "is_hd", "is_audio_only"],
 ] as const;
 
-/** The smaller side of a high-definition frame: 720p (ITU-T and common usage). */
+/** Smaller side of a high-definition frame: 720p (ITU-T and common usage). */
 const HD_LINES = 720;
 
 const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
@@ -20,7 +20,7 @@ const METADATA = /^input\.metadata\.(?:format|streams\.\d+)(?:\.[\w-]+)+$/;
 export const isConditionVariable = (name: string): boolean =>
   CONDITION_VARIABLES.some((known) => name === `input.${known}`) || METADATA.test(name);
 
-/** The variables of one input. Width and height are those of the coded frame, before `rotation`. */
+/** Returns the variables of an input. Width and height describe the coded frame, before `rotation`. */
 export function inputVariables(probe: MediaProbe): Variables {
   const named = namedVariables(probe);
   return (name) => {
@@ -55,7 +55,7 @@ function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionVal
   };
 }
 
-/** The registered subtypes that differ from the first name of ffprobe's format. */
+/** Registered media subtypes that differ from the first name of ffprobe's format. */
 const SUBTYPES: Readonly<Record<string, string>> = {
   mov: "mp4",
   matroska: "x-matroska",

@@ -73,7 +73,7 @@ describe("conditions", () => {
     expect(verdict(text)).toBe(expected);
   });
 
-  it("know inputs without video", () => {
+  it("evaluates variables of inputs without video", () => {
     const audioOnly: MediaProbe = { streams: PROBE.streams.slice(1), format: { format_name: "mp3" } };
     expect(verdict("{{ input.is_audio_only }} and {{ input.mime_type }} = 'audio/mp3'", audioOnly)).toBe(true);
     expect(verdict("{{ input.width }} > 0 or {{ input.is_hd }}", audioOnly)).toBe(false);
@@ -116,7 +116,7 @@ describe("conditions", () => {
     expect(verdict(text)).toMatch(message);
   });
 
-  it("never throw, whatever the text", () => {
+  it("never throws for any text", () => {
     const tokens = fc.constantFrom(
       "{{ input.width }}",
       "{{",

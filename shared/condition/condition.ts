@@ -13,5 +13,5 @@ export type Condition =
   | { kind: "compare"; operator: Comparison; left: Operand; right: Operand }
   | { kind: "value"; of: Operand };
 
-/** The value of a variable for an input; undefined when the input does not have it. */
+/** Returns the value of a variable for an input; undefined if the input does not have it. */
 export type Variables = (name: string) => ConditionValue | undefined;

@@ -1,7 +1,7 @@
 // Evaluates a condition for an input.
 import type { Comparison, Condition, ConditionValue, Operand, Variables } from "./condition.ts";
 
-/** True if a condition is true. A comparison with a variable that the input does not have is false. Never throws. */
+/** Evaluates a condition. A comparison with a variable that the input does not have is false. Never throws. */
 export function holds(condition: Condition, variables: Variables): boolean {
   const read = (operand: Operand) => (operand.kind === "literal" ? operand.value : variables(operand.name));
   switch (condition.kind) {
@@ -38,7 +38,10 @@ function compare(operator: Comparison, left: ConditionValue | undefined, right: 
   return verdicts[operator];
 }
 
-/** ffprobe writes numbers as strings: text that is a number compares as one. Booleans are 1 and 0. */
+/**
+ * Converts a value for comparisons: a numeric string to its number, because ffprobe writes numbers as strings. Booleans
+ * become 1 and 0.
+ */
 function asNumber(value: ConditionValue): number | null {
   if (typeof value !== "string") return Number(value);
   if (value.trim() === "") return null;

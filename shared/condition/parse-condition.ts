@@ -4,12 +4,12 @@ import { err, ok, type Result } from "../result.ts";
 import { COMPARISONS, type Comparison, type Condition, type ConditionValue, type Operand } from "./condition.ts";
 import { CONDITION_VARIABLES } from "./condition-variables.ts";
 
-/** Deeper than real conditions nest; prevents hostile text from exhausting the stack. */
+/** Limit above the nesting of real conditions. Prevents hostile text from exhausting the stack. */
 const MAX_DEPTH = 50;
 const MAX_LENGTH = 2000;
 
 /**
- * Parses a condition. The error states what is wrong, what to write instead, and the column. `isKnown` knows all
+ * Parses a condition. The error states the mistake, the correction and the column. `isKnown` returns true for existing
  * variables.
  */
 export function parseCondition(text: string, isKnown: (name: string) => boolean): Result<Condition, string> {
@@ -39,7 +39,7 @@ type Token =
   | { kind: "comparison"; operator: Comparison; at: number }
   | { kind: "and" | "or" | "not" | "(" | ")"; at: number };
 
-/** Each alternative is one kind of token; they are tried in this order at every position. */
+/** Each alternative is a kind of token. They are tried in this order at every position. */
 const TOKEN =
   /(?<space>\s+)|\{\{\s*(?<variable>[\w.-]+)\s*\}\}|(?<number>-?\d+(?:\.\d+)?)(?![\w.])|"(?<double>[^"]*)"|'(?<single>[^']*)'|(?<comparison><=|>=|<>|!=|<|>|=)|(?<bracket>[()])|(?<name>[A-Za-z_]+)/y;
 
@@ -150,9 +150,7 @@ class Parser {
   }
 }
 
-/**
- * Hints for common mistakes in conditions: operators of programming languages, wrong braces, variables of API v1.
- */
+/** Names for hints about common mistakes: operators of programming languages, wrong braces, variables of API v1. */
 const NAMES = CONDITION_VARIABLES.map((name) => `input.${name}`);
 
 type Mistake = readonly [RegExp, (match: RegExpExecArray) => string];
@@ -182,7 +180,8 @@ const UNMATCHED: readonly Mistake[] = [
 ];
 
 /**
- * What to write instead of the text at a position; null without a hint. `matches`: whether a valid token matches there.
+ * Returns the correction for the text at a position; null without a hint. `matches`: true if a valid token matches
+ * there.
  */
 function hintAt(text: string, at: number, matches: boolean): string | null {
   for (const [pattern, hint] of matches ? NEVER_VALID : [...NEVER_VALID, ...UNMATCHED]) {
@@ -193,13 +192,13 @@ function hintAt(text: string, at: number, matches: boolean): string | null {
   return null;
 }
 
-/** A suggestion for a variable that does not exist; empty when no known one is similar. */
+/** Returns a suggestion for an unknown variable; empty if no known variable is similar. */
 function suggestVariable(name: string): string {
   const meant = variableOf(name);
   return meant === null ? "" : `; did you mean \`{{ ${meant} }}\`?`;
 }
 
-/** A hint for a variable without braces; null when the name is not a variable. */
+/** Returns a hint for a variable without braces; null if the name is not a variable. */
 const unbracedVariable = (name: string): string | null =>
   NAMES.includes(`input.${name.toLowerCase()}`) ? `write ${inBraces(name)} instead of \`${name}\`` : null;
 

@@ -1,4 +1,4 @@
-// The codecs of formats (api-v2 §4) and what their encoders support.
+// Codecs of formats (api-v2 §4) and the features of their encoders.
 
 export const VIDEO_CODECS = [
   "h264",
@@ -35,7 +35,7 @@ export const AUDIO_CODECS = [
 ] as const;
 export type AudioCodec = (typeof AUDIO_CODECS)[number];
 
-/** The codecs of a track, and `copy`: the stream of the source without encoding. */
+/** Codecs of a track, and `copy`: the source's stream without encoding. */
 export const VIDEO_CHOICES = [...VIDEO_CODECS, "copy"] as const;
 export const AUDIO_CHOICES = [...AUDIO_CODECS, "copy"] as const;
 
@@ -50,7 +50,7 @@ export type Profile = (typeof PROFILES)[number];
 type RateSpec = "video_bitrate" | "maxrate" | "2pass";
 
 export type VideoTraits = {
-  /** Supported pixel formats. The default is 4:2:0 in 8 bits, or 4:2:2 for codecs that do not support that. */
+  /** Supported pixel formats. The default is 4:2:0 in 8 bits, or 4:2:2 for codecs without 4:2:0. */
   readonly pixelFormats: readonly PixelFormat[];
   readonly rates: readonly RateSpec[];
   /** The pixel formats that each profile supports. */
@@ -59,16 +59,16 @@ export type VideoTraits = {
   readonly levels: readonly number[];
 };
 
-/** Codecs whose encoders have a rate factor, so that the one for a VMAF can be searched. */
+/** Codecs whose encoders have a rate factor. Copra can search the rate factor for a VMAF. */
 export const VMAF_CODECS: readonly VideoCodec[] = ["h264", "hevc", "vp9", "av1"];
 
 const ALL_RATES = ["video_bitrate", "maxrate", "2pass"] as const;
 const plain = { pixelFormats: ["yuv420p"], rates: ALL_RATES, profiles: {}, levels: [] } as const satisfies VideoTraits;
 
 /**
- * Pixel formats, profiles, levels and two passes that the encoders of ffmpeg 7.0 support (libx264, libx265, libvpx,
- * SVT-AV1, libaom for AV1 in two passes, libtheora, and ffmpeg's own), each tried. The profile of ProRes determines its
- * bitrate. DNxHD accepts a bitrate, which selects one of several fixed ones, but no maximum and no second pass.
+ * Pixel formats, profiles, levels and two-pass support of the encoders in ffmpeg 7.0: libx264, libx265, libvpx,
+ * SVT-AV1, libaom for AV1 in two passes, libtheora, and ffmpeg's own. Each was tried. The profile of ProRes determines
+ * its bitrate. DNxHD accepts a bitrate, which selects a fixed bitrate, but no maximum and no second pass.
  */
 export const VIDEO_TRAITS: Readonly<Record<VideoCodec, VideoTraits>> = {
   h264: {
@@ -111,7 +111,7 @@ export type AudioTraits = {
     readonly default: number;
     readonly min: number;
     readonly max: number;
-    /** The supported bitrates, if not all from `min` to `max` are. */
+    /** Supported bitrates, if the codec does not support all from `min` to `max`. */
     readonly steps?: readonly number[];
   } | null;
   readonly sampleRatesHz: readonly number[];
@@ -120,7 +120,6 @@ export type AudioTraits = {
 
 export const CHANNELS = ["mono", "stereo", "multi"] as const;
 
-/** The sample rates of formats. */
 export const SAMPLE_RATES_HZ = [8000, 11025, 16000, 22050, 24000, 32000, 44100, 48000] as const;
 /** Bitrates of MPEG-1 and MPEG-2 layer 2 (ISO 11172-3, 13818-3). */
 const LAYER_2_KBPS = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384];
@@ -129,7 +128,8 @@ const lossy = { kbps: { default: 128, min: 8, max: 512 }, sampleRatesHz: SAMPLE_
 const lossless = { kbps: null, sampleRatesHz: SAMPLE_RATES_HZ, maxChannels: 8 };
 
 /**
- * What the encoders of ffmpeg 7.0 support (libmp3lame, libvorbis, libopus, OpenCORE AMR, and ffmpeg's own), each tried.
+ * Features of the audio encoders in ffmpeg 7.0 (libmp3lame, libvorbis, libopus, OpenCORE AMR, and ffmpeg's own). Each
+ * was tried.
  */
 export const AUDIO_TRAITS: Readonly<Record<AudioCodec, AudioTraits>> = {
   aac: lossy,

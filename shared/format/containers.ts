@@ -1,4 +1,4 @@
-// The containers of formats (api-v2 §4): their names, the codecs that each supports, and their media types.
+// Containers of formats (api-v2 §4): their names, supported codecs and media types.
 import { AUDIO_CODECS, type AudioCodec, VIDEO_CODECS, type VideoCodec } from "./codecs.ts";
 
 export const VIDEO_CONTAINERS = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"] as const;
@@ -28,18 +28,18 @@ export const CONTAINERS_BY_NAME: ReadonlyMap<string, Container> = new Map<string
 ]);
 
 export type TrackContainerTraits = {
-  /** Supported codecs, the default first; none for audio containers. */
+  /** Supported codecs, the default first. Empty for audio containers. */
   readonly video: readonly VideoCodec[];
   readonly audio: readonly [AudioCodec, ...AudioCodec[]];
-  /** Default audio codecs other than the first, by the video codec. */
+  /** Default audio codec by video codec, if it is not the first codec. */
   readonly audioWithVideo?: Readonly<Partial<Record<VideoCodec, AudioCodec>>>;
-  /** The default audio bitrate, if it is not that of the codec. */
+  /** Default audio bitrate, if it differs from the codec's default. */
   readonly audioKbps?: number;
-  /** Sample rates, if it supports fewer than the codec. */
+  /** Sample rates, if the container supports fewer than the codec. */
   readonly sampleRatesHz?: Readonly<Partial<Record<AudioCodec, readonly number[]>>>;
-  /** True if it supports fragments (ISO base media files). */
+  /** True if the container supports fragments (ISO base media files). */
   readonly fragments: boolean;
-  /** Media types of a file with video and of one without. */
+  /** Media types of a file with video and of a file without video. */
   readonly mediaTypes: readonly [withVideo: string, audioOnly: string];
 };
 
@@ -47,10 +47,10 @@ const one = (type: string): readonly [string, string] => [type, type];
 const FLV_PCM_HZ = [11025, 22050, 44100];
 
 /**
- * The codecs that each container supports: ffmpeg 7.0's muxer wrote each pair without `-strict` and read it back, and
- * tests repeat this. Left out are pairs that ffmpeg writes but that its next release, the specification of the
- * container or common players do not support: pcm in mp4 (only ffmpeg 6.1 and later), hevc, vp9 and av1 in flv
- * (likewise), Ogg's and Microsoft's codecs in mov, audio without constant packets in avi, A-law in flv.
+ * Codecs that each container supports. ffmpeg 7.0's muxer wrote each pair without `-strict` and read it back; tests
+ * repeat this. Pairs are left out if ffmpeg's next release, the container's specification or common players do not
+ * support them. These are: pcm in mp4 (only ffmpeg 6.1 and later), hevc, vp9 and av1 in flv (likewise), Ogg's and
+ * Microsoft's codecs in mov, audio without constant packets in avi, A-law in flv.
  */
 export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContainerTraits>> = {
   mp4: {
@@ -132,7 +132,7 @@ export type ImageContainerTraits = {
   readonly lossless: boolean;
 };
 
-/** `animated`: one file that shows scenes of the source, as opposed to still images. */
+/** `animated`: a single file that shows scenes of the source, as opposed to still images. */
 export const IMAGE_CONTAINER_TRAITS: Readonly<Record<ImageContainer, ImageContainerTraits>> = {
   jpg: { mediaType: "image/jpeg", animated: false, lossless: false },
   png: { mediaType: "image/png", animated: false, lossless: true },

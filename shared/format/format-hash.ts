@@ -1,4 +1,4 @@
-// The `format` hash of an output: the specs of a format, one field each (api-v2 §4).
+// The `format` hash of an output: a field for each spec of a format (api-v2 §4).
 import * as z from "zod";
 import { strictObject } from "../strict-object.ts";
 import { AUDIO_CHOICES, PIXEL_FORMATS, PROFILES, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "./codecs.ts";
@@ -39,7 +39,7 @@ export type FormatHash = z.infer<typeof FormatHash>;
 
 const FIELDS = [...VIDEO_SPECS, ...AUDIO_SPECS, "frag"] as const;
 
-/** The fields of the hash as specs in the notation of format text. */
+/** Returns the fields of the hash as specs, in the notation of format text. */
 export function specsOfHash(hash: FormatHash): RequestedSpecs {
   const requested = new Map<SpecName, string>();
   for (const field of FIELDS) {

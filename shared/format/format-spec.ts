@@ -1,15 +1,18 @@
-// A parsed format: complete, with defaults, and with units in the names. Null means automatic.
+// A parsed format with all defaults filled in and units in the names. Null means automatic.
 import * as z from "zod";
 import { AUDIO_CHOICES, CHANNELS, PIXEL_FORMATS, PROFILES, VIDEO_CHOICES } from "./codecs.ts";
 import { IMAGE_CONTAINERS, TRACK_CONTAINERS } from "./containers.ts";
 
-/** Requested frame size in pixels. Null means automatic: from the other side, or from the source if both are null. */
+/**
+ * Requested frame size in pixels. Null means automatic: derived from the other side, or from the source if both are
+ * null.
+ */
 export const FrameSize = z.object({ width: z.int().nullable(), height: z.int().nullable() });
 export type FrameSize = z.infer<typeof FrameSize>;
 
 /**
- * A VMAF that the video is to have, by the smallest rate factor that gives it (docs/quality.md). `rateFactor` is the
- * one that was found by a search; null: not yet.
+ * A requested VMAF. A search finds the rate factor with the fewest bits that reaches it (docs/quality.md). `rateFactor`
+ * is the result; null before the search.
  */
 export const VmafTarget = z.object({
   vmaf: z.int(),
@@ -19,8 +22,8 @@ export const VmafTarget = z.object({
 export type VmafTarget = z.infer<typeof VmafTarget>;
 
 /**
- * The bitrate of video: a mean bitrate (null: by frame size), a quality step 1–5 (5 is best), or a VMAF. Each may have
- * a maximum. A requested mean is not above the maximum; an automatic mean is limited by it.
+ * Rate control of video: a mean bitrate (null: derived from the frame size), a quality step 1–5 (5 is best), or a VMAF.
+ * Each may have a maximum. A requested mean does not exceed the maximum; an automatic mean is limited by it.
  */
 export const RateTarget = z.union([
   z.object({ bitrateKbps: z.int().nullable(), maxrateKbps: z.int().nullable() }),
@@ -29,14 +32,14 @@ export const RateTarget = z.union([
 ]);
 export type RateTarget = z.infer<typeof RateTarget>;
 
-/** With the codec `copy`, which does not encode the stream of the source, all other fields are automatic. */
+/** With the codec `copy`, the source's stream is not encoded, and all other fields are automatic. */
 export const VideoTrackSpec = z.object({
   codec: z.enum(VIDEO_CHOICES),
   size: FrameSize,
   rate: RateTarget,
-  /** Frames per second in ffmpeg's notation (`30000/1001`), or null for the timing of the source. */
+  /** Frames per second in ffmpeg's notation (`30000/1001`); null keeps the source's timing. */
   fps: z.string().nullable(),
-  /** Null: the default of the codec, 4:2:0 in 8 bits if supported. */
+  /** Null: the codec's default, which is 4:2:0 in 8 bits if supported. */
   pixelFormat: z.enum(PIXEL_FORMATS).nullable(),
   profile: z.enum(PROFILES).nullable(),
   /** Ten times the level number: 41 is 4.1. */
@@ -45,27 +48,27 @@ export const VideoTrackSpec = z.object({
 });
 export type VideoTrackSpec = z.infer<typeof VideoTrackSpec>;
 
-/** With the codec `copy`, which does not encode the stream of the source, all other fields are null. */
+/** With the codec `copy`, the source's stream is not encoded, and all other fields are null. */
 export const AudioTrackSpec = z.object({
   codec: z.enum(AUDIO_CHOICES),
   /** Null for lossless codecs. */
   bitrateKbps: z.int().nullable(),
-  /** Null: the rate of the source, or the nearest that codec and container support. */
+  /** Null: the source's rate, or the nearest rate that codec and container support. */
   sampleRateHz: z.int().nullable(),
-  /** `multi`: all channels of the source, as far as the codec supports. Null: the planner decides. */
+  /** `multi`: all channels of the source that the codec supports. Null: the planner decides. */
   channels: z.enum(CHANNELS).nullable(),
 });
 export type AudioTrackSpec = z.infer<typeof AudioTrackSpec>;
 
-/** A file with at least one track. Its type is `video` even with audio only, as the type of the output. */
+/** A file with at least one track. Its type is `video` even for audio only, like the type of the output. */
 export const VideoFormat = z.object({
   type: z.literal("video"),
   container: z.enum(TRACK_CONTAINERS),
   video: VideoTrackSpec.nullable(),
   audio: AudioTrackSpec.nullable(),
-  /** Whether to copy the tags of the source (title, artist and so on). */
+  /** True to copy the source's tags (title, artist and so on). */
   keepsMetadata: z.boolean(),
-  /** Whether to write fragments (`moof` boxes), so that the file can be read while it is written. */
+  /** True to write fragments (`moof` boxes), so that the file can be read while it is written. */
   fragmented: z.boolean(),
 });
 export type VideoFormat = z.infer<typeof VideoFormat>;
@@ -74,7 +77,7 @@ export const ImageFormat = z.object({
   type: z.literal("image"),
   container: z.enum(IMAGE_CONTAINERS),
   size: FrameSize,
-  /** A quality step, 1 to 4; absent: 5, the best. */
+  /** A quality step, 1 to 4. Absent: 5, the best step. */
   quality: z.int().exactOptional(),
 });
 export type ImageFormat = z.infer<typeof ImageFormat>;

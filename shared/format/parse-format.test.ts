@@ -142,7 +142,7 @@ describe("parseFormat", () => {
     ["mp4:720p:x", { audio_codec: "aac", audio_bitrate: 96, sample_rate: "44100hz" }, "mp4:1280x720_2000k:96k_44100hz"],
     ["mp4", { video_codec: "novideo", audio_channel: "mono" }, "mp4:x:mono"],
     ["jpg:300x200", { resolution: "x100" }, "jpg:0x100"],
-  ])("%s with the hash %j is %s", (text, hash, canonical) => {
+  ])("parses %s with the hash %j to %s", (text, hash, canonical) => {
     expect(printFormat(parsed(text, hash))).toBe(canonical);
   });
 
@@ -209,7 +209,7 @@ describe("parseFormat", () => {
     ["jpg:x", /`x`/],
     ["gif:501x", /width of gif must be at most 500 pixels/],
     [`mp4:${"720p_".repeat(50)}`, /at most 200 characters/],
-  ])("rejects %j with what is allowed", (text, message) => {
+  ])("rejects %j and names the allowed values", (text, message) => {
     expect(parseFormat(text)).toEqual({
       ok: false,
       error: {
@@ -228,7 +228,7 @@ describe("parseFormat", () => {
     ["mp4", { resolution: "toString" }, "resolution", /`toString`/],
     ["jpg", { fps: "30fps" }, "fps", /only a `resolution`/],
     ["mp3", { resolution: "720p" }, "resolution", /no video/],
-  ])("%s with the hash %j: %s is wrong", (text, hash, field, message) => {
+  ])("rejects %s with the hash %j and names %s", (text, hash, field, message) => {
     expect(parseFormat(text, hash)).toEqual({ ok: false, error: { message: expect.stringMatching(message), field } });
   });
 });

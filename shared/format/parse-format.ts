@@ -25,10 +25,10 @@ import { AUTOMATIC_RESOLUTION, BEST_QUALITY, MAX_ANIMATED_WIDTH } from "./preset
 import { resolveAudio } from "./resolve-audio.ts";
 import { resolveVideo } from "./resolve-video.ts";
 
-/** `field` is the spec that is wrong, by its name in the hash; null for the format as a whole. */
+/** `field` is the invalid spec, by its name in the hash; null for the format as a whole. */
 export type InvalidFormat = { readonly message: string; readonly field: SpecName | null };
 
-/** Parses a format and rejects unknown tokens. The specs of a hash override those of the text. */
+/** Parses a format and rejects unknown tokens. The specs of a hash override the text's specs. */
 export function parseFormat(text: string, hash?: FormatHash): Result<FormatSpec, InvalidFormat> {
   try {
     const { container, requested } = splitFormat(text);
@@ -45,9 +45,9 @@ function overridden(requested: RequestedSpecs, by: RequestedSpecs): RequestedSpe
   return new Map([...kept, ...by]);
 }
 
-// Completes the requested specs of a format with defaults, and rejects what is not supported.
+// Completes the requested specs of a format with defaults, and rejects unsupported specs.
 
-/** Completes a format. Throws FormatError, whose message states what is allowed. */
+/** Completes a format. Throws FormatError with the allowed values in its message. */
 function resolveFormat({ container, requested }: SplitFormat): FormatSpec {
   return isImageContainer(container) ? resolveImage(container, requested) : resolveTracks(container, requested);
 }

@@ -3,11 +3,11 @@ import type { FrameSize } from "./format-spec.ts";
 
 export type Resolution = {
   size: FrameSize;
-  /** The default bitrate of a preset; null for a plain size. */
+  /** Default bitrate of a preset; null for a plain size. */
   bitrateKbps: number | null;
 };
 
-/** The resolution of a format that has none. */
+/** Resolution of a format without a resolution. */
 export const AUTOMATIC_RESOLUTION: Resolution = { size: { width: null, height: null }, bitrateKbps: null };
 
 /** Preset names: size and default bitrate. Video is fitted into sizes with a width (api-v2 §4). */
@@ -25,7 +25,7 @@ export const PRESETS: ReadonlyMap<string, Resolution> = new Map(
   }),
 );
 
-/** The supported frame rates and their exact fractions; `0fps` is the frame rate of the source. */
+/** Supported frame rates and their exact fractions. `0fps` is the source's frame rate. */
 export const FRAME_RATES: ReadonlyMap<string, string | null> = new Map([
   ["0", null],
   ["15", "15"],
@@ -38,20 +38,23 @@ export const FRAME_RATES: ReadonlyMap<string, string | null> = new Map([
   ["60", "60"],
 ]);
 
-/** Largest frame side: what H.264 level 6.2 and the service's memory limits allow. */
+/** Largest frame side: the limit of H.264 level 6.2 and of the service's memory. */
 export const MAX_SIDE = 8192;
 /** Maximum width of animated images (gif, webp_anim), which store every frame as an image (api-v2 §5). */
 export const MAX_ANIMATED_WIDTH = 500;
-/** VMAF that may be requested: below, videos are unpleasant, and above, no encoder reaches it in all scenes. */
+/**
+ * Range of requested VMAF: videos below MIN_VMAF look unpleasant, and no encoder reaches more than MAX_VMAF in all
+ * scenes.
+ */
 export const MIN_VMAF = 70;
 export const MAX_VMAF = 98;
-/** Smaller values are useless as a bitrate and probably meant as a size, such as `4k`. */
+/** Minimum video bitrate. Smaller values are useless as a bitrate and probably mean a size, such as `4k`. */
 export const MIN_VIDEO_KBPS = 10;
 export const MAX_VIDEO_KBPS = 199_999;
 export const MAX_AUDIO_KBPS = 512;
 
 /**
- * The variants of an HTTP stream by default, in ascending order, audio first. The planner omits those larger than the
+ * Default variants of an HTTP stream, in ascending order, audio first. The planner omits variants larger than the
  * source.
  */
 export const DEFAULT_LADDER: readonly string[] = [
@@ -64,5 +67,5 @@ export const DEFAULT_LADDER: readonly string[] = [
   "mp4:2160p::quality=4,maxrate=8000k,vprofile=high",
 ];
 
-/** The best step of `quality`, and that of images by default. */
+/** Best step of `quality`, and the default for images. */
 export const BEST_QUALITY = 5;

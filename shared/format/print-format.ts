@@ -1,4 +1,4 @@
-// The canonical text of a format; `parseFormat` returns the same format for it.
+// Prints the canonical text of a format. `parseFormat` parses it to the same format.
 
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
 import type { AudioTrackSpec, FormatSpec, FrameSize, VideoFormat, VideoTrackSpec } from "./format-spec.ts";
@@ -6,7 +6,7 @@ import { FRAME_RATES } from "./presets.ts";
 import { defaultAudioCodec, defaultAudioKbps } from "./resolve-audio.ts";
 
 /**
- * Contains what differs from the defaults of the container, with sizes and bitrates as numbers: `avi:240p` is
+ * Prints only differences from the container's defaults, with sizes and bitrates as numbers: `avi:240p` becomes
  * `avi:0x240_500k`.
  */
 export function printFormat(format: FormatSpec): string {

@@ -1,4 +1,4 @@
-// The audio of a format: its codec and the specs that the encoder of the codec supports.
+// Resolves the audio of a format: its codec and the specs that the codec's encoder supports.
 
 import { AUDIO_TRAITS, type AudioCodec } from "./codecs.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
@@ -6,7 +6,7 @@ import type { AudioTrackSpec, VideoTrackSpec } from "./format-spec.ts";
 import { readAudioBitrate, readAudioCodec, readChannels, readSampleRate } from "./grammar/read-specs.ts";
 import { AUDIO_SPECS, FormatError, type RequestedSpecs, read, rejectSpecs } from "./grammar/requested-specs.ts";
 
-/** The audio of a format with this video codec; null when there is none. Throws FormatError. */
+/** Returns the audio of a format with this video codec; null if there is none. Throws FormatError. */
 export function resolveAudio(
   container: TrackContainer,
   videoCodec: VideoTrackSpec["codec"] | null,
@@ -32,21 +32,21 @@ export function resolveAudio(
 const ENCODING_SPECS = AUDIO_SPECS.filter((spec) => spec !== "audio_codec");
 const NEEDED_CHANNELS = { mono: 1, stereo: 2, multi: 3 } as const;
 
-/** The default audio codec of a format. */
+/** Returns the default audio codec of a format. */
 export function defaultAudioCodec(container: TrackContainer, videoCodec: VideoTrackSpec["codec"] | null): AudioCodec {
   const { audio, audioWithVideo = {} } = TRACK_CONTAINER_TRAITS[container];
   const special = videoCodec === null || videoCodec === "copy" ? undefined : audioWithVideo[videoCodec];
   return special ?? audio[0];
 }
 
-/** The default bitrate in kbit/s; null for codecs that have none. */
+/** Returns the default bitrate in kbit/s; null for lossless codecs. */
 export function defaultAudioKbps(container: TrackContainer, codec: AudioCodec): number | null {
   const { audioKbps } = TRACK_CONTAINER_TRAITS[container];
   const own = AUDIO_TRAITS[codec].kbps?.default ?? null;
   return own === null ? null : Math.min(own, audioKbps ?? own);
 }
 
-/** Sample rates that the codec supports in this container. */
+/** Returns the sample rates that the codec supports in this container. */
 export function sampleRates(container: TrackContainer, codec: AudioCodec): readonly number[] {
   return TRACK_CONTAINER_TRAITS[container].sampleRatesHz?.[codec] ?? AUDIO_TRAITS[codec].sampleRatesHz;
 }

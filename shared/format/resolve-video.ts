@@ -1,4 +1,4 @@
-// The video of a format: its codec and the specs that the encoder of the codec supports.
+// Resolves the video of a format: its codec and the specs that the codec's encoder supports.
 
 import { type PixelFormat, VIDEO_TRAITS, type VideoCodec, type VideoTraits, VMAF_CODECS } from "./codecs.ts";
 import { TRACK_CONTAINER_TRAITS, type TrackContainer } from "./containers.ts";
@@ -25,7 +25,7 @@ import {
 } from "./grammar/requested-specs.ts";
 import { AUTOMATIC_RESOLUTION, type Resolution } from "./presets.ts";
 
-/** The video of a format; null when there is none. Throws FormatError. */
+/** Returns the video of a format; null if there is none. Throws FormatError. */
 export function resolveVideo(container: TrackContainer, requested: RequestedSpecs): VideoTrackSpec | null {
   const codec = videoCodec(container, requested);
   if (codec === null) {
@@ -80,8 +80,8 @@ const least = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other);
 
 /**
- * Quality replaces the bitrate; beside a VMAF, the bitrate is another maximum. Either may have a maximum bitrate: one
- * below the bitrate of a preset lowers it, one below a requested bitrate is an error.
+ * Returns the rate target. A quality step replaces the bitrate. With a VMAF, the bitrate is an additional maximum. A
+ * maximum below a preset's bitrate lowers the bitrate; a maximum below a requested bitrate is an error.
  */
 function rateTarget(codec: VideoCodec, resolution: Resolution, requested: RequestedSpecs): RateTarget {
   const { rates } = VIDEO_TRAITS[codec];
@@ -96,7 +96,7 @@ function rateTarget(codec: VideoCodec, resolution: Resolution, requested: Reques
   const bitrateKbps = read(requested, "video_bitrate", readVideoBitrate);
   if (quality !== undefined) {
     if (requested.get("2pass") === "1") {
-      throw new FormatError("2pass", "`2pass` requires a bitrate, which `quality` replaces; remove one of the two");
+      throw new FormatError("2pass", "`2pass` requires a bitrate, which `quality` replaces; remove either");
     }
     if ("quality" in quality) return { ...quality, maxrateKbps };
     checkVmaf(codec, quality.vmaf);

@@ -8,7 +8,7 @@ const TrackName = z
   .regex(/^[a-z0-9-]+$/, "not the name of a track");
 const Kbps = z.int().min(0).max(1e9);
 
-/** A video that is left out because it needs nearly as many bits as the next larger one. Mean bitrates. */
+/** A video that is left out because it needs nearly as many bits as the next larger video. Mean bitrates. */
 export const DroppedVideo = z.object({
   track: TrackName.describe("The name that its playlists would have, such as `720p`"),
   width: z.int().min(1).max(100_000).describe("Of its frames, in pixels"),
@@ -18,14 +18,14 @@ export const DroppedVideo = z.object({
 });
 export type DroppedVideo = z.infer<typeof DroppedVideo>;
 
-/** The videos that are left out, as a sentence for the owner of the job. */
+/** Lists the left-out videos in a sentence for the job's owner. */
 export function droppedNote(dropped: readonly DroppedVideo[]): string {
   const more = dropped.length - MOST_NOTED;
   const reasons = dropped.slice(0, MOST_NOTED).map(reasonOf);
   return `Without ${[...reasons, ...(more > 0 ? [`${more} more`] : [])].join(", ")}.`;
 }
 
-/** Notes are short. */
+/** Maximum number of videos in a note, to keep it short. */
 const MOST_NOTED = 3;
 
 const reasonOf = ({ track, kbps, above }: DroppedVideo): string =>

@@ -2,7 +2,7 @@
 
 export const JOB_STATUSES = ["job.starting", "job.completed", "job.failed", "job.aborted"] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
-/** `retry` restarts an ended job for what it did not finish. */
+/** `retry` restarts the unfinished work of an ended job. */
 export type JobMove = "complete" | "fail" | "abort" | "retry";
 
 export const JOB_TABLE = {
@@ -12,7 +12,7 @@ export const JOB_TABLE = {
   "job.aborted": { retry: "job.starting" },
 } as const satisfies Record<JobStatus, Partial<Record<JobMove, JobStatus>>>;
 
-/** The work of a job whose status is `job.starting`. The contract has one status for all of them. */
+/** Work states of a job with the status `job.starting`. The contract has a single status for all of them. */
 export const WORK_STATES = ["queued", "running", "storing"] as const;
 export type WorkState = (typeof WORK_STATES)[number];
 
@@ -23,15 +23,15 @@ export type InputMove = "transfer" | "transferred" | "fail" | "retry";
 export const INPUT_TABLE = {
   "input.starting": { transfer: "input.transferring", transferred: "input.transferred", fail: "input.failed" },
   "input.transferring": { transferred: "input.transferred", fail: "input.failed", retry: "input.starting" },
-  // Encodes may read the source while it arrives, or from another node.
+  // Encodes may read the source during its transfer, or from another node.
   "input.transferred": { fail: "input.failed", retry: "input.starting" },
   "input.failed": { retry: "input.starting" },
 } as const satisfies Record<InputStatus, Partial<Record<InputMove, InputStatus>>>;
 
-/** True if the job has ended: then it can no longer complete, but a client may restart it. */
+/** True if the job has ended. It can no longer complete, but a client may restart it. */
 export const isTerminalJob = (status: JobStatus): boolean => moveJob(status, "complete") === null;
 
-/** The status after a move; null if the move is not allowed. */
+/** Returns the status after a move; null if the move is not allowed. */
 export function moveJob(from: JobStatus, move: JobMove): JobStatus | null {
   const row: Partial<Record<JobMove, JobStatus>> = JOB_TABLE[from];
   return row[move] ?? null;

@@ -1,15 +1,15 @@
-// The representation of a job in responses (contract, "Resources and their fields"), with additional fields.
+// Schema of a job in responses (contract, "Resources and their fields"), with additional fields.
 import * as z from "zod";
 import { INPUT_STATUSES, JOB_STATUSES, WORK_STATES } from "./job-status.ts";
 import { SegmentFormat } from "./output-spec.ts";
 import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
 
-/** Every status that an output of any type can have. */
+/** All statuses of outputs of all types. */
 export const OUTPUT_STATUSES = [...new Set(OUTPUT_TYPES.flatMap((type) => Object.values(OUTPUT_STATUS[type])))];
 
 const percent = z.string().regex(/^(?:100|\d{1,2})%$/);
 const failure = {
-  error: z.string().exactOptional().describe("Why it failed, in one sentence"),
+  error: z.string().exactOptional().describe("Why it failed, in a sentence"),
   error_code: z.string().exactOptional().describe("Why it failed, as an error code"),
 };
 
@@ -53,7 +53,7 @@ export const OutputView = z
       .describe(
         "The URLs of finished images, with a WebVTT file last, or the playlists and manifests of an HTTP stream",
       ),
-    vtt_url: z.string().exactOptional().describe("The URL of the WebVTT file of images; also the last one of `urls`"),
+    vtt_url: z.string().exactOptional().describe("The URL of the WebVTT file of images; also the last of `urls`"),
     live: LiveView.exactOptional(),
     encoder: z
       .string()
@@ -61,7 +61,7 @@ export const OutputView = z
       .describe(
         "ffmpeg's name of the encoder of a finished video or audio, such as `libx264`; `copy` without encoding",
       ),
-    note: z.string().exactOptional().describe("Anything unusual about the encoding, in one sentence"),
+    note: z.string().exactOptional().describe("Anything unusual about the encoding, in a sentence"),
     ...failure,
   })
   .describe("One output of a job");
@@ -84,7 +84,7 @@ export const InputView = z
 export const UltrafastView = z
   .object({
     chunks: z.int().describe("Number of chunks; 0 if the input is encoded in one piece"),
-    reason: z.string().exactOptional().describe("Why the input is encoded in one piece, in one sentence"),
+    reason: z.string().exactOptional().describe("Why the input is not encoded in chunks, in a sentence"),
   })
   .describe("The result of `settings.ultrafast`; absent without this setting and before the inspection of the input");
 export type UltrafastView = z.infer<typeof UltrafastView>;
@@ -102,7 +102,7 @@ export const JobView = z
         "The work of a job that has not ended: `queued` while it waits for a node, `running` while a node inspects or " +
           "encodes, `storing` while only uploads are left",
       ),
-    started_at: ContractDate.exactOptional().describe("When a node began to work on it; absent before that"),
+    started_at: ContractDate.exactOptional().describe("When a node started to work on it; absent before that"),
     progress: percent.describe("Progress of the job in percent; never decreases, and is 100% only at the end"),
     input: InputView,
     outputs: z.array(OutputView).describe("The outputs in the order of the request"),
@@ -110,12 +110,14 @@ export const JobView = z
     waiting_for: z
       .string()
       .exactOptional()
-      .describe("What the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1`"),
+      .describe(
+        "Missing capability that the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1`",
+      ),
   })
   .describe("A job");
 export type JobView = z.infer<typeof JobView>;
 
-/** `YYYY-MM-DD HH:MM:SS +0000` (contract, created_at) of a time in ms. */
+/** Formats a time in ms as `YYYY-MM-DD HH:MM:SS +0000` (contract, created_at). */
 export function contractDate(timeMs: number): string {
   const [date = "", time = ""] = new Date(timeMs).toISOString().split("T");
   return `${date} ${time.slice(0, 8)} +0000`;

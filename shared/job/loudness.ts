@@ -1,7 +1,7 @@
-// The loudness of audio (ITU-R BS.1770-4, EBU R 128), as clients request and see it.
+// Loudness of audio (ITU-R BS.1770-4, EBU R 128) in requests and responses.
 import * as z from "zod";
 
-/** A gain for one mix of the source's channels, which a node has found. */
+/** A gain for a mix of the source's channels, found by a node. */
 export const LoudnessGain = z.object({
   /** ffmpeg's name of the channel layout of the mix. */
   layout: z.string(),
@@ -11,7 +11,7 @@ export const LoudnessGain = z.object({
 });
 export type LoudnessGain = z.infer<typeof LoudnessGain>;
 
-/** The loudness that an output's audio gets. */
+/** Requested loudness of an output's audio. */
 export const LoudnessSpec = z.object({
   /** Integrated loudness in LUFS; null: the loudness is only measured. */
   targetLufs: z.number().nullable(),

@@ -1,10 +1,10 @@
-// Metadata in responses: ffprobe's values, with the fields of the contract that newer builds no longer print.
+// Metadata in responses: ffprobe's values, plus fields of the contract that newer builds no longer print.
 import * as z from "zod";
 import { fraction, MediaProbe, type ProbedStream, rotationOf } from "../media/media-probe.ts";
 import { LoudnessMetadata } from "./loudness.ts";
 import { QualityMetadata } from "./quality.ts";
 
-/** Keys that mean the source (api-v2 §10); outputs must not have them. */
+/** Keys that name the source (api-v2 §10). Outputs must not have them. */
 export const SOURCE_NAMES: ReadonlySet<string> = new Set(["input", "source"]);
 
 const HlsEncryption = z
@@ -32,10 +32,10 @@ export type HttpStreamMetadata = z.infer<typeof HttpStreamMetadata>;
 export const FileMetadata = MediaProbe.extend({
   quality: QualityMetadata.exactOptional(),
   loudness: z.array(LoudnessMetadata).exactOptional(),
-}).describe("Metadata of a file: what ffprobe prints, and its quality and loudness if they were measured");
+}).describe("Metadata of a file: the data of ffprobe, and its quality and loudness if they were measured");
 export type FileMetadata = z.infer<typeof FileMetadata>;
 
-/** The metadata of one output. */
+/** Metadata of an output. */
 export const OutputMetadata = z.union([FileMetadata, HttpStreamMetadata]);
 export type OutputMetadata = z.infer<typeof OutputMetadata>;
 
@@ -65,7 +65,9 @@ export const UltrafastReceipt = z
   .describe("How a video was encoded in chunks");
 export type UltrafastReceipt = z.infer<typeof UltrafastReceipt>;
 
-/** ffprobe's output with the missing fields of the contract and another `filename`; keeps all other fields. */
+/**
+ * Returns ffprobe's output with the missing fields of the contract and a replaced `filename`. Keeps all other fields.
+ */
 export function contractMetadata(probe: MediaProbe, filename: string): MediaProbe {
   return { streams: probe.streams.map(contractStream), format: { ...probe.format, filename } };
 }
@@ -76,16 +78,16 @@ function contractStream(stream: ProbedStream): ProbedStream {
   return {
     ...stream,
     ...(codecTimeBase === null ? {} : { codec_time_base: codecTimeBase }),
-    // ffprobe before 4.4 printed the peak of the AAC encoder, which all ffmpeg builds set to the mean.
+    // ffprobe before 4.4 printed the AAC encoder's peak bitrate, which all ffmpeg builds set to the mean.
     ...(stream.codec_name === "aac" && stream.bit_rate ? { max_bit_rate: stream.max_bit_rate ?? stream.bit_rate } : {}),
     ...(rotation === 0 ? {} : { tags: { ...stream.tags, rotate: String(rotation) } }),
   };
 }
 
-/** Codecs whose time base counted fields, and so was half a frame (ffprobe ≤ 4.3). */
+/** Codecs whose time base counted fields and was therefore half a frame (ffprobe ≤ 4.3). */
 const FIELD_CODECS = new Set(["h264", "mpeg2video", "mpeg4"]);
 
-/** `codec_time_base` as ffprobe ≤ 4.3 printed it; verified against 4.0 for h264, hevc, vp9, opus and aac. */
+/** Returns `codec_time_base` as ffprobe ≤ 4.3 printed it. Verified against 4.0 for h264, hevc, vp9, opus and aac. */
 function codecTimeBaseOf(stream: ProbedStream): string | null {
   if (stream.codec_type === "audio") return stream.sample_rate ? `1/${stream.sample_rate}` : null;
   const [numerator, denominator = "1"] = (stream.avg_frame_rate ?? "").split("/");
@@ -97,7 +99,7 @@ function codecTimeBaseOf(stream: ProbedStream): string | null {
 
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
-/** The URL for metadata and responses: without user, password and query. */
+/** Returns the URL for metadata and responses, without user, password and query. */
 export function publicUrl(url: string): string {
   return url.replace(/^(https?:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*/s, "");
 }

@@ -1,4 +1,4 @@
-// The payloads of notifications (api-v2 §9).
+// Schemas of notification payloads (api-v2 §9).
 import * as z from "zod";
 import { MediaProbe } from "../media/media-probe.ts";
 import { InputView, JobView, OutputView } from "./job-view.ts";

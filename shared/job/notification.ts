@@ -22,7 +22,7 @@ export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.complet
 /** Metadata of the input, and of each output by its index; null if the client did not request metadata. */
 export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (OutputMetadata | null)[] } | null;
 
-/** The payload of an event of the input. */
+/** Returns the payload of an event of the input. */
 export function inputPayload(
   event: "input.transferred" | "input.failed",
   job: JobView,
@@ -34,7 +34,7 @@ export function inputPayload(
   return { job_id: job.id, event, metadata: !!metadata?.input, data };
 }
 
-/** The payload of an event of one output; `progress` is the percentage of outputs that have ended. */
+/** Returns the payload of an event of an output. `progress` is the percentage of ended outputs. */
 export function outputPayload(
   event: "output.completed" | "output.failed",
   job: JobView,
@@ -47,7 +47,7 @@ export function outputPayload(
   return { job_id: job.id, event, metadata: !!outputMetadata, data };
 }
 
-/** The payload of the end of a job. */
+/** Returns the payload of the end of a job. */
 export function jobPayload(
   event: "job.completed" | "job.failed" | "job.aborted",
   job: JobView,
@@ -89,9 +89,9 @@ const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Intermediate events have fewer retries, because events are sent in order and the last one matters most. */
+/** Retries of intermediate events. Fewer, because events are sent in order and the last event matters most. */
 const INTERMEDIATE_RETRIES = 3;
 
-/** The schedule of an event's retries, in ms. */
+/** Returns the delays of an event's retries, in ms. */
 export const retryDelays = (event: NotificationEvent): readonly number[] =>
   ALWAYS_SENT.has(event) ? RETRY_DELAYS_MS : RETRY_DELAYS_MS.slice(0, INTERMEDIATE_RETRIES);

@@ -13,7 +13,7 @@ const counters: [string, number, string][] = [
   ["a/plain.jpg", 1, "a/plain.jpg"],
   ["100%/a.jpg", 1, "100%/a.jpg"],
 ];
-it.each(counters)("fills the counter of %s", (path, ordinal, expected) => {
+it.each(counters)("replaces the counter of %s", (path, ordinal, expected) => {
   expect(objectName(path, ordinal)).toBe(expected);
   expect(counterOf(path) !== null).toBe(path !== expected);
 });

@@ -7,16 +7,18 @@ import type { OutputSpec } from "./output-spec.ts";
  * Maximum bytes of a name in UTF-8: the limit of S3, the lowest of all storages (User Guide, Naming Amazon S3 objects).
  */
 export const MAX_NAME_BYTES = 1024;
-/** The length of a name in bytes of UTF-8. */
+/** Returns the length of a name in UTF-8 bytes. */
 export const nameBytes = (name: string): number => new TextEncoder().encode(name).length;
 
 /** A counter in a path: `%02d`, `%.2d`, `%05d`, `%1d` or `%d`. */
 const COUNTER = /%(?:0|\.)?(\d?)d/;
 
-/** The counter placeholder of a path; null if it has none. */
+/** Returns the counter placeholder of a path; null if there is none. */
 export const counterOf = (path: string): string | null => COUNTER.exec(path)?.[0] ?? null;
 
-/** The path of file number `ordinal` (from 1): the counter replaced by the number, zero-padded to its width. */
+/**
+ * Returns the path of file number `ordinal` (from 1). The number replaces the counter, padded with zeros to its width.
+ */
 export function objectName(path: string, ordinal: number): string {
   return path.replace(COUNTER, (_, width: string) => String(ordinal).padStart(Number(width || 1), "0"));
 }
@@ -39,7 +41,7 @@ const PACKAGE_FILES: ReadonlyMap<string, string> = new Map([
   ["jpg", "image/jpeg"],
 ]);
 
-/** The content type of an object of this output. */
+/** Returns the content type of an object of this output. */
 export function contentTypeOf(output: OutputSpec, object: string): string {
   switch (output.type) {
     case "video":

@@ -1,4 +1,4 @@
-// The files of an output, as far as its specification determines them.
+// Files of an output that its specification determines.
 import { assertNever } from "../errors.ts";
 import { joinPath } from "./object-name.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, SegmentFormat } from "./output-spec.ts";
@@ -33,7 +33,7 @@ export type Playlist = EntryFile & { readonly format: "hls" | "dash"; readonly s
 
 type Packages = Pick<HttpStreamOutput, "hls" | "dash" | "playlistName">;
 
-/** The playlists that players open, in the order of the `urls` of the output (api-v2 §5). */
+/** Returns the playlists that players open, in the order of the output's `urls` (api-v2 §5). */
 export function playlistsOf(stream: Packages): Playlist[] {
   const { hls, dash } = stream;
   return [
@@ -45,7 +45,7 @@ export function playlistsOf(stream: Packages): Playlist[] {
   ];
 }
 
-/** All files of a stream with fixed paths: its playlists and, for thumbnails, a WebVTT file in each package. */
+/** Returns all files of a stream with fixed paths: its playlists and, for thumbnails, a WebVTT file in each package. */
 export function entryFilesOf(stream: Packages & Pick<HttpStreamOutput, "thumbnails">): EntryFile[] {
   const packages = (["hls", "dash"] as const).filter((name) => stream.thumbnails && stream[name]);
   return [...playlistsOf(stream), ...packages.map((name) => entryOf(stream, name, "vtt"))];

@@ -1,4 +1,4 @@
-// The specification of one output after parsing: complete, with defaults, with units in the names.
+// Specification of an output after parsing: complete, with defaults, and with units in the names.
 import * as z from "zod";
 import { ImageFormat, VideoFormat } from "../format/format-spec.ts";
 import { DroppedVideo } from "./dropped-video.ts";
@@ -8,7 +8,7 @@ const outputBase = {
   /** Position in the request, from 0: identifies the output in its job. */
   index: z.int(),
   key: z.string(),
-  /** A second key that names the output in requests: `<format>:1` of a single object without a `key`. */
+  /** A second key of the output in requests: `<format>:1` for a single object without a `key`. */
   alias: z.string().exactOptional(),
   /** The format in responses: as in the request, or in canonical form if the request has a hash. */
   format: z.string(),
@@ -20,7 +20,7 @@ export const FITS = ["pad", "crop"] as const;
 export const WATERMARK_POSITIONS = ["topleft", "topright", "bottomleft", "bottomright"] as const;
 
 const videoFilters = {
-  /** How video of another aspect ratio fits into the requested size. */
+  /** Rule to fit video of another aspect ratio into the requested size. */
   fit: z.enum(FITS),
   /**
    * Rotation by 90°, with ffmpeg's numbers: 0 counterclockwise and flipped, 1 clockwise, 2 counterclockwise, 3
@@ -36,19 +36,19 @@ const videoFilters = {
 const measuresQuality = z.literal(true).exactOptional();
 
 export const CAPTIONS = ["keep", "drop"] as const;
-/** Set if closed captions inside of the source's video are not copied. */
+/** Set if closed captions in the source's video are not copied. */
 const dropsCaptions = z.literal(true).exactOptional();
 /** The requested loudness of the encoded audio. */
 const loudness = LoudnessSpec.exactOptional();
 
-/** A file with video and audio, or with one of them. */
+/** A file with video, audio or both. */
 export const VideoOutput = z.object({
   ...outputBase,
   ...VideoFormat.shape,
   ...videoFilters,
   /** Name of the object below the path of the storage. */
   path: z.string(),
-  /** Where in the source the output starts. */
+  /** Start of the output in the source. */
   offsetMs: z.number(),
   /** Length of the output. */
   durationMs: z.number().nullable(),
@@ -61,11 +61,11 @@ export type VideoOutput = z.infer<typeof VideoOutput>;
 
 /** The timestamps of the source whose frames become images, from its start. */
 export const FrameSelection = z.discriminatedUnion("by", [
-  /** This many, spread evenly over the duration. */
+  /** This number of frames, spread evenly over the duration. */
   z.object({ by: z.literal("number"), number: z.int() }),
   /** At these timestamps, in the order of the request. */
   z.object({ by: z.literal("offsets"), offsetsMs: z.array(z.number()) }),
-  /** One per interval, from the first frame; null: an interval for the length of the source (api-v2 §5). */
+  /** A frame per interval, from the first frame. Null: an interval for the length of the source (api-v2 §5). */
   z.object({ by: z.literal("interval"), intervalMs: z.number().nullable() }),
   /** For animated images: this many scenes of this length each, spread evenly. */
   z.object({ by: z.literal("scenes"), number: z.int(), durationMs: z.number() }),
@@ -80,7 +80,7 @@ export const ImageOutput = z.object({
   /** Name of the object below the path of the storage; has a counter (`%02d`) if there may be more than one file. */
   path: z.string(),
   selection: FrameSelection,
-  /** Whether to crop to the center square. */
+  /** True to crop to the center square. */
   square: z.boolean(),
   /** Blur strength, 1 to 5; null: none. */
   blur: z.int().nullable(),
@@ -91,7 +91,7 @@ export const ImageOutput = z.object({
 });
 export type ImageOutput = z.infer<typeof ImageOutput>;
 
-/** How a package of a stream holds its tracks. */
+/** Container of the segments of a package. */
 export const SegmentFormat = z.enum(["mpegts", "fmp4"]);
 export type SegmentFormat = z.infer<typeof SegmentFormat>;
 
@@ -110,7 +110,7 @@ export const HttpStreamOutput = z.object({
   dash: z.object({ path: z.string(), hlsFmp4: z.boolean() }).nullable(),
   /** H.264, HEVC, AAC in mp4; in the order of the request. */
   variants: z.array(VideoFormat),
-  /** Whether to omit variants larger than the source, as for the default ladder. */
+  /** True to omit variants larger than the source, as for the default ladder. */
   dropsLargerVariants: z.boolean(),
   /** File name of the master playlist and the manifest, without extension. */
   playlistName: z.string(),
@@ -122,13 +122,13 @@ export const HttpStreamOutput = z.object({
   encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
   /** `language` is a BCP 47 tag. */
   subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
-  /** Whether to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
+  /** True to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
   thumbnails: z.boolean(),
   /** True if the playlists are stored while the stream is encoded, and grow with it. */
   livePlaylist: z.boolean().default(false),
-  /** Set if videos that save few bits are to be left out; all variants with video have a VMAF then. */
+  /** Set to leave out videos that save few bits. All variants with video then have a VMAF. */
   dropsSimilarVariants: z.literal(true).exactOptional(),
-  /** The videos that are left out, once that is known; only in tasks and in what nodes plan. */
+  /** Videos that are left out, once known. Only in tasks and in plans of nodes. */
   dropped: z.array(DroppedVideo).exactOptional(),
   measuresQuality,
   dropsCaptions,

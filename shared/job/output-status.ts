@@ -1,4 +1,5 @@
-// Phases of an output, the same for all types, with all allowed transitions; and the status of each phase and type.
+// Phases of an output with all allowed transitions, which are the same for all types, and the status of each phase and
+// type.
 
 export const OUTPUT_TYPES = ["video", "image", "httpstream"] as const;
 export type OutputType = (typeof OUTPUT_TYPES)[number];
@@ -62,10 +63,10 @@ export const OUTPUT_STATUS = {
   },
 } as const satisfies Record<OutputType, Record<OutputPhase, `${OutputType}.${string}`>>;
 
-/** True if the output has ended: then it can no longer fail, but a client may restart its job. */
+/** True if the output has ended. It can no longer fail, but a client may restart its job. */
 export const isTerminalOutput = (phase: OutputPhase): boolean => moveOutput(phase, "fail") === null;
 
-/** The phase after a move; null if the move is not allowed. */
+/** Returns the phase after a move; null if the move is not allowed. */
 export function moveOutput(from: OutputPhase, move: OutputMove): OutputPhase | null {
   const row: Partial<Record<OutputMove, OutputPhase>> = OUTPUT_TABLE[from];
   return row[move] ?? null;

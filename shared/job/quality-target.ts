@@ -1,4 +1,4 @@
-// How the rate factor for a requested VMAF was found, as clients see it.
+// Result of the rate factor search for a requested VMAF, in responses.
 import * as z from "zod";
 
 export const TargetMetadata = z
@@ -26,7 +26,7 @@ export const TargetMetadata = z
       .describe("VMAF and bitrate of the samples with that rate factor; null if nothing was measured"),
     tried: z
       .array(z.object({ rate_factor: z.number(), score: z.number(), kbps: z.int() }))
-      .describe("What was tried, in that order; `score` is what is compared with the VMAF. Empty for chunks"),
+      .describe("The tried rate factors, in order; `score` is compared with the VMAF. Empty for chunks"),
   })
   .describe("How the rate factor for `quality=vmaf…` was found");
 export type TargetMetadata = z.infer<typeof TargetMetadata>;

@@ -1,4 +1,4 @@
-// The measured quality of an output as clients see it, in its metadata.
+// Measured quality of an output in its metadata.
 import * as z from "zod";
 import { DroppedVideo } from "./dropped-video.ts";
 import { TargetMetadata } from "./quality-target.ts";
@@ -51,7 +51,7 @@ export const QualityMetadata = z
   .describe("The quality of the video compared with its source, with `settings.quality_report` or `quality=vmaf…`");
 export type QualityMetadata = z.infer<typeof QualityMetadata>;
 
-/** The same without its series and without what is known of each chunk, for notifications. */
+/** Removes the series and the values of each chunk, for notifications. */
 export const withoutSeries = ({ renditions, target, ...quality }: QualityMetadata): QualityMetadata => ({
   ...quality,
   ...(target ? { target: target.filter(({ chunk }) => chunk === undefined) } : {}),

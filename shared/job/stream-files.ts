@@ -1,10 +1,10 @@
-// The paths of the files of a stream: entry playlists have fixed paths, all other files are in a separate folder.
+// Paths of a stream's files. Entry playlists have fixed paths; all other files are in a separate folder.
 import type { LeaseId } from "../ids.ts";
 
 /**
- * The folder, below that of the package, of all files except the entry playlists. It is new for every attempt and for
- * every further `run` (from 1) within an attempt. So segments of different attempts, or of different jobs at the same
- * path, never mix, and stored segments never change. The entry playlists, which are stored last, refer to it.
+ * Returns the folder, below the package's folder, of all files except entry playlists. Every attempt and every further
+ * `run` (from 1) in an attempt gets a new folder. So segments of different attempts, or of different jobs at the same
+ * path, never mix, and stored segments never change. The entry playlists refer to the folder and are stored last.
  */
 export const streamFolder = (lease: LeaseId, run: number): string =>
   `${lease.replaceAll(".", "_")}${run === 1 ? "" : `-${run}`}`;

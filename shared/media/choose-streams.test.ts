@@ -105,7 +105,7 @@ it.each<[string, ProbedStream, string | null]>([
   ],
   ["Matroska's encryption", video(64, 36, { tags: { enc_key_id: "AAAA" } }), "video is encrypted"],
   ["FairPlay", audio(2, { codec_tag_string: "drms" }), "audio is encrypted"],
-])("detects what cannot be decoded from the probe: %s", (_, stream, why) => {
+])("detects streams without a decoder from the probe: %s", (_, stream, why) => {
   const reason = undecodable(stream)?.reason ?? null;
   expect(reason).toEqual(why === null ? null : expect.stringContaining(why));
 });

@@ -4,7 +4,7 @@ import { ALLOWED_DECODERS } from "./decoders.ts";
 import type { ProbedStream } from "./media-probe.ts";
 
 /**
- * True if a stream is video, has packets, and is not cover art, which is a video stream with the disposition
+ * True if a stream is video, has packets, and is not cover art. Cover art is a video stream with the disposition
  * `attached_pic`.
  */
 export function isMotionVideo(stream: ProbedStream): boolean {
@@ -17,12 +17,12 @@ export function isMotionVideo(stream: ProbedStream): boolean {
   );
 }
 
-/** The weight of the disposition `default` in ffmpeg's choice, in pixels (`map_auto_video` in ffmpeg_mux_init.c). */
+/** Weight in pixels of the disposition `default` in ffmpeg's choice (`map_auto_video` in ffmpeg_mux_init.c). */
 const DEFAULT_PIXELS = 5_000_000;
 
 /**
- * The video stream that ffmpeg chooses by default: the largest, where the disposition `default` counts as five million
- * pixels; the first of equal ones. Never cover art. Decodable streams take precedence over all others.
+ * Returns the video stream that ffmpeg chooses by default: the largest stream, or the first of equals. The disposition
+ * `default` counts as five million pixels. Never returns cover art. Decodable streams take precedence over all others.
  */
 export const chosenVideo = (streams: readonly ProbedStream[]): ProbedStream | undefined =>
   best(streams.filter(isMotionVideo), (stream) => [
@@ -31,9 +31,9 @@ export const chosenVideo = (streams: readonly ProbedStream[]): ProbedStream | un
   ]);
 
 /**
- * The audio stream with the disposition `default`, else the first; of several default ones, the one with the most
- * channels. Audio of the chosen video's program takes precedence over all other audio, and the main audio over audio
- * for a part of the audience.
+ * Returns the audio stream with the disposition `default`, else the first. Of several default streams, returns the
+ * stream with the most channels. Audio of the chosen video's program takes precedence over all other audio, and the
+ * main audio over audio for a part of the audience.
  */
 export function chosenAudio(streams: readonly ProbedStream[]): ProbedStream | undefined {
   const programs = chosenVideo(streams)?.programs ?? [];
@@ -55,7 +55,7 @@ const SPECIAL_AUDIO = "visual_impaired hearing_impaired descriptions comment cle
 const isDefault = ({ disposition }: ProbedStream): boolean => disposition?.default === 1;
 const rank = (holds: boolean): number => (holds ? 1 : 0);
 
-/** The first stream with the highest score; scores are compared number by number. */
+/** Returns the first stream with the highest score. Compares scores number by number. */
 function best(streams: readonly ProbedStream[], scores: (stream: ProbedStream) => number[]): ProbedStream | undefined {
   const ordered = streams
     .map((stream) => ({ stream, score: scores(stream) }))
@@ -68,31 +68,31 @@ const compare = (a: readonly number[], b: readonly number[]): number =>
 
 const DECODERS: ReadonlySet<string> = new Set(ALLOWED_DECODERS.split(","));
 
-/** Sample entries of encrypted tracks: of Common Encryption (ISO/IEC 23001-7 §4.2), and of older FairPlay files. */
+/** Sample entries of encrypted tracks: Common Encryption (ISO/IEC 23001-7 §4.2), and older FairPlay files. */
 const ENCRYPTED_ENTRIES: ReadonlySet<string> = new Set(["encv", "enca", "drmi", "drms"]);
 
 /** True if the packets of a stream are encrypted. In Matroska (`ContentEncryption`), a tag holds the id of the key. */
 export const isEncrypted = ({ codec_tag_string = "", tags }: ProbedStream): boolean =>
   ENCRYPTED_ENTRIES.has(codec_tag_string) || tags?.enc_key_id !== undefined;
 
-/** Why a stream cannot be decoded. */
+/** Reason why a stream cannot be decoded. */
 export type Undecodable = {
   readonly code: "input_encrypted" | "input_codec_not_supported" | "input_has_no_audio";
   /** A sentence without a period. */
   readonly reason: string;
-  /** What the client can do; follows a semicolon. */
+  /** Advice for the client; follows a semicolon. */
   readonly remedy: string;
 };
 
 /**
- * Why a stream cannot be decoded, according to its probe; null if it can. ffprobe exits at a decoder that is not
- * allowed. So a stream that it describes without a sample format, and with a codec that no allowed decoder has, has no
- * decoder.
+ * Returns the reason why a stream cannot be decoded, according to its probe; null if it can be decoded. ffprobe exits
+ * at a decoder that is not allowed. So a stream in its output has no decoder if its sample format is missing and no
+ * allowed decoder has its codec.
  */
 export function undecodable(stream: ProbedStream): Undecodable | null {
   const { codec_name, codec_type, pix_fmt, sample_fmt } = stream;
   const kind = codec_type === "audio" ? "audio" : "video";
-  // Demuxers drop the packets of scrambled tracks, which then look empty.
+  // Demuxers drop the packets of scrambled tracks, which then seem empty.
   if (isEncrypted(stream)) {
     const reason = `The input's ${kind} is encrypted`;
     return { code: "input_encrypted", reason, remedy: "use an input without encryption or DRM" };
@@ -118,8 +118,9 @@ export function undecodable(stream: ProbedStream): Undecodable | null {
 }
 
 /**
- * The Dolby Vision profile of a stream whose base layer has proprietary colors (IPT): compatibility 0 of profiles 5 and
- * 10. Decoded frames would be green and purple. Null for all other streams, whose base layer can be used.
+ * Returns the Dolby Vision profile of a stream whose base layer has proprietary colors (IPT): compatibility 0 of
+ * profiles 5 and 10. Its decoded frames would be green and purple. Null for all other streams, because their base layer
+ * is usable.
  */
 function baselessDolbyVision({ side_data_list = [] }: ProbedStream): number | null {
   const record = side_data_list.find(({ dv_profile }) => typeof dv_profile === "number");
@@ -134,7 +135,7 @@ export const undecodableFailure = ({ code, reason, remedy }: Undecodable): Failu
   message: `${reason}; ${remedy}.`,
 });
 
-/** ffprobe's name of the codec, else the FourCC of the container (`vvc1`); null if neither is known. */
+/** Returns ffprobe's name of the codec, else the container's FourCC (`vvc1`); null if neither is known. */
 function codecOf({ codec_name, codec_tag_string = "" }: ProbedStream): string | null {
   return codec_name ?? (/^[\w. -]+$/.test(codec_tag_string) ? codec_tag_string.trim() : null);
 }

@@ -1,10 +1,10 @@
-// The decoders that ffmpeg and ffprobe may use: an allowlist, because AVI, MOV and Matroska support about 500 codecs.
+// Decoders that ffmpeg and ffprobe may use. An allowlist, because AVI, MOV and Matroska support about 500 codecs.
 
 /**
  * Names of decoders, not of codecs; `docs/decoders.md` gives the reasons. For a codec with several decoders, the list
- * has every decoder that some build tries first (`mp3float`, `libdav1d`), because ffmpeg tries no other when the first
- * is not allowed. Names that a build does not have are ignored. ffmpeg uses hardware decoders (`h264_cuvid`) only by
- * name, which no plan does.
+ * has every decoder that some build tries first (`mp3float`, `libdav1d`): ffmpeg tries no other decoder if the first is
+ * not allowed. ffmpeg ignores names that a build does not have. It uses hardware decoders (`h264_cuvid`) only by name,
+ * and no plan names them.
  */
 const VIDEO_DECODERS = {
   delivery: "h264 hevc vp8 libvpx vp9 libvpx-vp9 av1 libdav1d libaom-av1 mpeg1video mpeg2video mpeg4 theora",
@@ -25,8 +25,8 @@ const AUDIO_DECODERS = {
 } as const;
 
 /**
- * Never used for decoding, because outputs ignore the subtitles of sources. But ffprobe opens a decoder for each stream
- * that it describes, and exits if it is not allowed to.
+ * Never used for decoding, because outputs ignore the source's subtitles. But ffprobe opens a decoder for each stream
+ * that it describes, and exits if that decoder is not allowed.
  */
 const SUBTITLE_DECODERS =
   "ass ssa subrip srt mov_text text webvtt dvbsub dvdsub pgssub xsub cc_dec " +
@@ -36,7 +36,7 @@ const IMAGE_NAMES = "png apng gif webp mjpeg bmp tiff";
 
 const list = (...names: readonly string[]): string => [...new Set(names.join(" ").split(" "))].join(",");
 
-/** Value of `-codec_whitelist`; goes before every input, with `-format_whitelist`. */
+/** Value of `-codec_whitelist`, which precedes every input, with `-format_whitelist`. */
 export const ALLOWED_DECODERS: string = list(
   ...Object.values(VIDEO_DECODERS),
   IMAGE_NAMES,
@@ -50,10 +50,10 @@ export const IMAGE_DECODERS: string = list(IMAGE_NAMES);
 /** Decoders of SubRip files that the node has written. */
 export const SUBRIP_DECODERS = "subrip,srt";
 
-/** The message of libavcodec (avcodec.c) for a decoder that is not allowed; captures its name. */
+/** Matches libavcodec's message (avcodec.c) for a decoder that is not allowed, and captures the decoder's name. */
 export const DISALLOWED_DECODER = /Codec \(([\w.-]+)\) not on whitelist/;
 
-/** One sentence for clients about an input that requires a decoder that is not allowed. */
+/** Returns a sentence for clients about an input whose decoder is not allowed. */
 export const disallowedDecoderMessage = (decoder: string): string =>
   `The input uses the codec ${decoder}, which is not supported; convert it to a common codec such as H.264, ProRes, ` +
   "AAC or PCM, or remove the stream.";

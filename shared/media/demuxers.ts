@@ -17,5 +17,5 @@ export const ALLOWED_DEMUXERS: string = [
   IMAGE_DEMUXERS,
 ].join(",");
 
-/** Demuxers, by ffprobe's names, that find the keyframe before a timestamp with the index of the file. */
+/** Demuxers (ffprobe's names) that use the file's index to find the keyframe before a timestamp. */
 export const INDEXED_DEMUXERS: ReadonlySet<string> = new Set(["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"]);

@@ -8,7 +8,7 @@ import {
   unpackSplitPoints,
 } from "./frame-index.ts";
 
-/** A frame index with these ticks, 1000 bytes per frame and a keyframe at a fixed interval. */
+/** Creates a frame index with these ticks, 1000 bytes per frame and a keyframe at a fixed interval. */
 function frameIndex(ticks: readonly number[], den: number, gop: number, num = 1): FrameIndex {
   return {
     timeBase: { num, den },
@@ -22,7 +22,7 @@ function frameIndex(ticks: readonly number[], den: number, gop: number, num = 1)
 const evenly = (count: number, step: number, from = 0): number[] =>
   Array.from({ length: count }, (_, at) => from + at * step);
 
-it("can be split midway before the first frame of each interval", () => {
+it("places split points midway before the first frame of each interval", () => {
   expect(possibleSplitPoints(frameIndex(evenly(150, 1001), 30_000, 48), 2000)).toEqual([
     { index: 60, splitUs: 1_985_317, frameUs: 2_002_000, keyframe: 48, bytes: 60_000 },
     { index: 120, splitUs: 3_987_317, frameUs: 4_004_000, keyframe: 96, bytes: 120_000 },
@@ -39,7 +39,7 @@ test.each<[string, FrameIndex, number[]]>([
   expect(possibleSplitPoints(frames, 2000).map(({ index }) => index)).toEqual(indices);
 });
 
-it("needs about 30 bytes per split point, whatever the length", () => {
+it("packs a split point into about 30 bytes for any length", () => {
   // Two hours at 60 frames a second, 16 Mbit/s.
   const long = frameIndex(evenly(432_000, 1001), 60_000, 250);
   const points = possibleSplitPoints({ ...long, bytes: long.bytes.map(() => 33_333) }, 2000);

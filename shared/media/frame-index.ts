@@ -1,4 +1,4 @@
-// The list of all frames of a source, by which it is split into chunks.
+// List of all frames of a source, used to split the source into chunks.
 import * as z from "zod";
 
 export type FrameIndex = {
@@ -21,7 +21,7 @@ export type FrameIndex = {
   readonly startUs: number;
 };
 
-/** A point where the source may be split: between a frame and the one before it. */
+/** A point where the source may be split: between a frame and its predecessor. */
 export type PossibleSplitPoint = {
   /** Index of the first frame after the split point. */
   readonly index: number;
@@ -36,19 +36,19 @@ export type PossibleSplitPoint = {
 };
 
 /**
- * A timestamp this much before a line of a grid counts as on it: containers round timestamps to milliseconds. In
- * seconds.
+ * A timestamp this close before a grid line counts as on the line, because containers round timestamps to milliseconds.
+ * In seconds.
  */
 export const ROUNDING_SECONDS = 0.0005;
 
-/** Frames closer to each other than this are not separated, because ffmpeg's options are in whole µs. */
+/** Frames closer than this are not separated, because ffmpeg's options are in whole µs. */
 const MIN_DISTANCE_US = 20;
 
-/** A timestamp of the index in µs, not rounded. */
+/** Returns a timestamp of the index in µs, not rounded. */
 export const ticksToUs = ({ timeBase }: Pick<FrameIndex, "timeBase">, ticks: number): number =>
   (ticks * timeBase.num * 1e6) / timeBase.den;
 
-/** The longest time from one keyframe to the next, or to the end, in ms. */
+/** Returns the longest time between keyframes, or from the last keyframe to the end, in ms. */
 export function longestGopMs(frames: FrameIndex): number {
   const { ticks, keyframes, endTicks } = frames;
   const begins = Array.from(keyframes, (index) => ticks[index] ?? 0);
@@ -57,8 +57,8 @@ export function longestGopMs(frames: FrameIndex): number {
 }
 
 /**
- * At most one split point per interval of `everyMs` from the first frame: before the first frame at or after the start
- * of the interval, where outputs have keyframes.
+ * Returns at most a single split point per interval of `everyMs`, counted from the first frame. It lies before the
+ * first frame at or after the start of the interval, where outputs have keyframes.
  */
 export function possibleSplitPoints(frames: FrameIndex, everyMs: number): PossibleSplitPoint[] {
   const points: PossibleSplitPoint[] = [];
@@ -82,7 +82,7 @@ export function possibleSplitPoints(frames: FrameIndex, everyMs: number): Possib
 }
 
 const Step = z.int().min(0);
-/** Enough for 11 hours with a split point every 2 s. */
+/** Enough for 11 hours at a split point every 2 s. */
 export const MAX_SPLIT_POINTS = 20_000;
 
 /**

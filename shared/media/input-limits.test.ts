@@ -15,14 +15,14 @@ import { type OutputOptions, specOf } from "../testing/output-specs.ts";
 const LISTS = ["-protocol_whitelist", "-format_whitelist", "-codec_whitelist"];
 const SERVED = ["-protocol_whitelist", "http,tcp", "-format_whitelist", "mov", "-codec_whitelist", "h264"];
 
-/** The options of each input: those since the input before. */
+/** Returns the options of each input: all options since the previous input. */
 function inputsOf(argv: readonly string[]): string[][] {
   const ends = argv.flatMap((argument, at) => (argument === "-i" ? [at] : []));
   return ends.map((end, index) => argv.slice(index === 0 ? 0 : (ends[index - 1] ?? 0) + 2, end));
 }
 
 const WATERMARK = "https://example.com/mark.png";
-/** Of every container with every codec that it holds; what the grammar has no format for is left out. */
+/** Videos of every container with every codec that it supports, if the grammar has a format for them. */
 const VIDEOS: OutputOptions[] = TRACK_CONTAINERS.flatMap((container) => {
   const { video, audio } = TRACK_CONTAINER_TRAITS[container];
   return [...video.map((codec) => `${container}:${codec}`), ...audio.map((codec) => `${container}:x:${codec}`)];

@@ -57,11 +57,11 @@ describe("sourceFacts", () => {
     ["wide pixels, turned", { ...matrix(90), width: 720, height: 576, sample_aspect_ratio: "64:45" }, [576, 1024, 270]],
     ["unknown pixels", video({ sample_aspect_ratio: "0:1" }), [1920, 1080, 0]],
   ];
-  it.each(sizes)("knows the size that a viewer sees: %s", (_, stream, [width, height, rotation]) => {
+  it.each(sizes)("returns the displayed size: %s", (_, stream, [width, height, rotation]) => {
     expect(sourceFacts(probe([stream])).video).toMatchObject({ displayWidth: width, displayHeight: height, rotation });
   });
 
-  it("knows a varying frame rate", () => {
+  it("detects a variable frame rate", () => {
     const facts = sourceFacts(probe([video({ r_frame_rate: "60/1", avg_frame_rate: "24/1" })])).video;
     expect(facts).toMatchObject({ fps: 24, constantFrameRate: false });
     expect(sourceFacts(probe([video({ r_frame_rate: "0/0", avg_frame_rate: "0/0" })])).video).toMatchObject({
@@ -85,7 +85,7 @@ describe("rotationOf", () => {
     [video({ tags: { rotate: "90" } }), 90],
     [video({ tags: { rotate: "x" } }), 0],
   ];
-  it.each(rows)("counts clockwise (row %#)", (stream, rotation) => {
+  it.each(rows)("returns degrees clockwise (row %#)", (stream, rotation) => {
     expect(rotationOf(stream)).toBe(rotation);
   });
 });
@@ -103,7 +103,7 @@ describe("contractMetadata", () => {
     expect(contractMetadata(probe([video(changes)]), "").streams[0]?.codec_time_base).toBe(expected);
   });
 
-  it("drops nothing that ffprobe printed, and fills in what it no longer prints", () => {
+  it("keeps all fields from ffprobe, and adds fields that it no longer prints", () => {
     const input = probe([{ ...matrix(-90), tags: { language: "und" }, bits_per_raw_sample: "8" }, audio], {
       duration: "10.5",
       filename: "/tmp/input.bin",

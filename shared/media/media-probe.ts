@@ -3,9 +3,9 @@ import * as z from "zod";
 import { MAX_INT32, MAX_STREAMS } from "../report-limits.ts";
 import { ProbeText, ShownValue, Tags } from "./probe-text.ts";
 
-/** A count, which ffprobe prints from an `int`. */
+/** A count. ffprobe prints an `int`. */
 const Count = z.int().min(0).max(MAX_INT32);
-/** For a broken display matrix, ffprobe prints the smallest 64-bit number as the angle. */
+/** ffprobe prints the smallest 64-bit number as the angle of a broken display matrix. */
 const Rotation = z
   .number()
   .min(-(2 ** 63))
@@ -17,8 +17,8 @@ export const MAX_PACKET_SECONDS = 3_155_760_000;
 const Seconds = z.number().min(-MAX_PACKET_SECONDS).max(MAX_PACKET_SECONDS);
 
 /**
- * The time range of a stream according to its packets, in seconds on the clock of the file, like `start_time`. Headers
- * may be missing or wrong, or may count what an edit list hides.
+ * Time range of a stream according to its packets, in seconds on the file's clock, like `start_time`. Headers may be
+ * missing, may be wrong, or may count packets that an edit list hides.
  */
 export const PacketTimes = z.object({
   first: Seconds.describe("Start of the first visible packet, which may be before the start of the timeline"),
@@ -31,7 +31,7 @@ export const PacketTimes = z.object({
     .exactOptional()
     .describe("The clock of the file restarts or jumps. All times are on the clock of its first part"),
   falls_back_at: Seconds.exactOptional().describe(
-    "Timestamps fall back here, and ffmpeg leaves out what has earlier ones, as after a broken transmission",
+    "Timestamps fall back here, as after a broken transmission. ffmpeg drops packets with earlier timestamps",
   ),
   cut_short: z
     .literal(true)
@@ -41,8 +41,8 @@ export const PacketTimes = z.object({
 export type PacketTimes = z.infer<typeof PacketTimes>;
 
 /**
- * One stream as ffprobe prints it. Fields that plans read are typed and omitted if not valid; all others are kept as
- * they are.
+ * A stream in ffprobe's output. Fields that plans read are typed, and omitted if not valid. All others are kept
+ * unchanged.
  */
 export const ProbedStream = z
   .object({
@@ -111,7 +111,7 @@ export const MediaProbe = z.object({
 export type MediaProbe = z.infer<typeof MediaProbe>;
 
 /**
- * The rotation of the video in degrees clockwise. Newer ffprobe builds print the display matrix, whose angle is
+ * Returns the rotation of the video in degrees clockwise. Newer ffprobe builds print the display matrix, whose angle is
  * counterclockwise (side data 90 is the old `rotate` tag 270).
  */
 export function rotationOf(stream: ProbedStream): number {
@@ -123,8 +123,8 @@ export function rotationOf(stream: ProbedStream): number {
 }
 
 /**
- * The probe in at most `maxChars` of JSON: if necessary without tags and side data, then with the first streams only. A
- * file may have megabytes of text in its tags, or thousands of streams.
+ * Shortens the probe to `maxChars` of JSON: first drops tags and side data, then the last streams. A file may have
+ * megabytes of text in its tags, or thousands of streams.
  */
 export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
   if (JSON.stringify(probe).length <= maxChars) return probe;
@@ -139,7 +139,7 @@ export function boundedProbe(probe: MediaProbe, maxChars: number): MediaProbe {
   return { streams, format };
 }
 
-/** The value of `30000/1001` or `4:3`; null if it is missing or not positive. */
+/** Returns the value of `30000/1001` or `4:3`; null if it is missing or not positive. */
 export function fraction(text: string | undefined): number | null {
   if (text === undefined) return null;
   const [numerator, denominator = "1"] = text.split(/[/:]/);

@@ -1,4 +1,4 @@
-// The text that a probe may contain. Restricted because other nodes create ffmpeg commands from it.
+// Text that a probe may contain. It is restricted because other nodes create ffmpeg commands from it.
 import * as z from "zod";
 
 /**
@@ -41,7 +41,7 @@ const oneOf = (...sets: readonly ReadonlySet<string>[]) =>
     .optional()
     .catch(undefined);
 
-/** The text fields of a probe that plans read, each with the pattern in which ffprobe prints it. */
+/** Text fields of a probe that plans read, each with ffprobe's pattern. */
 export const ProbeText = {
   colorMatrix: oneOf(COLOR_NAMES.matrix, UNUSED.matrix),
   colorPrimaries: oneOf(COLOR_NAMES.primaries, UNUSED.primaries),
@@ -53,7 +53,7 @@ export const ProbeText = {
   name: matching(/^[\w.-]{1,40}$/),
   /** `mov,mp4,m4a,3gp,3g2,mj2`. */
   demuxers: matching(/^[\w.,-]{1,200}$/),
-  /** `avc1`, or `[27][0][0][0]`: other characters than these are printed as numbers (`av_fourcc_make_string`). */
+  /** `avc1`, or `[27][0][0][0]`: ffprobe prints all other characters as numbers (`av_fourcc_make_string`). */
   fourCharacters: matching(/^[\w. [\]-]{1,24}$/),
   /** `5.1(side)`, `6 channels`, `FL+FR+LFE`. */
   layout: matching(/^[\w.()+@| -]{1,200}$/),
@@ -77,7 +77,7 @@ function isShown(value: unknown, depth = 0): boolean {
   return entries.every(([name, item]) => isText(name) && isShown(item, depth + 1));
 }
 
-/** All other values of ffprobe: clients receive them, and no plan reads them. */
+/** All other values of ffprobe. Clients receive them; no plan reads them. */
 export const ShownValue = z
   .unknown()
   .refine((value) => isShown(value))

@@ -1,4 +1,4 @@
-// The facts about a source that planning needs, from its probe.
+// Extracts the facts about a source that planning needs from its probe.
 import { chosenAudio, chosenVideo } from "./choose-streams.ts";
 import { fraction, type MediaProbe, type ProbedStream, rotationOf } from "./media-probe.ts";
 import { timelineStartUs } from "./timeline-start.ts";
@@ -7,14 +7,14 @@ export type VideoFacts = {
   /** Size of the coded frame, before rotation. */
   codedWidth: number;
   codedHeight: number;
-  /** Rotation by players, in degrees clockwise: 0, 90, 180 or 270 (contract: `input.rotation`). */
+  /** Rotation that players apply, in degrees clockwise: 0, 90, 180 or 270 (contract: `input.rotation`). */
   rotation: number;
   /** Size of the displayed frame: rotated, with square pixels. */
   displayWidth: number;
   displayHeight: number;
   /** Mean frames per second; null if unknown. */
   fps: number | null;
-  /** True if the frame rates of the stream agree. If not, its frames keep their own timestamps. */
+  /** True if the stream's frame rates agree. If not, frames keep their timestamps. */
   constantFrameRate: boolean;
 };
 
@@ -24,7 +24,7 @@ export type SourceFacts = {
   audio: { sampleRateHz: number | null; channels: number | null } | null;
 };
 
-/** The facts about the video stream and the audio stream that outputs use. */
+/** Returns the facts about the video stream and the audio stream that outputs use. */
 export function sourceFacts(probe: MediaProbe): SourceFacts {
   const video = chosenVideo(probe.streams);
   const audio = chosenAudio(probe.streams);
@@ -37,7 +37,10 @@ export function sourceFacts(probe: MediaProbe): SourceFacts {
   };
 }
 
-/** The total duration of the streams whose packets were read; null if none were read or some are missing. */
+/**
+ * Returns the total duration of the streams whose packets were read; null if no packets were read, or only a part of
+ * them.
+ */
 function packetSeconds(probe: MediaProbe): number | null {
   const read = probe.streams.filter(({ packets }) => packets !== undefined);
   const times = read.flatMap(({ packets }) => packets ?? []);

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { HOSTILE_ADDRESSES, HOSTILE_NAMES, ALLOW_SETTINGS as SETTINGS } from "../testing/hostile-addresses.ts";
 import { type AllowPrivate, addressAllowed, checkUrl, withOrigins } from "./address-policy.ts";
 
-/** Address, and the settings under which it may be reached. */
+/** Address, and the settings that allow it. */
 const ADDRESSES: readonly [string, readonly AllowPrivate[], string][] = [
   ["93.184.215.14", SETTINGS, "public"],
   ["8.8.8.8", SETTINGS, "public"],
@@ -98,7 +98,7 @@ describe("checkUrl", () => {
     expect(SETTINGS.filter((setting) => checkUrl(url, setting).ok)).toEqual(SETTINGS);
   });
 
-  it("returns the URL as the check parsed it, so that no other parser reads it differently", () => {
+  it("returns the URL as parsed by the check, so that no other parser reads it differently", () => {
     expect(checkUrl("HTTP://Example.COM:80/a b", "none")).toEqual({ ok: true, value: "http://example.com/a%20b" });
     expect(checkUrl("http:\\\\example.com\\@127.0.0.1/", "none")).toEqual({
       ok: true,
@@ -114,14 +114,14 @@ describe("checkUrl", () => {
     ["secret:password@example.com", "has a scheme that is not supported; use http or https"],
     ["http://user:secret@exa mple.com/", "is not a valid URL"],
     [`http://${"a.".repeat(1000)}local/`, `has the host \`${"a.".repeat(30)}\`, which is not a public address`],
-  ])("names for %s only what is wrong, and no secret", (url, reason) => {
+  ])("names the error of %s and no secret", (url, reason) => {
     expect(checkUrl(url, "none")).toEqual({ ok: false, error: reason });
   });
 });
 
 describe("IPv4 in any notation", () => {
   const byte = fc.nat({ max: 255 });
-  /** Any address, those of special ranges often. */
+  /** Any address, often from a special range. */
   const address = fc.tuple(fc.oneof(byte, fc.constantFrom(0, 10, 100, 127, 169, 172, 192, 224)), byte, byte, byte);
   const notation = fc.constantFrom(
     (part: number) => String(part),
@@ -139,7 +139,7 @@ describe("IPv4 in any notation", () => {
       return fc.record({ plain: fc.constant(bytes.join(".")), host });
     });
 
-  it("is judged as the address that it is, and so is IPv6 in which it is mapped", () => {
+  it("has the same result as its plain form and its mapped IPv6 form", () => {
     fc.assert(
       fc.property(written, fc.constantFrom(...SETTINGS), ({ plain, host }, allow) => {
         const expected = addressAllowed(plain, allow);
@@ -166,7 +166,7 @@ it.each([
   ["http://127.0.0.1:9000.example.com/", false],
   ["https://files.internal:443/a", true],
   ["http://169.254.169.254/", false],
-])("allows the operator's own origins, and nothing else of their hosts: %s", (url, isAllowed) => {
+])("allows the operator's own origins, but no other origins of their hosts: %s", (url, isAllowed) => {
   const policy = withOrigins("none", ["http://127.0.0.1:9000", "https://files.internal"]);
   expect(checkUrl(url, policy).ok).toBe(isAllowed);
 });

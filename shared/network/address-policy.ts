@@ -7,9 +7,9 @@ import { shown } from "../shown.ts";
 export type AllowNetworks = "none" | "loopback" | "all";
 
 /**
- * The same, and the origins of the operator's own services, which are allowed wherever they are. `signed`: origins that
- * only a URL that the service itself has signed may name, and no redirect. `byName`: the control plane connects to no
- * public IP addresses, only to names.
+ * Allowed networks, plus origins of the operator's own services, which are allowed in any network. `signed`: origins
+ * that only URLs signed by the service may name; redirects may not. `byName`: the control plane connects to no public
+ * IP addresses, only to names.
  */
 export type AllowPrivate =
   | AllowNetworks
@@ -30,9 +30,9 @@ const OPENED: Record<AllowNetworks, readonly string[]> = {
 };
 
 /**
- * Services that give secrets to any client inside a cloud, at addresses outside the link-local range: Azure's
- * wire server (a public address), and over IPv6, as each cloud documents it, the metadata servers of Google, Oracle,
- * Scaleway, Akamai (Linode) and Alibaba (private addresses).
+ * Services that give secrets to any client inside a cloud, at addresses outside the link-local range. Azure's wire
+ * server has a public address. Over IPv6, the metadata servers of Google, Oracle, Scaleway, Akamai (Linode) and Alibaba
+ * have private addresses, as each cloud documents.
  */
 const METADATA_SERVERS = new Set([
   "168.63.129.16",
@@ -48,12 +48,12 @@ const METADATA_SERVERS = new Set([
 const AWS_SERVICES = ipaddr.IPv6.parseCIDR("fd00:ec2::/32");
 
 /**
- * Names of private networks: RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06, and what some systems call
+ * Names of private networks: RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06, and names that some systems give
  * themselves in /etc/hosts.
  */
 const PRIVATE_ZONES = [".local", ".home.arpa", ".internal", ".localdomain"];
 
-/** The global unicast addresses of IPv6. All other space is special even where no registry entry names it. */
+/** Global unicast addresses of IPv6. All other space is special, even without a registry entry. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** Translators of RFC 6052: only the well-known prefix. RFC 8215's local prefix leads into private networks. */
@@ -64,32 +64,32 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
  * `0x7f.1` or `010.0.0.1` mean different things to different parsers, so they are rejected like all other text.
  */
 export function addressAllowed(ip: string, allow: AllowPrivate): boolean {
-  // ipaddr.js reads the long dead IPv4-compatible form `::8.8.8.8` as a mapped address, which it is not.
+  // ipaddr.js parses the obsolete IPv4-compatible form `::8.8.8.8` as a mapped address, which is wrong.
   const plain = ipaddr.IPv4.isValidFourPartDecimal(ip) || (ipaddr.IPv6.isValid(ip) && !/^::\d+\./.test(ip));
   return plain && allowed(ipaddr.parse(ip), networksOf(allow));
 }
 
 const networksOf = (allow: AllowPrivate): AllowNetworks => (typeof allow === "string" ? allow : allow.networks);
 
-/** The policy with these origins, such as `http://127.0.0.1:9000`. */
+/** Returns the policy with these additional origins, such as `http://127.0.0.1:9000`. */
 export const withOrigins = (networks: AllowNetworks, origins: readonly string[]): AllowPrivate =>
   origins.length === 0 ? networks : { networks, origins };
 
-/** The policy of a control plane on Cloudflare, whose Workers connect to no IP addresses. */
+/** Returns the policy of a control plane on Cloudflare, whose Workers connect to no IP addresses. */
 export const byName = (allow: AllowPrivate): AllowPrivate => ({
   ...(typeof allow === "string" ? { networks: allow, origins: [] } : allow),
   byName: true,
 });
 
-/** The policy for URLs that the service has signed. A later change of `signed` counts. */
+/** Returns the policy for URLs that the service has signed. Later changes of `signed` apply. */
 export const withSigned = (allow: AllowPrivate, signed: readonly string[]): AllowPrivate =>
   typeof allow === "string" ? { networks: allow, origins: [], signed } : { ...allow, signed };
 
-/** The policy for redirects: nobody has signed their targets. */
+/** Returns the policy for redirects, whose targets are not signed. */
 export const withoutSigned = (allow: AllowPrivate): AllowPrivate =>
   typeof allow === "string" ? allow : withOrigins(allow.networks, allow.origins);
 
-/** True if the origin, in the notation of the URL standard, is one of the operator's own services. */
+/** True if the origin, in the notation of the URL standard, belongs to the operator's own services. */
 export const originAllowed = (origin: string, allow: AllowPrivate): boolean =>
   typeof allow !== "string" && (allow.origins.includes(origin) || (allow.signed ?? []).includes(origin));
 
@@ -97,12 +97,12 @@ function allowed(address: Address, allow: AllowNetworks): boolean {
   if (METADATA_SERVERS.has(address.toString())) return false;
   if (address instanceof ipaddr.IPv4) return inRange(address.range(), allow);
   if (address.match(AWS_SERVICES)) return false;
-  // A zone names an interface of this machine: only link-scoped addresses have one.
+  // A zone names an interface of this machine. Only link-scoped addresses have a zone.
   if (address.zoneId !== undefined) return false;
-  // The kernel itself turns a mapped address into the IPv4 one, so it is no more and no less than that.
+  // The kernel converts a mapped address to its IPv4 address, so both get the same result.
   if (address.isIPv4MappedAddress()) return allowed(address.toIPv4Address(), allow);
   const embedded = translatedTarget(address);
-  // Behind a translator "private" means the translator's networks, which the operator has not allowed.
+  // Private addresses behind a translator belong to the translator's networks, which the operator has not allowed.
   if (embedded) return allowed(embedded, "none");
   const range = address.range();
   return range === "unicast" ? address.match(GLOBAL_UNICAST) : inRange(range, allow);
@@ -110,7 +110,7 @@ function allowed(address: Address, allow: AllowNetworks): boolean {
 
 const inRange = (range: string, allow: AllowNetworks): boolean => range === "unicast" || OPENED[allow].includes(range);
 
-/** The IPv4 address to which a NAT64 or 6to4 address leads; null for all others. */
+/** Returns the IPv4 target of a NAT64 or 6to4 address; null for all others. */
 function translatedTarget(address: ipaddr.IPv6): Address | null {
   const bytes = address.toByteArray();
   if (address.match(NAT64)) return ipaddr.fromByteArray(bytes.slice(12));
@@ -120,8 +120,8 @@ function translatedTarget(address: ipaddr.IPv6): Address | null {
 
 /**
  * Checks a URL before any network access: http or https, and a host that `hostAllowed` allows. Returns the normalized
- * URL; use no other form of it, because another parser may find another host in the original. The error is a predicate,
- * such as "has no scheme; write …", for the caller to put a subject in front. It never repeats the URL, which may hold
+ * URL. Use no other form of it, because another parser may find a different host in the original. The error is a
+ * predicate, such as "has no scheme; write …"; the caller adds a subject. It never repeats the URL, which may contain
  * credentials.
  */
 export function checkUrl(url: string, allow: AllowPrivate): Result<string, string> {
@@ -129,7 +129,7 @@ export function checkUrl(url: string, allow: AllowPrivate): Result<string, strin
   if (!parsed) return err(commonMistake(url) ?? "is not a valid URL");
   const { protocol, hostname } = parsed;
   if (protocol !== "http:" && protocol !== "https:") {
-    // Other text that ends in a colon may be a user name: `name:password@host`.
+    // Other text before a colon may be a user name: `name:password@host`.
     const scheme = url.trimStart().toLowerCase().startsWith(`${protocol}//`)
       ? `the scheme \`${protocol.slice(0, -1)}\`, which`
       : "a scheme that";
@@ -139,12 +139,12 @@ export function checkUrl(url: string, allow: AllowPrivate): Result<string, strin
   return err(`has the host \`${shown(bare(hostname))}\`, which is not a public address`);
 }
 
-/** `checkUrl` for a URL to which the control plane itself sends requests. */
+/** Like `checkUrl`, for a URL to which the control plane itself sends requests. */
 export function checkReachableUrl(url: string, allow: AllowPrivate): Result<string, string> {
   const checked = checkUrl(url, allow);
   if (!checked.ok || typeof allow === "string" || !allow.byName) return checked;
   const { hostname, origin } = new URL(checked.value);
-  // Private addresses pass only where the operator has allowed them: in a local system.
+  // Private addresses pass only if the operator has allowed them: in a local system.
   if (originAllowed(origin, allow) || !addressAllowed(bare(hostname), "none")) return checked;
   return err(
     `has the host \`${bare(hostname)}\`, an IP address; this service runs on Cloudflare, which connects only to names, so use a host name`,
@@ -154,7 +154,10 @@ export function checkReachableUrl(url: string, allow: AllowPrivate): Result<stri
 /** Schemes that other tools use for objects in a bucket, with the `service` of each. */
 const BUCKET_SCHEMES: Readonly<Record<string, string>> = { s3: "s3", gs: "gcs", gcs: "gcs", r2: "r2", b2: "backblaze" };
 
-/** The error for text that is often mistaken for a URL; null for other text. It repeats at most the host and port. */
+/**
+ * Returns the error for text that is often mistaken for a URL; null for other text. It repeats at most the host and
+ * port.
+ */
 function commonMistake(text: string): string | null {
   if (/^(?:\/(?!\/)|\.{1,2}\/|~\/|[a-z]:[\\/]|file:)/i.test(text)) {
     return "is a path on your computer, which the service cannot read; use an http or https URL";
@@ -170,19 +173,19 @@ function commonMistake(text: string): string | null {
 }
 
 /**
- * True if a host, in the notation of the URL standard, is neither a forbidden address nor a name that is only valid
- * inside a private network. Check the addresses of names that pass again when connecting.
+ * True if a host, in the notation of the URL standard, is neither a forbidden address nor a name that is valid only in
+ * a private network. Names that pass need another check of their addresses during the connection.
  */
 export function hostAllowed(hostname: string, allow: AllowPrivate): boolean {
   const host = bare(hostname);
   return ipaddr.isValid(host) ? addressAllowed(host, allow) : nameAllowed(host, networksOf(allow));
 }
 
-/** An address without its brackets, or a name without the final dot of the root. */
+/** Removes the brackets of an address, or the final dot (root) of a name. */
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$|\.$/g, "");
 
 function nameAllowed(name: string, allow: AllowNetworks): boolean {
-  // `127.0.0.1..` and `localhost..` are not valid names: resolvers differ in what they make of them.
+  // `127.0.0.1..` and `localhost..` are not valid names: resolvers parse them in different ways.
   if (name.split(".").includes("")) return false;
   if (allow === "all") return true;
   if (name === "localhost" || name.endsWith(".localhost")) return allow === "loopback";

@@ -1,7 +1,10 @@
-// The network by which limits count the clients without a credential.
+// Network of a client. Limits count clients without a credential by network.
 import ipaddr from "ipaddr.js";
 
-/** An IPv4 address, or the /64 network of an IPv6 address, in which a host can have any number; null for other text. */
+/**
+ * Returns an IPv4 address, or the /64 network of an IPv6 address: a host can have any number of addresses in it. Null
+ * for other text.
+ */
 export function clientNetwork(text: string): string | null {
   if (!ipaddr.isValid(text)) return null;
   const address = ipaddr.process(text);

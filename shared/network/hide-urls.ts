@@ -1,11 +1,11 @@
-// URLs in text that clients and operators read, such as what ffmpeg was called with and what it printed.
+// Hides secrets of URLs in text for clients and operators, such as ffmpeg's arguments and output.
 
-/** What ffmpeg reads over loopback is the input, which the node serves to it. */
+/** URLs on loopback are the input, which the node serves to ffmpeg. */
 const SERVED = /^https?:\/\/(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?=[:/?#]|$)/i;
 
 /**
- * The text with URLs that have no user, password, query and fragment, because those may be secret. The URL of an input
- * that the node serves to ffmpeg becomes `source`.
+ * Removes user, password, query and fragment from URLs in a text, because they may be secret. The URL of an input that
+ * the node serves to ffmpeg becomes `source`.
  */
 export const hideUrls = (text: string): string =>
   text.replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s'"<>]+/gi, (url) => {

@@ -16,11 +16,11 @@ it.each([
   ["bytes=-", null],
   ["bytes=0-1,4-5", null],
   ["items=0-1", null],
-])("the range of ten bytes that %s asks for", (header, range) => {
+])("parses the range of %s in ten bytes", (header, range) => {
   expect(parseRange(header, 10)).toEqual(range);
 });
 
-it("is unsatisfiable for an empty file", () => {
+it("reports ranges of an empty file as beyond its end", () => {
   expect([parseRange("bytes=0-", 0), parseRange("bytes=-5", 0), parseRange(null, 0)]).toEqual([
     "beyond",
     "beyond",

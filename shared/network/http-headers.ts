@@ -3,7 +3,9 @@
 /** First and last byte, both inclusive. */
 export type ByteRange = { start: number; end: number };
 
-/** The requested range of `size` bytes; null without a range or for an invalid one, which must be ignored. */
+/**
+ * Returns the requested range of `size` bytes. Null without a range, or for an invalid range, which must be ignored.
+ */
 export function parseRange(header: string | null | undefined, size: number): ByteRange | "beyond" | null {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return null;
@@ -15,9 +17,7 @@ export function parseRange(header: string | null | undefined, size: number): Byt
 
 const suffix = (length: number, size: number): ByteRange => ({ start: Math.max(0, size - length), end: size - 1 });
 
-/**
- * The delay that a `Retry-After` header requests, in ms from `now` (ms since 1970). The header has seconds or a date.
- */
+/** Returns the delay of a `Retry-After` header, in ms from `now` (ms since 1970). The header has seconds or a date. */
 export function retryAfterMs(header: string | string[] | undefined, now: number): number | null {
   if (typeof header !== "string") return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -2,12 +2,12 @@
 import { AppError } from "../errors.ts";
 
 /**
- * Why the connection failed. Except `timeout` and `broken`, retrying rarely helps. Only on Cloudflare: `ip address`
- * (Workers connect to names) and `forbidden` (by the zone of the host).
+ * Reason why the connection failed. Except for `timeout` and `broken`, retrying rarely helps. Only on Cloudflare: `ip
+ * address` (Workers connect to names) and `forbidden` (by the zone of the host).
  */
 export type ConnectionFailure = keyof typeof FACTS;
 
-/** How the request identifies the storage: by `storage.url` (an upload URL), or by a service with a bucket. */
+/** Kind of storage in the request: `storage.url` (an upload URL), or a service with a bucket. */
 export type StoragePlace = "bucket" | "form";
 
 const NAME_ERRORS = new Set(["ENOTFOUND", "EAI_NODATA", "EAI_NONAME"]);
@@ -22,7 +22,9 @@ export function connectionFailureOf(code: string | null): ConnectionFailure {
   return /CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code) ? "certificate" : "broken";
 }
 
-/** The failure `storage_unreachable` of a request to this URL; its message repeats only scheme, host and port. */
+/**
+ * Returns the failure `storage_unreachable` of a request to this URL. Its message repeats only scheme, host and port.
+ */
 export function storageUnreachable(
   url: string,
   reason: ConnectionFailure,
@@ -35,7 +37,7 @@ export function storageUnreachable(
   return new AppError("storage_unreachable", `${subject} ${FACTS[reason]}; ${ADVICE[reason](field)}.`, { cause });
 }
 
-/** What is wrong, after the name of the other side. */
+/** Predicates that describe each failure; the name of the other side precedes them. */
 export const FACTS = {
   refused: "refuses connections",
   "unknown host": "does not exist in DNS",

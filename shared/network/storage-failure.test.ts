@@ -3,7 +3,7 @@ import { type StorageResponse, storageRejection } from "./storage-failure.ts";
 
 const SIGNED = "https://videos.s3.amazonaws.com/a.mp4?X-Amz-Credential=AKIDSEEN%2F20260102&X-Amz-Signature=0123abcd";
 
-/** An error document as S3 sends it, with everything that messages must not repeat. */
+/** Returns an S3 error document with everything that messages must not repeat. */
 const document = (code: string, message: string, more = ""): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message>${more}` +
   `<AWSAccessKeyId>AKIDSEEN</AWSAccessKeyId><StringToSign>${SIGNED}</StringToSign><SignatureProvided>0123abcd` +
@@ -158,7 +158,7 @@ const ROWS: Row[] = [
 
 describe("errors of a storage", () => {
   it.each(ROWS)(
-    "%i row %#: names what is wrong and repeats no secret",
+    "%i row %#: names the error and does not repeat a secret",
     (status, body, code, isTransient, text, region) => {
       const response: StorageResponse = { status, body, bucketRegion: region ?? null };
       const rejection = storageRejection(response, "us-east-1");

@@ -2,9 +2,9 @@
 import { AppError, type ErrorCode } from "../errors.ts";
 
 export type StorageResponse = {
-  /** The HTTP status; below 300 only if the body reports an error nevertheless. */
+  /** The HTTP status. It is below 300 only if the body reports an error. */
   readonly status: number;
-  /** The start of the body: an `<Error>` document with a `<Code>` (S3 and Azure), or anything else. */
+  /** Start of the body: an `<Error>` document with a `<Code>` (S3 and Azure), or any other text. */
   readonly body: string;
   /** The header `x-amz-bucket-region`: the region of the bucket. */
   readonly bucketRegion?: string | null;
@@ -38,7 +38,7 @@ type Meaning = { readonly code: ErrorCode; readonly isTransient: boolean; readon
 
 const denied = (advice: string): Meaning => ({ code: "storage_denied", isTransient: false, advice });
 const TRANSIENT: Meaning = { code: "storage_unreachable", isTransient: true, advice: "try again later" };
-/** The same request fails again, but a new one may succeed. */
+/** The same request fails again, but a newly signed request may succeed. */
 const renew = (advice: string): Meaning => ({ code: "storage_unreachable", isTransient: false, advice });
 const NO_BUCKET: Meaning = {
   code: "storage_bucket_not_found",
@@ -67,9 +67,9 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ["NoSuchUpload", renew("the upload was canceled and must be restarted")],
   ["InvalidPart", renew("a part of the upload is missing; the upload must be restarted")],
   ["InvalidBlockList", renew("the blocks of the upload are missing; the upload must be restarted")],
-  ["ExpiredToken", EXPIRED],
+  ["ExpiredToken", denied("the session token expired before the upload ended; send a token that is valid for longer")],
   ["ExpiredRequest", EXPIRED],
-  ["RequestTimeTooSkewed", renew("the clock of the storage and that of the signature differ too much")],
+  ["RequestTimeTooSkewed", renew("the clocks of the storage and of the signature differ too much")],
   ["IncompleteBody", TRANSIENT],
   ["OperationAborted", TRANSIENT],
   ["RequestTimeout", TRANSIENT],
@@ -83,7 +83,7 @@ const ELSEWHERE = new Set([
   "InvalidRegion",
   "InvalidRegionName",
 ]);
-/** Codes that may mean the same, if the response names the region. */
+/** Codes that may mean a bucket in another region, if the response names the region. */
 const MALFORMED = new Set(["AuthorizationHeaderMalformed", "AuthorizationQueryParametersError"]);
 
 /** Interprets an error response. `region` is the region that the request was signed for; null if unknown. */
@@ -97,11 +97,11 @@ export function storageRejection(response: StorageResponse, region: string | nul
   });
 }
 
-/** True if the same request may succeed on a retry, judged by the status only. */
+/** True if the same request may succeed on a retry, according to the status alone. */
 export const isTransientStatus = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 function meaningOf({ status, body }: StorageResponse, serviceCode: string | null): Meaning {
-  // S3 has no separate code for it.
+  // S3 has no separate code for an expired request.
   if (serviceCode === "AccessDenied" && /<Message>\s*Request has expired/.test(body)) return EXPIRED;
   const known = serviceCode === null ? undefined : MEANINGS.get(serviceCode);
   if (known) return known;
@@ -124,7 +124,7 @@ function elsewhere(response: StorageResponse, serviceCode: string | null, region
   return { code: "storage_region_not_valid", isTransient: false, advice };
 }
 
-/** The region that a response names, in any of several places. */
+/** Returns the region in a response, from any of several places. */
 function bucketRegion({ body, bucketRegion }: StorageResponse): string | null {
   const named =
     bucketRegion ??

@@ -14,7 +14,7 @@ describe("traceparent", () => {
     ["with unknown flags", `00-${TRACE}-${SPAN}-ff`, `00-${TRACE}-${SPAN}-03`],
     ["of a later version", `cc-${TRACE}-${SPAN}-01`, PARENT],
     ["of a later version with more members", `cc-${TRACE}-${SPAN}-01-what-will-be`, PARENT],
-  ])("%s is taken", (_, given, traceparent) => {
+  ])("%s is accepted", (_, given, traceparent) => {
     expect(read(given)).toEqual({ traceparent });
   });
 
@@ -34,7 +34,7 @@ describe("traceparent", () => {
     ["with one digit of flags", `00-${TRACE}-${SPAN}-1`],
     ["with a version of one digit", `0-${TRACE}-${SPAN}-01`],
     ["twice", `${PARENT}, ${PARENT}`],
-  ])("%s is ignored, with its tracestate", (_, given) => {
+  ])("%s is ignored together with its tracestate", (_, given) => {
     expect(read(given, "a=1")).toBeNull();
   });
 
@@ -69,7 +69,7 @@ describe("tracestate", () => {
   });
 });
 
-it("a trace goes on with another span", () => {
+it("a trace continues with a new span", () => {
   const trace = { traceparent: PARENT, tracestate: "a=1" };
   const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`;
   expect(traceHeaders(trace, "00f067aa0ba902b7")).toEqual({ traceparent, tracestate: "a=1" });

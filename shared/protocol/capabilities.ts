@@ -1,9 +1,9 @@
-// What a node reports about its ffmpeg, hardware and sandbox.
+// A node's report about its ffmpeg, hardware and sandbox.
 import * as z from "zod";
 import { MAX_NAME_CHARS, MAX_NAMES } from "../report-limits.ts";
 import { DevicePath, FfmpegName, Line } from "./reported-text.ts";
 
-/** The interfaces through which ffmpeg uses hardware encoders, in the order in which nodes look for them. */
+/** Interfaces through which ffmpeg uses hardware encoders, in the order in which nodes probe them. */
 export const HARDWARE_NAMES = ["nvenc", "qsv", "vaapi", "videotoolbox"] as const;
 export type HardwareName = (typeof HARDWARE_NAMES)[number];
 
@@ -13,37 +13,40 @@ const Names = z.array(FfmpegName).max(MAX_NAMES);
 /** Hardware that a node encodes with. */
 export const Hardware = z.object({
   name: z.enum(HARDWARE_NAMES),
-  /** Its DRM render node; null where there is nothing to choose. */
+  /** DRM render node of the device; null if there is no choice of devices. */
   path: DevicePath.nullable(),
-  /** ffmpeg's names, such as `h264_nvenc`. Each has encoded a frame, or exists and had no free session. */
+  /** ffmpeg's names, such as `h264_nvenc`. Each encoder has encoded a frame, or exists and had no free session. */
   encoders: Names,
 });
 export type Hardware = z.infer<typeof Hardware>;
 
-/** How a node isolates its runs of ffmpeg: fully, without what `missing` lists, or not at all. */
+/** Isolation of a node's ffmpeg runs: full, without the features in `missing`, or none. */
 export const NodeIsolation = z.object({
   level: z.enum(["full", "partial", "none"]),
   missing: z.array(z.enum(["files", "processes", "privileges", "network", "limits"])).max(5),
 });
 export type NodeIsolation = z.infer<typeof NodeIsolation>;
 
-/** What a node's ffmpeg supports, by ffmpeg's names. Older nodes leave out the fields that have a default. */
+/** Features of a node's ffmpeg, by ffmpeg's names. Older nodes leave out fields with a default. */
 export const Capabilities = z.object({
   ffmpegVersion: Line(MAX_NAME_CHARS),
-  /** Software encoders, each of which has encoded a frame. */
+  /** Software encoders. Each has encoded a frame. */
   encoders: Names,
   cpus: z.int().min(0).max(MAX_CPUS),
-  /** The filters that plans use and this ffmpeg has; likewise `muxers`. */
+  /** Filters that plans use and this ffmpeg has. `muxers`: likewise. */
   filters: Names.default([]),
   muxers: Names.default([]),
   hardware: Hardware.nullable().default(null),
-  /** Ids of published vulnerabilities that affect the versions of its ffmpeg and ffprobe. */
+  /** Ids of published vulnerabilities in the node's versions of ffmpeg and ffprobe. */
   vulnerabilities: z.array(z.string().max(40)).max(50).exactOptional(),
   isolation: NodeIsolation.exactOptional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 
-/** Characters of JSON. Real capabilities have some thousand, and a hub keeps those of all its nodes in memory. */
+/**
+ * Maximum JSON characters. Real capabilities have some thousand. A hub keeps the capabilities of all its nodes in
+ * memory.
+ */
 const MAX_CHARS = 64 * 1024;
 
 /** Capabilities as a node reports them. */

@@ -1,5 +1,4 @@
-// Chunked encoding (`settings.ultrafast`): what control plane and nodes exchange about a source that is split into
-// chunks.
+// Chunked encoding (`settings.ultrafast`): data about a split source that control plane and nodes exchange.
 import * as z from "zod";
 import { PackedSplitPoints, unpackSplitPoints } from "../media/frame-index.ts";
 import { MAX_FILE_BYTES, MAX_FRAMES, MAX_LENGTH_MS } from "../report-limits.ts";
@@ -19,7 +18,7 @@ export const ChunkedVideo = z.object({
   /** Number of frames, and their coded size. */
   frames: z.int().min(1).max(MAX_FRAMES),
   bytes: z.int().min(0).max(MAX_FILE_BYTES),
-  /** When the first frame is shown, and when the last one ends. */
+  /** Start of the first frame and end of the last frame. */
   startUs: TimeUs,
   endUs: TimeUs,
   /** The longest distance between two keyframes, in ms. */
@@ -47,7 +46,7 @@ function areWithin({ splitPoints, ...video }: SplitVideo): boolean {
   return isLong && before.index < frames && before.frameUs <= endUs && before.bytes <= bytes;
 }
 
-/** What an inspecting node reports about splitting the source. */
+/** Report of an inspecting node about splitting the source. */
 export const Chunking = z.discriminatedUnion("ok", [
   z
     .object({
@@ -58,7 +57,7 @@ export const Chunking = z.discriminatedUnion("ok", [
       splitPoints: PackedSplitPoints,
     })
     .refine(areWithin, "split points must be within the video, in ascending order"),
-  /** Why it cannot be split, in one sentence. */
+  /** Reason why the source cannot be split, in a sentence. */
   z.object({ ok: z.literal(false), reason: Line(300).min(1) }),
 ]);
 export type Chunking = z.infer<typeof Chunking>;
@@ -75,20 +74,20 @@ export type SplitPoint = z.infer<typeof SplitPoint>;
 
 /** The frames of the source between two split points. */
 export const ChunkRange = z.object({
-  /** From 0, in time order. */
+  /** Number of the chunk, from 0, in time order. */
   index: z.int().min(0),
   /** Null: from the start of the source. */
   from: SplitPoint.nullable(),
-  /** Null: to its end. */
+  /** Null: to the end of the source. */
   to: SplitPoint.nullable(),
   /** Number of frames of the source. */
   frames: z.int().min(1),
 });
 export type ChunkRange = z.infer<typeof ChunkRange>;
 
-/** A chunk, with what its encoder must know about the whole source. */
+/** A chunk, with facts about the whole source that its encoder needs. */
 export const ChunkSpan = ChunkRange.extend({
-  /** When the source's first frame is shown, in µs on the source's timeline. */
+  /** Start of the source's first frame, in µs on the source's timeline. */
   startUs: z.int(),
   /** The longest distance between two keyframes of the source, in ms. */
   longestGopMs: z.number().min(0),
@@ -99,7 +98,7 @@ export type ChunkSpan = z.infer<typeof ChunkSpan>;
 
 const Frames = z.int().min(0).max(MAX_FRAMES);
 
-/** How the joined video compares with its plan at the chunk boundaries. */
+/** Comparison of the joined video with its plan at the chunk boundaries. */
 export const ChunkBoundaryCheck = z.object({
   framesPlanned: Frames,
   framesJoined: Frames,
@@ -108,7 +107,7 @@ export const ChunkBoundaryCheck = z.object({
     .number()
     .min(0)
     .max(1000 * MAX_LENGTH_MS),
-  /** How much longer the video is than the audio, in ms; null without audio. */
+  /** Duration of the video minus duration of the audio, in ms; null without audio. */
   videoOverAudioMs: z.number().min(-MAX_LENGTH_MS).max(MAX_LENGTH_MS).nullable(),
 });
 export type ChunkBoundaryCheck = z.infer<typeof ChunkBoundaryCheck>;

@@ -1,10 +1,10 @@
-// The runs of ffmpeg that a node reports with the end of a task, for its client to read. Nothing is decided by them.
+// ffmpeg runs that a node reports at the end of a task, for its client to read. They decide nothing.
 import * as z from "zod";
 import { MAX_LENGTH_MS } from "../report-limits.ts";
 
-/** Characters of all commands of one attempt, in JSON. */
+/** Maximum JSON characters of all commands of an attempt. */
 export const MAX_COMMAND_CHARS = 16_384;
-/** Commands of one attempt. */
+/** Maximum number of commands of an attempt. */
 export const MAX_COMMANDS = 200;
 
 /** Text of several lines, without other control characters. */
@@ -15,10 +15,10 @@ const Lines = z
 
 export const CommandReport = z.object({
   argv: z.array(Lines).max(MAX_COMMAND_CHARS),
-  /** When it started after the node took the lease, and how long it ran. */
+  /** `afterMs`: time from the node's start of the lease to the start of the run. `tookMs`: duration of the run. */
   afterMs: z.int().min(0).max(MAX_LENGTH_MS),
   tookMs: z.int().min(0).max(MAX_LENGTH_MS),
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the run. */
   exitCode: z
     .int()
     .min(-(2 ** 31))
@@ -28,14 +28,14 @@ export const CommandReport = z.object({
     .string()
     .regex(/^SIG[A-Z0-9+]{1,12}$/, "not a signal")
     .exactOptional(),
-  /** The end of what it printed, if it failed. */
+  /** End of stderr, if the run failed. */
   stderrTail: Lines.exactOptional(),
 });
 export type CommandReport = z.infer<typeof CommandReport>;
 
 export const charsOf = (commands: readonly CommandReport[]): number => JSON.stringify(commands).length;
 
-/** In the order in which they ran. */
+/** Commands in the order of their runs. */
 export const CommandReports = z
   .array(CommandReport)
   .max(MAX_COMMANDS)

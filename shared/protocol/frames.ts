@@ -1,4 +1,4 @@
-// The frames on the WebSocket between a node and the hub.
+// Frames on the WebSocket between a node and the hub.
 import * as z from "zod";
 import { Label, MAX_LABELS, PoolName } from "../placement.ts";
 import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LEASES, MAX_LENGTH_MS, MAX_OUTPUT_INDEX } from "../report-limits.ts";
@@ -10,7 +10,7 @@ import { LeaseReport } from "./reports.ts";
 import { Assignment, RunningLease, SlotCounts } from "./tasks.ts";
 import { OutputIndex } from "./uploads.ts";
 
-/** Both sides have the same. */
+/** Hub and nodes must have the same version. */
 export const PROTOCOL_VERSION = 3;
 const MAX_PROTOCOL = 1_000_000;
 /** Text that a node sends to keep its socket alive; the hub's runtime replies with PONG without waking the hub. */
@@ -20,13 +20,13 @@ export const PONG = "pong";
 export const TASK_STAGES = ["transferring", "encoding", "uploading"] as const;
 export type TaskStage = (typeof TASK_STAGES)[number];
 
-/** `returned`: the node could not do it now, and another one may. */
+/** `returned`: the node could not do the task now, but other nodes may. */
 export const TASK_OUTCOMES = ["done", "failed", "returned", "cancelled"] as const;
 export type TaskOutcome = (typeof TASK_OUTCOMES)[number];
 
 const Rate = z.number().min(0).max(1_000_000);
 
-/** A stream that can be played while it is encoded: its output, and how much of it its playlists name. */
+/** A stream that can be played while it is encoded: its output, and the seconds in its playlists. */
 export const LiveStream = z.object({
   output: OutputIndex,
   seconds: z
@@ -51,7 +51,7 @@ export const ProgressItem = z.object({
     .exactOptional(),
 });
 export type ProgressItem = z.infer<typeof ProgressItem>;
-/** How fast ffmpeg encodes. */
+/** Encoding speed of ffmpeg. */
 export type EncodingRate = Pick<ProgressItem, "fps" | "speed">;
 
 /** The disk that holds a node's sources and results; bytes. */
@@ -61,10 +61,10 @@ export const NodeDisk = z.object({
 });
 export type NodeDisk = z.infer<typeof NodeDisk>;
 
-/** Why a node gets no work now, one sentence each; empty: it is ready. */
+/** Reasons why a node gets no work now, a sentence each. Empty: the node is ready. */
 const NotReady = z.array(Line(500)).max(8);
 
-/** An origin of the service itself, to which the control plane signs URLs for nodes, and what is there. */
+/** An origin of the service itself, and its use. The control plane signs URLs to it for nodes. */
 export const ServiceOrigin = z.object({ origin: z.string().max(300), use: z.enum(["control plane", "scratch"]) });
 export type ServiceOrigin = z.infer<typeof ServiceOrigin>;
 
@@ -72,59 +72,62 @@ const ProgressEveryMs = z.int().min(100);
 const Session = z.string().max(4096);
 /** Ten minutes at most. */
 const ReconnectSpreadMs = z.int().min(0).max(600_000);
-/** Headers of a connecting node: its session, and its name (encodeURIComponent), by which a pool's hub is chosen. */
+/**
+ * Headers of a connecting node: its session, and its name (encodeURIComponent). The name decides which hub of the pool
+ * serves the node.
+ */
 export const SESSION_HEADER = "copra-node-session";
 export const NAME_HEADER = "copra-node-name";
-/** The reason of the close frame for a node with a new name that another node has: it takes another name. */
+/** Reason of the close frame if a new node chose the name of an existing node. The node then takes a different name. */
 export const NAME_IN_USE = "another node has this name";
-/** How long a session is valid. Past half of it a node sends a frame, and the hub replies with a new one. */
+/** Lifetime of a session. In its second half a node sends a frame, and the hub replies with a new session. */
 export const SESSION_MS = 60 * 60_000;
 
-/** What a node states about itself in `hello`. */
+/** Facts that a node states about itself in `hello`. */
 const nodeFacts = {
-  /** The node has chosen its name itself, and was never accepted under it. */
+  /** Set if the node has chosen its name itself and was never accepted under it. */
   isNewName: z.literal(true).exactOptional(),
   /** The machine's name. */
   host: Line(MAX_HOST_CHARS).exactOptional(),
   /** The version of the node's program. */
   version: Line(64).exactOptional(),
-  /** The pool that the node expects to be in: that of its token. */
+  /** Pool that the node expects, from its token. */
   pool: PoolName.exactOptional(),
-  /** Labels beside those of its token. */
+  /** Labels in addition to its token's labels. */
   labels: z.array(Label).max(MAX_LABELS).exactOptional(),
-  /** True if its machine may be taken away at any time. */
+  /** True if the machine may be taken away at any time. */
   spot: z.boolean().exactOptional(),
   disk: NodeDisk.exactOptional(),
-  /** What else it can do (`NODE_FEATURES`); newer nodes may state more. */
+  /** Additional features (`NODE_FEATURES`). Newer nodes may state unknown features. */
   features: z.array(Line(40)).max(50).exactOptional(),
   notReady: NotReady.exactOptional(),
 };
 
-/** Numbers the reports of a connection. */
+/** Number of a report on a connection. */
 const ReportId = z.int().min(0);
 
 /**
- * Further free slots (increments, so that frames that cross do not miscount; an assign frame uses one slot) and the
- * leases that no longer run.
+ * Newly free slots, and leases that no longer run. The slots are increments, so that frames that cross do not miscount;
+ * an assign frame uses a slot.
  */
 export const FreedSlots = z.object({
   offered: SlotCounts,
   released: z.array(LeaseIdText).max(MAX_LEASES),
-  /** How the tasks of these leases ended, for metrics. */
+  /** Outcome of the tasks of these leases, for metrics. */
   outcome: z.enum(TASK_OUTCOMES).exactOptional(),
   disk: NodeDisk.exactOptional(),
-  /** Left out: as stated last. */
+  /** Absent: unchanged since the last frame. */
   notReady: NotReady.exactOptional(),
 });
 export type FreedSlots = z.infer<typeof FreedSlots>;
 
 export const NodeFrame = z.discriminatedUnion("type", [
-  /** First on every connection. `slots` are the free ones; `running` is all that this process still works on. */
+  /** First frame on every connection. `slots`: free slots. `running`: all leases that this process still works on. */
   z.object({
     type: z.literal("hello"),
     protocol: z.int().min(0).max(MAX_PROTOCOL),
     nodeId: Line(64).min(1),
-    /** New with every start of the node's process. */
+    /** A new session for every start of the node's process. */
     session: Line(64).min(1),
     capabilities: ReportedCapabilities,
     slots: SlotCounts,
@@ -132,12 +135,12 @@ export const NodeFrame = z.discriminatedUnion("type", [
     ...nodeFacts,
   }),
   z.object({ type: z.literal("slots"), ...FreedSlots.shape }),
-  /** May be lost; also renews the leases that it names. */
+  /** May be lost. Also renews the leases that it names. */
   z.object({ type: z.literal("progress"), items: z.array(ProgressItem).max(MAX_LEASES) }),
   /**
-   * A report on a lease: the hub passes it on, and sends `ack` once its job has stored it. Without an `ack` within ten
-   * seconds the node sends it by POST. `slots`: what its task gives back, so that the job hears of the result and of
-   * the claim of the next task at the same time.
+   * A report on a lease. The hub passes it on, and sends `ack` after the job has stored it. Without an `ack` within ten
+   * seconds the node sends the report by POST. `slots`: slots that the task frees, so that the job receives the result
+   * and the claim of the next task at the same time.
    */
   z.object({
     type: z.literal("report"),
@@ -146,8 +149,8 @@ export const NodeFrame = z.discriminatedUnion("type", [
     slots: FreedSlots.exactOptional(),
   }),
   /**
-   * The node drains: it accepts no more work on this connection. `withinMs`: its machine is gone after this time, and
-   * the node hands back what it cannot finish.
+   * The node drains: it accepts no more work on this connection. `withinMs`: the machine disappears after this time,
+   * and the node hands back work that it cannot finish.
    */
   z.object({ type: z.literal("bye"), withinMs: z.int().min(0).max(MAX_LENGTH_MS).exactOptional() }),
 ]);
@@ -157,26 +160,29 @@ export type NodeFrameOf<Type extends NodeFrame["type"]> = Extract<NodeFrame, { t
 export const HubFrame = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("welcome"),
-    /** The version that both sides speak on this connection. */
+    /** Protocol version of this connection. */
     protocol: z.int(),
     progressEveryMs: ProgressEveryMs,
     /** Proof of the node's token, pool and labels for the next connections, which then need no database. */
     session: Session.exactOptional(),
-    /** A lost connection is replaced after a random time up to this. */
+    /** Maximum of the random delay before a node replaces a lost connection. */
     reconnectSpreadMs: ReconnectSpreadMs.exactOptional(),
-    /** The service's own origins: the node offers slots once it reaches all of them. */
+    /** Origins of the service itself. The node offers slots once it reaches all of them. */
     service: z.array(ServiceOrigin).max(8).exactOptional(),
   }),
-  /** A newer proof, before the last one expires; and the spread for a hub that has more nodes now. */
+  /** A new proof before the previous proof expires, and a new spread for a hub with more nodes. */
   z.object({ type: z.literal("session"), session: Session, reconnectSpreadMs: ReconnectSpreadMs }),
-  /** From now on, how often to send progress. */
+  /** New interval between progress frames. */
   z.object({ type: z.literal("pace"), progressEveryMs: ProgressEveryMs }),
   z.object({ type: z.literal("assign"), assignment: Assignment }),
-  /** The job has stored a report, or not because its lease is over; null: neither is known, send it by POST. */
+  /**
+   * `isAccepted` is true if the job has stored the report, and false if its lease is over. Null: unknown; the node
+   * sends the report by POST.
+   */
   z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
-  /** The job no longer needs this lease's work: stop it and discard it. */
+  /** The job no longer needs this lease's work: stop the work and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
-  /** Finish what runs, accept nothing new. */
+  /** Finish running work and accept no new work. */
   z.object({ type: z.literal("drain") }),
 ]);
 export type HubFrame = z.infer<typeof HubFrame>;

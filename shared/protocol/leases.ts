@@ -1,15 +1,16 @@
-// Leases: the right of one node to work on one task for a limited time.
+// Leases: the right of a node to work on a task for a limited time.
 import * as z from "zod";
 import { type LeaseId, parseLeaseId } from "../ids.ts";
 
 /**
- * How long a lease lives without a report from its node. A lost connection is noticed sooner, by the hub: this is for
- * what the hub does not notice, and each renewal that is stored costs a row.
+ * Lifetime of a lease without a report from its node. The hub notices a lost connection sooner; this limit is for
+ * losses that the hub does not notice. Each stored renewal costs a row.
  */
 export const LEASE_MS = 600_000;
 /**
- * How long a new lease waits for the first report before its job asks the hub whether the node has it: the assign frame
- * may have been lost. Nodes report every 15 s, and the alarm of the job rings anyway 30 s after it saved the claim.
+ * Time that a new lease waits for its first report. After it, the job asks the hub whether the node has the lease,
+ * because the assign frame may have been lost. Nodes report every 15 s, and the job's alarm rings 30 s after the job
+ * saved the claim anyway.
  */
 export const OFFER_MS = 30_000;
 

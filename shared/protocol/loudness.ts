@@ -1,4 +1,4 @@
-// The loudness that a node measured, and the gain that it chose.
+// Measured loudness and chosen gain in a node's reports.
 import * as z from "zod";
 import { MAX_LENGTH_MS } from "../report-limits.ts";
 import { Line } from "./reported-text.ts";
@@ -20,8 +20,8 @@ export const LoudnessReport = z.object({
 });
 export type LoudnessReport = z.infer<typeof LoudnessReport>;
 
-/** The mixes of one output: a stream may have one for each channel layout of its variants. */
+/** Mixes of an output: a stream may have several, a mix for each channel layout of its variants. */
 export const LoudnessReports = z.array(LoudnessReport).max(8);
 
-/** The mixes of an output whose audio is encoded by the task `audio`. */
+/** Mixes of an output whose audio the task `audio` encodes. */
 export const AudioLoudness = z.object({ output: OutputIndex, mixes: LoudnessReports });

@@ -34,12 +34,12 @@ describe("frames", () => {
     ["a list", "[]", "invalid"],
     ["no JSON", "hello", "invalid"],
   ];
-  it.each(rows)("of a node are checked: %s", (_, text, expected) => {
+  it.each(rows)("validates frames of a node: %s", (_, text, expected) => {
     const decoded = decodeNodeFrame(text);
     expect(decoded.ok ? "ok" : decoded.error.reason).toBe(expected);
   });
 
-  it("accept a hello of an older node without newer fields", () => {
+  it("accepts a hello of an older node without newer fields", () => {
     const hello = {
       type: "hello",
       protocol: 1,
@@ -59,7 +59,7 @@ describe("frames", () => {
     });
   });
 
-  it("of the hub are checked", () => {
+  it("validates frames of the hub", () => {
     expect(decodeHubFrame(JSON.stringify({ type: "cancel", lease: LEASE }))).toEqual({
       ok: true,
       value: { type: "cancel", lease: LEASE },
@@ -76,14 +76,14 @@ describe("frames", () => {
     expect(decodeHubFrame(JSON.stringify(assign))).toEqual({ ok: true, value: assign });
   });
 
-  it("responses to a request for uploads are tickets or a failure", () => {
+  it("accepts tickets or a failure as the response to a request for uploads", () => {
     expect(UploadsAnswer.parse({ failure: { code: "storage_denied", message: "no" } })).toHaveProperty("failure");
     expect(UploadsAnswer.safeParse({ failure: { code: "oops", message: "no" } }).success).toBe(false);
   });
 });
 
 describe("ids", () => {
-  it("consist of letters and digits with equal probability", () => {
+  it("creates ids of letters and digits with equal probability", () => {
     let next = 0;
     const counting = (count: number) => Uint8Array.from({ length: count }, () => next++ % 256);
     const counts = new Map<string, number>();
@@ -94,7 +94,7 @@ describe("ids", () => {
     expect(newApiKey(counting)).toMatch(/^k-[A-Za-z0-9]{43}$/);
   });
 
-  it("are known by their form", () => {
+  it("recognizes ids by their form", () => {
     expect([isJobId("AAAAAAAAAAAAAA"), isJobId("AAAAAAAAAAAAA"), isJobId("AAAAAAAAAAAAA/")]).toEqual([
       true,
       false,

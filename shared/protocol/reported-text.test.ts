@@ -92,11 +92,12 @@ const REPORTS = [
 ];
 
 /**
- * Compared, or shown to clients as text; `file` must name one of the output's files (worker/job/uploads/job-files.ts).
+ * Fields that are compared, or shown to clients as text. `file` must name a file of the output
+ * (worker/job/uploads/job-files.ts).
  */
 const FREE = /\.(?:token|message|title|filename|file)$/;
 
-/** The report with another text at each place where it has one, in turn. */
+/** Yields copies of the report, each with `text` at a different text field. */
 function* withText(value: unknown, text: string, path = ""): Generator<{ path: string; value: unknown }> {
   if (typeof value === "string") yield { path, value: text };
   if (typeof value !== "object" || value === null) return;

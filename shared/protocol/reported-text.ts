@@ -9,7 +9,7 @@ export const FfmpegName = z
   .max(MAX_NAME_CHARS)
   .regex(/^[\w.+-]+$/, "not the name of an encoder, filter or muxer");
 
-/** The encoders of an output: several where its renditions differ in codec. */
+/** Encoders of an output: several if its renditions differ in codec. */
 export const EncoderNames = z
   .string()
   .max(100)
@@ -18,7 +18,7 @@ export const EncoderNames = z
 /** The path of a DRM render node. */
 export const DevicePath = z.string().regex(/^\/[\w./-]{1,200}$/, "not a device path");
 
-/** One line of text, without control characters. */
+/** A line of text without control characters. */
 export const Line = (maxChars: number) =>
   z
     .string()

@@ -23,20 +23,23 @@ export const OutputReport = z.discriminatedUnion("status", [
     output: OutputIndex,
     /** For a stream, only the playlists that players open; they are stored last. */
     files: z.array(UploadedFile).min(1).max(MAX_FILE_NUMBER),
-    /** Of images their first file, null if it cannot be read. Null for streams, which have one per package. */
+    /**
+     * Probe of the file. Images: of the first file, null if it cannot be read. Streams: null, because each package has
+     * its own.
+     */
     probe: MediaProbe.nullable(),
     packages: StreamProbes.exactOptional(),
     /** ffmpeg's name of the video encoder, or of the audio encoder without video; or `copy`. Absent for images. */
     encoder: EncoderNames.exactOptional(),
-    /** One sentence about how it was made, such as that the hardware encoder failed. */
+    /** A sentence about the encode, for example that the hardware encoder failed. */
     note: Line(500).exactOptional(),
-    /** How good its video is; for jobs with `quality_report`. */
+    /** Quality of the video, for jobs with `quality_report`. */
     quality: QualityReport.exactOptional(),
-    /** How the rate factors for requested VMAFs were found. */
+    /** Results of the searches for requested VMAFs. */
     targets: TargetReports.exactOptional(),
-    /** The measured loudness, and the gains that were chosen; for outputs with the parameter `loudness`. */
+    /** The measured loudness and the chosen gains, for outputs with the parameter `loudness`. */
     loudness: LoudnessReports.exactOptional(),
-    /** Of a stream: the videos that were left out. */
+    /** Videos that were left out of a stream. */
     dropped: z.array(DroppedVideo).max(50).exactOptional(),
   }),
   z.object({ status: z.literal("failed"), output: OutputIndex, failure: FailureReport }),
@@ -50,8 +53,8 @@ const OutputReports = z
 const Tracks = z.array(ScratchTrack).max(MAX_TRACKS);
 
 /**
- * Outputs of an encode task that ended while the node continues with others. `complete` brings the outputs that no such
- * report brought, at least one. Older nodes report all of them there.
+ * Outputs of an encode task that ended while the node continues with others. `complete` reports the remaining outputs,
+ * at least a single output. Older nodes report all outputs in `complete`.
  */
 export const OutputsReport = z.object({ token: LeaseProof.shape.token, outputs: OutputReports });
 export type OutputsReport = z.infer<typeof OutputsReport>;
@@ -65,7 +68,7 @@ export const TaskResult = z.discriminatedUnion("kind", [
     /** ffmpeg's name of the encoder of each track, and its version: all chunks of a track must have the same. */
     encoder: Line(200),
     encodeMs: z.number().min(0).max(MAX_LENGTH_MS),
-    /** How the rate factors for requested VMAFs were found. */
+    /** Results of the searches for requested VMAFs. */
     targets: z.array(ChunkTarget).max(MAX_TRACKS).exactOptional(),
   }),
   z.object({
@@ -88,13 +91,13 @@ export type CompleteReport = z.infer<typeof CompleteReport>;
 export const FailReport = z.object({
   token: LeaseProof.shape.token,
   failure: FailureReport,
-  /** The process that worked on the task has ended, and the node's next one reports it: the lease is lost. */
+  /** The process that worked on the task has ended, and the node's next process reports it: the lease is lost. */
   hasCrashed: z.boolean().exactOptional(),
   commands,
 });
 export type FailReport = z.infer<typeof FailReport>;
 
-/** A report on a lease, as a node stores it until it is accepted, and sends it by its socket or by POST. */
+/** A report on a lease. A node stores it until it is accepted, and sends it through its socket or by POST. */
 export const LeaseReport = z.discriminatedUnion("verb", [
   z.object({ lease: LeaseIdText, verb: z.literal("outputs"), body: OutputsReport }),
   z.object({ lease: LeaseIdText, verb: z.literal("complete"), body: CompleteReport }),

@@ -1,45 +1,45 @@
-// What a task requires of a node, and what a node has. Both are few in a fleet, so that they are compared in pairs
-// instead of each task with each node.
+// Requirements of tasks, and profiles of nodes. A fleet has few of both, so they are compared in pairs instead of each
+// task with each node.
 import * as z from "zod";
 import { DEFAULT_POOL } from "../placement.ts";
 import { Capabilities } from "./capabilities.ts";
 import { Need } from "./needs.ts";
 
-/** What a node must have to get a task. */
+/** Properties that a node must have to get a task. */
 export const Requirements = z.object({
   pool: z.string(),
-  /** All of them; sorted, each once. */
+  /** All labels are required; sorted, without duplicates. */
   labels: z.array(z.string()).readonly(),
-  /** All of them; sorted, each once. */
+  /** All needs are required; sorted, without duplicates. */
   needs: z.array(Need).readonly(),
 });
 export type Requirements = z.infer<typeof Requirements>;
 
-/** The requirements of tickets that were stored before there were any, and of jobs of the previous release. */
+/** Requirements of tickets that were stored before requirements existed, and of jobs of the previous release. */
 export const NO_REQUIREMENTS: Requirements = { pool: DEFAULT_POOL, labels: [], needs: [] };
 
-/** A key of requirements: equal for those that require the same, in whatever order. */
+/** Returns a key of requirements. Equal requirements have the same key, in any order. */
 export function signatureOf({ pool, labels, needs }: Requirements): string {
   const names = needs.map(({ kind, anyOf }) => `${kind}=${[...new Set(anyOf)].sort().join("|")}`);
   return [pool, ...[...new Set(labels)].sort().map((label) => `@${label}`), ...[...new Set(names)].sort()].join(" ");
 }
 
-/** What a node has, as far as it decides what work the node gets. Many nodes have the same. */
+/** Properties of a node that decide which work it gets. Many nodes have the same profile. */
 export const Profile = z.object({
   pool: z.string(),
-  /** Where it is: the value of its label `region:…`. */
+  /** Location of the node: the value of its label `region:…`. */
   region: z.string().nullable(),
-  /** Of its token and its own; sorted, each once. */
+  /** Labels of the node and of its token; sorted, without duplicates. */
   labels: z.array(z.string()),
   capabilities: Capabilities.pick({ encoders: true, muxers: true, filters: true, hardware: true }),
-  /** True if its machine may be taken away at any time. */
+  /** True if the machine may be taken away at any time. */
   spot: z.boolean(),
 });
 export type Profile = z.infer<typeof Profile>;
 
 const REGION = "region:";
 
-/** A node's profile, from what its token binds and what it reports. */
+/** Returns a node's profile from the properties of its token and its own report. */
 export function profileOf(
   {
     pool,
@@ -58,14 +58,14 @@ export function profileOf(
       encoders: sorted(encoders),
       muxers: sorted(muxers),
       filters: sorted(filters),
-      // Nodes with the same device at different paths are alike.
+      // Nodes with the same device at different paths share a profile.
       hardware: hardware && { ...hardware, path: null, encoders: sorted(hardware.encoders) },
     },
     spot,
   };
 }
 
-/** A key of a profile: equal for nodes that have the same. */
+/** Returns a key of a profile. Nodes with equal profiles have the same key. */
 export const profileKey = ({ pool, region, labels, capabilities, spot }: Profile): string => {
   const { encoders, muxers, filters, hardware } = capabilities;
   return JSON.stringify([pool, region, labels, encoders, muxers, filters, hardware, spot]);

@@ -17,7 +17,7 @@ const Slots = z.int().min(0).max(MAX_SLOTS);
 export const SlotCounts = z.object({ inspect: Slots, encode: Slots });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
-/** What nodes can do that those of earlier releases cannot: they state it when they connect. */
+/** Features that nodes of earlier releases lack. Nodes state them when they connect. */
 export const NODE_FEATURES = ["growing-join"] as const;
 export type NodeFeature = (typeof NODE_FEATURES)[number];
 
@@ -36,8 +36,9 @@ const rangedTask = {
 export const Task = z.discriminatedUnion("kind", [
   /**
    * Fetch the source and probe it. With `chunking`, also find the possible split points and copy the source to the
-   * scratch bucket, unless `readOrigin` allows nodes to read it in place and its host supports range requests.
-   * `onlyProbe`: no task follows, so that the source need not be fetched where its header is enough.
+   * scratch bucket. The copy is not needed if `readOrigin` allows nodes to read the source in place and its host
+   * supports range requests. `onlyProbe`: no task follows, so the node need not fetch the whole source if its header is
+   * enough.
    */
   z.object({
     kind: z.literal("inspect"),
@@ -45,21 +46,22 @@ export const Task = z.discriminatedUnion("kind", [
     chunking: z.object({ readOrigin: z.boolean() }).nullable().default(null),
     onlyProbe: z.boolean().exactOptional(),
   }),
-  /** Make outputs of one source with one decode, and upload them. */
+  /** Make outputs of a source with a single decode, and upload them. */
   z.object({ kind: z.literal("encode"), sourceUrl: z.string(), probe: MediaProbe, outputs: z.array(OutputSpec) }),
-  /** Encode the frames of one chunk for all these outputs, with one decode, into the scratch bucket. */
+  /** Encode the frames of a chunk for all these outputs, with a single decode, into the scratch bucket. */
   z.object({
     kind: z.literal("chunk"),
     ...rangedTask,
     chunk: ChunkSpan,
-    /** The `encoder` that the chunk's result must name; null while no chunk of the source is done. */
+    /** The `encoder` that the chunk's result must name. Null before the first chunk of the source is done. */
     encoder: z.string().nullable(),
   }),
   /** Encode the audio of these outputs as a whole into the scratch bucket. */
   z.object({ kind: z.literal("audio"), ...rangedTask }),
   /**
-   * Join the chunks, add the audio, and upload the outputs. A chunk that is still encoded has no tracks: its node asks
-   * for them (`ChunksRequest`). Only nodes with the feature `growing-join` get such a task; another one would fail it.
+   * Join the chunks, add the audio, and upload the outputs. A chunk that is still encoded has no tracks; the node
+   * requests them later (`ChunksRequest`). Only nodes with the feature `growing-join` get such a task, because other
+   * nodes would fail it.
    */
   z.object({
     kind: z.literal("join"),
@@ -73,16 +75,14 @@ export const Task = z.discriminatedUnion("kind", [
 export type Task = z.infer<typeof Task>;
 export type TaskOf<Kind extends TaskKind> = Extract<Task, { kind: Kind }>;
 
-/** The class of slot that a task takes. */
+/** Returns the class of slot that a task takes. */
 export const slotClassOf = ({ kind }: { kind: TaskKind }): SlotClass => (kind === "inspect" ? "inspect" : "encode");
 
-/** What a task is to the hub and to the slots and caches of a node. Nobody parses it out of a task's id. */
+/** Properties of a task for the hub and for a node's slots and caches. No code parses them from a task's id. */
 export const Assigned = z.object({
   kind: z.enum(TASK_KINDS),
   slotClass: z.enum(SLOT_CLASSES),
-  /**
-   * How often the job was started: 0, and one more for each retry by the client. A new round fetches the source again.
-   */
+  /** Number of retries by the client, from 0. A new round fetches the source again. */
   round: z.int().min(0),
 });
 export type Assigned = z.infer<typeof Assigned>;
@@ -91,15 +91,15 @@ export type Assigned = z.infer<typeof Assigned>;
 export const RunningLease = LeaseProof.extend({ slotClass: z.enum(SLOT_CLASSES) });
 export type RunningLease = z.infer<typeof RunningLease>;
 
-/** A task, leased to one node. */
+/** A task, leased to a node. */
 export const Assignment = z.object({
   ...LeaseProof.shape,
   ...Assigned.shape,
   jobId: z.string().refine(isJobId, "not a job id"),
   task: Task,
   /**
-   * Which URLs of the task the service has signed for its own origins: only these may lead to the origins in `welcome`.
-   * Those of scratch objects always do.
+   * URLs of the task that the service has signed for its own origins. Only these may lead to the origins in `welcome`,
+   * and URLs of scratch objects always may.
    */
   ownUrls: z
     .array(z.enum(["source", "storage"]))

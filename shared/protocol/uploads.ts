@@ -1,13 +1,13 @@
-// Signed uploads: how a node stores the files of an output without a storage key.
+// Signed uploads: a node stores the files of an output without a storage key.
 import * as z from "zod";
 import { MAX_ETAG_CHARS, MAX_FILE_BYTES, MAX_FILE_NUMBER, MAX_OUTPUT_INDEX, MAX_PARTS } from "../report-limits.ts";
 import { LeaseProof } from "./leases.ts";
 import { FailureReport, Line } from "./reported-text.ts";
 
 /**
- * Names a file within one output and one lease: its number, from 1; in a stream, which has thousands of files, its
- * package and its path below the package's folder, such as `dash/master.mpd` or `hls/<stream folder>/1080p/00001.ts`
- * (job/stream-files.ts).
+ * Name of a file within an output and a lease: its number, from 1. A stream has thousands of files, so its files are
+ * named by their package and the path below the package's folder. Examples: `dash/master.mpd`, `hls/<stream
+ * folder>/1080p/00001.ts` (job/stream-files.ts).
  */
 export const FileName = z.union([z.int().min(1).max(MAX_FILE_NUMBER), Line(300).min(1)]);
 export type FileName = z.infer<typeof FileName>;
@@ -17,15 +17,15 @@ export const OutputIndex = z.int().min(0).max(MAX_OUTPUT_INDEX);
 const FileSize = z.int().min(0).max(MAX_FILE_BYTES);
 const fileOfOutput = { output: OutputIndex, file: FileName };
 
-/** Parts of one upload that began before its file was complete: what R2 and S3 allow. */
+/** Maximum number of parts of an upload that starts before its file is complete: the limit of R2 and S3. */
 export const MAX_EARLY_PARTS = 10_000;
 
 /**
- * Parts of a file that is still written, or was when its upload began: `sizeBytes` is 0 until its size is known. The
- * first request of a lease for a file begins the upload, later ones continue it. Older control planes ignore this.
+ * Parts of a file whose upload starts before the file is complete. `sizeBytes` is 0 until the size is known. The first
+ * request of a lease for a file starts the upload; later requests continue it. Older control planes ignore this.
  */
 export const EarlyParts = z.object({
-  /** About how large the file will be. The first request decides the size of all parts but the last by it. */
+  /** Expected size of the file. In the first request, it decides the size of all parts except the last. */
   expectedBytes: z.int().min(1).max(MAX_FILE_BYTES),
   /** The parts to sign, from 0. */
   parts: z
@@ -47,7 +47,7 @@ export const UploadsRequest = z.object({
       z.object({
         ...fileOfOutput,
         sizeBytes: FileSize,
-        /** A playlist of a stream that is still encoded: another version of it follows under the same name. */
+        /** A playlist of a stream that is still encoded. A newer version follows under the same name. */
         growing: z.boolean().exactOptional(),
         early: EarlyParts.exactOptional(),
       }),
@@ -60,7 +60,7 @@ export type UploadsRequest = z.infer<typeof UploadsRequest>;
 const MAX_FORM_FIELDS = 10;
 const MAX_FORM_VALUE = 300;
 
-/** A multipart/form-data body: the field that carries the file, and plain fields, which are sent before the file. */
+/** A multipart/form-data body: the field with the file, and plain fields, which are sent before the file. */
 export const UploadForm = z.object({
   name: z.string(),
   fileName: z.string(),
@@ -73,7 +73,7 @@ export const UploadForm = z.object({
 export type UploadForm = z.infer<typeof UploadForm>;
 
 /**
- * One signed request that stores one byte range of the file: a PUT of the bytes, or a POST of a form that holds them.
+ * A signed request that stores a byte range of the file: a PUT of the bytes, or a POST of a form that contains them.
  */
 export const UploadPart = z.object({
   url: z.string(),
@@ -84,19 +84,19 @@ export const UploadPart = z.object({
 });
 export type UploadPart = z.infer<typeof UploadPart>;
 
-/** The signed requests for one file. The control plane completes uploads that have more than one part. */
+/** The signed requests for a file. The control plane completes uploads with several parts. */
 export const UploadTicket = z.object({
   ...fileOfOutput,
   parts: z.array(UploadPart).min(1),
   /**
-   * In reply to `early`: `parts` are the requested ones, and all but the last of the file have this size. Absent if the
-   * storage or the control plane cannot do that: the file is then to be uploaded as a whole.
+   * In reply to `early`: the size of all parts except the file's last. `parts` contains the requested parts. Absent if
+   * the storage or the control plane does not support early parts: the node then uploads the file as a whole.
    */
   partBytes: z.int().min(1).exactOptional(),
 });
 export type UploadTicket = z.infer<typeof UploadTicket>;
 
-/** The tickets, or why the storage cannot be written to, which fails the outputs that were requested. */
+/** The tickets, or the reason why the storage cannot be written to. The failure fails the requested outputs. */
 export const UploadsAnswer = z.union([
   z.object({ uploads: z.array(UploadTicket) }),
   z.object({ failure: FailureReport }),

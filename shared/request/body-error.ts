@@ -6,10 +6,10 @@ const V1_CONFIG = /^[ \t]*(?:(?:var|set)[ \t]+\w+[ \t]*=|->[ \t]*\w)/m;
 /** Form fields as browsers and `curl -d name=value` send them: URL-encoded or multipart. */
 const FORM = /^(?:[\w.%+[\]-]+=|--[\w'()+,./:=?-]+\r?\nContent-Disposition:)/i;
 
-/** Where a text of another kind shows what it is: no more of it is searched. */
+/** Characters searched for the signs of other formats: they appear at the start of a text. */
 const HEAD_CHARS = 4096;
 
-/** One sentence, with the position if there is one. `text` is null for a body that is not UTF-8. */
+/** Returns a sentence, with the position if known. `text` is null for a body that is not UTF-8. */
 export function bodyError(text: string | null): string {
   if (text === null) return "The body is not valid UTF-8; send JSON";
   if (text.trim() === "") return "The body is empty; send JSON";

@@ -1,7 +1,7 @@
-// Paths that stay inside the folder that they are joined to, and that every storage accepts.
+// Paths that stay inside their folder and that every storage accepts.
 import type * as z from "zod";
 
-/** What is wrong with a path; null when nothing is. */
+/** Returns the error in a path; null if it is clean. */
 function errorIn(path: string): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is the point
   if (/[\u0000-\u001f\u007f]/.test(path)) return "must not contain control characters";
@@ -13,7 +13,7 @@ function errorIn(path: string): string | null {
 /** True if a path has no control characters, no backslashes and no `.` or `..` segments. */
 export const isCleanPath = (path: string): boolean => errorIn(path) === null;
 
-/** The same as a zod check with a message. */
+/** `isCleanPath` as a zod check with a message. */
 export const cleanPath: z.core.CheckFn<string> = ({ value, issues }) => {
   const message = errorIn(value);
   if (message) issues.push({ code: "custom", input: value, message });

@@ -37,7 +37,7 @@ it.each<[body: object, input: object, secret: boolean | null]>([
     { endpoint: `https://${account}.r2.cloudflarestorage.com`, region: "auto" },
     true,
   ],
-])("row %#: is a URL, or an object in a bucket, with separate secrets", (body, input, secret) => {
+])("row %#: parses a valid input and separates its secrets", (body, input, secret) => {
   const parsed = parseInput(body, "loopback");
   expect(parsed).toMatchObject({ ok: true, value: { input } });
   const keys = { accessKeyId: "AKID", secretAccessKey: "secret/+=" };
@@ -66,13 +66,13 @@ it.each<[body: unknown, code: string, text: string]>([
   [{ ...s3, region: undefined }, "input_not_valid", "`input.region`"],
   [{ ...s3, acl: "private" }, "input_not_valid", "acl"],
   [{ ...other, endpoint: "http://169.254.169.254" }, "input_not_valid", "`input.endpoint` has the host"],
-])("row %#: is rejected with the field", (body, code, text) => {
+])("row %#: rejects an invalid input and names the field", (body, code, text) => {
   const parsed = parseInput(body, "none");
   expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
   expect(JSON.stringify(parsed)).not.toMatch(/secret\/|user:pass/);
 });
 
-it("has a JSON Schema with every service", () => {
+it("describes every service of inputs in a JSON Schema", () => {
   const { anyOf } = z.toJSONSchema(InputBody, { io: "input", unrepresentable: "any" });
   const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other"];
   const described = anyOf?.map((service) => service.properties?.service);

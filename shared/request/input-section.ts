@@ -11,7 +11,7 @@ import { type AccessSecret, S3Bucket } from "./storage/storage-spec.ts";
 import { unknownService } from "./storage/unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
-  /** The URL without its secrets, which are in the `AccessSecret`. */
+  /** The URL without its secrets. `AccessSecret` has the secrets. */
   z.object({ kind: z.literal("url"), url: z.string() }),
   /** An object in a bucket; the Worker signs requests for it. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
@@ -20,20 +20,20 @@ export const InputSpec = z.discriminatedUnion("kind", [
     kind: z.literal("upload"),
     id: z.string(),
     name: z.string(),
-    /** Which of the service's storages holds it, and where the Worker serves it. */
+    /** `store`: the service's storage with the file. `origin`: origin at which the Worker serves it. */
     store: z.enum(["bucket", "scratch"]),
     origin: z.string(),
   }),
 ]);
 export type InputSpec = z.infer<typeof InputSpec>;
 
-/** An input as requested: only the service knows the rest of an upload. */
+/** An input in a request. Only the service knows the rest of an upload. */
 export type RequestedInput = Exclude<InputSpec, { kind: "upload" }> | { readonly kind: "upload"; readonly id: string };
 
 /** `secret` is null for an upload. */
 type ParsedInput = { input: RequestedInput; secret: AccessSecret | null };
 
-/** Signed URLs are long; servers do not accept longer ones than this. */
+/** Maximum length of a URL. Signed URLs are long; servers do not accept longer URLs. */
 const MAX_URL_CHARS = 8192;
 
 const UrlBody = strictObject({

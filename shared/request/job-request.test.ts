@@ -67,7 +67,7 @@ describe("parseJobRequest", () => {
     ["outputs.httpstream.variants", (many) => ({ outputs: { httpstream: { hls: { path: "h" }, variants: many } } })],
     ["outputs.httpstream.subtitles", (many) => ({ outputs: { httpstream: { hls: { path: "h" }, subtitles: many } } })],
     ["notification.params", (many) => ({ notification: { ...BODY.notification, params: many } })],
-  ])("refuses too many entries of %s before it looks at them", (field, section) => {
+  ])("rejects too many entries of %s before it parses them", (field, section) => {
     let reads = 0;
     const counted = { enumerable: true, get: () => ({ wrong: reads++ }) };
     const entries = Array.from({ length: MANY }, (_, at) => [`${at}`, counted] as const);
@@ -77,7 +77,7 @@ describe("parseJobRequest", () => {
     const parsed = parseJobRequest(body, "none");
     expect(parsed).toMatchObject({ ok: false, error: { message: expect.stringMatching(/ at most \d+ /) } });
     expect(parsed).toMatchObject({ error: { message: expect.stringContaining(`\`${field}\``) } });
-    // Once, to find text that is not Unicode.
+    // A single read per entry is allowed, to find text that is not Unicode.
     expect(reads).toBeLessThanOrEqual(MANY);
   });
 
@@ -124,7 +124,7 @@ describe("parseJobRequest", () => {
     expect(parseJobRequest({ ...BODY, settings }, "none")).toEqual({ ok: false, error });
   });
 
-  /** With the storage's path, which has 500 bytes, and a slash. */
+  /** Byte counts include the storage's path (500 bytes) and a slash. */
   const names: [outputs: object, storage: object, bytes: number | null][] = [
     [{ mp4: { path: "x".repeat(523) } }, {}, null],
     [{ mp4: { path: "x".repeat(524) } }, {}, 1025],
@@ -137,7 +137,7 @@ describe("parseJobRequest", () => {
     [{ jpg: { path: "a.jpg", vtt: { filename: `${"ü".repeat(195)}.vtt` } } }, {}, null],
     [{ httpstream: { path: "x".repeat(230), hls: { path: "y".repeat(172) } } }, {}, 1025],
   ];
-  it.each(names)("row %#: names have at most 1024 bytes in the storage", (outputs, storage, bytes) => {
+  it.each(names)("row %#: limits names in the storage to 1024 bytes", (outputs, storage, bytes) => {
     const own = "service" in storage || "url" in storage;
     const section = own ? storage : { ...BODY.storage, path: "ü".repeat(250) };
     const parsed = parseJobRequest({ ...BODY, outputs, storage: section }, "none");

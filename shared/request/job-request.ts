@@ -26,7 +26,7 @@ export type JobRequest = {
   secrets: RequestSecrets;
 };
 
-/** The secrets of a request, which are stored separately; null where there are none. */
+/** Secrets of a request, which are stored separately; null if absent. */
 type RequestSecrets = {
   input: AccessSecret | null;
   storage: AccessKeys | null;
@@ -34,9 +34,7 @@ type RequestSecrets = {
   streamKeys: RequestedStreamKey[];
 };
 
-/**
- * The sections in the order in which they are parsed, and the error code of each for text that is not valid Unicode.
- */
+/** Sections in their parsing order, with the error code of each for text that is not valid Unicode. */
 const SECTIONS = {
   input: "input_not_valid",
   storage: "storage_not_valid",
@@ -46,8 +44,8 @@ const SECTIONS = {
 } as const satisfies Record<string, ErrorCode>;
 
 /**
- * Parses the body of a job request. Reports the first error. Ignores properties that are not sections, because existing
- * clients send some.
+ * Parses the body of a job request. Reports the first error. Ignores properties that are not sections, because some
+ * existing clients send them.
  */
 export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobRequest> {
   if (!isObject(body)) return invalid("json_not_valid", "The body must be a JSON object");

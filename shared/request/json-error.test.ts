@@ -22,7 +22,7 @@ it.each<[text: string, message: string, line: number, column: number]>([
   expect(jsonError(text)).toEqual({ message, line, column });
 });
 
-it("returns nothing for JSON and a position for anything else", () => {
+it("returns null for JSON and a position for other text", () => {
   const broken = fc
     .tuple(fc.json(), fc.nat(), fc.constantFrom("", ",", "}", "]", '"', ":", "x", "0", "\\", "\n", "{", "["))
     .map(([json, at, put]) => json.slice(0, at % (json.length + 1)) + put + json.slice((at % (json.length + 1)) + 1));

@@ -1,8 +1,8 @@
-// Why a text is not JSON: the first syntax error and its position. For texts that JSON.parse rejects (RFC 8259).
+// Finds the first syntax error of a text that JSON.parse rejects, and its position (RFC 8259).
 
 export type JsonError = { readonly message: string; readonly line: number; readonly column: number };
 
-/** The first syntax error of a text; null when it is JSON. */
+/** Returns the first syntax error of a text; null if the text is JSON. */
 export function jsonError(text: string): JsonError | null {
   const reader = new Reader(text);
   const message = reader.document();
@@ -32,7 +32,7 @@ class Reader {
     return this.#value() ?? (this.#skip() === undefined ? null : `${this.#found()} after the end of the JSON`);
   }
 
-  /** A value with everything in it. Not recursive: text may be nested deeper than the call stack. */
+  /** Reads a value with everything in it. Not recursive, because text may be nested deeper than the call stack. */
   #value(): string | null {
     const closers: string[] = [];
     for (;;) {
@@ -44,7 +44,7 @@ class Reader {
     }
   }
 
-  /** A scalar, or the bracket that opens a list or an object, with the name of the first property. */
+  /** Reads a scalar, or the bracket that opens a list or an object, with the name of the first property. */
   #beginning(closers: string[]): string {
     const first = this.#skip();
     if (first === "{" || first === "[") {
@@ -63,7 +63,7 @@ class Reader {
     return "done";
   }
 
-  /** What follows a value: closing brackets, then a comma and the next property name, or the end. */
+  /** Reads the text after a value: closing brackets, then a comma and the next property name, or the end. */
   #ending(closers: string[]): string {
     for (;;) {
       const closer = closers.at(-1);
@@ -94,7 +94,7 @@ class Reader {
     return null;
   }
 
-  /** A string that is not closed or contains invalid characters. */
+  /** Returns the error of a string that is not closed or contains invalid characters. */
   #badString(): string {
     const rest = this.#text.slice(this.at + 1).replaceAll(/\\["\\/bfnrt]/g, "xx");
     const bad = /"|(?![\u007f-\u009f])\p{Cc}|\\(?!u[0-9a-fA-F]{4})/u.exec(rest);
@@ -112,7 +112,7 @@ class Reader {
     return true;
   }
 
-  /** The next character that is not whitespace; undefined at the end. */
+  /** Returns the next character that is not whitespace; undefined at the end. */
   #skip(): string | undefined {
     this.#take(SPACE);
     return this.#text[this.at];

@@ -1,4 +1,4 @@
-// Common mistakes in requests and the exact error messages, without the lists of what is allowed.
+// Common mistakes in requests and the exact error messages, without the lists of allowed values.
 import { expect, it } from "vitest";
 import { bodyError } from "./body-error.ts";
 import { parseJobRequest } from "./job-request.ts";
@@ -11,7 +11,7 @@ const BODY = {
   notification: { type: "http", url: "https://example.com/hook" },
 };
 
-/** The error for a body with these changes, without the list of what is allowed. */
+/** Returns the error for a body with these changes, without the list of allowed values. */
 function errorFor(changes: object): { code: string; message: string } | null {
   const parsed = parseJobRequest({ ...BODY, ...changes }, "none");
   if (parsed.ok) return null;
@@ -528,7 +528,7 @@ it.each([
   ["opening brackets", "["],
 ])("explains a body of 1 MiB of %s in linear time", (_, piece) => {
   const text = `${piece.repeat(2 ** 20 / piece.length)}x`;
-  // A quadratic search takes hours for it.
+  // A quadratic search would take hours.
   expect(bodyError(text)).toMatch(/^The body is not valid JSON: /);
 });
 

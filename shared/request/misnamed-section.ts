@@ -1,4 +1,4 @@
-// Sections that are missing because they have another name: the error names the property that is probably meant.
+// Errors for sections that are missing because of a wrong name: they suggest the property that is probably meant.
 
 import { nearest } from "../nearest.ts";
 import { err, type Result } from "../result.ts";
@@ -6,7 +6,7 @@ import { shown } from "../shown.ts";
 
 const SECTIONS = ["input", "storage", "outputs", "notification", "settings"];
 
-/** Names for sections in API v1 and in other services. */
+/** Names of sections in API v1 and in other services. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["webhook", "notification"],
   ["callback", "notification"],
@@ -15,7 +15,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["formats", "outputs"],
 ]);
 
-/** Adds the property that is probably meant to the error about a missing section. Returns other results unchanged. */
+/** Adds the probable property to the error about a missing section. Returns other results unchanged. */
 export function suggestSection<Value>(
   parsed: Result<Value>,
   section: string,

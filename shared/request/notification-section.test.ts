@@ -13,7 +13,7 @@ const manyParams = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [
 const arn = (text: string) => ({ ...SNS, topic_arn: text });
 
 describe("parseNotification", () => {
-  it("sets the secret of a topic apart from all else", () => {
+  it("separates the secret of a topic from the notification", () => {
     const parsed = parseNotification({ ...SNS, events: true }, "none");
     expect(parsed).toEqual({
       ok: true,
@@ -33,7 +33,7 @@ describe("parseNotification", () => {
     );
   });
 
-  it("accepts a job that notifies nobody", () => {
+  it("accepts the type none", () => {
     expect(parseNotification({ type: "none", events: true }, "none")).toEqual({
       ok: true,
       value: { notification: { type: "none", events: true, metadata: false }, secret: { url: "" } },
@@ -62,7 +62,7 @@ describe("parseNotification", () => {
     ["arn:aws-cn:sns:cn-north-1:123456789012:videos", "cn-north-1"],
     ["arn:aws-us-gov:sns:us-gov-west-1:123456789012:a_b-C9", "us-gov-west-1"],
     [`arn:aws:sns:eu-west-1:123456789012:${"x".repeat(256)}`, "eu-west-1"],
-  ])("takes the topic %s", (topic, region) => {
+  ])("accepts the topic %s", (topic, region) => {
     expect(parseNotification({ ...arn(topic), region }, "none").ok).toBe(true);
   });
 
@@ -138,7 +138,7 @@ describe("parseNotification", () => {
     expect(parseNotification(value, "none")).toEqual({ ok: false, error });
   });
 
-  it("is described by a schema", () => {
+  it("describes the section by a JSON Schema", () => {
     const { oneOf } = z.toJSONSchema(NotificationBody, { io: "input", unrepresentable: "any" });
     expect(oneOf?.map(({ required }) => required)).toEqual([
       ["type", "url"],

@@ -1,4 +1,4 @@
-// The `notification` section of a job request: where the job's events are sent.
+// The `notification` section of a job request: the receiver of the job's events.
 
 import * as z from "zod";
 import { publicUrl } from "../job/metadata.ts";
@@ -11,13 +11,13 @@ import type { NotificationSecret } from "./storage/storage-spec.ts";
 import { userOf } from "./storage/user-of.ts";
 
 const options = {
-  /** Whether to send events before the end of the job, too. */
+  /** True to send events before the end of the job, too. */
   events: z.boolean(),
   /** True if payloads include metadata. */
   metadata: z.boolean(),
 };
 
-/** A signed POST. `url` is without its secrets, which are in the `NotificationSecret`. */
+/** A signed POST. `url` has no secrets; `NotificationSecret` has them. */
 const HttpNotification = z.object({ type: z.literal("http"), url: z.string(), ...options });
 
 /** An Amazon SNS topic. Its credentials are stored with the job's secrets. */
@@ -29,7 +29,7 @@ export const SnsNotification = z.object({
 });
 export type SnsNotification = z.infer<typeof SnsNotification>;
 
-/** Nobody is notified; the events are in the log of the job and in the account's stream. */
+/** No notification. The events are in the log of the job and in the account's stream. */
 const NoNotification = z.object({ type: z.literal("none"), ...options });
 
 export const NotificationSpec = z.discriminatedUnion("type", [HttpNotification, SnsNotification, NoNotification]);
@@ -75,8 +75,8 @@ const HttpBody = strictObject({
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:([a-z0-9-]+):\d{12}:(?=.{1,256}$)[\w-]+(?:\.fifo)?$/;
 
 /**
- * Message attributes: their names (SNS Developer Guide, Amazon SNS message attributes). Amazon SQS accepts ten in a
- * message; the events use two.
+ * Maximum number of params as message attributes (names: SNS Developer Guide, Amazon SNS message attributes). Amazon
+ * SQS accepts ten in a message; the events use two.
  */
 const MAX_ATTRIBUTES = 8;
 const ATTRIBUTE = /^(?!AWS\.|Amazon\.|\.)(?!.*\.\.)(?!.*\.$)[\w.-]+$/i;
@@ -136,7 +136,7 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Result<P
     const rule = 'an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`';
     return invalid("notification_not_valid", `\`notification\` ${verb} ${rule}`);
   }
-  // Before its values are looked at.
+  // Check the number before any value is parsed.
   const most = value.type === "sns" ? MAX_ATTRIBUTES : MAX_PARAMS;
   if (isObject(value.params) && Object.keys(value.params).length > most) {
     return invalid("notification_not_valid", `\`notification.params\` must have at most ${most} properties`);
@@ -159,7 +159,7 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Result<P
   return ok({ notification: { ...http, url: publicUrl(checked.value) }, secret });
 }
 
-/** The URL with `params` appended to its query. */
+/** Returns the URL with `params` appended to its query. */
 function withParams(url: string, params: Readonly<Record<string, string>>): string {
   const added = Object.entries(params).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,

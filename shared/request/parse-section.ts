@@ -1,4 +1,4 @@
-// Parses one section of a request. Errors name the field, what is wrong, and what is allowed.
+// Parses a section of a request. Errors name the field, the mistake and the allowed values.
 import * as z from "zod";
 import type { ErrorCode, Failure } from "../errors.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -14,14 +14,14 @@ export const invalid = (code: ErrorCode, message: string) => err<Failure>({ code
 type Section<Value> = {
   readonly schema: z.ZodType<Value>;
   readonly value: unknown;
-  /** The path of the section in the body; empty for the body itself. */
+  /** Path of the section in the body; empty for the body itself. */
   readonly path: string;
   readonly code: ErrorCode;
 };
 
 /**
- * Parses one section of a client's request. The error names the field by its path in the body, what is wrong and what
- * is allowed. Numbers and booleans may be strings (`parseLenient`).
+ * Parses a section of a client's request. The error names the field by its path in the body, the mistake and the
+ * allowed values. Numbers and booleans may be strings (`parseLenient`).
  */
 export function parseSection<Value>(
   schema: z.ZodType<Value>,
@@ -32,7 +32,7 @@ export function parseSection<Value>(
   return outcomeOf(parseLenient(schema, value), { schema, value, path, code });
 }
 
-/** The same for requests of programs of this system: a number must be a number. */
+/** Parses requests of this system's own programs: a number must be a number. */
 export const parseStrictly = <Value>(section: Section<Value>): Result<Value> =>
   outcomeOf(section.schema.safeParse(section.value), section);
 
@@ -47,8 +47,8 @@ function outcomeOf<Value>(parsed: z.ZodSafeParseResult<Value>, { value, path, co
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 /**
- * The first issue, with two exceptions. If a field is missing and an unknown field is probably meant for it, the
- * unknown field. If the value must match one of several schemas and is an object, the first issue inside that object.
+ * Returns the first issue, with two exceptions. If a field is missing and an unknown field is probably meant for it:
+ * the unknown field. If the value must match a schema of several and is an object: the first issue inside that object.
  */
 function mostHelpful(issues: readonly z.core.$ZodIssue[], root: unknown, base: readonly PropertyKey[]): Issue | null {
   const [first] = issues;
@@ -67,7 +67,10 @@ function mostHelpful(issues: readonly z.core.$ZodIssue[], root: unknown, base: r
   return { path, message: first.message };
 }
 
-/** A sentence about a field, or about the body if the field is empty. `message` is a predicate, such as "must be …". */
+/**
+ * Returns a sentence about a field, or about the body if the field is empty. `message` is a predicate, such as "must be
+ * …".
+ */
 function sentenceOf(field: string, message: string, isMissing: boolean): string {
   if (field === "") return `The body ${message}`;
   const isNamed = isMissing && !message.startsWith(MISSING);
@@ -76,16 +79,21 @@ function sentenceOf(field: string, message: string, isMissing: boolean): string 
 
 const MISSING = "is missing";
 
-/** The messages of a required field: `what` follows "is missing"; `otherwise` is the message for another type. */
+/**
+ * Error messages of a required field. The first text follows "is missing"; `otherwise` is the message for another type.
+ */
 export const required = (what: string, otherwise: string) => ({
   error: ({ input }: { readonly input?: unknown }): string => (input === undefined ? `${MISSING}${what}` : otherwise),
 });
 
-/** The path of a field in the body; empty for the body itself. */
+/** Returns the path of a field in the body; empty for the body itself. */
 export const fieldOf = (section: string, path: readonly PropertyKey[]): string =>
   [section, ...path.map((part) => shown(String(part)))].filter(Boolean).join(".");
 
-/** A string that is not empty, trimmed. `what` describes it when it is missing, such as ": the name of the bucket". */
+/**
+ * Schema of a non-empty, trimmed string. The second argument describes it in the error for a missing field, such as ":
+ * the name of the bucket".
+ */
 export const text = (max: number, what = "") =>
   z
     .string(required(what, "must be a string"))
@@ -93,7 +101,7 @@ export const text = (max: number, what = "") =>
     .min(1, `must not be empty${what}`)
     .max(max, `must have at most ${max} characters`);
 
-// Accepts strings for numbers and booleans, because PHP and forms send them so. The schema decides where.
+// Accepts strings for numbers and booleans, because PHP and forms send these. The schema decides where.
 
 /** A whole string that is a JSON number without an exponent. */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;

@@ -1,4 +1,4 @@
-// A printed request means the same as the one that it was printed from.
+// Tests that a printed request has the same meaning as the original.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { printFormat } from "../format/print-format.ts";
@@ -15,19 +15,19 @@ const BODY = {
   notification: { type: "http", url: "https://example.com/hook" },
 };
 
-/** What a body means, without secrets, and as jobs store it. */
+/** Returns the meaning of a body as jobs store it, without secrets. */
 function meaningOf(body: unknown): Requested {
   const parsed = parseJobRequest(body, "none");
   if (!parsed.ok) throw new Error(`${parsed.error.message} in ${JSON.stringify(body)}`);
   const { secrets: _, storage, ...rest }: JobRequest = parsed.value;
   const stored = storage.kind === "builtin" ? { ...storage, origin: "https://copra.example.com" } : storage;
   if (stored.kind === "backblaze") throw new Error("Only the service knows its buckets");
-  // A format with a hash is printed as a name, and so the default key as a `key`, which has no alias.
+  // A format with a hash is printed as a name. The default key becomes a `key`, which has no alias.
   const outputs = rest.outputs.map(({ alias: _alias, ...output }) => output);
   return JSON.parse(JSON.stringify({ ...rest, outputs, storage: stored }));
 }
 
-/** The printed body with credentials, where the original has some. */
+/** Returns the printed body, with credentials where the original has them. */
 function printed(body: unknown): unknown {
   const { input, storage, notification, ...rest } = printRequest(meaningOf(body));
   const sections = body as Record<string, { credentials?: unknown }>;
@@ -43,14 +43,14 @@ function printed(body: unknown): unknown {
   };
 }
 
-/** Without the query of an upload URL, which may be secret and is not printed. */
+/** Removes the query of an upload URL, which may be secret and is not printed. */
 const publicOf = (requested: Requested): Requested =>
   requested.storage.kind === "http"
     ? { ...requested, storage: { ...requested.storage, url: requested.storage.url.replace(/\?.*/, "") } }
     : requested;
 
 describe("a printed request", () => {
-  it("means the same", () => {
+  it("has the same meaning as the original", () => {
     const outputs = fc
       .uniqueArray(formatSpecs, { minLength: 1, maxLength: 8, selector: printFormat })
       .map((specs) => Object.fromEntries(specs.map((spec, at) => [printFormat(spec), { path: `${at}/f-%02d.ts` }])));
@@ -103,12 +103,12 @@ describe("a printed request", () => {
       },
     ],
   ];
-  it.each(sections)("means the same: %s", (_, section, given) => {
+  it.each(sections)("has the same meaning as the original: %s", (_, section, given) => {
     const body = { ...BODY, [section]: section === "storage" ? { ...given, credentials: keys } : given };
     expect(meaningOf(printed(body))).toEqual(meaningOf(body));
   });
 
-  it("names the service as the client did", () => {
+  it("names the service as in the client's request", () => {
     const services = ["s3", "gcs", "dospaces", "linode", "wasabi"];
     const names = services.map((service) => {
       const region = service === "gcs" ? {} : { region: "nyc3" };

@@ -1,4 +1,4 @@
-// A job as a request would describe it: the inverse of parsing, without its secrets.
+// Prints a job as a request: the inverse of parsing, without secrets.
 
 import { assertNever } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
@@ -11,7 +11,7 @@ import type { StorageSpec } from "./storage/storage-spec.ts";
 
 type Section = Record<string, unknown>;
 
-/** What a job is to do. */
+/** The request of a job after parsing. */
 export type Requested = {
   readonly input: InputSpec;
   readonly storage: StorageSpec;
@@ -22,7 +22,7 @@ export type Requested = {
 
 export type PrintedRequest = Readonly<Record<keyof Requested, Section>>;
 
-/** The body of a request for the same job. What is secret is missing (worker/job/views/request-view.ts). */
+/** Returns the body of a request for the same job. Secrets are missing (worker/job/views/request-view.ts). */
 export const printRequest = ({ input, storage, outputs, notification, settings }: Requested): PrintedRequest => ({
   input: printInput(input),
   storage: printStorage(storage),
@@ -31,7 +31,9 @@ export const printRequest = ({ input, storage, outputs, notification, settings }
   settings: printSettings(settings),
 });
 
-/** The name of each output in error messages, by its index: `mp4:720p`, or `mp4:720p:2` if there are several. */
+/**
+ * Returns the name of each output in error messages, by its index: `mp4:720p`, or `mp4:720p:2` if there are several.
+ */
 export function outputNames(outputs: readonly OutputSpec[]): Map<number, string> {
   const byFormat = Map.groupBy(outputs, ({ format }) => format);
   const names = [...byFormat].flatMap(([format, same]) =>

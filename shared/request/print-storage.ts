@@ -1,4 +1,4 @@
-// Storages and sources as a request would describe them: the inverse of parsing, without credentials.
+// Prints storages and sources as in a request: the inverse of parsing, without credentials.
 
 import { assertNever } from "../errors.ts";
 import { publicUrl } from "../job/metadata.ts";
@@ -54,11 +54,12 @@ const printOptions = ({ acl, storageClass, cacheControl, expires }: ObjectOption
   ...(expires === null ? {} : { expires }),
 });
 
-/** Any pair: the parsers do not look at fields without valid credentials. */
+/** Placeholder credentials: the parsers check fields only with valid credentials. */
 const CREDENTIALS = { access_key_id: "id", secret_access_key: "secret" };
 
 /**
- * The service of a bucket, and where the bucket is: of all services that could mean it, the one with the fewest fields.
+ * Returns the service and the location of a bucket. Of all matching services, chooses the section with the fewest
+ * fields.
  */
 function printBucket(bucket: S3Bucket, options: Section): Section {
   const candidates = candidatesFor(bucket);
@@ -78,7 +79,7 @@ function candidatesFor({ endpoint, region, bucket, addressing }: S3Bucket): Sect
   ];
 }
 
-/** True if a section means this bucket. */
+/** True if a section describes this bucket. */
 function means(section: Section, options: Section, bucket: S3Bucket): boolean {
   const full = { ...section, ...options, credentials: CREDENTIALS };
   const parsed = S3_SERVICES.get(String(section.service))?.storage.parse(full, "all");

@@ -1,4 +1,4 @@
-// Parses the body of POST /v2/probes: a source, and which nodes may read it.
+// Parses the body of POST /v2/probes: a source, and the nodes that may read it.
 import type { AllowPrivate } from "../network/address-policy.ts";
 import { Labels, PoolName } from "../placement.ts";
 import { ok, type Result } from "../result.ts";
@@ -15,9 +15,9 @@ export type ProbeRequest = {
   readonly secret: AccessSecret | null;
 };
 
-/** Somebody waits for the answer: before jobs, which have 0 by default. */
+/** Higher than the default 0 of jobs, because a person waits for the result. */
 const PRIORITY = 10;
-/** The longest time that a probe waits for a node, and then takes, in seconds. */
+/** Maximum seconds that a probe waits for a node, and then runs. */
 const LIMITS = { start_within_s: 600, max_run_s: 1800 };
 
 export const ProbeBody = strictObject({
@@ -30,7 +30,7 @@ export const ProbeBody = strictObject({
     .describe("Which nodes may read the source"),
 });
 
-/** Reports the first error, of which the message names the field. */
+/** Reports the first error with the name of the field. */
 export function parseProbeRequest(body: unknown, allow: AllowPrivate): Result<ProbeRequest> {
   if (!isObject(body)) return invalid("json_not_valid", "The body must be a JSON object");
   const field = nonUnicodeField("", body);

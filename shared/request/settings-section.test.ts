@@ -16,7 +16,7 @@ it.each([undefined, null, {}])("has defaults for %j", (section) => {
   expect(parseSettings(section)).toEqual({ ok: true, value: DEFAULTS });
 });
 
-it("reads what was stored before a setting existed", () => {
+it("reads settings that were stored before a setting existed", () => {
   expect(SettingsSpec.parse({ ultrafast: true })).toEqual({ ...DEFAULTS, ultrafast: true });
 });
 

@@ -1,4 +1,4 @@
-// The `settings` section of a job request: how the work is done, by which nodes, and how long it may take.
+// The `settings` section of a job request: the kind of work, its nodes and its time limits.
 import * as z from "zod";
 import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
 import { ok, type Result } from "../result.ts";
@@ -8,12 +8,12 @@ import { invalid, parseSection } from "./parse-section.ts";
 export const MAX_PRIORITY = 50;
 export const MAX_HOPS = 8;
 const DAY_S = 24 * 60 * 60;
-/** A job fails whose work waits for a node for this long. */
+/** A job fails if its work waits for a node for this long. */
 export const DEFAULT_START_WITHIN_S = DAY_S;
-/** The longest time for a start, a run or a hop. */
+/** Maximum time for a start, a run or a hop. */
 export const MAX_WAIT_S = 30 * DAY_S;
 
-/** What changes when work has waited for `afterMs`; null keeps what was before. */
+/** Changes for work that has waited for `afterMs`; null keeps the previous value. */
 const Hop = z.object({
   afterMs: z.number(),
   queue: z.string().nullable(),
@@ -21,10 +21,10 @@ const Hop = z.object({
   priority: z.int().nullable(),
 });
 
-/** The settings as jobs store them. The defaults are those of jobs that were stored before a setting existed. */
+/** Settings as jobs store them. The defaults apply to jobs that were stored before a setting existed. */
 export const SettingsSpec = z.object({
   ultrafast: z.boolean(),
-  /** True if the quality of encoded videos is measured; outputs have it, too (`measuresQuality`). */
+  /** True to measure the quality of encoded videos. Outputs have the same mark (`measuresQuality`). */
   qualityReport: z.boolean().default(false),
   /** The pool whose nodes do the work. */
   queue: z.string().default(DEFAULT_POOL),
@@ -34,17 +34,17 @@ export const SettingsSpec = z.object({
   require: z.array(z.string()).default([]),
   /** The job fails if its work waits for a node for this long. */
   startWithinMs: z.number().default(DEFAULT_START_WITHIN_S * 1000),
-  /** The job fails if it has not ended this long after its first task started; null: it may take any time. */
+  /** The job fails if it has not ended this long after its first task started. Null: no limit. */
   maxRunMs: z.number().nullable().default(null),
-  /** Sorted by time; each applies in addition to those before it. */
+  /** Hops sorted by time. Each applies in addition to the previous hops. */
   hop: z.array(Hop).default([]),
 });
 export type SettingsSpec = z.infer<typeof SettingsSpec>;
 
-/** The settings that decide which node does the work, and when. */
+/** Settings that decide the node and the time of the work. */
 export type Placement = Pick<SettingsSpec, "queue" | "priority" | "require">;
 
-/** The placement of work that has waited for `waitedMs`: the settings, changed by each hop that is due. */
+/** Returns the placement of work that has waited for `waitedMs`: the settings, changed by each due hop. */
 export function placementAt(settings: SettingsSpec, waitedMs: number): Placement {
   const due = settings.hop.filter(({ afterMs }) => afterMs <= waitedMs);
   return due.reduce<Placement>(
@@ -57,7 +57,7 @@ export function placementAt(settings: SettingsSpec, waitedMs: number): Placement
   );
 }
 
-/** When the next hop is due, in ms of waiting; null after the last one. */
+/** Returns the waiting time of the next hop in ms; null after the last hop. */
 export const nextHopMs = ({ hop }: SettingsSpec, waitedMs: number): number | null =>
   hop.find(({ afterMs }) => afterMs > waitedMs)?.afterMs ?? null;
 
@@ -110,7 +110,7 @@ export const SettingsBody = strictObject({
     .describe("Changes for work that has waited for a node, by ascending `after_s`"),
 });
 
-/** What may be changed of a job that has not ended: the body of PATCH /v2/jobs/:id. */
+/** Settings that can change before the end of a job: the body of PATCH /v2/jobs/:id. */
 export const ChangedSettings = strictObject({
   settings: strictObject({
     priority: priority.describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),

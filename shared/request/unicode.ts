@@ -1,15 +1,15 @@
 // Text in requests must be valid Unicode: JSON can escape half of a surrogate pair, which UTF-8 cannot represent.
 import { fieldOf } from "./parse-section.ts";
 
-/** The error message for such text. */
+/** Error message for text that is not valid Unicode. */
 export const UNICODE_RULE = "must be valid Unicode text, without unpaired surrogates";
 
-/** An object or a list on the way to the value that is looked at, with the names of its members; null for a list. */
+/** An object or a list on the way to the current value, with the names of its members; null for a list. */
 type Step = { readonly value: Readonly<Record<string, unknown>>; readonly names: readonly string[] | null; at: number };
 
 /**
- * The path of a string or property name that is not well-formed Unicode; null when there is none. A scalar costs no
- * allocation: a body of 1 MiB has half a million of them.
+ * Returns the path of a string or property name that is not well-formed Unicode; null if there is none. A scalar costs
+ * no allocation: a body of 1 MiB has half a million scalars.
  */
 export function nonUnicodeField(section: string, value: unknown): string | null {
   // Not recursive: JSON may be nested deeper than the call stack.

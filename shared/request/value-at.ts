@@ -1,6 +1,6 @@
 // Reads and replaces values in a request by their path.
 
-/** The value at a path; undefined if there is none. */
+/** Returns the value at a path; undefined if there is none. */
 export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   let value = root;
   for (const key of path) {
@@ -10,7 +10,7 @@ export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** A copy of `root` with `value` at a path that exists. */
+/** Returns a copy of `root` with `value` at an existing path. */
 export function withValueAt(root: unknown, path: readonly PropertyKey[], value: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;

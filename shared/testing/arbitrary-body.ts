@@ -126,7 +126,7 @@ export const arbitraryBody: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** A copy, so that a value that occurs twice is not changed twice. */
+/** Copies a value, so that a value that occurs twice is not changed twice. */
 const copyOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 function mutated([body, mutations]: [unknown, readonly Mutation[]]): unknown {

@@ -3,7 +3,8 @@ import type { FrameIndex } from "../media/frame-index.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
 
 /**
- * Frames at these times, in seconds, with ticks of 1/90000 s. `bytes` is the size of a frame; every 50th is a keyframe.
+ * Returns frames at these times, in seconds, with ticks of 1/90000 s. `bytes` returns the size of a frame. Every 50th
+ * frame is a keyframe.
  */
 export function frameIndexOf(times: readonly number[], bytes: (index: number) => number = () => 100): FrameIndex {
   const ticks = Float64Array.from(times, (time) => Math.round(time * 90_000));
@@ -17,11 +18,11 @@ export function frameIndexOf(times: readonly number[], bytes: (index: number) =>
   };
 }
 
-/** The times of frames at a constant rate. */
+/** Returns the times of frames at a constant rate. */
 export const evenly = (fps: number, seconds: number, startSeconds = 0): number[] =>
   Array.from({ length: Math.round(fps * seconds) }, (_, index) => startSeconds + index / fps);
 
-/** A source with audio and with video of this rate, which is `varying` for a variable rate. */
+/** Returns the probe of a source with audio, and video of this rate, which is `varying` for a variable rate. */
 export function probeOf(rate: string, format: Partial<MediaProbe["format"]> = {}): MediaProbe {
   return {
     streams: [

@@ -1,4 +1,4 @@
-// URLs with which a client may try to access the network of the service, for the tests of all code that accepts URLs.
+// URLs of clients that try to access the service's network, for tests of all code that accepts URLs.
 import type { AllowPrivate } from "../network/address-policy.ts";
 
 /** A URL, the first setting that allows it (null: none), and a description. */

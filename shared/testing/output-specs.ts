@@ -13,7 +13,7 @@ export type OutputOptions = {
   params?: Readonly<Record<string, unknown>>;
 };
 
-/** The specification of one output. Throws an error with the parser's message for invalid options. */
+/** Returns the specification of an output. Throws an error with the parser's message for invalid options. */
 export function specOf(
   { format, number, square, durationMs = null, measuresQuality = false, params = {} }: OutputOptions,
   index: number,

@@ -1,6 +1,6 @@
-// Random numbers that are the same for the same seed, on any machine.
+// Random numbers that depend only on the seed, on any machine.
 
-/** Numbers from 0 up to 1 (mulberry32, by Tommy Ettinger; public domain). */
+/** Returns a generator of numbers in [0, 1) (mulberry32, by Tommy Ettinger; public domain). */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -86,7 +86,7 @@ it("finds a job, its actions and a saved view in the command palette", async () 
   await page.getByRole("button", { name: "Misspelled sources", pressed: true }).waitFor();
   const goTo = async (text: string, found: string): Promise<void> => {
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "What to go to or to do" }).fill(text);
+    await page.getByRole("combobox", { name: "A page, command, view or job" }).fill(text);
     await page.getByRole("option", { name: found, selected: true }).waitFor();
     if (text === failed) expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press("Enter");

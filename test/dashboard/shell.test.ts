@@ -65,7 +65,7 @@ describe("a session", () => {
     const page = await (await dashboard.browser.newContext()).newPage();
     await page.goto(link);
     const question = page.getByRole("dialog", { name: /^Sign in as “.+” \(.+\)\?$/ });
-    await question.getByText("whose owner sees what you do there").waitFor();
+    await question.getByText("whose owner sees your actions there").waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await heading(page, "Sign in");

@@ -8,7 +8,7 @@ import { origin } from "../../local/home/constants.ts";
 
 export type ProxiedRequest = { readonly method: string; readonly path: string; readonly range: string | undefined };
 
-/** What happens to one request. */
+/** The fault of a request. */
 export type Fault =
   /** The server never sees the request. */
   | {

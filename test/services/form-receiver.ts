@@ -1,4 +1,4 @@
-// An upload address like those of clients: takes files in forms, and serves each at the address of its POST.
+// An upload address as clients have it: takes files in forms, and serves each at the address of its POST.
 import { Readable } from "node:stream";
 import { serveLoopback } from "../../local/demo/loopback-server.ts";
 

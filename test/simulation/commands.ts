@@ -1,14 +1,15 @@
-// The commands that simulated nodes report: as many and as long as those of real nodes, and as different.
+// The commands that simulated nodes report: as many, as long and as varied as those from real nodes.
 import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Workload } from "./work.ts";
 
 /**
- * The arguments of a chunk of a 1080p output (shared/plan/tasks/plan-chunk.ts, November 2026): 2.2 kB in two runs each.
+ * The arguments of a chunk of a 1080p output (shared/plan/tasks/plan-chunk.ts, November 2026): 2.2 kB in each of two
+ * runs.
  */
 const ARGUMENTS = Array.from({ length: 120 }, (_, at) => `-an_option_${at}`);
 
-/** What ran for a task. */
+/** The commands that ran for a task. */
 export function ranCommands(
   { task, kind }: Assignment,
   { encodeMs, chunkMs }: Workload,

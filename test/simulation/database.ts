@@ -1,5 +1,5 @@
-// D1 on node:sqlite. Triggers count the rows that each write touches, those of indexes included; statements run one
-// after the other, as D1 runs them.
+// D1 on node:sqlite. Triggers count the written rows of each statement, including rows of indexes. Statements run in
+// sequence, as in D1.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
@@ -13,9 +13,9 @@ export type DatabaseOptions = {
   readonly time: VirtualTime;
   readonly meter: Meter;
   readonly network: Network;
-  /** Time from the caller to the database and back. */
+  /** Round-trip time between the caller and the database. */
   readonly tripMs: number;
-  /** How long one statement occupies the database. */
+  /** Time for which a statement occupies the database. */
   readonly statementMs: number;
   /** The folder with the migrations. */
   readonly migrations: string;
@@ -29,7 +29,7 @@ type Meta = {
   readonly duration: number;
 };
 
-/** Of one statement (developers.cloudflare.com/d1/platform/limits/). */
+/** Limits per statement (developers.cloudflare.com/d1/platform/limits/). */
 const MAX_VALUES = 100;
 const MAX_SQL_BYTES = 100_000;
 
@@ -42,7 +42,7 @@ export class Database {
   readonly #options: DatabaseOptions;
   #busyUntil = 0;
   #written = 0;
-  /** No statement ends before; ms since 1970. */
+  /** No statement ends before this time; ms since 1970. */
   stalledUntil = 0;
 
   constructor(options: DatabaseOptions) {
@@ -62,7 +62,7 @@ export class Database {
     for (const trigger of countingTriggers(this.#sqlite)) this.#sqlite.exec(trigger);
   }
 
-  /** Direct access, for what a run prepares or checks. */
+  /** Direct access, for preparations and checks of a run. */
   get sqlite(): DatabaseSync {
     return this.#sqlite;
   }
@@ -71,7 +71,7 @@ export class Database {
     return new Statement(this, sql, []);
   }
 
-  /** A binding to this database whose statements another meter counts. */
+  /** A binding to this database whose statements count for another meter. */
   countedBy(meter: Meter): object {
     return {
       prepare: (sql: string) => new Statement(this, sql, [], meter),
@@ -101,7 +101,7 @@ export class Database {
     return this.#trip(1, statement.meter, () => this.#run(statement, mode));
   }
 
-  /** To the database and back. */
+  /** A round trip to the database. */
   #trip<Value>(statements: number, meter: Meter | undefined, work: () => Value): Promise<Value> {
     const { time, network, tripMs } = this.#options;
     countSubrequests("query", statements);
@@ -187,9 +187,9 @@ export class Statement {
 type Index = { readonly columns: readonly string[]; readonly where: string | null };
 
 /**
- * Triggers that report the rows that each write counts. As measured with Miniflare on 2026-11-22: a row, and an entry
- * of each index that the new row is in; in an update only of indexes on columns that the statement names, whether or
- * not their values change. A deleted row counts once.
+ * Triggers that report the written rows of each statement. Measured with Miniflare on 2026-11-22: an insert counts the
+ * row, and an entry of each index with this row. An update counts the row, and entries of indexes on columns that the
+ * statement names, even if their values stay. A deleted row counts once.
  */
 function countingTriggers(sqlite: DatabaseSync): string[] {
   const tables = sqlite.prepare(
@@ -224,7 +224,7 @@ function indexesOf(sqlite: DatabaseSync, table: string, isWithoutRowid: boolean)
 /** A quoted column in the condition of a partial index. */
 const COLUMN = /(?:["`]\w+["`]\.)?["`](\w+)["`]/g;
 
-/** True if a new row is in an index, in SQL: 0 or 1. */
+/** 1 if a new row is in an index, else 0, as SQL. */
 const isIn = ({ where }: Index): string => (where === null ? "1" : `(${where.replaceAll(COLUMN, 'NEW."$1"')})`);
 
 /** All columns that an index depends on. */

@@ -1,5 +1,5 @@
-// A Durable Object in virtual time: one instance of the real class, which hibernates when nothing is under way, and
-// serves one event after the other.
+// A Durable Object in virtual time: an instance of the real class, which hibernates when idle and serves events in
+// sequence.
 import { isDead, Life, lives } from "./lives.ts";
 import type { Meter } from "./meter.ts";
 import { ObjectStorage } from "./object-storage.ts";
@@ -7,7 +7,7 @@ import type { ServerSocket, SocketHost } from "./sockets.ts";
 import type { MostSubrequests } from "./subrequests.ts";
 import type { Timer, VirtualTime } from "./virtual-time.ts";
 
-/** What an instance of a real class is to its host: its methods by name. */
+/** An instance of a real class, as its host sees it: methods by name. */
 export type Instance = Record<string, ((...args: unknown[]) => unknown) | undefined>;
 export type ObjectClass = new (context: unknown, env: unknown) => Instance;
 
@@ -19,7 +19,7 @@ export type ObjectOptions = {
   readonly time: VirtualTime;
   readonly meter: Meter;
   readonly subrequests: MostSubrequests;
-  /** How long the object's thread needs for an event. */
+  /** Time that the object's thread needs for an event. */
   readonly serviceMs: number;
   readonly isExact: boolean;
   /** See StorageOptions. */
@@ -27,11 +27,11 @@ export type ObjectOptions = {
 };
 
 /**
- * An idle object leaves memory after this long
+ * An idle object leaves memory after this time
  * (developers.cloudflare.com/durable-objects/concepts/durable-object-lifecycle/).
  */
 const HIBERNATES_AFTER_MS = 10_000;
-/** The platform tries a failed alarm again six times, with doubling pauses from two seconds. */
+/** The platform retries a failed alarm six times. Pauses start at two seconds and double. */
 const ALARM_RETRY_MS = 2000;
 const MAX_ALARM_RETRIES = 6;
 
@@ -47,7 +47,7 @@ export class SimulatedObject implements SocketHost {
   #activeSince = 0;
   #idleSince = 0;
   #busyUntil = 0;
-  /** Changes with every reset: events that waited for an object that died are dropped. */
+  /** Changes with every reset. Events that waited for an object that died are dropped. */
   #epoch = 0;
 
   constructor(options: ObjectOptions) {
@@ -56,7 +56,7 @@ export class SimulatedObject implements SocketHost {
     this.#storage = new ObjectStorage({ ...options, clock });
   }
 
-  /** Its life; a new one where it died or hibernated. */
+  /** The object's current life; a new life after its death or hibernation. */
   #awake(): Life {
     const { make, env } = this.#options;
     const life =
@@ -74,7 +74,7 @@ export class SimulatedObject implements SocketHost {
     return this.#storage;
   }
 
-  /** Handles one event after those before it. Rejects when the object is reset meanwhile. */
+  /** Handles an event after all earlier events. Rejects if the object is reset meanwhile. */
   async handle<Value>(event: (instance: Instance) => Value | Promise<Value>): Promise<Value> {
     const { time, serviceMs, subrequests, className } = this.#options;
     const epoch = this.#epoch;
@@ -119,11 +119,11 @@ export class SimulatedObject implements SocketHost {
     try {
       await this.handle(event);
     } catch {
-      // As on the platform, nobody hears of it.
+      // As on the platform, the error is dropped.
     }
   }
 
-  /** The memory is lost: by hibernation, or because the object dies. */
+  /** The object loses its memory: it hibernates or dies. */
   #leave(): void {
     this.#life?.kill();
     this.#life = null;

@@ -5,7 +5,7 @@ import { FAULTS } from "./fleet/scenario.ts";
 
 const run = promisify(execFile);
 const bench = async (...args: string[]): Promise<string> => {
-  // A violation ends the program with status 1, after the report.
+  // After a violation, the program prints its report and ends with status 1.
   const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 26 }).catch(
     (error: { stdout: string }) => error,
   );
@@ -15,7 +15,7 @@ const bench = async (...args: string[]): Promise<string> => {
 describe("a simulated fleet of 60 nodes", () => {
   const size = ["--nodes", "60", "--jobs", "60", "--hours", "0.05", "--burst", "2"];
 
-  it.each(FAULTS)("loses no job and does none twice: %s", async (fault) => {
+  it.each(FAULTS)("loses no job and does no job twice: %s", async (fault) => {
     const report = await bench("bench/fleet.ts", "--fault", fault, ...size);
     expect(report).toContain("lost, failed, done twice                 0, 0, 0");
     expect(report).not.toContain("VIOLATION");
@@ -49,7 +49,7 @@ it("counts the same on workerd and in the simulation", async () => {
   expect(report).not.toContain("DIFFERENT");
 });
 
-describe("what a job costs on Cloudflare, in dollars per million", () => {
+describe("the costs of a job on Cloudflare, in dollars per million jobs", () => {
   it.each([
     ["2 outputs, 15 s of encoding", 53],
     ["10 outputs, 5 min of encoding", 80],
@@ -62,7 +62,7 @@ describe("what a job costs on Cloudflare, in dollars per million", () => {
     expect(measured.total).toBeLessThanOrEqual(most);
   });
 
-  it("is the same in a small and in a large fleet", async () => {
+  it("are equal in a small and in a large fleet", async () => {
     const costIn = async (nodes: number, jobs: number, hours: number): Promise<number> => {
       const size = ["--nodes", nodes, "--jobs", jobs, "--hours", hours, "--load", 0.5].map(String);
       return Number(/\$ per million jobs +([\d.]+)/.exec(await bench("bench/fleet.ts", ...size))?.[1]);

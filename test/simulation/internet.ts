@@ -1,22 +1,24 @@
-// What the Worker's own requests reach: a storage in the manner of S3, which also is the scratch bucket, and a receiver
+// The servers that the Worker's own requests reach: a storage like S3, which is also the scratch bucket, and a receiver
 // of webhooks.
 import { outside } from "./lives.ts";
 import type { Network } from "./network.ts";
 import { countSubrequests } from "./subrequests.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** A host of this name accepts webhooks. */
+/** A host with this name accepts webhooks. */
 export const WEBHOOK_HOST = "hooks.example.com";
 export const STORAGE_HOST = "s3.example.com";
 
 export type Delivered = { readonly id: string; readonly url: string; readonly body: string };
 
-/** A stored object: its size, and the lease whose node has stored it. */
+/** A stored object: its size, and the lease of the node that stored it. */
 export type StoredObject = { readonly sizeBytes: number; readonly lease: string };
 type MultipartUpload = {
   readonly url: string;
   readonly parts: Map<string, StoredObject>;
-  /** True if an object has stored its id: otherwise only the lifecycle rules of the bucket remove it. */
+  /**
+   * True if an object has stored the upload's id. Otherwise only the lifecycle rules of the bucket remove the upload.
+   */
   isKnown: boolean;
 };
 
@@ -25,14 +27,14 @@ export class Internet {
   readonly #network: Network;
   readonly #latencyMs: number;
   #begun = 0;
-  /** Requests of the Worker, by kind. */
+  /** Number of the Worker's requests. */
   requests = 0;
   readonly delivered: Delivered[] = [];
-  /** By URL. */
+  /** Objects by URL. */
   readonly objects = new Map<string, StoredObject>();
-  /** By id: those that are neither completed nor aborted. */
+  /** Uploads by id that are neither completed nor aborted. */
   readonly uploads = new Map<string, MultipartUpload>();
-  /** Receives each webhook; false: the receiver fails. */
+  /** Receives each webhook; false if the receiver fails. */
   receive: (delivered: Delivered) => boolean = (one) => {
     this.delivered.push(one);
     return true;
@@ -53,7 +55,7 @@ export class Internet {
       const body = request.body ? await request.text() : "";
       const fate = this.#network.fateOf("fetch");
       await this.#time.sleep(this.#network.delayMs(this.#latencyMs));
-      // As Cloudflare's edge responds where it reaches no origin.
+      // The response of Cloudflare's edge if it cannot reach the origin.
       if (fate === "lost") return new Response("error code: 522", { status: 522 });
       const response = this.#answer(request, body);
       if (fate !== "passes") throw new Error("Network connection lost.");
@@ -64,7 +66,7 @@ export class Internet {
     Object.assign(globalThis, { fetch: within });
   }
 
-  /** A node stores an object, or a part of one, by a signed URL. Returns whether the storage accepts it. */
+  /** Stores an object or a part for a node, by a signed URL. Returns true if the storage accepts it. */
   put(signed: string, object: StoredObject): boolean {
     const { searchParams, url } = placeOf(signed);
     const uploadId = searchParams.get("uploadId");
@@ -76,7 +78,7 @@ export class Internet {
     return this.uploads.has(uploadId);
   }
 
-  /** An object has stored these bytes. */
+  /** Records bytes that an object has stored. */
   written(bytes: Buffer): void {
     for (const [id, upload] of this.uploads) upload.isKnown ||= bytes.includes(id);
   }

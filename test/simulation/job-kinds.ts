@@ -10,14 +10,14 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const SWEEP_EVERY_MS = 2 * MINUTE_MS;
-/** After this long nothing is kept of a job. */
+/** After this time, the service keeps nothing of a job. */
 const KEPT_MS = 40 * DAY_MS;
-/** After so many more sweeps its row is deleted. */
+/** The row of the job is deleted after this many more sweeps. */
 const LAST_SWEEPS = 5;
 
 export type Kind = {
   readonly nodes: number;
-  /** Null: nothing is submitted, and a day passes. */
+  /** Null: no job is submitted, and a day passes. */
   readonly body: object | null;
   readonly workload: Workload;
   /** True if a client follows the job to its end. */
@@ -90,7 +90,7 @@ export type Measured = {
   readonly subrequests: MostSubrequests;
 };
 
-/** Measures one job of a kind, from its request to the deletion of what was kept of it. */
+/** Measures a job of a kind, from its request to the deletion of its data. */
 export async function measureKind(name: string, root: string): Promise<Measured> {
   const kind = KINDS.get(name);
   if (!kind) throw new Error(`No such kind: ${name}. There are: ${[...KINDS.keys()].join(", ")}`);
@@ -132,7 +132,7 @@ const sweptRows = ({ platform: { sweepMeter } }: Service): number =>
 
 async function connectNodes(service: Service, { nodes, workload }: Kind): Promise<SimulatedNode[]> {
   const { random } = service.platform;
-  /** Chunks differ: results that always arrive together would make turns look cheaper than they are. */
+  /** Chunks differ: results that always arrive together would make reports look cheaper than they are. */
   const workloadOf = (): Workload => ({ ...workload, chunkMs: workload.chunkMs * (0.75 + 0.5 * random()) });
   const all: SimulatedNode[] = [];
   for (let number = 1; number <= nodes; number++) {
@@ -145,7 +145,7 @@ async function connectNodes(service: Service, { nodes, workload }: Kind): Promis
   return all;
 }
 
-/** Sweeps as the cron job does, until the job's webhook has arrived and an hour has passed. */
+/** Sweeps as the cron job does, until an hour after the job's webhook. */
 async function runToEnd(service: Service): Promise<void> {
   const { time, internet } = service.platform;
   const giveUpAt = time.now + 4 * HOUR_MS;

@@ -1,5 +1,5 @@
-// The lives of objects in memory. What an object has begun belongs to its life: it keeps the object from hibernating,
-// and it has no effect any more once the object has died.
+// The lives of objects in memory. Operations of an object belong to its life. They keep the object from hibernating,
+// and have no effect after its death.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** An object in memory, from its construction to its death. */
@@ -14,7 +14,7 @@ export class Life {
     this.#end = end;
   }
 
-  /** Runs an event of the object. Rejects when the object dies meanwhile. */
+  /** Runs an event of the object. Rejects if the object dies meanwhile. */
   run<Value>(event: () => Value | Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       this.#awaited.add(reject);
@@ -25,7 +25,7 @@ export class Life {
     });
   }
 
-  /** Something is under way: the object cannot hibernate. */
+  /** Records a pending operation: the object cannot hibernate. */
   begin(): void {
     if (!this.isOver) this.#begin();
   }
@@ -40,12 +40,12 @@ export class Life {
   }
 }
 
-/** Whose code runs; undefined: that of the Worker, of a node or of the test. */
+/** The object whose code runs; undefined for code of the Worker, a node or the test. */
 export const lives = new AsyncLocalStorage<Life>();
 
 const never = new Promise<never>(() => undefined);
 
-/** A request of the running code to its outside. That of a dead object does not happen, and nobody gets its answer. */
+/** A request of the running code to other parts. Requests of a dead object are not sent, and it gets no answers. */
 export async function outside<Value>(request: () => Promise<Value>): Promise<Value> {
   const life = lives.getStore();
   if (!life) return request();
@@ -61,5 +61,5 @@ export async function outside<Value>(request: () => Promise<Value>): Promise<Val
   }
 }
 
-/** True if the running code is that of a dead object: what it writes or sends is dropped. */
+/** True if the running code belongs to a dead object. Its writes and messages are dropped. */
 export const isDead = (): boolean => lives.getStore()?.isOver === true;

@@ -1,25 +1,25 @@
-// Counts what Cloudflare bills, and prices it.
+// Counts the units that Cloudflare bills, and prices them.
 
-/** What is counted. Durations in ms. */
+/** Counted units. Durations are in ms. */
 export type Counts = {
   workerRequests: number;
   /** RPC calls and requests to Durable Objects. */
   calls: number;
   alarms: number;
-  /** Frames that nodes sent to hubs; twenty are billed as a request. Pings are free. */
+  /** Frames that nodes sent to hubs. Cloudflare bills twenty frames as a request. Pings are free. */
   frames: number;
   rowsWritten: number;
   rowsRead: number;
-  /** Bytes of the values that were stored. Not billed. */
+  /** Bytes of the stored values. Not billed. */
   bytesWritten: number;
   /** Time for which objects could not hibernate. */
   activeMs: number;
   queries: number;
-  /** Round trips to D1: a batch is one. */
+  /** Round trips to D1: a batch is a single trip. */
   trips: number;
   databaseWritten: number;
   databaseRead: number;
-  /** Time that SQLite took on this machine. Not billed; D1 runs one statement at a time. */
+  /** Time that SQLite took on this machine. Not billed; D1 runs a single statement at a time. */
   databaseMs: number;
 };
 
@@ -39,7 +39,7 @@ export const NOTHING: Counts = {
   databaseMs: 0,
 };
 
-/** By method, entry or statement: how often. */
+/** Counts by method, entry or statement. */
 export type Details = Map<string, number>;
 
 export class Meter {
@@ -53,7 +53,7 @@ export class Meter {
     this.details.set(key, (this.details.get(key) ?? 0) + amount);
   }
 
-  /** Returns what was counted since the last call. */
+  /** Returns the counts since the last call. */
   take(): Counts {
     const { counts } = this;
     this.counts = { ...NOTHING };
@@ -63,14 +63,14 @@ export class Meter {
 
 export const plus = (one: Counts, other: Counts): Counts => minus(one, other, -1);
 
-/** What remains after subtracting `times` times other counts. */
+/** Subtracts the other counts `times` times. */
 export function minus(one: Counts, other: Counts, times = 1): Counts {
   const entries = Object.entries(one) as [keyof Counts, number][];
   return Object.fromEntries(entries.map(([name, count]) => [name, count - times * other[name]])) as Counts;
 }
 
 /**
- * Dollars per million units, beyond what the $5 plan includes (developers.cloudflare.com/workers/platform/pricing/ and
+ * Dollars per million units above the quota of the $5 plan (developers.cloudflare.com/workers/platform/pricing/ and
  * /durable-objects/platform/pricing/, 2026-11).
  */
 export const PRICES = {
@@ -96,7 +96,7 @@ export type Bill = { readonly worker: number; readonly requests: number; readonl
 export const objectRequests = ({ calls, alarms, frames }: Counts): number =>
   calls + alarms + frames / FRAMES_PER_REQUEST;
 
-/** What a million times these counts costs, in dollars. */
+/** The cost of a million times these counts, in dollars. */
 export function billOf(counts: Counts): Bill {
   const worker = counts.workerRequests * (PRICES.workerRequest + WORKER_CPU_MS * PRICES.workerCpuMs);
   const requests = objectRequests(counts) * PRICES.objectRequest;

@@ -1,4 +1,4 @@
-// What a simulated node needs around it: the simulated platform, or a real control plane (bench/counts/).
+// The environment of a simulated node: the simulated platform, or a real control plane (bench/counts/).
 
 export type NodeHandlers = {
   readonly message: (data: string) => void;
@@ -14,7 +14,7 @@ export interface NodeSocket {
   fallSilent(): void;
 }
 
-/** Where a node connects from: one way in ms, and degrees. */
+/** Origin of a node's connection: latency in a single direction in ms, and position in degrees. */
 export type Origin = { readonly latencyMs: number; readonly position?: object | undefined };
 
 export interface NodeHost {
@@ -30,10 +30,10 @@ export interface NodeHost {
   /** Sends a request to the control plane. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /**
-   * Stores an object, or a part of one, by a signed URL; returns whether the storage accepts it. Left out: nothing is
+   * Stores an object or a part by a signed URL; returns true if the storage accepts it. If undefined, nothing is
    * stored.
    */
   put?(signed: string, object: { readonly sizeBytes: number; readonly lease: string }): boolean;
-  /** Opens a node's socket; null when it is refused. */
+  /** Opens a node's socket; null if it is rejected. */
   connect(headers: Record<string, string>, origin: Origin): Promise<NodeSocket | null>;
 }

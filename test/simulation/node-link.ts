@@ -1,4 +1,4 @@
-// The connection of a simulated node: it reconnects as a real one does (encoder-node/link/node-link.ts).
+// The connection of a simulated node. It reconnects like a real node (encoder-node/link/node-link.ts).
 import { backoffMs } from "#shared/backoff.ts";
 import type { HubFrame } from "#shared/protocol/frames.ts";
 import type { NodeHost, NodeSocket } from "./node-host.ts";
@@ -6,13 +6,13 @@ import type { NodeHost, NodeSocket } from "./node-host.ts";
 export type LinkOptions = {
   readonly nodeId: string;
   readonly token: string;
-  /** One way, in ms. */
+  /** Latency in a single direction, in ms. */
   readonly latencyMs: number;
-  /** Where the node is, in degrees. */
+  /** The node's position, in degrees. */
   readonly position?: { readonly latitude: number; readonly longitude: number };
 };
 
-/** The slot that a task gives back with its last report (encoder-node/link/reports.ts). */
+/** The slot that a task returns with its last report (encoder-node/link/reports.ts). */
 export type SlotReturn = {
   freed(): object;
   acknowledged(): void;
@@ -25,7 +25,7 @@ export interface LinkOwner {
   readonly isBusy: boolean;
 }
 
-/** How long a report waits for its `ack`. */
+/** Time for which a report waits for its `ack`. */
 const ACK_LIMIT_MS = 10_000;
 const SLOT_LIMIT_MS = 60_000;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
@@ -44,7 +44,7 @@ export class SimulatedLink {
   #reportId = 0;
   #offlineUntil = 0;
   isGone = false;
-  /** When the hub last welcomed the node; ms since 1970. */
+  /** Time of the last welcome by the hub; ms since 1970. */
   welcomedAt: number | null = null;
   connects = 0;
 
@@ -58,12 +58,12 @@ export class SimulatedLink {
     return this.#socket?.isOpen === true && this.welcomedAt !== null;
   }
 
-  /** True if the node reaches nothing. */
+  /** True if the node has no network. */
   get isOffline(): boolean {
     return this.#platform.time.now < this.#offlineUntil;
   }
 
-  /** The node reaches nothing for this long; neither side notices. */
+  /** The node has no network for this time; neither side notices. */
   goOffline(forMs: number): void {
     this.#offlineUntil = this.#platform.time.now + forMs;
     this.#socket?.fallSilent();
@@ -96,7 +96,7 @@ export class SimulatedLink {
     this.#socket?.send(JSON.stringify(frame));
   }
 
-  /** Sends a report on a lease by the socket; resolves with null when there is no answer. */
+  /** Sends a report on a lease by the socket; resolves to null if there is no answer. */
   report(report: object, slot?: SlotReturn): Promise<boolean | null> {
     if (!this.isConnected) return Promise.resolve(null);
     const id = this.#reportId++;

@@ -1,4 +1,4 @@
-// A node in virtual time: the frames and reports of a real one (encoder-node/), and work that only takes time.
+// A node in virtual time: the frames and reports of a real node (encoder-node/), and work that only takes time.
 import type { LeaseId } from "#shared/ids.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { HubFrame, TaskStage } from "#shared/protocol/frames.ts";
@@ -30,12 +30,12 @@ export interface NodeObserver {
 class Dropped extends Error {}
 
 type Running = Assignment & { stage: TaskStage; since: number; sent: number; isWanted: boolean; busyUntil: number } & {
-  /** True if its slot was given back, and whether the hub knows. */
+  /** True if the node has returned the slot; `isReleased` is true if the hub knows. */
   isFreed: boolean;
   isReleased: boolean;
 };
 
-/** As encoder-node/workspace/progress.ts. */
+/** Same as in encoder-node/workspace/progress.ts. */
 const REPEAT_AFTER_MS = 10_000;
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 15_000;
@@ -68,8 +68,8 @@ export class SimulatedNode implements LinkOwner {
   }
 
   /**
-   * The process dies with its tasks, with or without a closed connection. Returns the leases that it had, as its notes
-   * on disk name them.
+   * The process dies with its tasks, with or without a closed connection. Returns its leases, as its notes on disk name
+   * them.
    */
   die({ isSilent = false } = {}): LeaseProof[] {
     const noted = [...this.#running.values()].map(({ lease, token }) => ({ lease, token }));
@@ -78,7 +78,7 @@ export class SimulatedNode implements LinkOwner {
     return noted;
   }
 
-  /** The process starts, on the disk of one that died with these leases. */
+  /** The process starts, on the disk of a process that died with these leases. */
   async start(noted: readonly LeaseProof[] = []): Promise<void> {
     const failure = { code: "node_lost", message: "The process has ended" };
     for (const { lease, token } of noted) {
@@ -91,7 +91,7 @@ export class SimulatedNode implements LinkOwner {
     await this.link.connect();
   }
 
-  /** The machine is gone after this time: the node takes nothing more. */
+  /** The machine is gone after this time: the node takes no more tasks. */
   announceEnd(withinMs: number): void {
     this.link.send({ type: "bye", withinMs });
     const endsAt = this.#platform.time.now + withinMs;
@@ -108,7 +108,7 @@ export class SimulatedNode implements LinkOwner {
     await this.#request(running.lease, "fail", { token: running.token, failure });
   }
 
-  /** One request about a lease; null: there is no answer. */
+  /** Sends a request about a lease; null if there is no answer. */
   async #request(lease: LeaseId, verb: string, body: object): Promise<Response | null> {
     if (this.link.isOffline) return null;
     const headers = { authorization: `Bearer ${this.#options.token}`, "content-type": "application/json" };
@@ -148,7 +148,7 @@ export class SimulatedNode implements LinkOwner {
     this.#tick();
   }
 
-  /** Progress of all leases at each interval, as long as there are any. */
+  /** Reports the progress of all leases at each interval, as long as there are any. */
   #tick(): void {
     const turn = ++this.#ticking;
     const again = (): void => {
@@ -230,7 +230,7 @@ export class SimulatedNode implements LinkOwner {
     }
   }
 
-  /** Tasks on the whole source need a copy of it. */
+  /** Fetches the source for tasks that need all of it. */
   async #fetch(running: Running, fetchMs: number): Promise<void> {
     const { jobId, kind } = running;
     if (kind !== "inspect" && kind !== "encode") return;
@@ -257,7 +257,7 @@ export class SimulatedNode implements LinkOwner {
     return { offered: { inspect: 0, encode: 0, [slotClass]: isFreed ? 0 : 1 }, released: [lease] };
   }
 
-  /** As encoder-node/tasks/held-slot.ts. */
+  /** Same as in encoder-node/tasks/held-slot.ts. */
   #slotWith(running: Running, verb: string): SlotReturn | undefined {
     if (verb !== "complete" || running.slotClass !== "encode") return undefined;
     return {
@@ -274,7 +274,7 @@ export class SimulatedNode implements LinkOwner {
     if (this.link.isGone || !running.isWanted) throw new Dropped();
   }
 
-  /** A report, repeated until the control plane has accepted or refused it. */
+  /** Repeats a report until the control plane has accepted or rejected it. */
   async #post(running: Running, verb: string, body: object): Promise<unknown> {
     if (verb !== "uploads" && verb !== "scratch") {
       const report = { lease: running.lease, verb, body: { token: running.token, ...body } };

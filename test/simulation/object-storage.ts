@@ -1,4 +1,4 @@
-// The storage of one Durable Object: entries, and the time of its alarm. Every write is counted.
+// The storage of a Durable Object: entries, and the time of its alarm. Counts every write.
 import { serialize } from "node:v8";
 import { isDead } from "./lives.ts";
 import type { Meter } from "./meter.ts";
@@ -10,15 +10,15 @@ type Listing = { prefix?: string; start?: string; end?: string; limit?: number; 
 
 export type AlarmClock = { readonly set: (at: number) => void; readonly clear: () => void };
 
-/** What a storage does besides keeping entries. */
+/** Options of a storage, besides its entries. */
 export type StorageOptions = {
   readonly meter: Meter;
   /** The class of the object, which names its writes in the details. */
   readonly className: string;
   readonly clock: AlarmClock;
-  /** True if values are copied and measured, as the platform does; without, runs are faster. */
+  /** True if values are copied and measured, as the platform does. Runs are faster without it. */
   readonly isExact: boolean;
-  /** Gets each stored value, serialized, where runs are exact. */
+  /** Receives each stored value, serialized, in exact runs. */
   readonly written: (bytes: Buffer) => void;
 };
 

@@ -1,4 +1,4 @@
-// Cloudflare's platform in this process: the real Worker and its objects behind a loader that stands in for
+// Cloudflare's platform in this process: the real Worker and its objects, behind a loader that replaces
 // `cloudflare:workers`.
 import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
@@ -24,12 +24,12 @@ export type PlatformOptions = {
   readonly variables: Record<string, string>;
   /** See StorageOptions. */
   readonly isExact: boolean;
-  /** Of each class: how long an object's thread needs for an event. */
+  /** Time that an object's thread needs for an event, by class. */
   readonly serviceMs: Record<string, number>;
   readonly network?: Network;
 };
 
-/** Round trips, in ms: between objects, to D1, and to other services. */
+/** Round trips in ms: between objects, to D1, and to other services. */
 const CALL_MS = 10;
 const DATABASE_MS = 20;
 const STATEMENT_MS = 0.3;
@@ -55,9 +55,9 @@ export class Platform implements NodeHost {
   readonly #env: Record<string, unknown>;
   readonly #objects = new Map<string, SimulatedObject>();
   #worker: Handler | null = null;
-  /** The protocol that the nodes of that checkout speak. */
+  /** The protocol that the nodes of this checkout speak. */
   protocol = 0;
-  /** What the Worker logged. */
+  /** Log lines of the Worker. */
   readonly logged: string[] = [];
 
   constructor(options: PlatformOptions) {
@@ -143,7 +143,7 @@ export class Platform implements NodeHost {
     return this.internet.put(signed, object);
   }
 
-  /** Opens a node's socket; null when it is refused. */
+  /** Opens a node's socket; null if it is rejected. */
   async connect(sent: Record<string, string>, { latencyMs, position }: Origin): Promise<ClientSocket | null> {
     const headers = { ...sent, upgrade: "websocket" };
     const response = (await this.request("/v2/nodes/connect", { headers, cf: position })) as unknown as Upgrade;
@@ -152,7 +152,7 @@ export class Platform implements NodeHost {
     return response.webSocket;
   }
 
-  /** Runs the cron job. Its own queries are counted apart, because they hardly depend on the number of jobs. */
+  /** Runs the cron job. Counts its own queries separately, because they hardly depend on the number of jobs. */
   async sweep(): Promise<void> {
     const env = { ...this.#env, DB: this.database.countedBy(this.sweepMeter) };
     const controller = { scheduledTime: this.time.now, cron: "" };
@@ -197,7 +197,7 @@ export class Platform implements NodeHost {
         if (fate !== "passes") throw new Error(LOST);
         return value;
       } catch (error) {
-        // An error loses its class on the way.
+        // An error loses its class in a remote call.
         throw Object.assign(new Error(error instanceof Error ? error.message : String(error)), { remote: true });
       } finally {
         await time.sleep(network.delayMs(CALL_MS / 2));
@@ -223,7 +223,7 @@ export class Platform implements NodeHost {
 
 const contextOf = () => ({ waitUntil: () => undefined, passThroughOnException: () => undefined });
 
-/** Resolves `cloudflare:workers` to what `start` has put into the global scope. */
+/** Resolves `cloudflare:workers` to the module that `start` has put into the global scope. */
 function standIn(): void {
   const source = [
     "const { DurableObject, WorkerEntrypoint, env } = globalThis.simulatedWorkers;",

@@ -1,5 +1,5 @@
-// Tries the service in virtual time, once for each seed: which messages overtake each other, and which faults happen
-// when. Prints the seeds with violations, and the story of a single one.
+// Tries the service in virtual time, once for each seed. The seed decides which messages overtake each other, and which
+// faults happen when. Prints the seeds with violations, and the story of a single seed.
 // Usage: node local/bootstrap.mjs test/simulation/run-seeds.ts [--from 1] [--count 100], or COPRA_SIM_SEED=17 …
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { trySeeds } from "./seeds/try-seeds.ts";
 
-it("keeps its promises whatever overtakes, is lost or dies: 360 more seeds", async () => {
+it("keeps its promises despite reordered messages, losses and deaths: 360 more seeds", async () => {
   const tried = await Promise.all([trySeeds(41, 180), trySeeds(221, 180)]);
   expect(tried.join("")).not.toContain("VIOLATION");
 });

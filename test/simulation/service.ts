@@ -1,4 +1,4 @@
-// The service in virtual time as its users see it: accounts, node tokens, nodes, and jobs that are submitted.
+// The service in virtual time, as its users see it: accounts, node tokens, nodes, and submitted jobs.
 
 import { STORAGE_HOST, WEBHOOK_HOST } from "./internet.ts";
 import { type Network, QUIET } from "./network.ts";
@@ -17,11 +17,13 @@ export type ServiceOptions = {
   readonly root: string;
   readonly seed: number;
   readonly isExact: boolean;
-  /** Left out: all requests take the usual time and arrive. */
+  /** By default, all requests take the usual time and arrive. */
   readonly network?: Network;
 };
 
-/** How long the thread of an object needs for an event, in ms: of the order that workerd needs (bench/load.ts). */
+/**
+ * Time that an object's thread needs for an event, in ms: the same order of magnitude as in workerd (bench/load.ts).
+ */
 const SERVICE_MS = { JobObject: 1, NodeHub: 0.2, AccountObject: 0.2 };
 
 export class Service {
@@ -66,13 +68,13 @@ export class Service {
     return settled;
   }
 
-  /** An account; returns its API key. */
+  /** Creates an account; returns its API key. */
   async newAccount(name: string, changes: object = {}): Promise<string> {
     const { api_key } = await this.#admin("accounts", { name, ...changes });
     return String(api_key);
   }
 
-  /** A node token. */
+  /** Creates a node token. */
   async newToken(name: string, changes: object = {}): Promise<string> {
     const { token, node_token } = await this.#admin("node-tokens", { name, ...changes });
     return String(token ?? node_token);
@@ -82,7 +84,7 @@ export class Service {
     return new SimulatedNode(this.platform, options);
   }
 
-  /** Submits a job, with a key as often as it takes; returns its id. */
+  /** Submits a job, with a key; repeats the request until it succeeds. Returns the job's id. */
   async submit(apiKey: string, body: object, idempotencyKey?: string): Promise<string> {
     const headers = {
       authorization: `Basic ${btoa(`${apiKey}:`)}`,
@@ -102,7 +104,7 @@ export class Service {
     }
   }
 
-  /** What the API answers to a client, once it does. */
+  /** The API's answer to a client; repeats the request until there is an answer. */
   async get(apiKey: string, path: string, method = "GET"): Promise<unknown> {
     const headers = { authorization: `Basic ${btoa(`${apiKey}:`)}` };
     for (;;) {

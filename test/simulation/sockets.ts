@@ -1,5 +1,5 @@
-// WebSockets between simulated nodes and the hub's object, with the platform's hibernation: the object's end keeps an
-// attachment, and pings are answered without waking it.
+// WebSockets between simulated nodes and the hub's object, with the platform's hibernation. The object's end keeps an
+// attachment, and the platform answers pings without waking the object.
 import { isDead } from "./lives.ts";
 import type { NodeHandlers, NodeSocket } from "./node-host.ts";
 import type { VirtualTime } from "./virtual-time.ts";
@@ -12,13 +12,13 @@ export interface SocketHost {
 
 /** "Abnormal closure" (RFC 6455 §7.4.1): the connection ended without a close frame. */
 const ABNORMAL = 1006;
-/** As encoder-node/link/node-link.ts. */
+/** Same as in encoder-node/link/node-link.ts. */
 const PING_EVERY_MS = 15_000;
 
 /** The node's end. */
 export class ClientSocket implements NodeSocket {
   readonly #time: VirtualTime;
-  /** One way. */
+  /** Latency in a single direction. */
   latencyMs = 30;
   #handlers: NodeHandlers | null = null;
   #sentUntil = 0;
@@ -34,7 +34,7 @@ export class ClientSocket implements NodeSocket {
     this.server = new ServerSocket(this);
   }
 
-  /** When the platform answered the last ping: nodes ping every 15 s, and no event is needed for that. */
+  /** Time of the platform's last answer to a ping. Nodes ping every 15 s, and no event is needed for this. */
   get pongAt(): Date {
     const sinceMs = Math.min(this.#time.now, this.#silentAt) - this.#openedAt;
     return new Date(this.#openedAt + sinceMs - (sinceMs % PING_EVERY_MS));
@@ -64,7 +64,7 @@ export class ClientSocket implements NodeSocket {
     });
   }
 
-  /** Closes with a close frame, or by silence when the node is gone or unreachable. */
+  /** Closes with a close frame, or silently if the node is gone or unreachable. */
   close(code = ABNORMAL, reason = ""): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -85,7 +85,7 @@ export class ClientSocket implements NodeSocket {
     });
   }
 
-  /** The server has closed. */
+  /** The server has closed the socket. */
   ended(code: number, reason: string): void {
     const at = Math.max(this.#receivedUntil, this.#time.now + this.latencyMs);
     this.#time.at(at, () => {

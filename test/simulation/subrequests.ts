@@ -1,21 +1,21 @@
-// What one invocation of the Worker or of an object asks of its outside. Cloudflare limits it.
+// Counts the subrequests of each invocation of the Worker or of an object. Cloudflare limits them.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** A request to the internet, an RPC call of an object, or a statement to D1. */
 export type Subrequest = "fetch" | "call" | "query";
 
 /**
- * The most that one invocation may make, a fifth below the limits of the Free plan
+ * Limits per invocation, a fifth below the limits of the Free plan
  * (developers.cloudflare.com/workers/platform/limits/#subrequests and /d1/platform/limits/, 2026-11).
  */
 const BUDGETS: Readonly<Record<Subrequest, number>> = { fetch: 40, call: 800, query: 40 };
 
 const invocations = new AsyncLocalStorage<(kind: Subrequest, count: number) => void>();
 
-/** Counts subrequests of the invocation that runs. Nodes and tests make none. */
+/** Counts subrequests of the current invocation. Nodes and tests make none. */
 export const countSubrequests = (kind: Subrequest, count = 1): void => invocations.getStore()?.(kind, count);
 
-/** The most subrequests that one invocation has made, by kind, with the name of that invocation. */
+/** The most subrequests of an invocation, by kind, with the name of this invocation. */
 export class MostSubrequests {
   readonly #most = new Map<Subrequest, { readonly count: number; readonly by: string }>();
 

@@ -1,5 +1,5 @@
-// Web Crypto without threads: results are there after a microtask, so that virtual time need not wait for them; and
-// random bytes from a seed, so that a run can be repeated.
+// Web Crypto without threads and with seeded randomness. Results are ready after a microtask, so that virtual time need
+// not wait for them. Random bytes come from a seed, so that runs are repeatable.
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual as isSame } from "node:crypto";
 import { randomOf } from "#shared/testing/random.ts";

@@ -1,8 +1,8 @@
-// Virtual time: one heap of events. While it is installed, `Date` and the timers of all modules follow it, so that a
-// day passes as fast as its events are handled.
+// Virtual time: a heap of events. While it is installed, `Date` and the timers of all modules follow it. A day passes
+// as fast as its events are handled.
 import { type Life, lives, outside } from "./lives.ts";
 
-/** A planned event; `null` work: cancelled. */
+/** A planned event; `null` work if it is cancelled. */
 export type Timer = { readonly at: number; readonly order: number; work: (() => void) | null };
 
 const realImmediate = setImmediate;
@@ -15,7 +15,7 @@ export class VirtualTime {
   #now: number;
   #order = 0;
   readonly #heap: Timer[] = [];
-  /** Events that were handled. */
+  /** Number of handled events. */
   events = 0;
 
   /** `now` in ms since 1970. */
@@ -27,7 +27,7 @@ export class VirtualTime {
     return this.#now;
   }
 
-  /** Plans an event; those of the same time happen in the order in which they were planned. */
+  /** Plans an event. Events of the same time happen in the order of their planning. */
   after(delayMs: number, work: () => void): Timer {
     return this.at(this.#now + Math.max(0, delayMs), work);
   }
@@ -42,7 +42,7 @@ export class VirtualTime {
     return new Promise((resolve) => this.after(delayMs, resolve));
   }
 
-  /** Handles events until `done`, or until a time is reached; returns whether it is done. */
+  /** Handles events until `done` or until a time; returns true if it is done. */
   async run(until: number, done: () => boolean = () => false): Promise<boolean> {
     await microtasksDone();
     while (!done()) {
@@ -61,7 +61,7 @@ export class VirtualTime {
     return true;
   }
 
-  /** Handles events that start nothing asynchronous, until a time or until there are no more. */
+  /** Handles events that start nothing asynchronous, until a time or the last event. */
   runSync(until: number): void {
     for (let next = this.#heap[0]; next && next.at <= until; next = this.#heap[0]) {
       pop(this.#heap);

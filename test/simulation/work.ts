@@ -1,4 +1,4 @@
-// What a simulated node does for each task: how long it takes, what it uploads, and what it reports.
+// The work of a simulated node for each task: its time, its uploads, and its reports.
 
 import { parseLeaseId } from "#shared/ids.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
@@ -13,31 +13,31 @@ import { type ScratchAnswer, scratchFolder } from "#shared/protocol/scratch.ts";
 import type { Assignment, TaskOf } from "#shared/protocol/tasks.ts";
 import type { FileName, UploadedFile, UploadsAnswer } from "#shared/protocol/uploads.ts";
 
-/** How long the work on a job takes. Times in ms. */
+/** Durations of the work on a job. Times are in ms. */
 export type Workload = {
   /** Length of the source in seconds. */
   readonly seconds: number;
   readonly fetchMs: number;
-  /** Of an encode task with all its videos; images are ready after a tenth of it. */
+  /** Time of an encode task with all its videos; images are ready after a tenth of this time. */
   readonly encodeMs: number;
   readonly chunkMs: number;
   readonly joinMs: number;
   /** Size of each video. */
   readonly videoBytes: number;
-  /** What the node reports instead of a result. */
+  /** The failure that the node reports instead of a result. */
   readonly fails?: { readonly code: string; readonly message: string };
   /** True if the task kills its node's process. */
   readonly kills?: boolean;
 };
 
-/** The lease as its task uses it. Its functions throw when the lease is over. */
+/** The lease, as its task uses it. Its functions throw when the lease is over. */
 export type Lease = {
   readonly assignment: Assignment;
   readonly stage: (stage: TaskStage) => void;
   readonly sleep: (ms: number) => Promise<void>;
   /** Returns the body of the accepted response. */
   readonly post: (verb: "uploads" | "scratch" | "outputs", body: object) => Promise<unknown>;
-  /** Stores an object, or a part of one. */
+  /** Stores an object or a part. */
   readonly put: (signed: string, sizeBytes: number) => unknown;
 };
 
@@ -47,7 +47,7 @@ const PUT_MS = 400;
 /** The duration of a segment of a stream. */
 export const SEGMENT_S = 6;
 
-/** Does a task; returns what its node reports at its end. */
+/** Does a task; returns its node's final report. */
 export async function doTask(lease: Lease, workload: Workload): Promise<TaskResult> {
   const { task } = lease.assignment;
   switch (task.kind) {
@@ -178,7 +178,7 @@ async function upload(
   return answer.uploads.map(({ file, parts }) => ({ output, file, sizeBytes, etags: parts.map(() => '"e"') }));
 }
 
-/** A task requests the URLs of its source, unless the assignment has brought them. */
+/** Requests the URLs of the source, unless the assignment has them. */
 async function readRanges({ assignment, post }: Lease): Promise<void> {
   const { task } = assignment;
   if (!("source" in task) || task.source.from !== "scratch" || "signed" in task) return;
@@ -187,7 +187,7 @@ async function readRanges({ assignment, post }: Lease): Promise<void> {
 
 type Track = { readonly output: number; readonly track: string; readonly frames: number | null };
 
-/** As encoder-node/tasks/chunk/store-tracks.ts: files have the names that were signed with the assignment. */
+/** Same as in encoder-node/tasks/chunk/store-tracks.ts: files have the names that were signed with the assignment. */
 async function putTracks(lease: Lease, tracks: readonly Track[]) {
   const { assignment } = lease;
   const signed = "signed" in assignment.task ? (assignment.task.signed?.puts ?? []) : [];

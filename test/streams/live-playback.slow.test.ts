@@ -1,4 +1,4 @@
-// A stream that hls.js and dash.js play in a browser while it is encoded, and to its end and back without a reload.
+// hls.js and dash.js play a stream in a browser during its encode, to its end and back without a reload.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -9,7 +9,7 @@ import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
 
 const CLIP = "video.mp4";
 const { seconds: SECONDS } = STREAM_CLIPS[CLIP];
-/** Faster than it is played, so that players never have to wait for the encoder. */
+/** Faster than playback, so that players never wait for the encoder. */
 const SPEED = 1.2;
 
 let system: LiveSystem;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-it("plays from its start while it is encoded, and to its end without a reload", async () => {
+it("plays from its start during the encode, and to its end without a reload", async () => {
   const source = await makeStreamClip(CLIP, system.folder);
   await system.ffmpeg.hold();
   writeFileSync(join(system.folder, "cues.srt"), "1\n00:00:05,000 --> 00:00:07,000\nOver the line\n");

@@ -1,4 +1,4 @@
-// A system whose nodes encode slowly enough that a stream is played meanwhile, and a browser that plays it.
+// A system whose nodes encode so slowly that a stream can be played meanwhile, and a browser that plays it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { makeSlowFfmpeg, type SlowFfmpeg } from "./slow-ffmpeg.ts";
 export type Live = { readonly hls: string; readonly dash: string; readonly seconds: number };
 
 export type LiveSystem = {
-  /** What the source server has. */
+  /** The folder of the source server. */
   readonly folder: string;
   readonly browser: Browser;
   readonly site: PlayerSite;
@@ -25,7 +25,7 @@ export type LiveSystem = {
   stop(): Promise<void>;
 };
 
-/** Each node encodes `runs` no faster than `speed` times their own speed. */
+/** Each node encodes `runs` at `speed` times their playback speed at most. */
 export async function startLiveSystem(
   speed: number,
   { runs = "streams", nodes = 1 }: { readonly runs?: "streams" | "chunks"; readonly nodes?: number } = {},

@@ -1,4 +1,4 @@
-// A stream that is played while its chunks are encoded on several nodes, also when the node that joins them is killed.
+// Plays a stream while several nodes encode its chunks, even when the node that joins the chunks is killed.
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { TaskList, type TaskView } from "#shared/api/task-responses.ts";
 import { openPlayback } from "../players/play.ts";
@@ -9,7 +9,7 @@ import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
 
 const CLIP = "long.mp4";
 const { seconds: SECONDS } = STREAM_CLIPS[CLIP];
-/** Of each of two nodes: together much faster than it is played. */
+/** Speed of each of two nodes: together much faster than playback. */
 const SPEED = 2;
 
 let system: LiveSystem;
@@ -86,7 +86,7 @@ it("plays from its start while later chunks are encoded, and to its end without 
   expect(await system.outputOf(id)).not.toHaveProperty("live");
 });
 
-it("can be played again when the node that joins the chunks is killed, and becomes complete", async () => {
+it("completes a playable stream although the node that joins the chunks is killed", async () => {
   const { id, live } = await begun("killed");
   const { tasks } = await tasksOf(id);
   const joining = tasks.find(({ kind, status }) => kind === "join" && status === "running");

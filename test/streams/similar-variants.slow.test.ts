@@ -1,5 +1,5 @@
-// Streams that do without variants that save few bits, through the real system, encoded whole and in chunks: everything
-// lists what is stored, and nothing else.
+// Streams that omit variants with similar bitrates, through the real system, encoded whole and in chunks. All playlists
+// list the stored files, and nothing else.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { alignmentFaults, bandwidthFaults, fileFaults, lengthFaults } from "./st
 import { readPackage } from "./stream-package.ts";
 
 const CLOCK = { seconds: 70, frameSeconds: 1 / 12, codeAtStart: 0, audioFrom: 0 };
-/** The second one has nearly the size of the first one, and nearly its bits. */
+/** The second variant has nearly the size and the bits of the first. */
 const [LARGE, NEAR, SMALL] = ["180p", "172p", "90p"];
 const VARIANTS = ["320x", "304x", "160x"].map((size) => `mp4:${size}::quality=vmaf85`);
 
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Those of npm, unless the environment names others: those of distributions lack libvmaf. */
+/** Tools of npm, unless the environment names others: tools of distributions lack libvmaf. */
 async function toolsWithVmaf(): Promise<Readonly<Record<string, string>>> {
   if (process.env.FFMPEG_PATH !== undefined) return {};
   const { ffmpeg, ffprobe } = await locateFfmpeg({ ...process.env, PATH: "" });
@@ -60,7 +60,7 @@ const Metadata = z.object({
   }),
 });
 
-/** Encodes the clip, and returns what the service reports of its stream. */
+/** Encodes the clip, and returns the service's report about its stream. */
 async function streamed(path: string, params: object, settings: object) {
   const clip = await makeLongClip(folder, CLOCK.seconds, "320x180", 12);
   const packages = { hls: { path: "ts" }, dash: { path: "fmp4", hlsfmp4: true } };
@@ -76,7 +76,7 @@ async function streamed(path: string, params: object, settings: object) {
   return { note, ...quality, chunks: metadata.ultrafast?.chunks.length ?? 0 };
 }
 
-/** The videos of each package, which must be complete. The bucket has nothing else. */
+/** The videos of each package, which must be complete. The bucket has no other files. */
 async function videosOf(path: string): Promise<string[][]> {
   const address = `${stack.s3.endpoint}/${stack.s3.bucket}/${path}`;
   const entries = ["ts/master.m3u8", "fmp4/master.m3u8", "fmp4/master.mpd"].map((file) => `${address}/${file}`);
@@ -96,20 +96,20 @@ async function videosOf(path: string): Promise<string[][]> {
 it.each([
   ["in one piece", "whole", {}],
   ["in chunks", "chunked", { ultrafast: true }],
-])("a variant is left out of a stream that is encoded %s", async (_, path, settings) => {
+])("omits a similar variant from a stream that is encoded %s", async (_, path, settings) => {
   const { note, dropped, target, chunks } = await streamed(path, {}, settings);
   expect(dropped).toMatchObject([{ track: NEAR, width: 304, height: 172, above: { track: LARGE } }]);
   const [{ kbps, above } = { kbps: 0, above: { kbps: 0 } }] = dropped ?? [];
   expect(kbps).toBeGreaterThan(SIMILAR_SHARE * above.kbps);
   expect(note).toContain(`Without ${NEAR} (${kbps} kbit/s, ${LARGE} has ${above.kbps}).`);
   expect(await videosOf(path)).toEqual(Array(3).fill([LARGE, SMALL]));
-  // All were searched, in each chunk by itself.
+  // Nodes searched all variants, in each chunk separately.
   expect(new Set(target.map(({ size }) => size))).toEqual(new Set(["320x180", "304x172", "160x90"]));
   expect(chunks).toBe(new Set(target.flatMap(({ chunk }) => chunk ?? [])).size);
   expect(chunks > 1).toBe(path === "chunked");
 });
 
-it("all variants stay in a stream that is played while its chunks are encoded", async () => {
+it("keeps all variants in a stream that is played while its chunks are encoded", async () => {
   const { note, dropped, chunks } = await streamed("live", { live_playlist: true }, { ultrafast: true });
   expect([note, dropped]).toEqual([undefined, undefined]);
   expect(chunks).toBeGreaterThan(1);

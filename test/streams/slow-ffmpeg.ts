@@ -1,4 +1,4 @@
-// The real ffmpeg, except that it encodes streams or chunks no faster than so many times their own speed.
+// The real ffmpeg, except that it limits the encoding speed of streams or chunks.
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
@@ -7,9 +7,9 @@ import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
 const OPTION_OF = { streams: "hls_time", chunks: "write_btrt" } as const;
 
 export type SlowFfmpeg = {
-  /** The environment with which nodes use it; undo it after the test. */
+  /** The environment for nodes; undo it after the test. */
   readonly env: Readonly<Record<string, string>>;
-  /** From now on a run that has written everything does not end before `release`. */
+  /** From now on, a run that has written everything does not end before `release`. */
   hold(): Promise<void>;
   release(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// What lies in the bucket of the stack, and in which order it came there.
+// The objects in the stack's bucket, and the order of their uploads.
 import { AwsClient } from "aws4fetch";
 import { XMLParser } from "fast-xml-parser";
 import * as z from "zod";
@@ -13,7 +13,7 @@ const Listing = z.object({
 
 const parser = new XMLParser({ parseTagValue: false, isArray: (name) => name === "Contents" });
 
-/** Addresses of all objects below a folder of the bucket; throws when there are more than a thousand. */
+/** Addresses of all objects below a folder of the bucket. Throws if there are more than a thousand. */
 export async function listBucket({ s3 }: TestStack, folder: string): Promise<string[]> {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3;
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 0 });
@@ -38,13 +38,13 @@ const linesOf = (log: string): z.infer<typeof LogLine>[] =>
 
 export type Stored = { readonly path: string; readonly at: Date };
 
-/** The PUTs below a folder of the bucket, in the order in which they were done. */
+/** The PUTs below a folder of the bucket, in their order. */
 export const storedIn = (stack: TestStack, folder: string): Stored[] =>
   linesOf(stack.log("s3")).flatMap(({ time, method, path = "" }) =>
     method === "PUT" && path.startsWith(`/${stack.s3.bucket}/${folder}/`) ? [{ path, at: time }] : [],
   );
 
-/** When the node began to encode, the last time that it did. */
+/** Start of the node's last encode. */
 export function encodeBegan(stack: TestStack): Date {
   const began = linesOf(stack.log("node-1")).findLast(({ message }) => message === "ffmpeg started");
   if (!began) throw new Error("The node has not encoded anything");

@@ -19,7 +19,7 @@ export async function fetchFile(url: string): Promise<Fetched> {
   };
 }
 
-/** The text at an address. Throws when there is none. */
+/** The text at an address. Throws if there is none. */
 export async function textAt(url: string): Promise<string> {
   const { status, bytes } = await fetchFile(url);
   if (status !== 200) throw new Error(`${url} answers ${status}`);

@@ -1,15 +1,14 @@
-// What must hold for a package wherever it lies. Each check answers a list of sentences: what is wrong with it.
+// Checks of a package, wherever it is stored. Each returns a list of sentences about faults.
 import { fetchFile } from "./stream-bytes.ts";
 import { beepsOf, type CodedFrame, codedFrames, inspect, type Media } from "./stream-media.ts";
 import type { PackageTrack, StreamPackage } from "./stream-package.ts";
 
 /** The timestamp of the video's time 0 in the segments, in seconds. */
 const START = 10;
-/** Rounding in playlists and time stamps, in seconds. */
+/** Rounding in playlists and timestamps, in seconds. */
 const ROUNDING = 0.002;
 /**
- * Audio segments begin between packets of 1024 samples, and before the video (priming): two packets at 22,050 Hz. In
- * s.
+ * Audio segments start between packets of 1024 samples, and before the video (priming): two packets at 22,050 Hz. In s.
  */
 const AUDIO_ROUNDING = 0.1;
 
@@ -23,7 +22,7 @@ const TYPES: Readonly<Record<string, RegExp>> = {
   jpg: /^image\/jpeg$/,
 };
 
-/** Files that are not there, have a wrong type, or may be cached for too long or not at all. Entry files change. */
+/** Files that are missing, have a wrong type, or have a wrong cache lifetime. Entry files change. */
 export async function fileFaults(files: readonly string[], entries: readonly string[]): Promise<string[]> {
   const faults = files.map(async (url) => {
     const { status, contentType, cacheControl, bytes } = await fetchFile(url);
@@ -58,8 +57,8 @@ async function wholeTrack(track: PackageTrack): Promise<Media> {
 }
 
 /**
- * Segments that do not begin with a keyframe, do not decode by themselves, or do not begin at the distance from the
- * first that the playlist gives.
+ * Segments that do not start with a keyframe, do not decode separately, or do not start at the distance from the first
+ * segment in the playlist.
  */
 export async function segmentFaults(track: PackageTrack): Promise<string[]> {
   const faults: string[] = [];
@@ -81,7 +80,7 @@ export async function segmentFaults(track: PackageTrack): Promise<string[]> {
   return faults;
 }
 
-/** Keyframes that are, with the init segment, not exactly one frame. */
+/** Keyframes that, with the init segment, do not decode to exactly a single frame. */
 export async function keyframeFaults(track: PackageTrack): Promise<string[]> {
   const init = await initBytes(track);
   const faults = track.keyframes.map(async ({ url, offset, length }) => {
@@ -93,7 +92,7 @@ export async function keyframeFaults(track: PackageTrack): Promise<string[]> {
   return (await Promise.all(faults)).flat();
 }
 
-/** Video tracks whose segments begin elsewhere than those of the first. */
+/** Video tracks whose segments start at other times than the first track's segments. */
 export function alignmentFaults({ tracks }: StreamPackage): string[] {
   const [first, ...others] = tracks.filter(({ kind }) => kind === "video");
   const lines = (track: PackageTrack | undefined): string =>
@@ -108,7 +107,7 @@ export function lengthFaults(
   { tracks }: StreamPackage,
   { seconds: source, codeAtStart, frameSeconds }: Clock,
 ): string[] {
-  // A source whose audio begins before its video is longer by that.
+  // A source whose audio starts before its video is longer by this time.
   const seconds = source + Math.max(0, -codeAtStart);
   return tracks.flatMap(({ id, kind, segments }) => {
     const last = segments.at(-1);
@@ -119,8 +118,8 @@ export function lengthFaults(
 }
 
 /**
- * Variants that need more than they declare in their busiest stretch of 0.5 to 1.5 target durations (RFC 8216 §4.1),
- * or a tenth less (Apple's HLS authoring specification §9).
+ * Variants that need more than they declare in their busiest stretch of 0.5 to 1.5 target durations (RFC 8216 §4.1), or
+ * a tenth less (Apple's HLS authoring specification §9).
  */
 export async function bandwidthFaults({ tracks, variants, targetSeconds }: StreamPackage): Promise<string[]> {
   const target =
@@ -157,16 +156,15 @@ export type Clock = {
   readonly seconds: number;
   /** The longest time between two frames of the source. */
   readonly frameSeconds: number;
-  /** When the audio begins. */
+  /** Start of the audio. */
   readonly audioFrom: number;
 };
 
-/** Frames may be moved to the nearest line of a grid, whose step is one frame: in cinema 1/24 s. */
+/** Frames may move to the nearest line of a grid with steps of a frame: in cinema 1/24 s. */
 const HALF_FRAME = 1 / 48;
 
 /**
- * Frames that are shown before their time code, or when the source already showed another one; audio at another
- * time than in the source.
+ * Frames that are shown before their time code, or after the next frame's; audio at another time than in the source.
  */
 export async function clockFaults(track: PackageTrack, clock: Clock): Promise<string[]> {
   const media = await wholeTrack(track);
@@ -191,7 +189,7 @@ function frameFaults(frames: readonly CodedFrame[], id: string, { codeAtStart, f
   return [...gaps, ...misplaced];
 }
 
-/** There is a beep at each odd second of the source. */
+/** The source has a beep at each odd second. */
 function beepFaults(beeps: readonly number[], id: string, { codeAtStart, seconds, audioFrom }: Clock): string[] {
   const odd = Array.from({ length: Math.ceil(seconds + codeAtStart) }, (_, second) => second).filter(
     (second) => second % 2 === 1,

@@ -1,5 +1,5 @@
-// Clips whose frames carry a time code, and whose audio beeps at known times, so that outputs can be compared with the
-// clock. Each has a trait of real sources.
+// Clips with a time code in their frames and beeps at known times, so that tests can compare outputs with the clock.
+// Each clip has a trait of real sources.
 import { existsSync } from "node:fs";
 import { copyFile, rename, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const TIME_CODE = [
   box(BLOCKS - 1, "white", `eq(mod(${BITS.join("+")}\\,2)\\,1)`),
 ].join(",");
 
-/** Beeps for 0.1 s at each odd second of the video. `late`: when the audio's time 0 is. */
+/** Beeps for 0.1 s at each odd second of the video. `late`: start of the audio. */
 const beep = (late: number): string => `if(lt(mod(t+1+${late}\\,2)\\,0.1)\\,0.8*sin(2*PI*1000*t)\\,0)`;
 const beeps = (channels: number, late = 0): string[] => [
   ...(late ? ["-itsoffset", String(late)] : []),
@@ -37,36 +37,36 @@ const passed = ["-fps_mode", "passthrough"];
 
 type Clip = {
   readonly argv: readonly string[] | null;
-  /** Made from another clip when `argv` is null. */
+  /** The original clip, if `argv` is null. */
   readonly from?: StreamClip;
-  /** Of the video, or of the audio where there is none. */
+  /** Duration of the video, or of the audio if there is no video. */
   readonly seconds: number;
   /** The longest time between two frames; 0: no video. */
   readonly frameSeconds: number;
   readonly audio: boolean;
   /** The time code of the frame at time 0, in seconds. */
   readonly codeAtStart?: number;
-  /** When the audio begins. */
+  /** Start of the audio. */
   readonly audioFrom?: number;
 };
 
 const NTSC = 1001 / 30000;
 /**
- * Formats without edit lists include the AAC encoder's priming of 1024 samples: the file begins with it, and the
- * video that much later.
+ * Formats without edit lists include the AAC encoder's priming of 1024 samples. The file starts with it, and the video
+ * starts that much later.
  */
 const PRIMING = { codeAtStart: -1024 / 48000 };
 const sizes = { large: "854x480", other: "320x180", portrait: "180x320", odd: "321x181" };
 
 export const STREAM_CLIPS = {
-  /** 14.5 s at 29.97 frames a second, 480 lines. */
+  /** 14.5 s at 29.97 frames per second, 480 lines. */
   "video.mp4": {
     argv: [...testPattern(sizes.large, "30000/1001"), ...beeps(2), ...length(14.5), ...h264, ...aac],
     seconds: 14.5,
     frameSeconds: NTSC,
     audio: true,
   },
-  /** Long enough for chunks. Its time code starts again every 2^15 ms. */
+  /** Long enough for chunks. Its time code restarts every 2^15 ms. */
   "long.mp4": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(80), ...h264, "-g", "50", ...aac],
     seconds: 80,
@@ -110,7 +110,7 @@ export const STREAM_CLIPS = {
     audio: true,
     ...PRIMING,
   },
-  /** MPEG-TS, whose time stamps start at 1.4 s. */
+  /** MPEG-TS, whose timestamps start at 1.4 s. */
   "broadcast.ts": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2), ...length(7), ...h264, ...aac, "-f", "mpegts"],
     seconds: 7,
@@ -141,7 +141,7 @@ export const STREAM_CLIPS = {
     audio: true,
     ...PRIMING,
   },
-  /** The audio begins two seconds after the video. */
+  /** The audio starts two seconds after the video. */
   "late-audio.mp4": {
     argv: [...testPattern(sizes.other, "25"), ...beeps(2, 2), ...length(7), ...h264, ...aac],
     seconds: 7,
@@ -149,15 +149,15 @@ export const STREAM_CLIPS = {
     audio: true,
     audioFrom: 2,
   },
-  /** An edit list leaves out the first 1.2 s, up to the middle of a GOP. */
+  /** An edit list skips the first 1.2 s, up to the middle of a GOP. */
   "edited.mp4": { argv: null, from: "video.mp4", seconds: 13.3, frameSeconds: NTSC, audio: true, codeAtStart: 1.2 },
-  /** Its index promises twice what is there. */
+  /** Its index promises twice the actual data. */
   "truncated.mp4": { argv: null, from: "video.mp4", seconds: 14.5, frameSeconds: NTSC, audio: true },
 } as const satisfies Record<string, Omit<Clip, "from"> & { from?: string }>;
 
 export type StreamClip = keyof typeof STREAM_CLIPS;
 
-/** Path of the clip in the folder; makes it when it is not there yet. */
+/** Path of the clip in the folder. Makes the clip if it does not exist. */
 export async function makeStreamClip(name: StreamClip, folder: string): Promise<string> {
   const path = join(folder, name);
   if (existsSync(path)) return path;

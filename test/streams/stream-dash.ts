@@ -1,4 +1,4 @@
-// A DASH package, read from its XML (ISO 23009-1): one period, segment templates with timelines.
+// A DASH package, read from its XML (ISO 23009-1): a single period, and segment templates with timelines.
 import { XMLParser } from "fast-xml-parser";
 import * as z from "zod";
 import { textAt } from "./stream-bytes.ts";
@@ -12,7 +12,7 @@ const Template = z.object({
   initialization: z.string().optional(),
   startNumber: number,
   presentationTimeOffset: number.default(0),
-  /** Instead of a timeline: the length of every segment. */
+  /** The duration of every segment, instead of a timeline. */
   duration: number.optional(),
   SegmentTimeline: z
     .object({ S: z.array(z.object({ t: number.optional(), d: number, r: number.default(0) })) })
@@ -99,7 +99,7 @@ function trackOf(entry: string, id: string, kind: PackageTrack["kind"], template
   return { id, kind, init, segments, keyframes: [], isEncrypted: false };
 }
 
-/** Every sprite sheet that begins before the video's end. */
+/** Every sprite sheet that starts before the video's end. */
 function sheetsOf(
   entry: string,
   id: string,
@@ -110,7 +110,7 @@ function sheetsOf(
   return Array.from({ length: count }, (_, at) => expand(entry, media, id, startNumber + at));
 }
 
-/** ISO 23009-1 §5.3.9.4.4. */
+/** Expands a template (ISO 23009-1 §5.3.9.4.4). */
 function expand(entry: string, template: string, id: string, segment: number): string {
   const path = template
     .replaceAll("$RepresentationID$", id)

@@ -1,4 +1,4 @@
-// An HLS package, read by a parser that others wrote.
+// An HLS package, read by a third-party parser.
 import * as hls from "hls-parser";
 import { textAt } from "./stream-bytes.ts";
 import type { PackageTrack, PackageVariant, StreamPackage } from "./stream-package.ts";
@@ -76,7 +76,7 @@ function trackOf(read: ReadMedia, kind: PackageTrack["kind"], keyframes: Package
   return { id: url, kind, init: initOf(read), segments, keyframes, isEncrypted };
 }
 
-/** Those of the playlist of keyframes that points into the segments of `video`. */
+/** The keyframes of `video`: entries of the playlist of keyframes that points into its segments. */
 function keyframesOf(video: ReadMedia, playlists: readonly ReadMedia[]): PackageTrack["keyframes"] {
   const own = new Set(filesOf(video));
   return playlists

@@ -1,4 +1,4 @@
-// What is in the bytes of segments, by ffmpeg and ffprobe.
+// The content of segments, as ffmpeg and ffprobe read it.
 import { spawn } from "node:child_process";
 import * as z from "zod";
 import { locateFfmpeg } from "../../encoder-node/ffmpeg/discover/locate.ts";
@@ -7,7 +7,7 @@ import { BLOCKS, ROW, secondsOf } from "../players/time-code.ts";
 
 const tools = await locateFfmpeg(process.env);
 
-/** A file and its format: of a few packets of MPEG-TS, ffmpeg cannot detect it. */
+/** A file and its format. ffmpeg cannot detect MPEG-TS in a few packets. */
 export type Media = { readonly format: "mpegts" | "mp4"; readonly bytes: Uint8Array };
 
 const input = ({ format }: Media): string[] => ["-f", format, "-i", "pipe:0"];
@@ -21,7 +21,7 @@ async function pipe(path: string, argv: readonly string[], input: Uint8Array): P
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
-  // A tool that has seen enough closes its input.
+  // A tool that needs no more data closes its input.
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -42,11 +42,11 @@ const Inspection = z.object({
 });
 
 export type Inspected = {
-  /** The packets in the order of the file, with the times at which they are shown. */
+  /** The packets in the order of the file, with their presentation times. */
   readonly packets: readonly { readonly seconds: number; readonly isKey: boolean }[];
-  /** How many frames came out of decoding them all. */
+  /** Number of frames after decoding all packets. */
   readonly frames: number;
-  /** The errors of the decoder; empty when there are none. */
+  /** The errors of the decoder; empty if there are none. */
   readonly complaints: string;
 };
 
@@ -68,7 +68,7 @@ export async function inspect(media: Media): Promise<Inspected> {
 
 export type CodedFrame = { readonly seconds: number; readonly code: number | null };
 
-/** Each frame, with its own time and the one that is drawn into it. */
+/** Each frame, with its own time and the time that is drawn into it. */
 export async function codedFrames(media: Media): Promise<CodedFrame[]> {
   const shrink = `showinfo=checksum=0,crop=iw:ih*${ROW}:0:0,scale=${BLOCKS}:1:flags=area,format=gray`;
   const argv = ["-v", "info", "-nostats", "-copyts", ...input(media), "-map", "0:v", "-vf", shrink];
@@ -84,7 +84,7 @@ export async function codedFrames(media: Media): Promise<CodedFrame[]> {
   }));
 }
 
-/** When silence ends, in seconds: where audio begins, and where the file ends in silence. */
+/** Ends of silence in seconds: starts of the audio, and the end of a file that ends in silence. */
 export async function beepsOf(media: Media): Promise<number[]> {
   const detect = "silencedetect=noise=-20dB:duration=0.3";
   const argv = ["-v", "info", "-nostats", "-copyts", ...input(media), "-map", "0:a", "-af", detect, "-f", "null", "-"];

@@ -1,10 +1,10 @@
-// A package as a player finds it: its entry playlist, and everything that leads on from there.
+// A package as a player finds it: its entry playlist, and all files that it references.
 import { readDash } from "./stream-dash.ts";
 import { readHls } from "./stream-hls.ts";
 
 export type PackageSegment = {
   readonly url: string;
-  /** By the playlist, in seconds from the video's beginning. */
+  /** Start in the playlist, in seconds from the video's start. */
   readonly start: number;
   readonly duration: number;
 };
@@ -28,16 +28,16 @@ export type PackageVariant = {
 
 export type StreamPackage = {
   readonly entry: string;
-  /** Every file that it names, by its address. */
+  /** Addresses of all referenced files. */
   readonly files: readonly string[];
   readonly tracks: readonly PackageTrack[];
   readonly variants: readonly PackageVariant[];
-  /** Addresses of whole WebVTT files or of their segments, one list for each text track. */
+  /** Addresses of whole WebVTT files or of their segments, a list for each text track. */
   readonly subtitles: readonly (readonly string[])[];
-  /** The target duration of segments, in seconds; null where none is given. */
+  /** The target duration of segments, in seconds; null if none is given. */
   readonly targetSeconds: number | null;
 };
 
-/** Reads a master playlist (.m3u8) or a manifest (.mpd). Throws where it, or what it names, cannot be parsed. */
+/** Reads a master playlist (.m3u8) or a manifest (.mpd). Throws if it, or a referenced playlist, cannot be parsed. */
 export const readPackage = (entry: string): Promise<StreamPackage> =>
   new URL(entry).pathname.endsWith(".mpd") ? readDash(entry) : readHls(entry);

@@ -1,4 +1,4 @@
-// A stream of several packages out of the real system, played by hls.js and dash.js in a browser.
+// A stream of several packages from the real system, played by hls.js and dash.js in a browser.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -18,7 +18,7 @@ import { makeStreamClip, STREAM_CLIPS } from "./stream-clips.ts";
 const CLIP = "video.mp4";
 const { seconds: SECONDS, frameSeconds: FRAME } = STREAM_CLIPS[CLIP];
 const HEIGHTS = [144, 192, 240];
-/** How fast is played what is watched: frames are left out where that is too fast, and none is misplaced. */
+/** Playback rate. If it is too fast, players omit frames, but misplace none. */
 const RATE = 4;
 const KEY = "00112233445566778899aabbccddeeff";
 const CUES = [
@@ -98,7 +98,7 @@ const shows = (player: Playback, text: string): Promise<void> =>
   vi.waitFor(async () => expect(await player.cues()).toMatchObject([{ text }]));
 
 const TITLE = "%s plays to its end, switches, seeks and shows subtitles";
-// Side by side: they wait for the players.
+// In parallel, because the tests wait for the players.
 it.concurrent.each([
   ["HLS with MPEG-TS", "open/ts/master.m3u8", 0.1],
   ["DASH", "open/fmp4/master.mpd", 0.002],
@@ -128,21 +128,21 @@ async function playsWhole(_: string, path: string, maxShift: number): Promise<vo
   expect(shift).toBeGreaterThan(-0.002);
   expect(shift).toBeLessThan(maxShift);
   expect(misplaced(played.frames, shift)).toEqual([]);
-  // Which heights it showed depends on what it had buffered; each is sought below.
+  // The shown heights depend on the player's buffer. The loop below seeks in each height.
   expect(played.buffered).toHaveLength(1);
   expect(played.decodedAudioBytes).toBeGreaterThan(5000);
 
   for (const height of HEIGHTS) {
     await player.force(level(height), "dropped");
     for (const time of [12.3, 3.1, 6.02, SECONDS - 0.15]) {
-      // Until the player has dropped what it had of another level.
+      // Repeat until the player has dropped buffered data of other levels.
       const frame = await vi.waitFor(async () => {
         const frame = await player.seek(time);
         expect(frame.height, `seek to ${time}`).toBe(height);
         return frame;
       });
       expect(misplaced([frame], shift), `seek to ${time}`).toEqual([]);
-      // Where a segment begins, a player that has not the one before goes to its first frame.
+      // At the start of a segment, a player without the previous segment goes to the first frame of this segment.
       expect(Math.abs(frame.time - time), `seek to ${time}`).toBeLessThan(FRAME + shift + 0.003);
     }
   }
@@ -159,7 +159,7 @@ async function playsWhole(_: string, path: string, maxShift: number): Promise<vo
   await player.close();
 }
 
-it.concurrent("AES-128 plays to its end by the player's own choices", async () => {
+it.concurrent("AES-128 plays to its end at the player's own choice of levels", async () => {
   const player = await open("locked/ts/master.m3u8");
   await player.playTo(Number.POSITIVE_INFINITY, 4);
   const played = await player.report();
@@ -182,7 +182,7 @@ it.concurrent("players list and show the captions in the frames of the source", 
   const player = await open("captioned/ts/master.m3u8");
   await player.playTo(1.5);
   await player.pause();
-  // A busy machine has played on meanwhile; the captions are there from 1 to 3 s.
+  // A busy machine has played on meanwhile. The captions are visible from 1 to 3 s.
   await player.seek(1.5);
   await vi.waitFor(async () => expect(await player.showCaptions()).toEqual(["CC1"]));
   await shows(player, "HELLO COPRA");

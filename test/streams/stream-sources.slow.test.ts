@@ -1,4 +1,4 @@
-// Streams of sources with traits of real ones, through the real system: every stored file is fetched and checked.
+// Streams of sources with traits of real sources, through the real system. The tests fetch and check every stored file.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,13 +56,13 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-streams-"));
   sources = await startSourceServer(folder);
   stack = await startTestStack();
-  // One by one: the first has the machine to itself, and the log its times.
+  // The first job runs alone, so that the log has its times.
   for (const [clip, options] of Object.entries(STREAMS) as [Streamed, object][]) {
     await submit(clip, options);
     if (clip === "video.mp4") await stack.waitForJob(jobs.get(clip) ?? "");
   }
   await submit("truncated.mp4", { variants: WHOLE });
-  // All clips are made here; their drawings take minutes on a busy machine.
+  // This hook makes all clips, which takes minutes on a busy machine.
 }, 400_000);
 afterAll(async () => {
   await stack?.stop();
@@ -74,7 +74,7 @@ const addressOf = (path: string): string => `${stack.s3.endpoint}/${stack.s3.buc
 const entriesOf = (clip: StreamClip): string[] =>
   ["ts/master.m3u8", "fmp4/master.m3u8", "fmp4/master.mpd"].map((file) => addressOf(`${clip}/${file}`));
 
-it("segments are stored during the encode, and the entry files last", () => {
+it("nodes store segments during the encode, and the entry files last", () => {
   const stored = storedIn(stack, "video.mp4");
   const names = stored.map(({ path }) => path.split("/video.mp4/")[1] ?? "");
   const firstEntry = names.findIndex((name) => name.split("/").length === 2);
@@ -121,7 +121,7 @@ it.each(Object.keys(STREAMS) as Streamed[])(
     }
     const videos = STREAMS[clip].variants.filter((format) => !format.startsWith("mp4:x:"));
     const counts = [ts, fmp4, dash].map(({ tracks }) => tracks.filter(({ kind }) => kind === "video").length);
-    // HEVC is not for MPEG-TS.
+    // MPEG-TS packages omit HEVC.
     const inTs = videos.filter((format) => !format.includes("hevc")).length;
     expect(counts).toEqual([inTs, videos.length, videos.length]);
     for (const stream of [ts, fmp4, dash]) {

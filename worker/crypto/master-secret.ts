@@ -29,7 +29,7 @@ function deriveKeys(text: string): MasterKeys {
     if (secret.length < MIN_CHARS) {
       throw new Error(
         `MASTER_SECRET: each of the secrets, separated by commas, must have at least ${MIN_CHARS} characters; ` +
-          "create one with: openssl rand -base64 32",
+          "create it with: openssl rand -base64 32",
       );
     }
     // Sealed text names its key: the name must follow from the secret, and must not reveal it.

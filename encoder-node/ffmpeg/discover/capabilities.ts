@@ -57,7 +57,7 @@ function requireSoftware({ path }: Tool, { unusable }: SoftwareFinding): void {
   for (const encoder of REQUIRED) {
     const reason = unusable.get(encoder);
     if (reason === undefined) continue;
-    const advice = `Install an ffmpeg with ${REQUIRED.join(" and ")}, or set FFMPEG_PATH to one`;
+    const advice = `Install an ffmpeg with ${REQUIRED.join(" and ")}, or set FFMPEG_PATH to such a build`;
     throw new AppError(
       "encoder_not_available",
       `The ffmpeg at ${path} cannot encode with ${encoder}: ${reason}. ${advice}.`,

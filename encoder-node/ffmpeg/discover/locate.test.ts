@@ -130,7 +130,7 @@ describe("locateFfmpeg", () => {
         program: "ffmpeg",
         path: path("log-npm"),
         version: "n7.0-7-gd38bf5e08e",
-        why: "installed by npm, because the system has no usable one",
+        why: "installed by npm, because the system has no usable build",
         skipped: expect.stringMatching(/log-old: version 4\.4 is older than 5; \S+log-bare: built without libx264$/),
       },
       { level: "info", message: "program selected", program: "ffprobe", path: path("log-probe"), skipped: "none" },

@@ -144,7 +144,7 @@ const WHY: Record<ToolOrigin, (name: ToolName) => string> = {
   env: (name) => `${VARIABLES[name]} is set`,
   system: (name) =>
     `the system's, version ${OLDEST_SYSTEM_MAJOR} or newer${name === "ffmpeg" ? " with libx264" : ", next to ffmpeg or on the PATH"}`,
-  package: () => "installed by npm, because the system has no usable one",
+  package: () => "installed by npm, because the system has no usable build",
 };
 
 type Found = { ok: true; tool: Tool } | { ok: false; absent: boolean; reason: string };

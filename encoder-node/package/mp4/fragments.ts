@@ -24,7 +24,7 @@ export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: Track
   for (const { body } of run ? [run, ...runs] : []) decodedAt = readRun(body, own, decodedAt, samples);
   const [first, last] = [samples[0], samples.at(-1)];
   if (!run || !first || !last) throw new Error("MP4 fragment has no samples");
-  if (kind === "video" && !first.isSync) throw new Error("MP4 fragment does not begin with a keyframe");
+  if (kind === "video" && !first.isSync) throw new Error("MP4 fragment does not start with a keyframe");
   const keyframe = { offset: 0, sizeBytes: dataOffset(run.body) + first.sizeBytes, start: first.shownAt };
   return {
     start: samples.reduce((earliest, { shownAt }) => Math.min(earliest, shownAt), first.shownAt),

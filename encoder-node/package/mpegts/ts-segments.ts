@@ -110,7 +110,7 @@ function describeAudio(head: Buffer): CodecDescription {
 
 function describeVideo(head: Buffer): CodecDescription {
   const sps = findSps(head);
-  if (!sps) throw new Error("MPEG-TS segment does not begin with a keyframe's parameter sets");
+  if (!sps) throw new Error("MPEG-TS segment does not start with a keyframe's parameter sets");
   const { codec, ...video } = describeSps(sps);
   return { codec, video, audio: null };
 }

@@ -53,7 +53,7 @@ function reasonOf({ code, message }: AppError, { maxBytes, expected }: Extra): s
     case "input_too_large":
       return `it is larger than ${maxBytes / 1e6} MB`;
     case "input_address_not_allowed":
-      return "the address is not a public one";
+      return "the address is not public";
     case "input_timeout":
     case "input_unreachable":
       return "the host did not respond, or closed the connection early";

@@ -117,7 +117,8 @@ function probeFailure(error: ExecFileException, stderr: string, confined: Confin
 /** The problem of a file that needs more resources than any media file; null when ffprobe ended otherwise. */
 function problemOfFile({ code }: ExecFileException, signal: ProcessEnd["signal"]): string | null {
   if (code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "The input's metadata is too large to be read";
-  if (signal === "SIGXCPU") return "The input's metadata takes far more time to read than that of any media file";
+  if (signal === "SIGXCPU")
+    return "The input's metadata takes far more time to read than the metadata of any media file";
   if (signal && CRASH_SIGNALS.has(signal)) return `The input makes ffprobe crash (${signal})`;
   return null;
 }

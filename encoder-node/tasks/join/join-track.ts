@@ -39,7 +39,7 @@ export async function openJoinedTrack(path: string, kind: TrackKind): Promise<Jo
 
   const take = async (chunk: FileHandle): Promise<ChunkFacts> => {
     const own = await readChunkHead(chunk);
-    if (head && !head.init.equals(own.init)) throw new Error("its header differs from that of the first chunk");
+    if (head && !head.init.equals(own.init)) throw new Error("its header differs from the first chunk's header");
     if (!head) await file.appendFile(own.init);
     head ??= own;
     let taken: ChunkFacts | null = null;

@@ -28,7 +28,7 @@ export function readZencoder(job: Reader): Converted {
     }
   }
   convertStreams(draft, outputs.filter(isStream));
-  // After the job's own notification, which these extend.
+  // Outputs' notifications come last: `events` can only extend a notification that exists.
   const ofOutputs = outputs.map((output) => output.at("notifications")).filter((one) => one.exists);
   for (const one of ofOutputs) notify(draft, one);
   if (ofOutputs.length > 0) draft.notificationOptions({ events: true });

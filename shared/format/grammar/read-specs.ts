@@ -1,4 +1,4 @@
-// Reads the value of each spec from its text. All functions throw FormatError if the text is not valid.
+// Parses the value of each spec. All functions throw FormatError if the text is not valid.
 
 import {
   AUDIO_CHOICES,
@@ -28,7 +28,7 @@ import { suggestToken, type Vocabulary } from "./suggestions.ts";
 
 const SIZE = /^\d+x\d+$/;
 
-/** A preset, or `WxH` where 0 or no number means automatic. */
+/** Parses a preset, or `WxH`. 0 or an omitted number means automatic. */
 export function readResolution(text: string): Resolution {
   const word = text.toLowerCase();
   const preset = PRESETS.get(word);
@@ -52,20 +52,20 @@ export function readResolution(text: string): Resolution {
   return { size: { width, height }, bitrateKbps: null };
 }
 
-/** Null disables the video. */
+/** Returns null to disable the video. */
 export function readVideoCodec(text: string): VideoCodec | "copy" | null {
   if (/^(?:x|novideo)$/i.test(text)) return null;
   return oneOf("video_codec", text, VIDEO_CHOICES, "novideo");
 }
 
-/** Null disables the audio. */
+/** Returns null to disable the audio. */
 export function readAudioCodec(text: string): AudioCodec | "copy" | null {
   if (/^(?:x|noaudio)$/i.test(text)) return null;
   if (/^pcm$/i.test(text)) return "pcm-s16le";
   return oneOf("audio_codec", text, AUDIO_CHOICES, "noaudio");
 }
 
-/** A fraction in ffmpeg's notation; null for the rate of the source. */
+/** Returns a fraction in ffmpeg's notation; null for the source's frame rate. */
 export function readFps(text: string): string | null {
   const fraction = FRAME_RATES.get(text.replace(/fps$/i, ""));
   if (fraction === undefined) {
@@ -75,7 +75,7 @@ export function readFps(text: string): string | null {
   return fraction;
 }
 
-/** In kbit/s. */
+/** Returns kbit/s. */
 export const readVideoBitrate = (text: string): number =>
   kbps("video_bitrate", text, {
     min: MIN_VIDEO_KBPS,
@@ -84,7 +84,7 @@ export const readVideoBitrate = (text: string): number =>
   });
 export const readMaxrate = (text: string): number =>
   kbps("maxrate", text, { min: MIN_VIDEO_KBPS, max: MAX_VIDEO_KBPS });
-/** In kbit/s; each codec has its own limits. */
+/** Returns kbit/s. Each codec has its own limits. */
 export const readAudioBitrate = (text: string): number => kbps("audio_bitrate", text, { min: 1, max: MAX_AUDIO_KBPS });
 
 function kbps(
@@ -106,7 +106,7 @@ export function readSampleRate(text: string): number {
 
 export const readChannels = (text: string): (typeof CHANNELS)[number] => oneOf("audio_channel", text, CHANNELS);
 
-/** A step, 1 to 5 (best), or a VMAF: `vmaf93`. */
+/** Parses a step, 1 to 5 (best), or a VMAF: `vmaf93`. */
 export function readQuality(text: string): { readonly quality: number } | { readonly vmaf: number } {
   const vmaf = Number(/^vmaf(\d\d)$/i.exec(text)?.[1]);
   if (vmaf >= MIN_VMAF && vmaf <= MAX_VMAF) return { vmaf };
@@ -115,7 +115,7 @@ export function readQuality(text: string): { readonly quality: number } | { read
   throw unknown("quality", text, `1, 2, 3, 4, 5, or vmaf${MIN_VMAF} to vmaf${MAX_VMAF}`, { known: [], fits });
 }
 
-/** A step, 1 to 5 (best). */
+/** Parses a step, 1 to 5 (best). */
 export function readQualityStep(text: string): number {
   if (/^[1-5]$/.test(text)) return Number(text);
   throw unknown("quality", text, "1, 2, 3, 4, 5 (best)");
@@ -124,7 +124,7 @@ export function readQualityStep(text: string): number {
 export const readPixelFormat = (text: string): PixelFormat => oneOf("pix_fmt", text, PIXEL_FORMATS);
 export const readProfile = (text: string): Profile => oneOf("vprofile", text, PROFILES);
 
-/** Ten times the level number; the valid levels depend on the codec. */
+/** Returns ten times the level number. The valid levels depend on the codec. */
 export function readLevel(text: string): number {
   if (!/^\d\d$/.test(text)) throw unknown("level", text, "10 to 51, ten times the level number");
   return Number(text);

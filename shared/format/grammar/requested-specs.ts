@@ -1,4 +1,4 @@
-// The specs of a format as text, each by its name in the `format` hash (api-v2 §4).
+// Specs of a format as text, by their names in the `format` hash (api-v2 §4).
 
 /** Specs of the video, of the audio, and of the file. */
 export const VIDEO_SPECS = [
@@ -20,10 +20,12 @@ export const OPTIONS = ["quality", "maxrate", "pix_fmt", "2pass", "metadata", "f
 
 export type SpecName = (typeof VIDEO_SPECS)[number] | (typeof AUDIO_SPECS)[number] | (typeof FILE_SPECS)[number];
 
-/** Each spec as the client wrote it, with its unit: `video_bitrate` → `500k`. Options without a value are `1`. */
+/** Each spec in the client's spelling, with its unit: `video_bitrate` → `500k`. Options without a value are `1`. */
 export type RequestedSpecs = ReadonlyMap<SpecName, string>;
 
-/** A format that is not valid or not supported; `spec` is the invalid spec, null for the format as a whole. */
+/**
+ * Error for a format that is not valid or not supported. `spec` is the invalid spec; null for the format as a whole.
+ */
 export class FormatError extends Error {
   readonly spec: SpecName | null;
 
@@ -33,11 +35,11 @@ export class FormatError extends Error {
   }
 }
 
-/** A spec as the text of a format contains it; options with their names. */
+/** Returns a spec as in the text of a format. Options include their names. */
 export const spelled = (spec: SpecName, text: string): string =>
   OPTIONS.some((option) => option === spec) ? `\`${spec}=${text}\`` : `\`${text}\``;
 
-/** The value of a spec; undefined if it was not requested. Throws what `reader` throws. */
+/** Returns the value of a spec; undefined if it was not requested. Throws the errors of `reader`. */
 export function read<Value>(
   requested: RequestedSpecs,
   spec: SpecName,

@@ -5,7 +5,7 @@ import { type Container, isImageContainer, TRACK_CONTAINER_TRAITS } from "../con
 import { FRAME_RATES, PRESETS } from "../presets.ts";
 import { OPTIONS, type SpecName } from "./requested-specs.ts";
 
-/** `none`: always empty, so that options are in the same segment as those of videos. */
+/** `none`: always empty, so that options have the same segment number as options of videos. */
 export type Segment = "video" | "audio" | "options" | "size" | "none";
 
 export function segmentsOf(container: Container): readonly Segment[] {
@@ -17,19 +17,19 @@ type Shape = { spec: SpecName; fits: (token: string) => boolean };
 type Tokens = {
   shapes: readonly Shape[];
   allowed: string;
-  /** Tokens to compare misspelled ones with. */
+  /** Tokens to compare a misspelled token with. */
   known: readonly string[];
 };
 
 const like = (spec: SpecName, pattern: RegExp): Shape => ({ spec, fits: (token) => pattern.test(token) });
 const anyOf = (spec: SpecName, names: readonly string[]): Shape => ({ spec, fits: (token) => names.includes(token) });
 
-/** `x264` and `x265` are encoders: as a height, write `0x264`. */
+/** `x264` and `x265` are encoders. The heights are `0x264` and `0x265`. */
 const RESOLUTION = like("resolution", /^(?:\d+p|\d+x\d*|x(?!26[45]$)\d+)$/);
 const SIZES = `${[...PRESETS.keys()].join(", ")} or <width>x<height>`;
 const RATES = `${[...FRAME_RATES.keys()].join(", ")} + fps`;
 
-/** The tokens of the segments whose specs have no names. `x` disables a track. */
+/** Tokens of the segments with unnamed specs. `x` disables a track. */
 export const TOKENS: Readonly<Record<Exclude<Segment, "options">, Tokens>> = {
   size: { shapes: [RESOLUTION], allowed: SIZES, known: [...PRESETS.keys()] },
   none: { shapes: [], allowed: "nothing", known: [] },
@@ -58,7 +58,7 @@ export const TOKENS: Readonly<Record<Exclude<Segment, "options">, Tokens>> = {
 /** Names that clients may write with `_`, which otherwise separates specs. */
 const HYPHENATED = [...VIDEO_CHOICES, ...AUDIO_CHOICES, "pix-fmt"].filter((name) => name.includes("-"));
 
-/** The tokens of a segment, as the client wrote them. */
+/** Returns the tokens of a segment, in the client's spelling. */
 export function tokensOf(kind: Segment, segment: string): string[] {
   const whole = HYPHENATED.reduce(
     (text, name) => text.replaceAll(new RegExp(name.replace("-", "_"), "gi"), name),
@@ -67,7 +67,7 @@ export function tokensOf(kind: Segment, segment: string): string[] {
   return whole.split(kind === "options" ? /[,_]/ : "_").filter((token) => token !== "");
 }
 
-/** The spec that a token of a segment sets, and its value as the client wrote it; null for an unknown token. */
+/** Returns the spec that a token sets, and its value in the client's spelling; null for an unknown token. */
 export function specOf(kind: Segment, token: string): [SpecName, string] | null {
   if (kind === "options") return optionOf(token);
   const shape = TOKENS[kind].shapes.find(({ fits }) => fits(token.toLowerCase()));
@@ -82,7 +82,7 @@ function optionOf(token: string): [SpecName, string] | null {
   return option ? [option, value ?? (FLAGS.includes(option) ? "1" : "")] : null;
 }
 
-/** The allowed tokens of a segment, as part of a sentence. */
+/** Returns the allowed tokens of a segment as part of a sentence. */
 export function allowedIn(kind: Segment): string {
   if (kind !== "options") return TOKENS[kind].allowed;
   return OPTIONS.map((known) => (FLAGS.includes(known) ? known : `${known}=…`)).join(", ");

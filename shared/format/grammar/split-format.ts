@@ -10,7 +10,7 @@ export type SplitFormat = { container: Container; requested: RequestedSpecs };
 /** Maximum length of the text: enough for every spec several times. */
 export const MAX_FORMAT_CHARS = 200;
 
-/** Splits a format into specs, which it recognizes by their form. Throws FormatError for unknown tokens. */
+/** Splits a format into specs. Recognizes each spec by its form. Throws FormatError for unknown tokens. */
 export function splitFormat(text: string): SplitFormat {
   if (text.length > MAX_FORMAT_CHARS)
     throw new FormatError(null, `A format must have at most ${MAX_FORMAT_CHARS} characters`);
@@ -33,16 +33,16 @@ export function splitFormat(text: string): SplitFormat {
       if (!read) throw new FormatError(null, unknownToken({ name, kinds, segments, at, token }));
       const [spec, value] = read;
       if (requested.has(spec))
-        throw new FormatError(spec, `\`${value}\` sets \`${spec}\` a second time; remove one of the two`);
+        throw new FormatError(spec, `\`${value}\` sets \`${spec}\` a second time; remove either`);
       requested.set(spec, value);
     }
   }
   return { container, requested };
 }
 
-// The error messages for unknown tokens of a format: what was probably meant, and what is allowed.
+// Error messages for unknown tokens of a format: a suggestion, and the allowed tokens.
 
-/** The message for an unknown container. */
+/** Returns the message for an unknown container. */
 function unknownContainer(name: string): string {
   const hint = suggestContainer(name, name !== "" && specOf("video", name) !== null);
   const allowed = [...CONTAINERS_BY_NAME.keys()].join(", ");
@@ -56,7 +56,7 @@ type Unknown = {
   readonly name: string;
   readonly kinds: readonly Segment[];
   readonly segments: readonly string[];
-  /** The index of the segment. */
+  /** Index of the segment. */
   readonly at: number;
   readonly token: string;
 };
@@ -70,7 +70,7 @@ const NAMES: Readonly<Record<Segment, string>> = {
   none: "nothing",
 };
 
-/** The message for an unknown token in a segment. */
+/** Returns the message for an unknown token in a segment. */
 function unknownToken(unknown: Unknown): string {
   const { kinds, at, token } = unknown;
   const kind = kinds[at] ?? "video";
@@ -98,7 +98,7 @@ function suggestOption(token: string): string | null {
   return option === null ? null : `\`${[option, ...value].join("=")}\``;
 }
 
-/** The whole format, with the token in the segment in which it is valid. */
+/** Returns the whole format with the token moved to the segment in which it is valid. */
 function moved({ name, kinds, segments, at, token }: Unknown, owner: Segment): string {
   const parts = kinds.map((kind, place) => {
     const tokens = tokensOf(kind, segments[place] ?? "");

@@ -1,4 +1,4 @@
-// Suggestions for tokens that the format grammar does not know, such as the names of other tools.
+// Suggestions for tokens that the format grammar does not contain, such as names from other tools.
 import { nearest } from "../../nearest.ts";
 import { CONTAINERS_BY_NAME } from "../containers.ts";
 
@@ -54,10 +54,13 @@ const AUDIO_MISTAKES: Mistakes = [
 
 const MISTAKES = { video: VIDEO_MISTAKES, audio: AUDIO_MISTAKES, size: VIDEO_MISTAKES, none: [], options: [] } as const;
 
-/** Tokens to compare a misspelled one with, and whether a token is valid; there are more valid ones than `known`. */
+/**
+ * Vocabulary of a segment. `known`: tokens to compare a misspelled token with. `fits`: true for a valid token, also
+ * outside `known`.
+ */
 export type Vocabulary = { readonly known: readonly string[]; readonly fits: (word: string) => boolean };
 
-/** The token that was probably meant: letters instead of digits, common mistakes, or the most similar token. */
+/** Suggests a token: letters replaced by digits, the fix of a common mistake, or the most similar token. */
 export function suggestToken(kind: keyof typeof MISTAKES, token: string, { known, fits }: Vocabulary): string | null {
   const word = token.toLowerCase();
   const digits = word.replaceAll("o", "0").replaceAll(/[il]/g, "1");
@@ -92,7 +95,7 @@ const STREAMS = new Set([
   "http-stream",
 ]);
 
-/** The suggestion for the start of a format that is not a container; without a final period. */
+/** Suggests a correction for the start of a format that is not a container; without a final period. */
 export function suggestContainer(name: string, isVideoToken: boolean): string | null {
   const word = name.toLowerCase();
   if (STREAMS.has(word)) {

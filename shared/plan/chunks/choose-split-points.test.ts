@@ -100,7 +100,7 @@ describe("chunks", () => {
       { ...sourceOf(300), longestGopMs: 31_000 },
       { segmentMs: 2000, slots: 8, audioMs: 0 },
     );
-    expect(chosen).toEqual({ ok: false, error: "its keyframes are up to 31.0 s apart, too far to begin within it" });
+    expect(chosen).toEqual({ ok: false, error: "its keyframes are up to 31.0 s apart, too far to start within it" });
   });
 
   test("divides the mean bitrate by the coded size of the source", () => {

@@ -51,7 +51,7 @@ export function chooseSplitPoints(source: ChunkableSource, options: SplitOptions
   if (options.slots < 2) return err("there are no two nodes or slots to share it");
   if (leastMs > LONGEST_MS) {
     return err(
-      `its keyframes are up to ${(source.longestGopMs / 1000).toFixed(1)} s apart, too far to begin within it`,
+      `its keyframes are up to ${(source.longestGopMs / 1000).toFixed(1)} s apart, too far to start within it`,
     );
   }
   const chunkMs = chooseChunkLength({ ...options, lengthMs, leastMs, mostMs: LONGEST_MS });

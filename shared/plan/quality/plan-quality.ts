@@ -55,7 +55,7 @@ export function planQualities(requests: readonly QualityRequest[]): Result<Quali
   }
   const options = compared[0]?.sourceOptions ?? [];
   if (compared.some(({ sourceOptions }) => sourceOptions.join(" ") !== options.join(" ")))
-    throw new Error("Videos that begin elsewhere are not measured in one run");
+    throw new Error("Videos with different starts are not measured in one run");
   const branches = compared.map(({ reference }, at) => ({ label: `source${at}`, filters: reference }));
   const urls = overlayUrls(branches);
   const overlays = new Map(urls.map((url, at) => [url, at + 1 + requests.length]));

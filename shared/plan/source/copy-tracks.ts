@@ -57,7 +57,7 @@ const WITHOUT_INDEX: ReadonlySet<string> = new Set(["mpegts", "mpeg", "mpegvideo
 export function copyTrimFailure(format: string): Failure | null {
   if (!WITHOUT_INDEX.has(format)) return null;
   return failure(
-    `The input (${format}) has no index of its keyframes, so a copy cannot begin at an \`offset\`. ` +
+    `The input (${format}) has no index of its keyframes, so a copy cannot start at an \`offset\`. ` +
       "Leave the offset out, or encode the video.",
   );
 }

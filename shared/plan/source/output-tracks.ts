@@ -43,7 +43,7 @@ export function fallBackNote(tracks: readonly (Track | null)[]): string | null {
   const ms = tracks.map((track) => track?.fallsBackAtMs ?? null).find((at) => at !== null);
   if (ms == null) return null;
   const at = `The input's timestamps fall back at ${(ms / 1000).toFixed(2)} s, as after a broken transmission`;
-  return `${at}; what has earlier timestamps is left out.`;
+  return `${at}; packets with earlier timestamps are dropped.`;
 }
 
 /** A video may end this much before its audio without a note, in ms or as a share. */

@@ -1,4 +1,4 @@
-// The schema of the parameters of one HTTP stream (api-v2 §5).
+// Schema of the parameters of an HTTP stream (api-v2 §5).
 
 import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
@@ -11,7 +11,7 @@ export const DEFAULT_NAME = "master";
 const MAX_SUBTITLES = 50;
 const SEGMENT_SECONDS = { min: 2, max: 10, default: 6 };
 
-/** Text that playlists put in quotes, which HLS cannot escape (RFC 8216 §4.2). */
+/** Text that playlists put in quotes. HLS cannot escape quotes (RFC 8216 §4.2). */
 const quotable = (what: string, max: number) =>
   z
     .string(`must be a string with ${what}`)

@@ -1,4 +1,4 @@
-// The parameters of one image output (api-v2 §5).
+// Parameters of an image output (api-v2 §5).
 
 import * as z from "zod";
 import { IMAGE_CONTAINER_TRAITS } from "../../format/containers.ts";
@@ -22,7 +22,7 @@ import {
   whole,
 } from "./output-params.ts";
 
-/** Maximum images of one output by `number` or `offsets`, and maximum images of one sprite sheet (api-v2 §5). */
+/** Maximum number of images of an output by `number` or `offsets`, and of images on a sprite sheet (api-v2 §5). */
 const MAX_IMAGES = 100;
 const MAX_SPRITE_IMAGES = 1000;
 const DEFAULT_COLUMNS = 4;
@@ -35,10 +35,12 @@ const vttName = z
   .regex(/^[^/%]+\.vtt$/i, "must be a file name that ends in .vtt, without a folder")
   .check(cleanPath);
 
-/** `true` stands for an object of defaults, `false` for none. */
+/** Accepts `true` for an object of defaults and `false` for null. */
 const onOff = <Defaults>(defaults: Defaults) => z.boolean().transform((on) => (on ? defaults : null));
 
-/** Parameters of still images and of animated images (gif, webp_anim); an output has one of the two kinds. */
+/**
+ * Parameters of still images, and of animated images (gif, webp_anim). An output has only the parameters of its kind.
+ */
 const still = {
   number: whole(1, MAX_IMAGES)
     .optional()
@@ -136,7 +138,7 @@ export function parseImage(
   return invalid("output_param_not_valid", `\`${field}.path\` must contain a counter such as %02d, because ${files}`);
 }
 
-/** A parameter that this output does not support, with the reason; null when there is none. */
+/** Returns a parameter that this output does not support, with the reason; null if there is none. */
 function misplacedParam({ container }: ImageFormat, params: ImageParams): { param: string; why: string } | null {
   const given = Object.keys(params);
   const [own, others] = IMAGE_CONTAINER_TRAITS[container].animated ? [animated, still] : [still, animated];
@@ -159,7 +161,7 @@ function selectionOf(format: ImageFormat, params: ImageParams): FrameSelection {
   return { by: "number", number };
 }
 
-/** In the folder of the images; named as they are by default, except the counter and the extension. */
+/** Returns a path in the folder of the images. The default name is the images' name without counter and extension. */
 function vttPath(path: string, filename: string | undefined): string {
   const [file = "", ...folders] = path
     .replace(counterOf(path) ?? "", "")

@@ -35,7 +35,7 @@ export const loudness = z
       "true peak would exceed -1 dBTP. `measure` changes nothing and adds the loudness to the metadata",
   );
 
-/** The requested loudness as outputs store it; nothing without the parameter. */
+/** Returns the requested loudness as outputs store it; an empty object without the parameter. */
 export function parseLoudness(value: z.infer<typeof loudness>): { readonly loudness?: LoudnessSpec } {
   if (value === undefined) return {};
   const { target, true_peak, tolerance } = typeof value === "object" ? value : { ...DEFAULTS, target: value };
@@ -50,7 +50,7 @@ export function parseLoudness(value: z.infer<typeof loudness>): { readonly loudn
 
 const DEFAULTS = { true_peak: TRUE_PEAK.default, tolerance: TOLERANCE.default };
 
-/** The parameter of a stored output as a request would give it. */
+/** Returns the parameter of a stored output as in a request. */
 export function printLoudness({ targetLufs, truePeakDb, toleranceLu }: LoudnessSpec): unknown {
   if (targetLufs === null) return "measure";
   const isDefault = truePeakDb === DEFAULTS.true_peak && toleranceLu === DEFAULTS.tolerance;

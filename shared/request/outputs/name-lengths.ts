@@ -1,4 +1,4 @@
-// The names of objects must not be longer than storages allow.
+// Checks that names of objects are not longer than storages allow.
 
 import { joinPath, MAX_NAME_BYTES, nameBytes, objectName } from "../../job/object-name.ts";
 import type { OutputSpec } from "../../job/output-spec.ts";
@@ -10,9 +10,9 @@ import { writtenBy } from "./output-objects.ts";
 
 /** Maximum file number of an output of unknown length. */
 const MAX_ORDINAL = 9_999_999;
-/** The longest name that a file of a stream can have below the folder of its package. */
+/** Longest name of a stream's file below the folder of its package. */
 const STREAM_FILE = `/${"x".repeat(MAX_STREAM_FILE_CHARS)}`;
-/** In the built-in storage, the id of the job and a slash precede all names. */
+/** In the built-in storage, the job's id and a slash precede all names. */
 const JOB_FOLDER_BYTES = 15;
 
 /** Rejects outputs whose names would be too long in the storage. */

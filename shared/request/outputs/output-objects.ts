@@ -1,4 +1,4 @@
-// The objects that outputs write in the storage, and whether two outputs would write the same one.
+// Objects that outputs write in the storage, and overlaps of two outputs.
 import { assertNever } from "../../errors.ts";
 import { counterOf, objectName } from "../../job/object-name.ts";
 import { entryFilesOf, imageFileCount, playlistsOf } from "../../job/output-files.ts";
@@ -23,13 +23,13 @@ export function writtenBy(output: OutputSpec): WrittenObjects[] {
   }
 }
 
-/** The WebVTT files of a stream's thumbnails: packages in one folder share theirs. */
+/** Returns the WebVTT files of a stream's thumbnails. Packages in the same folder share a file. */
 function seekFiles(output: HttpStreamOutput): string[] {
   const paths = entryFilesOf(output).map(({ path }) => path);
   return [...new Set(paths.slice(playlistsOf(output).length))];
 }
 
-/** An object that both would write, or a pattern of such objects; null when there is none. */
+/** Returns an object that both would write, or a pattern of such objects; null if there is none. */
 export function commonObject(one: WrittenObjects, other: WrittenObjects): string | null {
   const [few, many] = one.count <= other.count ? [one, other] : [other, one];
   if (few.count === Number.POSITIVE_INFINITY) return mayOverlap(few.path, many.path) ? few.path : null;

@@ -12,16 +12,16 @@ import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { invalid, required } from "../parse-section.ts";
 
-/** An output as the request names it. */
+/** Names of an output in the request. */
 export type Named = {
   index: number;
   /** The property name in `outputs`, or the canonical text of the `format` hash. */
   format: string;
-  /** The key that it gets without a `key` parameter. */
+  /** Key of an output without a `key` parameter. */
   name: string;
 };
 
-/** Maximum time: a week, longer than any source, and exact in a number of milliseconds. */
+/** Maximum time: a week. It is longer than any source, and exact in milliseconds. */
 const MAX_SECONDS = 7 * 24 * 60 * 60;
 const MAX_URL_CHARS = 2000;
 
@@ -58,7 +58,7 @@ export const filePath = location("file", "video/720p.mp4")
   .transform((value) => joinPath("", value))
   .check(cleanPath);
 
-/** A folder below the path of the storage; empty for that path itself. */
+/** A folder below the path of the storage; empty for the path itself. */
 export const folderPath = location("folder", "video/hls")
   .refine((value) => counterOf(value) === null, "must not contain a counter such as %02d")
   .transform((value) => joinPath("", value))
@@ -137,7 +137,7 @@ export const captions = oneOf(CAPTIONS)
 
 type VideoFilterParams = z.infer<z.ZodObject<typeof videoFilterParams>>;
 
-/** The filter parameters with their defaults. Rejects a watermark whose URL is not allowed. */
+/** Returns the filter parameters with their defaults. Rejects a watermark whose URL is not allowed. */
 export function parseVideoFilters(params: VideoFilterParams, field: string, allow: AllowPrivate) {
   const { fit = "pad", transpose = null, vflip = false, hflip = false } = params;
   const plain = { fit, transpose, vflip, hflip };
@@ -147,7 +147,7 @@ export function parseVideoFilters(params: VideoFilterParams, field: string, allo
   return ok({ ...plain, watermark: { ...params.watermark, url: imageUrl.value } });
 }
 
-/** The normalized URL, or an error that names the field. */
+/** Returns the normalized URL, or an error that names the field. */
 export function allowedUrl(text: string, field: string, allow: AllowPrivate): Result<string> {
   const checked = checkUrl(text, allow);
   return checked.ok ? ok(checked.value) : invalid("output_param_not_valid", `\`${field}\` ${checked.error}`);

@@ -14,7 +14,7 @@ const parseAll = (outputs: unknown): OutputSpec[] => {
   if (!parsed.ok) throw new Error(parsed.error.message);
   return parsed.value;
 };
-/** Without the aliases of default keys, which have a test of their own. */
+/** Drops the aliases of default keys, which have their own test. */
 const parse = (outputs: unknown) => parseAll(outputs).map(({ alias: _, ...spec }) => spec);
 const formatOf = (text: string) => {
   const parsed = parseFormat(text);
@@ -474,7 +474,7 @@ describe("parseOutputs", () => {
   });
 });
 
-it("gives a single object without a key the alias `<format>:1`, and no other output", () => {
+it("gives only a single object without a key the alias `<format>:1`", () => {
   const keys = parseAll({
     mp4: { path: "a", format: { resolution: "720p" } },
     "jpg:64x": { path: "b", key: "k" },
@@ -487,7 +487,7 @@ it("gives a single object without a key the alias `<format>:1`, and no other out
     ["mp4:240p:1", undefined],
     ["httpstream", "httpstream:1"],
   ]);
-  // Keys that only look like an alias are free.
+  // Keys that only look like an alias are allowed.
   expect(parseAll({ mp4: { path: "a", key: "k" }, mp3: { path: "b", key: "mp4:1" } })).toHaveLength(2);
 });
 

@@ -1,4 +1,4 @@
-// The `outputs` section of a job request: property names are formats, values are one object of parameters or an array.
+// The `outputs` section of a job request. Property names are formats; values are an object of parameters or an array.
 
 import { isConditionVariable } from "../../condition/condition-variables.ts";
 import { parseCondition } from "../../condition/parse-condition.ts";
@@ -18,7 +18,7 @@ import { parseHttpStream } from "./parse-httpstream.ts";
 import { checkUnique } from "./unique-outputs.ts";
 import { parseVideo } from "./video-params.ts";
 
-/** Maximum outputs of a job (api-v2 §2, outputs_out_of_range). */
+/** Maximum number of outputs of a job (api-v2 §2, outputs_out_of_range). */
 export const MAX_OUTPUTS = 30;
 
 /** `alias`: the second key of a single object. */
@@ -83,14 +83,14 @@ function parseKind(named: Named, params: Record<string, unknown>, allow: AllowPr
     : parseImage(described, format.value, params, allow);
 }
 
-/** `hls` is an old name of MPEG-TS; clients who want a stream use it by mistake. */
+/** `hls` is an old name of MPEG-TS. Clients who want a stream use it by mistake. */
 const NOT_A_STREAM =
   "must have an extension: `hls` is one MPEG-TS file, such as video.ts; for a stream with playlists use `httpstream`, such as " +
   '`{"httpstream":{"hls":{"path":"hls"}}}`';
 
 const lacksExtension = (path: unknown): boolean => typeof path === "string" && !/\.[^./]+$/.test(path);
 
-/** The format that results from the property name and the `format` hash. */
+/** Returns the format from the property name and the `format` hash. */
 function formatOf({ format, name }: Named, hash: unknown): Result<FormatSpec> {
   const field = `outputs.${name}.format`;
   const specs = parseSection(FormatHash.optional(), hash, field, "output_format_not_valid");

@@ -1,4 +1,4 @@
-// Parses one HTTP stream: HLS, DASH or both.
+// Parses an HTTP stream: HLS, DASH or both.
 
 import type { VideoFormat } from "../../format/format-spec.ts";
 import { parseFormat } from "../../format/parse-format.ts";
@@ -56,13 +56,16 @@ export function parseHttpStream(
   });
 }
 
-/** The different playlist names of a stream, given for the stream or in its packages. */
+/** Returns the different playlist names of a stream and its packages. */
 function playlistNames({ playlist_name, hls, dash }: HttpStreamParams): string[] {
   const given = [playlist_name, hls?.playlist_name, dash?.playlist_name];
   return [...new Set(given.filter((name) => name !== undefined))];
 }
 
-/** What is wrong with parameters that are valid one by one, after the path of the stream; null when nothing is. */
+/**
+ * Returns the conflict between parameters that are valid alone, to append to the path of the stream; null if there is
+ * none.
+ */
 function conflictIn(params: HttpStreamParams): string | null {
   const { hls, dash, encryption } = params;
   if (!hls && !dash) return "` must have `hls` or `dash` or both, each an object with a `path`";
@@ -95,7 +98,10 @@ function parseVariants(formats: readonly string[], field: string): Result<VideoF
   return ok(variants);
 }
 
-/** Why bits of these variants do not compare, after `drop_similar_variants`; null if they do. */
+/**
+ * Returns the reason why bits of these variants cannot be compared, to append to `drop_similar_variants`; null if they
+ * can.
+ */
 function withoutVmaf(variants: readonly VideoFormat[]): string | null {
   const at = variants.findIndex(({ video }) => video !== null && !("vmaf" in video.rate));
   const needs = "requires `quality=vmaf…` in all variants with video, such as `mp4:720p::quality=vmaf93`";
@@ -109,24 +115,25 @@ const isStreamable = ({ container, video, audio }: VideoFormat): boolean =>
   (!audio || audio.codec === "aac");
 
 /**
- * HEVC requires fragmented MP4 (Apple, HLS Authoring Specification §1.5); H.264 uses MPEG-TS, which all players read.
+ * Returns the segment format. HEVC requires fragmented MP4 (Apple, HLS Authoring Specification §1.5). H.264 uses
+ * MPEG-TS, which all players read.
  */
 function hlsSegments(variants: readonly VideoFormat[]): SegmentFormat {
   const codecs = variants.flatMap(({ video }) => video?.codec ?? []);
   return codecs.length > 0 && codecs.every((codec) => codec === "hevc") ? "fmp4" : "mpegts";
 }
 
-/** A parameter that requires MPEG-TS, and why it is not allowed, if the segments of `hls` are fragmented MP4. */
+/** Returns a parameter that requires MPEG-TS, with the reason, if the segments of `hls` are fragmented MP4. */
 function requiresMpegTs({ hls, encryption }: HttpStreamParams): string | null {
   const why = "requires MPEG-TS segments, which do not support HEVC; use h264 in at least one variant, or remove it";
   if (hls?.version === 3) return `hls.version\` 3 ${why}`;
   return hls && encryption ? `encryption\` ${why}` : null;
 }
 
-/** The normalization of playlists (RFC 8216 §4.1): names that look the same are the same. */
+/** Normalizes a name as playlists do (RFC 8216 §4.1): names that look the same are the same. */
 const composed = (name: string): string => name.normalize("NFC");
 
-/** Names are unique, and at most one of the subtitles is the default (RFC 8216 §4.3.4.1.1). */
+/** Parses subtitles. Names must be unique, and at most a single entry may be the default (RFC 8216 §4.3.4.1.1). */
 function parseSubtitles(
   requested: HttpStreamParams["subtitles"],
   field: string,

@@ -1,4 +1,4 @@
-// The parameters of an output as a request would give them: the inverse of parsing, without what is the default.
+// Prints the parameters of an output as in a request: the inverse of parsing, without defaults.
 
 import { assertNever } from "../../errors.ts";
 import { printFormat } from "../../format/print-format.ts";
@@ -9,7 +9,7 @@ import { printLoudness } from "./loudness.ts";
 
 type Params = Record<string, unknown>;
 
-/** The parameters; `defaultKey` is the key that the output has without the parameter. */
+/** Returns the parameters. `defaultKey`: key of the output without the parameter. */
 export function printOutput(spec: OutputSpec, defaultKey: string): Params {
   const { key, condition } = spec;
   return {
@@ -89,15 +89,18 @@ const printStream = (spec: HttpStreamOutput): Params => ({
 const printCaptions = ({ dropsCaptions }: VideoOutput | HttpStreamOutput): Params =>
   dropsCaptions ? { captions: "drop" } : {};
 
-/** Jobs are stored with URLs without secrets (worker/job/secrets/extra-urls.ts), and only those may be printed. */
+/**
+ * Removes secrets from URLs. Jobs are stored with such URLs (worker/job/secrets/extra-urls.ts), and only these may be
+ * printed.
+ */
 const withoutSecrets = <Linked extends { url: string }>(linked: Linked): Linked => ({
   ...linked,
   url: publicUrl(linked.url),
 });
 
-/** Without what is null or false. */
+/** Removes parameters that are null or false. */
 const given = (params: Params): Params =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null && value !== false));
 
-/** Without the error of the multiplication that made the milliseconds. */
+/** Converts ms to seconds, without the rounding error of the opposite multiplication. */
 const seconds = (ms: number): number => Number((ms / 1000).toPrecision(15));

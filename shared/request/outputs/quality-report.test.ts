@@ -16,13 +16,13 @@ test("a quality report marks outputs with encoded video, and these need libvmaf"
   expect(lacksVmaf).toEqual([false, false, true, true, true]);
 });
 
-test("without a quality report outputs stay as they are", () => {
+test("outputs without a quality report stay unchanged", () => {
   const outputs = specs({ format: "mp4" }, { format: "mp3" });
   expect(withQualityReport(outputs, { qualityReport: false })).toEqual({ ok: true, value: outputs });
 });
 
 test.each([[{ format: "jpg:300x" }], [{ format: "mp3" }], [{ format: "mp4:copy" }]])(
-  "a quality report of only %j is refused",
+  "a quality report of only %j is rejected",
   (output) => {
     const error = { code: "settings_not_valid", message: expect.stringContaining("`settings.quality_report` needs") };
     expect(withQualityReport(specs(output), { qualityReport: true })).toEqual({ ok: false, error });

@@ -4,7 +4,7 @@ import { ok, type Result } from "../../result.ts";
 import { invalid } from "../parse-section.ts";
 import type { SettingsSpec } from "../settings-section.ts";
 
-/** The outputs of a job with these settings. Fails if the quality of none of them can be measured. */
+/** Returns the outputs of a job with these settings. Fails if no output's quality can be measured. */
 export function withQualityReport(
   outputs: readonly OutputSpec[],
   { qualityReport }: Pick<SettingsSpec, "qualityReport">,
@@ -18,7 +18,7 @@ export function withQualityReport(
   return ok(outputs.map((spec) => (hasEncodedVideo(spec) ? { ...spec, measuresQuality: true } : spec)));
 }
 
-/** Typed so that images never get the mark. */
+/** The type ensures that images are never marked. */
 function hasEncodedVideo(spec: OutputSpec): spec is Exclude<OutputSpec, { type: "image" }> {
   if (spec.type === "image") return false;
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);

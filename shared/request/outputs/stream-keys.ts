@@ -1,10 +1,11 @@
-// Separates the keys of encrypted streams from their outputs, so that they are not stored or returned with the request.
+// Separates the keys of encrypted streams from their outputs, so that the keys are not stored or returned with the
+// request.
 import type { OutputSpec } from "../../job/output-spec.ts";
 
-/** The key of one output, by its index, in hexadecimal; null if the service creates it. */
+/** Key of an output, by its index, in hexadecimal; null if the service creates the key. */
 export type RequestedStreamKey = { readonly output: number; readonly key: string | null };
 
-/** The outputs without keys, and the keys. */
+/** Returns the outputs without keys, and the keys. */
 export function takeStreamKeys(outputs: readonly OutputSpec[]): { outputs: OutputSpec[]; keys: RequestedStreamKey[] } {
   const keys: RequestedStreamKey[] = [];
   const withoutKeys = outputs.map((output) => {

@@ -8,8 +8,7 @@ import { commonObject, type WrittenObjects, writtenBy } from "./output-objects.t
 
 /**
  * Rejects outputs with the same key, and outputs that would write the same object or package into the same folder. Two
- * outputs that both have a condition may share a path: only the input decides which of them are created
- * (`pathConflicts`).
+ * outputs with conditions may share a path, because only the input decides which of them are created (`pathConflicts`).
  */
 export function checkUnique(outputs: OutputSpec[]): Result<OutputSpec[]> {
   const keys = new Set(outputs.flatMap(({ alias = [] }) => alias));
@@ -34,10 +33,10 @@ export function checkUnique(outputs: OutputSpec[]): Result<OutputSpec[]> {
 
 const HINT = "; give them different paths, or conditions (`if`) that exclude each other";
 
-/** An output that would write the same object as an earlier one, with the reason. */
+/** An output that would write the same object as an earlier output, with the reason. */
 export type PathConflict = { readonly output: number; readonly failure: Failure };
 
-/** Of outputs that are all to be created, those that conflict with an earlier one, which is created. */
+/** Returns the outputs of `wanted` that conflict with an earlier output. The earlier output is created. */
 export function pathConflicts(wanted: readonly OutputSpec[]): PathConflict[] {
   const created: Places[] = [];
   const conflicts: PathConflict[] = [];
@@ -55,7 +54,7 @@ export function pathConflicts(wanted: readonly OutputSpec[]): PathConflict[] {
   return conflicts;
 }
 
-/** Where an output writes. */
+/** Folders and objects that an output writes. */
 type Places = {
   readonly key: string;
   readonly isConditional: boolean;
@@ -75,7 +74,7 @@ function foldersOf(output: OutputSpec): string[] {
   return [output.hls, output.dash].flatMap((package_) => (package_ ? [package_.path] : []));
 }
 
-/** A description of what two outputs would both write; null when they write different objects. */
+/** Returns a description of the objects that two outputs would both write; null if they write different objects. */
 function sharedPlace(one: Places, other: Places): string | null {
   const folder = one.folders.find((path) => other.folders.includes(path));
   if (folder !== undefined) return `segments into the folder \`${folder}\``;
@@ -88,7 +87,7 @@ function sharedPlace(one: Places, other: Places): string | null {
   return null;
 }
 
-/** An object that one output would write twice; null when there is none. */
+/** Returns an object that an output would write twice; null if there is none. */
 function repeatedObject(written: readonly WrittenObjects[]): string | null {
   for (const [at, objects] of written.entries()) {
     for (const others of written.slice(0, at)) {

@@ -1,4 +1,4 @@
-// The parameters of one video or audio output (api-v2 §5).
+// Parameters of a video or audio output (api-v2 §5).
 
 import type { VideoFormat } from "../../format/format-spec.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
@@ -19,7 +19,7 @@ import {
   videoFilterParams,
 } from "./output-params.ts";
 
-/** Parameters that change the video, and so require encoding it. */
+/** Parameters that change the video and therefore require encoding it. */
 const videoChanges = {
   ...videoFilterParams,
   deinterlace: flag.optional().describe("Deinterlace interlaced video"),

@@ -1,4 +1,4 @@
-// Containers of Azure Blob Storage and of compatible services.
+// Containers of Azure Blob Storage and compatible services.
 
 import * as z from "zod";
 import { checkReachableUrl } from "../../network/address-policy.ts";

@@ -1,4 +1,5 @@
-// Buckets of Backblaze B2, identified by their ids; creating the job requests the rest from Backblaze.
+// Buckets of Backblaze B2, identified by their ids. When a job is created, the service requests the rest from
+// Backblaze.
 import * as z from "zod";
 import { ok } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";

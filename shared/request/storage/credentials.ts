@@ -1,4 +1,4 @@
-// Credentials: an id and a secret, by the names that each service uses.
+// Credentials: an id and a secret, under the names of each service.
 import * as z from "zod";
 import type { ErrorCode } from "../../errors.ts";
 import { ok, type Result } from "../../result.ts";
@@ -16,28 +16,33 @@ export type CredentialPair = {
 type Section = "storage" | "input";
 const CODES: Record<Section, ErrorCode> = { storage: "storage_credentials_not_valid", input: "input_not_valid" };
 
-/** Ids become part of headers and URLs; secrets only of signatures. */
+/** Ids become part of headers and URLs. Secrets become part of signatures only. */
 const ID = /^[\x21-\x7e]{1,256}$/;
 const SECRET = /^\P{Cc}{1,1024}$/u;
+/** Tokens become part of headers and URLs. */
+const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 
 const isNotBlank = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
-/** Defines a pair by the names of the id and the secret. */
-export function credentialPair(idName: string, secretName: string): CredentialPair {
+/** Defines a pair by the names of the id and the secret; `tokenName` names the optional token of temporary keys. */
+export function credentialPair(idName: string, secretName: string, tokenName: string | null = null): CredentialPair {
+  const names = [idName, secretName, ...(tokenName ? [tokenName] : [])];
   return {
     body: z
       .object({
         [idName]: z.string().describe("The id of the key"),
         [secretName]: z.string().describe("The secret of the key"),
+        ...(tokenName ? { [tokenName]: z.string().optional().describe("The session token of temporary keys") } : {}),
       })
       .describe("Encrypted on arrival, never returned, never sent to encoder nodes"),
     parse(section, body) {
       const wrong = (message: string) => invalid(CODES[section], message);
       const { credentials } = body;
-      const { [idName]: accessKeyId, [secretName]: secretAccessKey } = isObject(credentials) ? credentials : {};
+      const given = isObject(credentials) ? credentials : {};
+      const { [idName]: accessKeyId, [secretName]: secretAccessKey, [tokenName ?? ""]: sessionToken } = given;
       if (!isNotBlank(accessKeyId) || !isNotBlank(secretAccessKey)) {
         const rule = `\`${idName}\` and \`${secretName}\` must both be defined in \`${section}.credentials\``;
-        const found = misplacedCredentials(section, body, [idName, secretName]);
+        const found = misplacedCredentials(section, body, names);
         return wrong(`The ${section} credentials are not correct: ${rule}${found}`);
       }
       const field = `${section}.credentials`;
@@ -47,27 +52,37 @@ export function credentialPair(idName: string, secretName: string): CredentialPa
           `\`${field}.${secretName}\` must have 1 to 1024 characters, without line breaks or other control characters`,
         );
       }
-      return ok({ accessKeyId, secretAccessKey });
+      if (tokenName === null && Object.hasOwn(given, "session_token")) {
+        return wrong(`\`${field}.session_token\` is not allowed: the service has no session tokens`);
+      }
+      if (tokenName === null || sessionToken === undefined) return ok({ accessKeyId, secretAccessKey });
+      if (typeof sessionToken !== "string" || !TOKEN.test(sessionToken)) {
+        return wrong(`\`${field}.${tokenName}\` must have 1 to 4096 visible ASCII characters`);
+      }
+      return ok({ accessKeyId, secretAccessKey, sessionToken });
     },
   };
 }
 
-export const ACCESS_KEYS = credentialPair("access_key_id", "secret_access_key");
+/** Keys of S3-compatible services. */
+export const ACCESS_KEYS = credentialPair("access_key_id", "secret_access_key", "session_token");
+/** HMAC keys of Google Cloud Storage, which have no session token. */
+export const HMAC_KEYS = credentialPair("access_key_id", "secret_access_key");
 
-// Credentials in the wrong place or with wrong names: errors repeat their names, never their values.
+// Finds credentials in the wrong place or with wrong names. Errors repeat their names, never their values.
 
 /** Names that cloud providers and tools use for credentials. */
 const KEY_NAME =
   /^(?:aws|azure|gcs|do|app|api|account|access|secret|storage|key|credential|user|password|token|hmac|b2)/i;
 
-/** The part of the error message about misplaced credentials; empty when there are none. */
+/** Returns the part of the error message about misplaced credentials; empty if there are none. */
 function misplacedCredentials(
   section: string,
   body: Readonly<Record<string, unknown>>,
-  wanted: readonly [id: string, secret: string],
+  wanted: readonly string[],
 ): string {
   const field = `${section}.credentials`;
-  const both = wanted.map(quoted).join(", ");
+  const both = wanted.slice(0, 2).map(quoted).join(", ");
   const { credentials } = body;
   if (credentials !== undefined && !isObject(credentials)) return `; \`${field}\` must be an object`;
   const misnamed = isObject(credentials) ? Object.keys(credentials).filter((name) => !wanted.includes(name)) : [];

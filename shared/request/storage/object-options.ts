@@ -1,16 +1,16 @@
-// Options of the objects in a bucket: the headers that they are stored with.
+// Options of objects in a bucket: the headers stored with them.
 import * as z from "zod";
 import { text } from "../parse-section.ts";
 import { headerValue } from "./folder.ts";
 import type { ObjectOptions } from "./storage-spec.ts";
 
-/** One of the values that a service supports. */
+/** Schema of the values that a service supports. */
 export const oneOf = <Value extends string>(...values: [Value, ...Value[]]) =>
   z.enum(values, `must be one of ${values.join(", ")}`).optional();
 
-/** The canned ACL of objects, one of those that the service supports. */
+/** Schema of the canned ACLs that the service supports. */
 export const aclOf = <Acl extends string>(...acls: [Acl, ...Acl[]]) => oneOf(...acls).describe(ACL);
-/** The storage class of objects, one of those that the service supports. */
+/** Schema of the storage classes that the service supports. */
 export const classOf = <Class extends string>(...classes: [Class, ...Class[]]) => oneOf(...classes).describe(CLASS);
 
 export const ACL = "Who may read objects; by default as the bucket specifies";
@@ -21,7 +21,7 @@ export const anyToken = text(64)
   .regex(/^[\w-]+$/, "must consist of letters, digits, `-` and `_`")
   .optional();
 
-/** A date of HTTP (RFC 9110 §5.6.7, the preferred form) or of ISO 8601, in UTC or with an offset. */
+/** An HTTP date (RFC 9110 §5.6.7, the preferred form) or an ISO 8601 date, in UTC or with an offset. */
 const DATE =
   /^(?:[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?)$/;
 

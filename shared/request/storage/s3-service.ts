@@ -1,4 +1,4 @@
-// Services with an S3 API: the fields that `storage` and `input` share for all of them.
+// Services with an S3 API: fields that their `storage` and `input` sections share.
 
 import * as z from "zod";
 import { MAX_NAME_BYTES, nameBytes } from "../../job/object-name.ts";
@@ -7,13 +7,13 @@ import { err, ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { invalid, parseSection, required, text } from "../parse-section.ts";
-import { ACCESS_KEYS } from "./credentials.ts";
+import { ACCESS_KEYS, type CredentialPair, HMAC_KEYS } from "./credentials.ts";
 import { folder } from "./folder.ts";
 import { OPTION_FIELDS, type OptionFields, objectOptions, secure } from "./object-options.ts";
 import { type StorageService, storageService } from "./storage-service.ts";
 import type { AccessKeys, S3Bucket } from "./storage-spec.ts";
 
-/** The name of a bucket: the rules of S3, with the larger alphabet that some compatible services allow. */
+/** Name of a bucket. The rules are S3's, with the larger alphabet of some compatible services. */
 export const bucket = text(255, ": the name of the bucket")
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a bucket name of letters, digits, `.`, `_` and `-`")
   .describe("The name of an existing bucket");
@@ -25,7 +25,7 @@ const key = z
   .check(cleanPath)
   .describe("The path of the media file in the bucket; a leading slash is ignored");
 
-/** Where requests for a bucket are sent, and the region that they are signed for. */
+/** Endpoint for requests to a bucket, and the region of their signatures. */
 type Location = { endpoint: string; region: string; forcePathStyle?: boolean };
 
 /** A source in a bucket. */
@@ -38,34 +38,41 @@ export type InputService = {
 
 export type S3Service = { readonly storage: StorageService; readonly input: InputService };
 
-/** The two sections of a service: `title` is its display name, `place` locates a bucket, `options` apply to outputs. */
+/**
+ * Returns the two sections of a service. `title` is its display name, `place` locates a bucket, and `options` apply to
+ * outputs.
+ */
 export const s3Bodies = <Place extends z.core.$ZodShape, Options extends z.core.$ZodShape>(
   name: string,
   title: string,
   place: Place,
   options: Options,
 ) => {
-  const head = { service: z.literal(name).describe(title), credentials: ACCESS_KEYS.body, bucket };
+  const pair = name === "gcs" ? HMAC_KEYS : ACCESS_KEYS;
+  const head = { service: z.literal(name).describe(title), credentials: pair.body, bucket };
   return {
+    pair,
     storage: strictObject({ ...head, ...place, path: folder, secure, ...OPTION_FIELDS, ...options }),
     input: strictObject({ ...head, ...place, key }),
   };
 };
 
 type Fields<Place> = {
+  /** The names of the credentials; S3's names by default. */
+  readonly pair?: CredentialPair;
   readonly storage: z.ZodType<Place & OptionFields & { bucket: string; path: string; secure: boolean }>;
   readonly input: z.ZodType<Place & { bucket: string; key: string }>;
 };
 
-/** A service, defined by its two sections and the location of its buckets. */
+/** Defines a service by its two sections and the location of its buckets. */
 export function s3Service<Place>(
-  { storage, input }: NoInfer<Fields<Place>>,
+  { storage, input, pair = ACCESS_KEYS }: NoInfer<Fields<Place>>,
   locate: (place: Place) => Location,
 ): S3Service {
   return {
     storage: storageService({
       body: storage,
-      parseKeys: (value) => ACCESS_KEYS.parse("storage", value),
+      parseKeys: (value) => pair.parse("storage", value),
       toStorage(fields, allow) {
         const at = bucketAt(fields.bucket, locate(fields), (url) => checkReachableUrl(url, allow));
         if (!at.ok) return invalid("storage_not_valid", `\`storage.endpoint\` ${at.error}`);
@@ -76,8 +83,8 @@ export function s3Service<Place>(
     input: {
       body: input,
       parse(value, allow) {
-        // Only nodes read inputs, so their hosts may be IP addresses on Cloudflare, too.
-        const keys = ACCESS_KEYS.parse("input", value);
+        // Only nodes read inputs, so hosts of inputs may be IP addresses, even on Cloudflare.
+        const keys = pair.parse("input", value);
         if (!keys.ok) return keys;
         const fields = parseSection(input, value, "input", "input_not_valid");
         if (!fields.ok) return fields;
@@ -90,7 +97,7 @@ export function s3Service<Place>(
   };
 }
 
-/** A bucket at a checked URL. */
+/** Returns a bucket at a checked URL. */
 function bucketAt(
   bucket: string,
   { endpoint, region, forcePathStyle = false }: Location,
@@ -102,8 +109,8 @@ function bucketAt(
   if (username || password || search || hash) {
     return err("must be a URL without user, password, query or fragment");
   }
-  // As part of the host, the name of a bucket must be one label: other names would not match the service's wildcard
-  // certificate, would lose their capitals, or would not make a valid host.
+  // As part of the host, the name of a bucket must be a single label. Other names would not match the service's
+  // wildcard certificate, would lose their capitals, or would not make a valid host.
   const label = /^[a-z0-9-]{1,63}$/.test(bucket) && !/^\[|^[\d.]+$/.test(hostname);
   const addressing = label && !forcePathStyle ? "host" : "path";
   return ok({ endpoint: origin + pathname.replace(/(?<!\/)\/+$/, ""), region, bucket, addressing });

@@ -1,4 +1,4 @@
-// The services with an S3 API, by their names in requests, with the fields, values and endpoints that they document.
+// Services with an S3 API, by their names in requests, with their documented fields, values and endpoints.
 import * as z from "zod";
 import { text } from "../parse-section.ts";
 import { ACL, aclOf, anyToken, CLASS, classOf } from "./object-options.ts";
@@ -45,7 +45,7 @@ const s3 = s3Service(
   ({ region }: Regional) => ({ endpoint: `https://s3.${region}.${awsDomain(region)}`, region }),
 );
 
-/** Regions of other AWS partitions have domains of their own. */
+/** Returns the domain of a region: other AWS partitions have their own domains. */
 function awsDomain(region: string): string {
   if (region.startsWith("cn-")) return "amazonaws.com.cn";
   return region.startsWith("eusc-") ? "amazonaws.eu" : "amazonaws.com";
@@ -84,7 +84,7 @@ const r2Bodies = s3Bodies(
     account_id: accountId.optional().describe("The id of the Cloudflare account; or use `endpoint`"),
     endpoint: endpoint.optional().describe("The S3 URL of the bucket without its name, for buckets in a jurisdiction"),
   },
-  // R2 has no ACLs: whole buckets are public, at another URL.
+  // R2 has no ACLs: a whole bucket is public, under a separate URL.
   { storage_class: classOf("STANDARD", "STANDARD_IA") },
 );
 const placedOnce = ({ account_id, endpoint }: R2Place): boolean =>
@@ -103,8 +103,8 @@ const r2 = s3Service(
 );
 
 /**
- * The XML API with HMAC keys. It accepts AWS signatures, and with them x-amz- headers instead of its own x-goog-
- * headers, which must not be mixed (Cloud Storage, Simple migration). It accepts any region in a signature.
+ * Google's XML API with HMAC keys. It accepts AWS signatures, and with them x-amz- headers instead of its own x-goog-
+ * headers. Both kinds must not be mixed (Cloud Storage, Simple migration). It accepts any region in a signature.
  */
 const gcs = s3Service(
   s3Bodies(
@@ -128,7 +128,7 @@ const gcs = s3Service(
 );
 
 /**
- * The default for clients without a region. A Space in another region fails with `storage_bucket_not_found` or
+ * Default for clients without a region. A Space in another region fails with `storage_bucket_not_found` or
  * `storage_denied`.
  */
 const SPACES_REGION = "nyc3";

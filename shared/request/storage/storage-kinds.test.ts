@@ -29,7 +29,7 @@ describe("storages without an S3 API", () => {
       { accessKeyId: "usér", secretAccessKey: "p@ss" },
     ],
   ];
-  it.each(accepted)("are accepted: %j", (section, storage, keys) => {
+  it.each(accepted)("are accepted with their keys: %j", (section, storage, keys) => {
     expect(parseStorage(section, "none")).toEqual({ ok: true, value: { storage, keys } });
   });
 
@@ -60,7 +60,7 @@ describe("storages without an S3 API", () => {
     [{ url: "https://u:%zz@up.example.com/" }, "storage_credentials_not_valid", "percent-encoded"],
     [{ url: "https://up.example.com/", path: "v" }, "storage_not_valid", "has no field `path`; allowed: url"],
   ];
-  it.each(rejected)("are rejected: %j", (section, code, text) => {
+  it.each(rejected)("are rejected with an error that names the field: %j", (section, code, text) => {
     const parsed = parseStorage(section, "none");
     expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
   });

@@ -47,7 +47,7 @@ describe("a bucket", () => {
     [{ ...other, region: "here", force_path_style: true }, "https://s3.example.com", "here", "path"],
     [{ ...other, endpoint: "http://127.0.0.1:9000/base/" }, "http://127.0.0.1:9000/base", "us-east-1", "path"],
     [{ ...other, endpoint: "http://[::1]:9000" }, "http://[::1]:9000", "us-east-1", "path"],
-  ])("row %#: gets the endpoint, region and addressing of its service", (body, endpoint, region, addressing) => {
+  ])("row %#: has the endpoint, region and addressing of its service", (body, endpoint, region, addressing) => {
     expect(parseStorage(body, "loopback")).toMatchObject({
       ok: true,
       value: {
@@ -57,7 +57,7 @@ describe("a bucket", () => {
     });
   });
 
-  it("of Backblaze is known by its id until it is asked for", () => {
+  it("keeps only the bucket id of Backblaze until the service requests the name", () => {
     const options = { acl: null, storageClass: null, cacheControl: null, expires: null };
     expect(parseStorage({ ...b2, path: "/v/", secure: false }, "none")).toEqual({
       ok: true,
@@ -107,6 +107,16 @@ describe("invalid sections", () => {
       "storage_credentials_not_valid",
       "without line breaks",
     ],
+    [
+      { ...s3, credentials: { ...credentials, session_token: "two words" } },
+      "storage_credentials_not_valid",
+      "`storage.credentials.session_token` must have 1 to 4096 visible ASCII characters",
+    ],
+    [
+      { service: "gcs", bucket: "videos", credentials: { ...credentials, session_token: "t" } },
+      "storage_credentials_not_valid",
+      "`storage.credentials.session_token` is not allowed",
+    ],
     [{ ...b2, credentials }, "storage_credentials_not_valid", "`app_key_id` and `app_key` must both be defined"],
     [{ ...s3, region: undefined }, "storage_not_valid", "`storage.region`"],
     [{ ...s3, region: "eu.west.1" }, "storage_not_valid", "must be a region name"],
@@ -144,14 +154,14 @@ describe("invalid sections", () => {
       "`storage.endpoint` must be a URL such as https://nyc3.digitaloceanspaces.com",
     ],
     [{ ...b2, bucket_id: "my-bucket" }, "storage_not_valid", "`storage.bucket_id` must be the id of a bucket"],
-  ])("row %#: is rejected with the field", (body, code, text) => {
+  ])("row %#: are rejected with an error that names the field", (body, code, text) => {
     const parsed = parseStorage(body, "none");
     expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
     expect(JSON.stringify(parsed)).not.toContain("secret/+=");
   });
 });
 
-it("has a JSON Schema with every service", () => {
+it("describes every storage service in a JSON Schema", () => {
   const schema = z.toJSONSchema(StorageBody, { io: "input", unrepresentable: "any" });
   const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other", "backblaze", "azure", "coconut"];
   const described = schema.anyOf?.map((service) => service.properties?.service);
@@ -159,5 +169,12 @@ it("has a JSON Schema with every service", () => {
   expect(schema.anyOf?.[0]).toMatchObject({
     required: ["service", "credentials", "bucket", "region"],
     properties: { region: { description: expect.any(String) }, acl: { enum: expect.arrayContaining(["private"]) } },
+  });
+});
+
+it("keeps the session token of temporary keys with them", () => {
+  const temporary = { ...s3, credentials: { ...credentials, session_token: "FwoGZXIvYXdzE==" } };
+  expect(parseStorage(temporary, "none")).toMatchObject({
+    value: { keys: { accessKeyId: "AKID", secretAccessKey: "secret/+=", sessionToken: "FwoGZXIvYXdzE==" } },
   });
 });

@@ -1,4 +1,4 @@
-// The `storage` section of a job request: where the outputs are stored.
+// The `storage` section of a job request: the storage for the outputs.
 
 import * as z from "zod";
 import type { AllowPrivate } from "../../network/address-policy.ts";

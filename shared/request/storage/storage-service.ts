@@ -1,4 +1,4 @@
-// One storage service: its fields, its credentials, and the storage that they describe.
+// A storage service: its fields, its credentials, and its conversion to a storage.
 
 import type * as z from "zod";
 import type { AllowPrivate } from "../../network/address-policy.ts";
@@ -8,7 +8,7 @@ import type { AccessKeys, RequestedStorage } from "./storage-spec.ts";
 
 export type ParsedStorage = { storage: RequestedStorage; keys: AccessKeys | null };
 
-/** One kind of the `storage` section. */
+/** A kind of the `storage` section. */
 export type StorageService = {
   /** The section of a request. */
   readonly body: z.ZodType;
@@ -17,9 +17,11 @@ export type StorageService = {
 
 type Definition<Body> = {
   readonly body: z.ZodType<Body>;
-  /** Reads the `credentials` of the section, before all other fields; `noCredentials` for services without. */
+  /**
+   * Parses the `credentials` of the section before all other fields. Services without credentials use `noCredentials`.
+   */
   readonly parseKeys: (body: Record<string, unknown>) => Result<AccessKeys | null>;
-  /** Converts the fields; checks the URLs in them. */
+  /** Converts the fields and checks their URLs. */
   readonly toStorage: (body: Body, allow: AllowPrivate) => Result<RequestedStorage>;
 };
 
@@ -38,5 +40,5 @@ export function storageService<Body>({ body, parseKeys, toStorage }: Definition<
   };
 }
 
-/** For services without credentials. */
+/** `parseKeys` for services without credentials. */
 export const noCredentials = (): Result<null> => ok(null);

@@ -1,22 +1,27 @@
-// The storage of a job after parsing: complete, without secrets.
+// Storage of a job after parsing: complete, without secrets.
 import * as z from "zod";
 
 /** Credentials for signed requests: a public id and a secret. */
-export const AccessKeys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
+export const AccessKeys = z.object({
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  /** The token of temporary credentials (AWS STS): part of each signed request. */
+  sessionToken: z.string().exactOptional(),
+});
 export type AccessKeys = z.infer<typeof AccessKeys>;
 
-/** The secret to access a source or storage: the whole URL, whose user, password and query are secret, or keys. */
+/** Secret for a source or storage: keys, or the whole URL, whose user, password and query are secret. */
 export const AccessSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
 export type AccessSecret = z.infer<typeof AccessSecret>;
 
-/** The secret to send events: the whole URL, or the keys of a topic and the attributes of its messages. */
+/** Secret for sending events: the whole URL, or the keys of a topic and the attributes of its messages. */
 export const NotificationSecret = z.union([
   z.object({ url: z.string() }),
   AccessKeys.extend({ params: z.record(z.string(), z.string()).default({}) }),
 ]);
 export type NotificationSecret = z.infer<typeof NotificationSecret>;
 
-/** A bucket of an S3-compatible service, and how requests to it are addressed and signed. */
+/** A bucket of an S3-compatible service, with the addressing and signing of its requests. */
 export const S3Bucket = z.object({
   /** Scheme, host and base path of the service, without a trailing slash. */
   endpoint: z.string(),
@@ -27,7 +32,7 @@ export const S3Bucket = z.object({
 });
 export type S3Bucket = z.infer<typeof S3Bucket>;
 
-/** Headers to store objects with; null: as the bucket specifies. */
+/** Headers stored with objects. Null: the bucket's defaults. */
 export const ObjectOptions = z.object({
   acl: z.string().nullable(),
   storageClass: z.string().nullable(),
@@ -55,24 +60,24 @@ export const StorageSpec = z.discriminatedUnion("kind", [
     path: z.string(),
     cacheControl: z.string().nullable(),
   }),
-  /** The Worker's own bucket: `origin` is where it serves the objects. */
+  /** The Worker's own bucket. `origin`: origin at which the Worker serves the objects. */
   z.object({ kind: z.literal("builtin"), origin: z.string(), path: z.string() }),
-  /** One POST per file to `url` and the output's path. */
+  /** A POST per file to `url` and the output's path. */
   z.object({ kind: z.literal("http"), url: z.string() }),
 ]);
 export type StorageSpec = z.infer<typeof StorageSpec>;
 export type StorageOf<Kind extends StorageSpec["kind"]> = Extract<StorageSpec, { kind: Kind }>;
 
 /**
- * A storage as the request describes it. worker/storage/resolve-storage.ts adds what only the service or the Worker's
- * own URL can provide, and makes a StorageSpec of it.
+ * A storage in the request's description. worker/storage/resolve-storage.ts adds values that only the service or the
+ * Worker's own URL can provide, and returns a StorageSpec.
  */
 export type RequestedStorage =
   | Exclude<StorageSpec, { kind: "builtin" }>
   | Omit<StorageOf<"builtin">, "origin">
   | BackblazeBucket;
 
-/** Backblaze identifies buckets by id; creating the job requests the name and the URL. */
+/** Backblaze identifies buckets by id. When a job is created, the service requests the name and the URL. */
 export type BackblazeBucket = {
   kind: "backblaze";
   bucketId: string;

@@ -1,4 +1,4 @@
-// The error message for a `service` that is missing or not supported.
+// Error message for a missing or unsupported `service`.
 import { nearest } from "../../nearest.ts";
 import { shown } from "../../shown.ts";
 
@@ -14,7 +14,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   s3other: ["minio", "ceph", "s3compatible", "custom", "scaleway", "ovh", "hetzner"],
 };
 
-/** A sentence about `<section>.service`, which is not one of `known`. */
+/** Returns a sentence about a `<section>.service` that is not in `known`. */
 export function unknownService(section: "storage" | "input", service: unknown, known: readonly string[]): string {
   const field = `\`${section}.service\``;
   const allowed = `llowed: ${known.join(", ")}`;

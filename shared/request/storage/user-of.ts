@@ -1,7 +1,7 @@
 // Separates the user and password of a URL from the URL.
 import type { AccessKeys } from "./storage-spec.ts";
 
-/** The URL without user and password, and the decoded user and password; null if they are not percent-encoded UTF-8. */
+/** Returns the URL without user and password, and both decoded; null if they are not percent-encoded UTF-8. */
 export function userOf(href: string): { url: string; user: AccessKeys | null } | null {
   const { origin, pathname, search, username, password } = new URL(href);
   const url = origin + pathname + search;

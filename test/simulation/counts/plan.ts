@@ -1,4 +1,5 @@
-// What a run does, from a seed alone: which accounts submit jobs, when, how long their tasks take, and how they go.
+// The plan of a run, from a seed alone: accounts that submit jobs, their times, the work of their tasks, and the
+// outcomes.
 
 import { parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -10,7 +11,7 @@ const FATES = ["no media", "fails once", "completes"] as const;
 export type Fate = (typeof FATES)[number];
 
 export type PlannedJob = {
-  /** Since the start of the run; ms. */
+  /** ms since the start of the run. */
   readonly atMs: number;
   readonly account: number;
   readonly workload: Workload;
@@ -24,7 +25,7 @@ export type PlanSize = {
   readonly jobs: number;
   readonly accounts: number;
   readonly seed: number;
-  /** The mean time between two jobs; ms. */
+  /** The mean time between two jobs, in ms. */
   readonly everyMs: number;
 };
 
@@ -53,7 +54,7 @@ export function planOf({ nodes, jobs, accounts, seed, everyMs }: PlanSize): Plan
 /** The name of a job's source, by which nodes recognize the job. */
 export const sourceOf = (number: number): string => `job-${number}.mp4`;
 
-/** The work that an assignment is by the plan. */
+/** The planned work of an assignment. */
 export function workloadOf({ jobs }: Plan, { kind, lease, task }: Assignment): Workload {
   const name = "sourceUrl" in task ? /job-(\d+)\.mp4$/.exec(task.sourceUrl) : null;
   const job = jobs[Number(name?.[1])];

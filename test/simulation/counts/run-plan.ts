@@ -1,4 +1,4 @@
-// Runs a plan on a control plane, and counts what nodes, clients and the operator see.
+// Runs a plan on a control plane, and counts the observations of nodes, clients and the operator.
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import { type NodeObserver, SimulatedNode } from "../node.ts";
 import type { NodeHost } from "../node-host.ts";
@@ -6,25 +6,25 @@ import { type Plan, sourceOf, workloadOf } from "./plan.ts";
 
 export type Counts = Readonly<Record<string, number>>;
 
-/** A control plane that a plan is run on. */
+/** A control plane for a plan. */
 export interface Target {
   readonly host: NodeHost;
   readonly adminToken: string;
   /** Returns the account's API key. */
   newAccount(name: string): Promise<string>;
   newToken(name: string): Promise<string>;
-  /** Submits a job as often as it takes; its source has this name. */
+  /** Submits a job with a source of this name. Repeats the request until the service accepts the job. */
   submit(apiKey: string, source: string, outputs: object, idempotencyKey: string): Promise<string>;
-  /** Each webhook is passed to this. */
+  /** Registers a receiver for all webhooks. */
   onWebhook(receive: (webhook: { readonly id: string; readonly body: string }) => void): void;
 }
 
-/** A node token has so many nodes at most (docs/nodes.md). */
+/** The most nodes per node token (docs/nodes.md). */
 const NODES_PER_TOKEN = 64;
 const POLL_MS = 100;
 const OUTPUTS = { "mp4:720p": { path: "a.mp4" }, "jpg:320x": { path: "a.jpg" } };
 
-/** Rejects when the jobs have not ended after `limitMs`. */
+/** Rejects if the jobs have not ended after `limitMs`. */
 export async function runPlan(target: Target, plan: Plan, limitMs: number): Promise<Counts> {
   const { host } = target;
   const counter = new Counter();
@@ -42,7 +42,7 @@ export async function runPlan(target: Target, plan: Plan, limitMs: number): Prom
     if (host.time.now > startedAt + limitMs) throw new Error(`Only ${counter.ended} jobs have ended: ${ids.length}`);
     await host.time.sleep(POLL_MS);
   }
-  // The last frames are on their way.
+  // Wait for the last frames.
   await host.time.sleep(1000);
   const counts = { ...counter.counts, ...(await listed(target, keys)), ...(await metrics(target)) };
   for (const node of nodes) node.die();
@@ -62,7 +62,7 @@ async function connectNodes(target: Target, plan: Plan, observer: NodeObserver):
   return nodes;
 }
 
-/** What nodes and receivers of webhooks see. */
+/** Counts the observations of nodes and of webhook receivers. */
 class Counter implements NodeObserver {
   readonly counts: Record<string, number> = {};
   readonly #notified = new Set<string>();
@@ -72,14 +72,14 @@ class Counter implements NodeObserver {
     this.#count(`nodes: ${kind} tasks`);
   }
 
-  /** Not compared: how many sources are fetched again depends on which calls are late. */
+  /** Not counted: the number of repeated fetches depends on which calls are late. */
   fetched(): void {}
 
   reported({ kind }: Assignment, verb: "complete" | "fail"): void {
     this.#count(`nodes: ${kind} ${verb === "complete" ? "completed" : "failed"}`);
   }
 
-  /** A webhook may come twice, with the same id. */
+  /** Ignores duplicates: a webhook may arrive twice with the same id. */
   notified({ id, body }: { readonly id: string; readonly body: string }): void {
     const { event, job_id: job } = JSON.parse(body) as { event: string; job_id: string };
     if (this.#notified.has(id)) return;
@@ -115,7 +115,7 @@ async function listed({ host }: Target, keys: readonly string[]): Promise<Counts
   return counts;
 }
 
-/** How tasks have left their nodes, as /metrics reports it. */
+/** The ends of tasks, as /metrics reports them. */
 async function metrics({ host, adminToken }: Target): Promise<Counts> {
   const response = await host.request("/metrics", { headers: { authorization: `Bearer ${adminToken}` } });
   const lines = (await response.text()).split("\n").filter((line) => /^copra_tasks_total\{.*\} [^0]/.test(line));

@@ -1,4 +1,4 @@
-// The two control planes that the same plan runs on: the real one in workerd, and the simulated platform.
+// The two control planes for the same plan: the real control plane in workerd, and the simulated platform.
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { PING, PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
@@ -10,14 +10,14 @@ import type { NodeHandlers, NodeHost, NodeSocket } from "../node-host.ts";
 import { ADMIN_TOKEN, Service } from "../service.ts";
 import type { Counts, Target } from "./run-plan.ts";
 
-/** As encoder-node/link/node-link.ts. */
+/** Same as in encoder-node/link/node-link.ts. */
 const PING_EVERY_MS = 15_000;
 const RETRY_MS = 500;
 
 type Run = (target: Target) => Promise<Counts>;
 type Receive = Parameters<Target["onWebhook"]>[0];
 
-/** Runs on the local system with workerd, whose files are in `home`. */
+/** Runs on the local system with workerd, with `home` as its folder. */
 export async function onWorkerd(home: string, run: Run): Promise<Counts> {
   const stack = await startStack({ home, port: 0, s3Port: 0, nodes: 0 }, { notify: () => {} });
   let receive: Receive = () => undefined;
@@ -127,7 +127,7 @@ async function openSocket(url: string, headers: Record<string, string>): Promise
   };
 }
 
-/** Runs on the simulated platform, which replaces the clock and the network of this process for good. */
+/** Runs on the simulated platform, which permanently replaces the clock and the network of this process. */
 export async function onSimulation(root: string, seed: number, run: Run): Promise<Counts> {
   const service = new Service({ root, seed, isExact: false });
   await service.start();

@@ -1,6 +1,6 @@
-// How evenly accounts are served while they compete: what each gets, as a share of what max-min fairness would give it.
+// Fairness between competing accounts: the work that each receives, as a share of its max-min fair part.
 
-/** What each account gets if all get the same, except those that need less. */
+/** Max-min fair parts of `total`: equal parts, except for accounts that need less. */
 export function maxMinFair(demands: readonly number[], total: number): number[] {
   const fair = demands.map(() => 0);
   let left = Math.min(
@@ -20,13 +20,13 @@ export function maxMinFair(demands: readonly number[], total: number): number[] 
 type Contest = { left: number; readonly demands: Map<number, number>; readonly received: Map<number, number> };
 
 export class FairShares {
-  /** Of each account, the work of its jobs that no node has begun; ms. */
+  /** Work of jobs that no node has started, per account, in ms. */
   readonly #waiting = new Map<number, number>();
   #contest: Contest | null = null;
-  /** What the accounts got in the contest, each divided by its fair share; null before the contest is over. */
+  /** The received work of each account divided by its fair part; null until the contest ends. */
   shares: readonly number[] | null = null;
 
-  /** From now on, until so many encodes have begun, accounts compete. */
+  /** Starts a contest between accounts, which ends after this many encodes have started. */
   begin(encodes: number): void {
     this.#contest = { left: encodes, demands: new Map(this.#waiting), received: new Map() };
   }

@@ -38,7 +38,7 @@ export async function injectFault(world: World): Promise<void> {
   }
 }
 
-/** From now on one node fails each of its tasks at once. */
+/** From now on, a single node fails each of its tasks at once. */
 async function breakNode({ observations, nodes, time, notes }: World): Promise<void> {
   const bad = nodes.find(({ isBusy }) => !isBusy) ?? nodes[0];
   if (!bad) return;
@@ -48,7 +48,7 @@ async function breakNode({ observations, nodes, time, notes }: World): Promise<v
   notes.set("tasks that the bad node got in three minutes", (observations.assignments.get(bad.nodeId) ?? 0) - before);
 }
 
-/** Many jobs at once, in the order of their numbers. */
+/** Submits many jobs at once, in the order of their numbers. */
 async function burst({ scenario, observations, submit, time }: World, accountOf: (number: number) => number) {
   const count = scenario.burst * scenario.nodes;
   observations.fairness.begin(count / 2);
@@ -68,7 +68,7 @@ async function deploy({ service, nodes, time, notes }: World): Promise<void> {
       (sum, [detail, count]) => (/^queries select .*"node_tokens"/.test(detail) ? sum + count : sum),
       0,
     );
-  // Nodes that report at the same time are authenticated by their token, too: only connections are counted.
+  // Exclude reports: they are authenticated by the token, too. Only connections count.
   const posts = (): number =>
     [...meter.details].reduce(
       (sum, [detail, count]) => (/^workerRequests POST .v2.nodes/.test(detail) ? sum + count : sum),
@@ -81,12 +81,12 @@ async function deploy({ service, nodes, time, notes }: World): Promise<void> {
   const isBack = (): boolean => nodes.every(({ link }) => link.isConnected && (link.welcomedAt ?? 0) > at);
   while (!isBack() && time.now < at + 10 * MINUTE_MS) await time.sleep(100);
   notes.set("back after s", (time.now - at) / 1000);
-  // A report on its way has been counted, and its query has not.
+  // A pending report is counted already, but its query is not.
   notes.set("D1 reads of nodes that returned", Math.max(0, reads() - posts() - before));
   notes.set("connections", nodes.reduce((sum, node) => sum + node.link.connects, 0) - connects);
 }
 
-/** Half of the nodes cannot be reached for five minutes; then they return. */
+/** Half of the nodes are unreachable for five minutes; then they return. */
 async function loseRegion({ scenario, nodes, time, addNode }: World): Promise<void> {
   const lost = nodes.flatMap((_, number) => (regionOf(number).name === "eu" ? [number] : []));
   for (const number of lost) nodes[number]?.die({ isSilent: true });
@@ -94,7 +94,7 @@ async function loseRegion({ scenario, nodes, time, addNode }: World): Promise<vo
   for (const number of lost) await addNode(scenario.nodes + number);
 }
 
-/** A tenth of the nodes is taken away, each with half a minute's notice; another machine replaces it. */
+/** A tenth of the nodes disappears, each with half a minute's notice. Other machines replace them. */
 async function killSpots({ scenario, nodes, time, addNode }: World): Promise<void> {
   for (let number = 0; number < scenario.nodes; number += 10) {
     nodes[number]?.announceEnd(30_000);

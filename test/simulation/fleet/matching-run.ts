@@ -1,4 +1,4 @@
-// A run of the hub's matching alone: jobs advertise, the matching decides, nodes take the time that the work takes.
+// A run of the hub's matching alone: jobs advertise, the matching decides, and nodes are busy for the time of the work.
 
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { randomOf } from "#shared/testing/random.ts";
@@ -15,7 +15,9 @@ type Event =
   | { readonly kind: "advertise"; readonly offers: readonly object[] }
   | { readonly kind: "claimed"; readonly match: Match; readonly claimed: Claimed }
   | { readonly kind: "look" };
-/** What worker/dispatch/matching/ offers. It is loaded, because the types of the Worker are not those of Node. */
+/**
+ * The interface of worker/dispatch/matching/. It is loaded at run time, because types of the Worker and of Node differ.
+ */
 type Matching = {
   readonly roster: { add(node: Node): void; change(node: Node, patch: object): void };
   step(event: Event, now: number): { readonly matches: readonly Match[]; readonly wakeAt: number | null };
@@ -36,11 +38,11 @@ type Job = {
   source: string | null;
 };
 
-/** From the hub to a job and back, in ms. */
+/** Round trip between the hub and a job, in ms. */
 const CLAIM_MS = 20;
-/** How long work waits for the node that has its source (worker/job/effects/advertise-effect.ts). */
+/** Time for which work waits for the node that has its source (worker/job/effects/advertise-effect.ts). */
 const PREFER_MS = 2000;
-/** How often it advertises again at least (worker/job/effects/job-effects.ts). */
+/** The longest time between two advertisements (worker/job/effects/job-effects.ts). */
 const READVERTISE_MS = 60 * 60_000;
 const CAPABILITIES = { encoders: ["libx264"], muxers: ["mp4"], filters: ["scale"], hardware: null };
 
@@ -136,7 +138,7 @@ export class MatchingRun {
     this.#advertise(job, "inspect");
   }
 
-  /** Many jobs of all accounts within a minute. */
+  /** Submits many jobs of all accounts within a minute. */
   #burst(count: number, accounts: number): void {
     this.#fairness.begin(count / 2);
     for (let number = 0; number < count; number++) {
@@ -199,7 +201,7 @@ export class MatchingRun {
   #end(job: Job, node: Node, slotClass: SlotClass, lease: string): void {
     if (slotClass === "encode") this.#done(job);
     else {
-      // The job has the report before the hub has the node's free slot, which it holds for the encode.
+      // The job gets the report before the hub gets the node's free slot. The node holds this slot for the encode.
       Object.assign(job, { phase: "encode", waitingSince: this.#time.now, source: node.nodeId });
       this.#advertise(job, "encode");
     }

@@ -1,4 +1,4 @@
-// What a run observes of each job, from outside: clients, nodes and the receiver of webhooks.
+// The observations of each job from outside: by clients, nodes and the receiver of webhooks.
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Delivered } from "../internet.ts";
 import type { NodeObserver } from "../node.ts";
@@ -11,15 +11,15 @@ export type JobRecord = {
   readonly priority: number;
   readonly workload: Workload;
   readonly submittedAt: number;
-  /** When a task of the job became runnable that no node has yet; null: none. */
+  /** Time since which a runnable task of the job has had no node; null if no task waits. */
   waitingSince: number | null;
-  /** How long its tasks waited for a node, together; ms. */
+  /** Total waiting time of its tasks for nodes, in ms. */
   waitedMs: number;
   fetches: number;
   encodes: number;
   /** Encodes whose result was accepted. */
   done: number;
-  /** The ids of its notifications, each once. */
+  /** The ids of its notifications, without duplicates. */
   readonly notified: Set<string>;
   endedAt: number | null;
   isCompleted: boolean;
@@ -30,7 +30,7 @@ const NO_WORK: Workload = { seconds: 60, fetchMs: 1000, encodeMs: 1000, chunkMs:
 export class Observations implements NodeObserver {
   readonly jobs = new Map<string, JobRecord>();
   readonly #time: VirtualTime;
-  /** Milliseconds of encoding that each account has received. */
+  /** Encoding time that each account has received, in ms. */
   readonly encodedMs = new Map<number, number>();
   /** Tasks that were assigned to each node. */
   readonly assignments = new Map<string, number>();
@@ -59,7 +59,7 @@ export class Observations implements NodeObserver {
     });
   }
 
-  /** The work that a job is for a node. */
+  /** The work of a job at a node. */
   workloadOf(jobId: string, nodeId: string): Workload {
     const workload = this.jobs.get(jobId)?.workload ?? NO_WORK;
     if (nodeId !== this.badNode) return workload;
@@ -96,7 +96,7 @@ export class Observations implements NodeObserver {
     }
   }
 
-  /** A webhook has arrived. */
+  /** Handles a webhook. */
   notified({ id, body }: Delivered): boolean {
     const { job_id, event } = JSON.parse(body) as { job_id: string; event: string };
     const job = this.jobs.get(job_id);

@@ -1,4 +1,4 @@
-// The table of a run, and what must hold in each.
+// The table of a run, and the conditions that must hold in every run.
 import { billOf, objectRequests } from "../meter.ts";
 import type { JobRecord } from "./observations.ts";
 import { type Fault, PRIORITIES } from "./scenario.ts";
@@ -59,9 +59,9 @@ export function reportOf(world: World): FleetReport {
   }
   if (scenario.fault === "greedy account") rows.push(["wait of the other accounts: p99", seconds(othersWait(world))]);
   if (scenario.fault === "burst" || scenario.fault === "greedy account") {
-    // With few jobs for each account, the shares differ by chance.
+    // With few jobs per account, the shares differ by chance.
     const least = (scenario.burst * scenario.nodes) / scenario.accounts >= 100 ? 0.95 : 0.85;
-    // If nobody waits, accounts do not compete.
+    // If no account waits, accounts do not compete.
     const isFree = scenario.fault === "greedy account" && othersWait(world) < USUAL_MS;
     require(isFree || jain >= least, `the accounts' shares have a Jain index of ${jain.toFixed(3)}`);
   }
@@ -73,7 +73,7 @@ export function reportOf(world: World): FleetReport {
   return { rows, violations };
 }
 
-/** The p99 of the waits of jobs that others than the greedy account submitted after it; ms. */
+/** The p99 of the waits of other accounts' jobs, submitted after the greedy account's burst; ms. */
 function othersWait({ observations, notes }: World): number {
   const faultAt = notes.get("fault at") ?? 0;
   const others = [...observations.jobs.values()].filter((job) => job.account !== 0 && job.submittedAt > faultAt);
@@ -83,7 +83,7 @@ function othersWait({ observations, notes }: World): number {
   );
 }
 
-/** For how long after the fault jobs were submitted that waited for longer than usual. */
+/** Time from the fault to the last submission of a job that waited longer than usual. */
 function recovery(jobs: readonly JobRecord[], faultAt: number | undefined, fault: Fault): [string, string][] {
   if (faultAt === undefined || fault === "none") return [];
   const late = jobs.filter(({ submittedAt, waitedMs }) => submittedAt >= faultAt && waitedMs >= USUAL_MS);
@@ -91,7 +91,7 @@ function recovery(jobs: readonly JobRecord[], faultAt: number | undefined, fault
   return [["jobs wait less than a second again after", seconds(last - faultAt)]];
 }
 
-/** What the run would have cost on Cloudflare. */
+/** The estimated costs of the run on Cloudflare. */
 function costs({ service, notes }: World, jobs: number): [string, string][] {
   const { counts } = service.platform.meter;
   const perSecond = (count: number): string => (count / (notes.get("seconds") ?? 1)).toFixed(1);

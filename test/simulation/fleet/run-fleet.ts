@@ -1,4 +1,4 @@
-// One run: a control plane, nodes of three regions, accounts that submit jobs, and a fault in the middle.
+// A run: a control plane, nodes of three regions, accounts that submit jobs, and a fault in the middle.
 import type { SimulatedNode } from "../node.ts";
 import { Service } from "../service.ts";
 import type { Workload } from "../work.ts";
@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 /** Nodes that share a token. */
 const NODES_PER_TOKEN = 64;
-/** After the last job was submitted, the others may take so long. */
+/** Time limit for the remaining jobs after the last submission. */
 const FINISH_MS = 12 * HOUR_MS;
 const SWEEP_EVERY_MS = 120_000;
 
@@ -74,7 +74,7 @@ async function populate(scenario: Scenario, service: Service, observations: Obse
 
 const BODY = { outputs: { "mp4:720p": { path: "a.mp4" }, "jpg:320x": { path: "a.jpg" } } };
 
-/** Jobs arrive at random times (a Poisson process), each of a random account. */
+/** Submits jobs at random times (a Poisson process), each for a random account. */
 function submitAll({ scenario, service, time, submit }: World): void {
   const { random } = service.platform;
   const meanMs = (scenario.hours * HOUR_MS) / scenario.jobs;

@@ -5,7 +5,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
-/** Jain's index of shares: 1 when all are equal, 1/n when one has everything. */
+/** Jain's index of shares: 1 if all are equal, 1/n if a single share has everything. */
 export function jainIndex(shares: readonly number[]): number {
   const sum = shares.reduce((total, share) => total + share, 0);
   const squares = shares.reduce((total, share) => total + share ** 2, 0);

@@ -1,4 +1,4 @@
-// A run of the simulation while it lasts.
+// The state of a simulation run.
 import type { SimulatedNode } from "../node.ts";
 import type { Service } from "../service.ts";
 import type { VirtualTime } from "../virtual-time.ts";
@@ -12,9 +12,9 @@ export type World = {
   readonly time: VirtualTime;
   readonly observations: Observations;
   readonly nodes: SimulatedNode[];
-  /** Starts one more node; its number decides its region. */
+  /** Starts another node; its number decides its region. */
   readonly addNode: (number: number) => Promise<SimulatedNode>;
   readonly submit: (account: number, changes?: Partial<Workload>) => Promise<void>;
-  /** What the fault was, for the report. */
+  /** Figures about the fault, for the report. */
   readonly notes: Map<string, number>;
 };

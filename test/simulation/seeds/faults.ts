@@ -1,8 +1,8 @@
-// The faults of a seeded run: which, when, and for how long.
+// The faults of a seeded run: their kinds, times and durations.
 import type { Way } from "../network.ts";
 import type { SeededRun } from "./seeded-run.ts";
 
-/** A fault and what it did, in words; what lasts ends after `lastsMs`. */
+/** Injects a fault and returns its description. Lasting faults end after `lastsMs`. */
 type Fault = (run: SeededRun, lastsMs: number) => string;
 
 const resets =
@@ -44,11 +44,11 @@ export const FAULTS: readonly Fault[] = [
   storm("call", 0.2),
   storm("query", 0.3),
   storm("node", 0.3),
-  // A storage that cannot be reached for four seconds fails a job.
+  // A storage that is unreachable for four seconds fails a job.
   (run, lastsMs) => storm("fetch", 0.15)(run, Math.min(lastsMs, 2000)),
 ];
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
-/** From a fifth of a second to five minutes, each order of magnitude as likely as the others. */
+/** From a fifth of a second to five minutes; each order of magnitude is equally likely. */
 export const drawDurationMs = (random: () => number): number => Math.round(200 * 1500 ** random());

@@ -1,5 +1,5 @@
-// What must hold at the end of each run, whatever happened (docs/promises.md). Everything is asked by the API, as
-// clients do, and read at the storage.
+// Invariants at the end of each run, whatever happened (docs/promises.md). They are checked by the API, as clients do,
+// and at the storage.
 import type { NotificationLog } from "#shared/api/job-responses.ts";
 import { parseLeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
@@ -8,7 +8,7 @@ import type { Accepted, SeededRun } from "./seeded-run.ts";
 
 const FINAL = ["job.completed", "job.failed"];
 
-/** Returns what does not hold. */
+/** Returns the violated invariants. */
 export async function violationsOf(run: SeededRun): Promise<string[]> {
   const violations: string[] = [];
   for (const job of run.jobs) {
@@ -37,7 +37,7 @@ async function violationsOfJob(run: SeededRun, job: Accepted): Promise<string[]>
   ];
 }
 
-/** Each event is recorded once, is delivered under its id, and one of them ends the job. */
+/** Each event is recorded once and delivered under its id, and a single event ends the job. */
 async function wrongNotifications(run: SeededRun, { id, apiKey }: Accepted, { status }: JobView): Promise<string[]> {
   const log = (await run.service.get(apiKey, `/jobs/${id}/notifications`)) as NotificationLog;
   const received = run.webhooks.filter(({ body }) => body.includes(`"job_id":"${id}"`));
@@ -69,7 +69,7 @@ function repeatedTasks(run: SeededRun, { id }: Accepted): string[] {
   });
 }
 
-/** All files of a finished output are stored, and come from one lease. */
+/** All files of a finished output are stored, and come from a single lease. */
 function wrongObjects(run: SeededRun, job: Accepted, view: JobView): string[] {
   const { objects } = run.service.platform.internet;
   return Object.values(view.outputs).flatMap((output, index): string[] => {
@@ -86,5 +86,5 @@ function wrongObjects(run: SeededRun, job: Accepted, view: JobView): string[] {
   });
 }
 
-/** Segments of lost attempts stay, below folders of their own. */
+/** True for segments: those from lost attempts stay, in separate folders. */
 const isSegment = (url: string): boolean => url.endsWith(".ts");

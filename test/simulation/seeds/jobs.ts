@@ -1,4 +1,4 @@
-// The jobs of a seeded run: of all kinds, each with what its client does meanwhile and how it must end.
+// The jobs of a seeded run, of all kinds. Each has its client's actions and its allowed ends.
 import { SEGMENT_S, type Workload } from "../work.ts";
 
 export type Ending = "job.completed" | "job.failed" | "job.aborted";
@@ -6,15 +6,15 @@ export type Ending = "job.completed" | "job.failed" | "job.aborted";
 export type PlannedJob = {
   readonly kind: string;
   readonly body: object;
-  /** Where its files are, below the bucket: a folder for each output. */
+  /** The folder of its files, below the bucket, with a folder for each output. */
   readonly folder: string;
-  /** How many segments each output has, by its index. */
+  /** Number of segments of each output, by its index. */
   readonly segments: readonly number[];
   readonly workload: Workload;
   readonly submittedAfterMs: number;
-  /** The client cancels it this long after it was submitted; null: never. */
+  /** Time from its submission to its cancellation by the client; null: never. */
   readonly cancelledAfterMs: number | null;
-  /** How it may end if nothing is lost. */
+  /** The allowed ends if nothing is lost. */
   readonly endings: readonly Ending[];
 };
 
@@ -56,10 +56,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Parts of 100 MB need several requests, those of 8 MB one. */
+/** Files of 300 MB need several requests (parts of 100 MB), files of 8 MB a single request. */
 const SIZES = [8_000_000, 300_000_000];
 
-/** Draws a job; its number keeps its files apart. */
+/** Draws a job. Its number separates its files from other jobs' files. */
 export function drawJob(number: number, random: () => number): PlannedJob {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(items.length * random())] as Item;
   const kind = pick(Object.keys(KINDS));

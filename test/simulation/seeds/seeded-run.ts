@@ -1,5 +1,5 @@
-// One run in virtual time that a seed decides: how many nodes and jobs, how long each request takes, and which faults
-// happen when. The service is the real one; the platform, the network and the nodes are simulated.
+// A run in virtual time that a seed decides: numbers of nodes and jobs, delays of requests, and faults. The service is
+// real; the platform, the network and the nodes are simulated.
 
 import { parseLeaseId } from "#shared/ids.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const SWEEP_EVERY_MS = 2 * MINUTE_MS;
 /** Faults happen in the first minutes, while jobs run. */
 const FAULTY_MS = 5 * MINUTE_MS;
-/** This long after the last fault all jobs have ended, and nothing is left to do. */
+/** Time after the last fault until all jobs have ended and nothing is left to do. */
 const AT_REST_MS = 100 * MINUTE_MS;
 
 export type Accepted = PlannedJob & { readonly id: string; readonly apiKey: string };
@@ -28,11 +28,11 @@ export type Result = { readonly task: string; readonly attempt: number; readonly
 export type Report = {
   readonly seed: number;
   readonly violations: readonly string[];
-  /** What happened, with the time since the start of the run. */
+  /** The events of the run, with the time since its start. */
   readonly story: readonly string[];
 };
 
-/** Runs a seed in this process, whose clock and network it replaces. */
+/** Runs a seed in this process. Replaces the clock and the network of the process. */
 export async function runSeed(seed: number, root: string): Promise<Report> {
   const run = new SeededRun(seed, root);
   await run.happen();
@@ -47,9 +47,9 @@ export class SeededRun implements NodeObserver {
   readonly webhooks: Delivered[] = [];
   readonly results = new Map<string, Result[]>();
   receiverIsBackAt = 0;
-  /** How many faults there were. */
+  /** Number of faults so far. */
   faults = 0;
-  /** True if the storage or the receiver could not be reached for a time: a job may fail then. */
+  /** True if the storage or the receiver was unreachable for a time: a job may fail then. */
   hasLostFetches = false;
   readonly #random: () => number;
   readonly #planned: PlannedJob[];
@@ -101,7 +101,7 @@ export class SeededRun implements NodeObserver {
     this.story.push(`${((this.time.now - this.#startedAt) / 1000).toFixed(1).padStart(8)} s  ${what}`);
   }
 
-  /** A node dies, and starts again on the same disk. Returns its name. */
+  /** A node dies, and restarts on the same disk. Returns its name. */
   killNode({ isSilent, backAfterMs }: { readonly isSilent: boolean; readonly backAfterMs: number }): string {
     const node = this.#anyNode();
     if (!node) return "no node";
@@ -151,7 +151,7 @@ export class SeededRun implements NodeObserver {
     void node.start(noted);
   }
 
-  /** A job from its request to the client's last one. */
+  /** A job, from its request to its client's last request. */
   async #live(job: PlannedJob, apiKey: string, number: number): Promise<void> {
     await this.time.sleep(job.submittedAfterMs);
     const id = await this.service.submit(apiKey, job.body, `job-${number}`);
@@ -162,7 +162,7 @@ export class SeededRun implements NodeObserver {
     this.note(`job ${id} is cancelled: ${JSON.stringify(await this.service.get(apiKey, `/jobs/${id}`, "DELETE"))}`);
   }
 
-  /** By the name of its source, which the first task of each job has: a job may run before its client has its id. */
+  /** Finds a job by the name of its source, which its first task has. A job may run before its client has its id. */
   #workloadOf({ jobId, task, kind }: Assignment): PlannedJob["workload"] {
     const number = "sourceUrl" in task ? /job-(\d+)\.mp4/.exec(task.sourceUrl)?.[1] : undefined;
     const known = this.#workloads.get(jobId) ?? this.#planned[Number(number)]?.workload;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
-/** Tries seeds in a process of its own, whose clock and network are replaced; returns what it printed. */
+/** Tries seeds in a separate process, whose clock and network are replaced; returns its output. */
 export async function trySeeds(from: number, count: number, env: Record<string, string> = {}): Promise<string> {
   const argv = ["test/simulation/run-seeds.ts", "--from", String(from), "--count", String(count)];
   const child = spawn(process.execPath, argv, {

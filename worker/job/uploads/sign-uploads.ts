@@ -73,7 +73,7 @@ function targetOf(state: JobState, proof: LeaseProof, file: RequestedFile): Targ
     throw new AppError("report_not_valid", `The task has no file ${uploadKey(file)}`);
   }
   if (file.early && !mayBeginEarly(spec)) {
-    throw new AppError("report_not_valid", `The upload of ${uploadKey(file)} cannot begin early`);
+    throw new AppError("report_not_valid", `The upload of ${uploadKey(file)} cannot start early`);
   }
   const recorded = spec.type === "httpstream" ? "single" : "multipart";
   const kind = isRecorded(spec, file.file) && !isGrowing(spec, file) ? recorded : "unrecorded";

@@ -68,6 +68,16 @@ describe("a bucket of S3", () => {
     expect((await got.arrayBuffer()).byteLength).toBe(1000);
   });
 
+  it("signs the session token of temporary keys with each request", async () => {
+    const credentials = { ...local().credentials, session_token: "FwoGZXIvYXdzE==" };
+    const { store } = await opened(local({ credentials }));
+    const [part] = await store.sign(file("temporary.mp4", 1000), null);
+    if (!part) throw new Error("No part");
+    expect(new URL(part.url).searchParams.get("X-Amz-Security-Token")).toBe("FwoGZXIvYXdzE==");
+    expect((await put({ ...part, url: part.url.replace("FwoGZXIv", "FwoGZXIw") })).status).toBe(403);
+    expect((await put(part)).status).toBe(200);
+  });
+
   it("stores a large file in parts, with the headers from the start, and can complete it twice", async () => {
     const { store, urlOf } = await opened(local(OPTIONS));
     const wanted = file("store/large.mp4", 17 * MIB);
@@ -203,7 +213,7 @@ describe("a rejection by S3", () => {
     [400, malformed, {}, "storage_region_not_valid", REGION],
     [503, "<Error><Code>SlowDown</Code></Error>", {}, "storage_unreachable", "SlowDown"],
     [400, "<Error><Code>AccessControlListNotSupported</Code></Error>", {}, "storage_denied", "remove `storage.acl`"],
-    [200, "<html>not S3 at all</html>", {}, "storage_unreachable", "did not begin a multipart upload"],
+    [200, "<html>not S3 at all</html>", {}, "storage_unreachable", "did not start a multipart upload"],
   ])("reports the reason when an upload cannot be started (row %#)", async (status, body, headers, code, reason) => {
     const rejected = begin(responding(status, body, headers));
     await expect(rejected).rejects.toMatchObject({ code, message: expect.stringContaining(reason) });

@@ -79,7 +79,7 @@ export async function beginMultipart(bucket: Bucket, file: FileToStore, limitMs?
   const xml = await sendS3(bucket, url, limitMs === undefined ? init : { ...init, limitMs });
   const uploadId = xmlText(xml, "UploadId");
   if (!uploadId || uploadId.length > MAX_UPLOAD_ID_CHARS) {
-    throw new AppError("storage_unreachable", "The storage did not begin a multipart upload");
+    throw new AppError("storage_unreachable", "The storage did not start a multipart upload");
   }
   return uploadId;
 }
