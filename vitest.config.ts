@@ -4,31 +4,34 @@ import { defineConfig } from "vitest/config";
 import { guardedOutbound } from "./local/control-plane/outbound.ts";
 import FileOrder from "./test/file-order.ts";
 
-/** For every project: projects do not inherit options. */
+/** Options of every project: projects do not inherit options. */
 const COMMON = {
   tags: [{ name: "slow", description: "left out by `npm test`: `npm run test:tables`" }],
-  // Instead of one second, which a busy machine exceeds. Only a test that hangs waits so long: jobs on the shared
-  // system wait for jobs of other files.
+  // Instead of 1 s, which a busy machine exceeds. Only a test that hangs waits so long: jobs on the shared system wait
+  // for jobs of other files.
   expect: { poll: { timeout: 180_000 } },
   testTimeout: 240_000,
   hookTimeout: 240_000,
 };
 
-/** Test files that run in Node itself. */
+/** Setup of test files that run in Node itself. */
 const IN_NODE = ["./test/patience.ts", "./test/processor-time.ts"];
 
-/** The cases of all properties; null: new ones each time. COPRA_SEED repeats those of a failed run. */
+/** Seed of all properties; null: new cases each time. COPRA_SEED repeats the cases of a failed run. */
 const PROPERTY_SEED =
   process.env.COPRA_SEED !== undefined ? Number(process.env.COPRA_SEED) : process.env.COPRA_SOAK === "1" ? null : 1;
 const PROPERTIES = { provide: { propertySeed: PROPERTY_SEED } };
 
-/** Files share a process: one of its own costs a file of `worker` 2 s of processor time, and one of `pure` 0.2 s. */
+/**
+ * Files share a process. A separate process costs a file of `worker` 2 s of processor time, and a file of `pure` 0.2 s.
+ */
 const SHARED_PROCESS = { isolate: false, restoreMocks: true, unstubEnvs: true, unstubGlobals: true };
 
 /** Files of `pure` and `worker` mostly wait: for timers, and for each other's processes. */
 const FAST_WORKERS = availableParallelism() * 2;
 /**
- * The others wait for other processes, too, but these encode. They share a group: one that waits leaves room to others.
+ * Other files wait for other processes, too, but these encode. They share a group, so that a waiting file leaves room
+ * for others.
  */
 const STACK_WORKERS = Math.ceil(availableParallelism() * 1.5);
 
@@ -43,7 +46,7 @@ function withoutWarning<Plugin>(make: () => Plugin): Plugin {
   }
 }
 
-/** What the tests in workerd send requests to, since they can start no server themselves. */
+/** The servers for tests in workerd, which cannot start servers. */
 const WORKER_SERVICES = [
   "./test/services/worker-assets.ts",
   "./test/services/worker-storage.ts",
@@ -54,7 +57,7 @@ const WORKER_SERVICES = [
 /** Tests of a minute, or of many seconds of processor time: `npm run test:slow`, or by name. CI runs all. */
 const ONLY_SLOW = process.env.COPRA_SLOW === "1";
 const WITH_SLOW = ONLY_SLOW || process.env.COPRA_SOAK === "1" || process.argv.some((word) => word.includes(".slow"));
-/** Files named *.soak.test.ts: `npm run test:soak`, or by name. Nobody waits for them. */
+/** Files named *.soak.test.ts: `npm run test:soak`, or by name. They may take hours. */
 const WITH_SOAK =
   process.env.COPRA_SOAK === "1" || process.argv.some((word) => /soak|worker\/(testing\/faults|http\/fuzz)/.test(word));
 /** The faults again, against `copra serve`: `npm run test:slow`, or `COPRA_SERVED=1 npm test -- test/faults`. */
@@ -89,7 +92,7 @@ const workerProject = ({
           bindings: {
             MIGRATIONS: await readD1Migrations("./migrations"),
             ADMIN_TOKEN: "test-admin-token-of-32-characters",
-            // As if it were not set, also where a .dev.vars has one.
+            // Unset, even if a .dev.vars sets it.
             MASTER_SECRET: "",
             FAULTS: process.env.COPRA_FAULTS ?? "1",
             KEY_PEPPER: "test-pepper",
@@ -97,7 +100,7 @@ const workerProject = ({
               "t1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=,t0:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZTA=",
             ALLOW_PRIVATE: "loopback",
             OUTBOUND: isEdge ? "edge" : "direct",
-            // Nothing listens there: no test may reach Backblaze itself.
+            // No program listens there: no test may reach Backblaze itself.
             B2_API_URL: "http://127.0.0.1:9",
             SNS_ENDPOINT: inject<{ endpoint: string }>("sns").endpoint,
             SCRATCH_ENDPOINT: inject<S3>("s3").endpoint,
@@ -115,7 +118,7 @@ const workerProject = ({
     ...PROPERTIES,
     ...test,
     setupFiles: ["./test/patience.ts", "./test/property-seed.ts", "./worker/testing/setup.ts"],
-    // Bundles these, so that workerd loads few files instead of hundreds.
+    // Bundles these modules, so that workerd loads few files instead of hundreds.
     deps: {
       optimizer: {
         ssr: {
@@ -135,12 +138,12 @@ const workerProject = ({
   },
 });
 
-// `pure` and `worker` are what test:fast runs, `worker-edge` runs some files of `worker` again with what Cloudflare's
-// edge does to requests, `worker-soak` patches all that the Worker calls, `ffmpeg` runs ffmpeg,
-// and `stack` the whole system, which is `copra serve` in `served`.
+// test:fast runs `pure` and `worker`. `worker-edge` runs some files of `worker` again behind an emulation of
+// Cloudflare's edge, and `worker-soak` patches all functions that the Worker calls. `ffmpeg` runs ffmpeg. `stack` runs
+// the whole system, and `served` runs it as `copra serve`.
 export default defineConfig({
   test: {
-    // Passing tests print nothing; a failing one prints all that it logged.
+    // Passing tests print nothing; a failing test prints all its logs.
     silent: "passed-only",
     tags: COMMON.tags,
     reporters: ["./test/reporter/quiet-reporter.ts"],
