@@ -1,5 +1,5 @@
 // ffprobe's findings about an output, in a few words.
-import type { HttpStreamMetadata, MediaMetadata } from "../../../client/index.ts";
+import type { HttpStreamMetadata, LoudnessMetadata, MediaMetadata } from "../../../client/index.ts";
 import { bitrate, bytes, duration } from "../../core/format.ts";
 import { frameRateOf } from "../../core/frame-rate.ts";
 
@@ -73,6 +73,14 @@ export function fileFigures(metadata: MediaMetadata): Figure[] {
   ];
   return rows.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
 }
+
+/** The loudness of each mix: `−16.0 LUFS, gain +7.4 dB`. */
+export const loudnessFigures = (mixes: readonly LoudnessMetadata[] = []): Figure[] =>
+  mixes.map(({ layout, output, gain_db }) => {
+    const name = mixes.length > 1 ? `Loudness, ${layout}` : "Loudness";
+    const gain = gain_db === 0 ? "" : `, gain ${gain_db > 0 ? "+" : "−"}${Math.abs(gain_db).toFixed(1)} dB`;
+    return [name, `${output.integrated.toFixed(1).replace("-", "−")} LUFS${gain}`];
+  });
 
 /** The variants of a stream, and its size. */
 export function streamFigures({ hls, dash }: HttpStreamMetadata): Figure[] {

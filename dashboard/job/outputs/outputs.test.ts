@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Job, JobMetadata, Output } from "../../../client/index.ts";
 import { bucketRule } from "./bucket-rule.ts";
-import { fileFigures, streamFigures } from "./figures.ts";
+import { fileFigures, loudnessFigures, streamFigures } from "./figures.ts";
 import { isSource, localSource, paramsOf, playablesOf, sourceOf, withOffset } from "./playable.ts";
 
 const S3 = "https://bucket.s3.example/vod";
@@ -145,4 +145,14 @@ it.each([
   const rule = bucketRule(storage);
   expect(rule.label).toMatch(label);
   expect(rule.text).toContain(text);
+});
+
+it("describes the loudness of each mix", () => {
+  const mix = { layout: "stereo", output: { integrated: -16.02, true_peak: -1 }, gain_db: 7.43 };
+  expect(loudnessFigures()).toEqual([]);
+  expect(loudnessFigures([mix] as never)).toEqual([["Loudness", "−16.0 LUFS, gain +7.4 dB"]]);
+  expect(loudnessFigures([mix, { ...mix, layout: "mono", gain_db: 0 }] as never)).toEqual([
+    ["Loudness, stereo", "−16.0 LUFS, gain +7.4 dB"],
+    ["Loudness, mono", "−16.0 LUFS"],
+  ]);
 });

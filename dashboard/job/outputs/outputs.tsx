@@ -4,7 +4,7 @@ import type { Job, Output } from "../../../client/index.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { copra } from "../../core/service.ts";
 import { useResource } from "../../parts/use-resource.ts";
-import { type Figure, fileFigures, streamFigures } from "./figures.ts";
+import { type Figure, fileFigures, loudnessFigures, streamFigures } from "./figures.ts";
 import { OutputItem } from "./output-item.tsx";
 import {
   type Known,
@@ -111,6 +111,9 @@ function figuresOf(output: Output, known: Known): readonly Figure[] {
   const { type, encoder } = output;
   const found = metadataOf(output, known);
   if (found === undefined || type === "image") return [];
-  const figures = "streams" in found ? fileFigures(found) : streamFigures(found);
+  const figures = [
+    ...("streams" in found ? fileFigures(found) : streamFigures(found)),
+    ...loudnessFigures(found.loudness),
+  ];
   return encoder === undefined ? figures : [...figures, ["Encoder", encoder]];
 }

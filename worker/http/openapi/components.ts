@@ -21,6 +21,7 @@ import { AttemptView, QueueView, TaskChanges, TaskList, TaskView } from "#shared
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
+import { LoudnessMetadata } from "#shared/job/loudness.ts";
 import { FileMetadata, HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
 import { InputPayload, JobPayload, OutputPayload } from "#shared/job/notification-payload.ts";
 import { MeasuredRendition, QualityMetadata } from "#shared/job/quality.ts";
@@ -121,6 +122,7 @@ const NESTED = {
   HlsMetadata,
   QualityMetadata,
   MeasuredRendition,
+  LoudnessMetadata,
 };
 
 const requests = () => ({
