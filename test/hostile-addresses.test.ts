@@ -67,8 +67,8 @@ it("follows no redirect of a watermark or subtitles into its network, and makes 
   const job = await stack.waitForJob(id);
   expect(job.outputs).toMatchObject([
     { status: "image.created" },
-    { status: "image.failed", error_code: "watermark_failed", error: expect.stringContaining("not a public") },
-    { status: "httpstream.failed", error_code: "subtitle_failed", error: expect.stringContaining("not a public") },
+    { status: "image.failed", error_code: "watermark_failed", error: expect.stringContaining("not public") },
+    { status: "httpstream.failed", error_code: "subtitle_failed", error: expect.stringContaining("not public") },
   ]);
   const delivered = async () => expect(await answersAt(`/jobs/${id}/notifications`)).toContain("HTTP 307");
   await vi.waitFor(delivered, { timeout: 30_000, interval: 250 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { type SettingsVariables, settingsOf } from "./settings.ts";
 
 it.each<[Partial<SettingsVariables>, RegExp]>([
-  [{ METRICS_TOKEN: "short" }, /METRICS_TOKEN must have at least 32 characters; create one with: openssl rand/],
+  [{ METRICS_TOKEN: "short" }, /METRICS_TOKEN must have at least 32 characters; create it with: openssl rand/],
   [{ MASTER_SECRET: "short" }, /MASTER_SECRET: each of the secrets/],
   [{ KEY_PEPPER: "" }, /MASTER_SECRET or KEY_PEPPER must be set/],
   [{ SEALING_KEYS: " " }, /MASTER_SECRET or SEALING_KEYS must be set/],

@@ -255,7 +255,7 @@ it("deploys under the name that Cloudflare's build sets", async () => {
 it("lets the operator choose between several accounts", async () => {
   account.accounts.push({ id: "f".repeat(32), name: "Somebody else's", type: "standard" });
   await expect(deployOnce()).rejects.toThrow(
-    /choose one .*\n {2}CLOUDFLARE_ACCOUNT_ID=0123456789abcdef\w+ {3}Someone's account/,
+    /choose an account .*\n {2}CLOUDFLARE_ACCOUNT_ID=0123456789abcdef\w+ {3}Someone's account/,
   );
   expect(await deployOnce([], { CLOUDFLARE_ACCOUNT_ID: ACCOUNT_ID })).toContain(
     "deploy copra with ADMIN_TOKEN MASTER_SECRET",

@@ -35,5 +35,5 @@ it("unseals with the old secret while both secrets are set, and seals with the n
 });
 
 it("rejects a short secret", () => {
-  expect(() => masterKeysOf(`${NEW},short`)).toThrow(/at least 32 characters; create one with: openssl rand/);
+  expect(() => masterKeysOf(`${NEW},short`)).toThrow(/at least 32 characters; create it with: openssl rand/);
 });

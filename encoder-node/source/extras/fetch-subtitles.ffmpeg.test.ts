@@ -117,6 +117,6 @@ it("rejects 8-bit text of a language with several encodings", async () => {
 
 it("reaches allowed addresses only", async () => {
   expect(await fetchAll(["/utf-8"], { allow: "none" })).toMatchObject({
-    error: { code: "subtitle_failed", message: expect.stringContaining("not a public") },
+    error: { code: "subtitle_failed", message: expect.stringContaining("not public") },
   });
 });

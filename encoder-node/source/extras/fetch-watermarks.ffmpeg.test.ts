@@ -77,7 +77,7 @@ it("reaches allowed addresses only", async () => {
   requested.length = 0;
   const [watermark] = (await fetchAll(["/logo.png"], "none")).values();
   expect(watermark).toMatchObject({
-    error: { code: "watermark_failed", message: expect.stringContaining("not a public") },
+    error: { code: "watermark_failed", message: expect.stringContaining("not public") },
   });
   expect(requested).toEqual([]);
 });
