@@ -60,7 +60,7 @@ async function startControlPlane() {
     kind: "encode",
     sourceUrl: `http://user:${PASSWORD}@127.0.0.1:${port}/clip.mp4?X-Amz-Signature=${SIGNATURE}`,
     probe: await probeFile(tools.ffprobe, join(folder, "clip.mp4")),
-    outputs: [specOf({ format: "mp4:64x" }, 0)],
+    outputs: [specOf({ format: "mp4:64x" }, 0), specOf({ format: "mp4:32x", params: { offset: 999 } }, 1)],
   };
   const assigned = { kind: "encode", slotClass: "encode", round: 0 };
   const trace = { traceparent: `00-${TRACE}-${CALLER}-01`, tracestate: "a=1" };
@@ -166,7 +166,10 @@ it("has no debug lines at info, and the job and its trace in those about a task"
     expect(JSON.parse(line)).toMatchObject({ lease: LEASE, job: "AAAAAAAAAAAAAA", trace_id: TRACE });
   }
   const messages = lines.map((line): string => JSON.parse(line).message);
-  expect(messages).toEqual(expect.arrayContaining(["ffmpeg started", "task completed"]));
+  expect(messages).toEqual(expect.arrayContaining(["ffmpeg started", "output failed", "task completed"]));
+  expect(lines.filter((line) => line.includes("output failed")).map((line): unknown => JSON.parse(line))).toMatchObject(
+    [{ level: "warn", output: 1, code: expect.any(String), error: expect.any(String), job: "AAAAAAAAAAAAAA" }],
+  );
   expect(messages.filter((message) => DEBUG_MESSAGES.includes(message))).toEqual([]);
 });
 

@@ -3,6 +3,7 @@
 
 export type LogMessage =
   // Any process
+  | "output failed"
   | "process crashed"
   // Control plane
   | "account object not reachable"

@@ -39,7 +39,8 @@ export type EncodeWork = {
 };
 
 /** Makes all outputs of the task, except those whose watermark or subtitles cannot be fetched. */
-export async function encodeOutputs(work: EncodeWork, deps: EncodeDeps): Promise<void> {
+export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promise<void> {
+  const work = withLoggedFailures(given, deps);
   const { outputs } = work.task;
   const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
   const remaining = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
@@ -82,6 +83,18 @@ function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
   const loudness = reports.get(encoded.output);
   return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
 }
+
+/** The log of a node names each failed output: its task may complete all the same. */
+const withLoggedFailures = (work: EncodeWork, { log }: EncodeDeps): EncodeWork => ({
+  ...work,
+  onEncoded: (encoded) => {
+    for (const { output, ...rest } of encoded) {
+      if ("failure" in rest)
+        log.warn("output failed", { output, code: rest.failure.code, error: rest.failure.message });
+    }
+    work.onEncoded(encoded);
+  },
+});
 
 type EquippedWork = EncodeWork &
   Extras & {
