@@ -8,7 +8,7 @@ const SOURCE = `// What waits.
  */
 const a = "Give the ones of which you know";
 const b = \`A message that has \${a} and others in it\`;
-it.each([["a b c d"]])("tells what of %s is left", () => undefined);
+it.each([["a b c d"]])("shows what of %s is left", () => undefined);
 describe("those of a job", () => undefined);
 const c = <p>Text that people read here</p>;
 `;
@@ -22,7 +22,7 @@ it("finds comments, messages and test titles with their lines", () => {
       ["comments", 4, "has begun."],
       ["messages", 6, "Give the ones of which you know"],
       ["messages", 10, "Text that people read here"],
-      ["titles", 8, "tells what of %s is left"],
+      ["titles", 8, "shows what of %s is left"],
       ["titles", 9, "those of a job"],
     ]),
   );
