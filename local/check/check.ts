@@ -122,7 +122,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     },
     help:
       "Write the sentence again: subject, verb, object, and the name of the thing instead of a pronoun (CONTRIBUTING.md,\n" +
-      'Style). A docstring starts with a noun or a verb: "Free slots per node.", "Returns …", "True if …".',
+      'Rules). A docstring starts with a noun or a verb: "Free slots per node.", "Returns …", "True if …".',
   },
   lines: {
     run: (isChecked) =>

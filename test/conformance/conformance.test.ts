@@ -28,6 +28,13 @@ afterAll(async () => {
 });
 
 const SENTENCES = /^Text of /;
+/** Enough words to find a sentence in docs/contract.txt. */
+const SHOWN_WORDS = 8;
+
+function startOf(sentence: string): string {
+  const words = sentence.split(" ");
+  return words.length > SHOWN_WORDS ? `${words.slice(0, SHOWN_WORDS).join(" ")} …` : sentence;
+}
 
 /** The rows of each section, grouped by the check that proves them, in the order of the contract. */
 function groups(): { heading: string; names: string[]; by: string }[] {
@@ -35,8 +42,9 @@ function groups(): { heading: string; names: string[]; by: string }[] {
   for (const row of rows) {
     const by = (proofOf(row)?.by ?? "").replace(/ for `[^`]+`$/, "");
     const last = found.at(-1);
-    if (last?.heading === row.heading && last.by === by) last.names.push(row.name);
-    else found.push({ heading: row.heading, names: [row.name], by });
+    const name = SENTENCES.test(row.heading) ? startOf(row.name) : row.name;
+    if (last?.heading === row.heading && last.by === by) last.names.push(name);
+    else found.push({ heading: row.heading, names: [name], by });
   }
   return found;
 }
