@@ -1,4 +1,4 @@
-// Measures loudness by ITU-R BS.1770-4 without ffmpeg, to check what the node measures and makes. 48 kHz only.
+// Measures loudness by ITU-R BS.1770-4 without ffmpeg, to check the figures and files of a node. 48 kHz only.
 
 /** Samples of one channel, from −1 to 1. */
 type Samples = Float32Array;
@@ -62,7 +62,7 @@ const kernel = Array.from({ length: FACTOR }, (_, phase) =>
   }),
 );
 
-/** The highest true peak in dBTP: of samples near the highest one, interpolated by windowed sinc. */
+/** The highest true peak in dBTP: of samples near the highest sample, interpolated by windowed sinc. */
 export function truePeak(channels: readonly Samples[]): number {
   let highest = 0;
   for (const samples of channels) {

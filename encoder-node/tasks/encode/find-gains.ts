@@ -47,8 +47,8 @@ export type FoundGains = {
 type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly request: LoudnessSpec };
 
 /**
- * Measures each distinct mix of the source once. Without an output that requests it, nothing is read. Throws an AppError
- * with the failure of ffmpeg, and when the signal aborts.
+ * Measures each distinct mix of the source once. Reads nothing if no output requests it. Throws an AppError with the
+ * failure of ffmpeg, and when the signal aborts.
  */
 export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec[], deps: Deps): Promise<FoundGains> {
   const tracks = chooseTracks(work.probe);
@@ -107,8 +107,8 @@ async function measureAll(
 const MOST_TRIALS = 3;
 
 /**
- * Chooses the gain. Where a limiter or the codec changes the loudness, the audio is encoded in a trial and measured, and
- * the gain corrected.
+ * Chooses the gain. If a limiter or the codec changes the loudness, encodes the audio in a trial, measures it and
+ * corrects the gain.
  */
 async function adjust(
   source: Source,

@@ -18,14 +18,14 @@ import { variantsFor } from "../streams/stream-variants.ts";
 import type { ChosenGain } from "./gain.ts";
 import { PEAK_WINDOW_SECONDS } from "./read-measurement.ts";
 
-/** What is measured: a mix of the source's channels, in the part of the source that an output shows. */
+/** The object of a measurement: a mix of the source's channels, in the part of the source that an output shows. */
 export type LoudnessMix = {
   readonly layout: SpeakerLayout;
   readonly trim: Trim;
   readonly track: AudioTrack;
   /** True if a gain will be applied: the mix then has no limiter of its own. */
   readonly isAdjusted: boolean;
-  /** How the mix is encoded. Of a stream: its first rendition with this layout. */
+  /** Encoding of the mix. In a stream: of its first rendition with this layout. */
   readonly encoding: Pick<AudioEncodeOptions, "spec" | "container"> & { readonly gaps?: Gaps };
 };
 
@@ -54,7 +54,7 @@ export function loudnessMixes(output: OutputSpec, source: SourceTracks): Loudnes
 const STREAM_CONTAINER: AudioEncodeOptions["container"] = "mp4";
 const STREAM_GAPS: Gaps = "filled from 0";
 
-/** Codecs whose loudness differs from that of their samples by up to 0.5 LU: ffmpeg's AAC of noise at 128k. */
+/** Codecs that change the loudness: ffmpeg's AAC makes noise at 128k up to 0.5 LU quieter. */
 const LOSSY: ReadonlySet<AudioCodec> = new Set(["aac", "ac3", "mp2", "mp3", "opus", "vorbis", "wmav2"]);
 /** Codecs of telephones, which Matroska lacks. */
 const NOT_IN_TRIALS: ReadonlySet<AudioCodec> = new Set(["amr-nb", "pcm-alaw"]);
@@ -68,7 +68,7 @@ export const loudnessFile = (at: number): string => `loudness-${at}.txt`;
 export const PEAKS_FILE = "peaks.txt";
 export const TRIAL_FILE = "trial.mka";
 
-/** One run that measures mixes which read the source from the same point: `loudnessFile` gets the loudness of each. */
+/** A run that measures mixes with the same start of reading: `loudnessFile` gets the loudness of each. */
 export const planMeasurement = (inputs: RunInputs, tracks: SourceTracks, mixes: readonly LoudnessMix[]): PlannedRun =>
   planRun({ inputs, tracks, parts: mixes.map(partOf), sourceOptions: seekOptions(mixes[0]) });
 
@@ -82,7 +82,7 @@ function partOf(mix: LoudnessMix, at: number): CommandPart {
   return printingPart(mix, [...(filters.length > 0 ? [chainText(filters)] : []), measured(loudnessFile(at))]);
 }
 
-/** A part that only prints what its filters measure. */
+/** A part without an output: its filters print measurements. */
 const printingPart = ({ track, trim }: LoudnessMix, filters: readonly string[]): CommandPart => ({
   branches: [],
   argv: ["-map", `0:${track.streamIndex}`, "-af", filters.join(","), "-f", "null", "-"],
@@ -91,7 +91,7 @@ const printingPart = ({ track, trim }: LoudnessMix, filters: readonly string[]):
   startMs: trim.startMs,
 });
 
-/** One run that encodes the audio with a gain to `TRIAL_FILE`. With a limiter, `PEAKS_FILE` gets the peaks before it. */
+/** A run that encodes the audio with a gain to `TRIAL_FILE`. With a limiter, `PEAKS_FILE` gets the peaks before it. */
 export function planTrial(
   inputs: RunInputs,
   tracks: SourceTracks,
@@ -129,7 +129,7 @@ function peaksPart(mix: LoudnessMix, gain: ChosenGain): CommandPart {
   ]);
 }
 
-/** One run that measures a trial encode: its file is at `path`. */
+/** A run that measures the trial encode at `path`. */
 export const planTrialMeasurement = (path: string, tracks: SourceTracks, mix: LoudnessMix): PlannedRun =>
   planRun({
     inputs: { source: path },

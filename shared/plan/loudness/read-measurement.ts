@@ -1,4 +1,4 @@
-// Reads what ffmpeg wrote while it measured loudness.
+// Reads the files that ffmpeg writes during a measurement of loudness.
 import type { MeasuredLoudness } from "./gain.ts";
 
 /** The window of `peaksLog`, in seconds. */
@@ -8,7 +8,7 @@ export const PEAK_WINDOW_SECONDS = 0.1;
 const SILENCE_DB = -120;
 
 /**
- * The loudness of all audio, from the end of what `ametadata` printed of `ebur128`. Null if nothing was measured: the
+ * The loudness of all audio, from the last values that `ametadata` printed of `ebur128`. Null if nothing was measured: the
  * audio is shorter than 0.1 s.
  */
 export function readLoudness(log: string): MeasuredLoudness | null {
@@ -26,7 +26,7 @@ export function readLoudness(log: string): MeasuredLoudness | null {
 
 const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-/** How long the peaks before the limiter exceed its limit, in seconds. */
+/** Seconds during which the peaks before the limiter exceed its limit. */
 export function limitedSeconds(peaksLog: string, limitDb: number): number {
   const levels = [...peaksLog.matchAll(/^lavfi\.astats\.Overall\.Peak_level=(-?[\d.]+)$/gm)];
   const limited = levels.filter(([, level]) => Number(level) > limitDb).length;
