@@ -8,7 +8,7 @@ export const PEAK_WINDOW_SECONDS = 0.1;
 const SILENCE_DB = -120;
 
 /**
- * The loudness of all audio, from the last values that `ametadata` printed of `ebur128`. Null if nothing was measured: the
+ * The loudness of all audio: the last values that `ametadata` printed of `ebur128`. Null if there are none, because the
  * audio is shorter than 0.1 s.
  */
 export function readLoudness(log: string): MeasuredLoudness | null {
