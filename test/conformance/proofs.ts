@@ -259,7 +259,7 @@ const ELSEWHERE = new Map<string, Proof>([
     "rate_limited",
     testNamed(
       "worker/http/responses/json-response.test.ts",
-      "returns 429 for too many requests with one key, but not for another key",
+      "returns 429 for too many requests with the same key, but not for another key",
     ),
   ],
   [
@@ -273,7 +273,7 @@ const ELSEWHERE = new Map<string, Proof>([
     "sealing_key_missing",
     testNamed(
       "worker/http/routes/operator/admin-rotation.test.ts",
-      "can be removed once everything was sealed again; before that an account reports what is missing",
+      "removes a sealing key after everything was sealed again, and reports the missing key before that",
     ),
   ],
 ]);

@@ -1,4 +1,4 @@
-// What happens to nodes, sockets and the hub itself, and that no task is lost by it.
+// Faults of nodes, of sockets and of the hub itself lose no task.
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -20,10 +20,10 @@ afterEach(() => {
 });
 
 const ONE_INSPECT = { inspect: 1, encode: 0 };
-/** More than a silent node may be silent for. */
+/** Longer than the silence limit of a node. */
 const LONG_MS = 60_000;
 
-/** How long each job's first lease lives yet, in ms; null where there is none. */
+/** Remaining time of each job's first lease, in ms; null if there is none. */
 const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
   Promise.all(
     jobs.map(({ id }) =>
@@ -34,7 +34,7 @@ const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
     ),
   );
 
-/** So many nodes with a task each, which they work on. */
+/** Connects so many nodes, each with a task that it works on. */
 async function busyFleet(size: number) {
   const numbers = Array.from({ length: size }, (_, number) => number);
   const jobs = await Promise.all(numbers.map((number) => newJob({ accountId: `account-${number % 2}` })));
@@ -50,13 +50,13 @@ async function busyFleet(size: number) {
   return { jobs, nodes, running };
 }
 
-/** The same processes come back on new sockets. */
+/** Connects the same processes again, on new sockets. */
 const comeBack = (running: readonly LeaseProof[]) =>
   Promise.all(running.map((proof, number) => joined(`n${number}`, { inspect: 0, encode: 0 }, `s-n${number}`, [proof])));
 
-describe("the hub", () => {
+describe("hub faults", () => {
   it("loses no lease when all sockets close at once and all nodes reconnect", async () => {
-    // The clock stands, so that the nodes are back within the ten seconds in which their leases last.
+    // The clock stands still, so that the nodes return within the ten seconds in which their leases last.
     vi.setSystemTime(Date.now());
     const { jobs, nodes, running } = await busyFleet(40);
     for (const node of nodes) node.socket.close();
@@ -68,7 +68,7 @@ describe("the hub", () => {
     expect(back.flatMap(({ frames }) => frames)).toEqual([]);
   });
 
-  it("loses nothing when it dies with all its sockets", async () => {
+  it("loses no work when the hub dies with all its sockets", async () => {
     const { jobs, nodes, running } = await busyFleet(20);
     const waiting = await newJob();
     await vi.waitFor(async () => expect(await hubOf(env).stats()).toMatchObject({ tickets: 1 }));
@@ -84,7 +84,7 @@ describe("the hub", () => {
     expect((await back[0]?.next("cancel"))?.lease).toBe(lease);
   });
 
-  it("disconnects a silent node and shortens its leases, and keeps the others", async () => {
+  it("disconnects a silent node and shortens its leases, and keeps the other nodes", async () => {
     const { jobs } = await busyFleet(1);
     const idle = await joined("idle", ONE_INSPECT);
     const speaker = await joined("speaker", { inspect: 0, encode: 0 });
@@ -105,14 +105,14 @@ describe("the hub", () => {
     expect(await silent.closed).toBe(1001);
   });
 
-  it("reports which leases never came to their nodes, and these are assigned again", async () => {
+  it("reports leases that never reached their nodes, and the job assigns them again", async () => {
     const [held, lost, away] = [await newJob(), await newSpec(), await newSpec()];
     const node = await joined("a", ONE_INSPECT);
     await node.next("assign");
     const advertise = vi
       .spyOn(NodeHub.prototype, "advertise")
       .mockResolvedValue({ waitingFor: null, taken: [], hasSource: false });
-    // Claims of a hub that dies before it sends the assignments.
+    // The hub claims these leases and dies before it sends the assignments.
     for (const [nodeId, spec] of [["a", lost] as const, ["b", away] as const]) {
       await jobOf(env, spec.id).create(spec);
       await claimFrom(jobOf(env, spec.id), { nodeId, session: `s-${nodeId}`, slotClass: "inspect", max: 1 });
@@ -127,7 +127,7 @@ describe("the hub", () => {
     const asked = vi.spyOn(NodeHub.prototype, "holders").mockRejectedValueOnce(new Error("Network connection lost."));
     for (const spec of [lost, held, away]) await ring(spec);
     expect((await leasesLeft([lost]))[0]).toBeGreaterThan(LONG_MS);
-    // The first one asks again.
+    // The job whose call failed asks again.
     vi.setSystemTime(Date.now() + 5000);
     await runDurableObjectAlarm(jobOf(env, lost.id));
     expect(asked).toHaveBeenCalledTimes(4);
@@ -138,7 +138,7 @@ describe("the hub", () => {
     expect((await other.next("assign")).assignment.lease).toBe(`${lost.id}.inspect.2`);
   });
 
-  it("offers all tasks again when a job was not reachable", async () => {
+  it("offers all tasks again after a job was not reachable", async () => {
     const spec = await newSpec();
     const lost = new Error("Network connection lost.");
     const turn = vi.spyOn(JobObject.prototype, "turn").mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
@@ -146,12 +146,12 @@ describe("the hub", () => {
     const node = await joined("a", ONE_INSPECT);
     const { assignment } = await node.next("assign");
     expect(assignment.jobId).toBe(spec.id);
-    // Tried again at once, then with the next offer.
+    // The hub tries again at once, then with the next offer.
     expect(turn).toHaveBeenCalledTimes(3);
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
-  it("passes reports on in one turn, acknowledges those that the job has stored, and returns those it cannot reach", async () => {
+  it("sends reports in the same turn, acknowledges stored reports, and returns undelivered reports", async () => {
     const node = await joined("a", ONE_INSPECT);
     const spec = await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
@@ -161,7 +161,7 @@ describe("the hub", () => {
     const turn = vi.spyOn(JobObject.prototype, "turn");
     const lost = new Error("Network connection lost.");
     turn.mockRejectedValueOnce(lost).mockRejectedValueOnce(lost);
-    // It is then sent by POST.
+    // The node then sends the report by POST.
     report(1, token);
     expect(await node.next("ack")).toMatchObject({ id: 1, isAccepted: null });
     expect(turn).toHaveBeenCalledTimes(2);
@@ -175,7 +175,7 @@ describe("the hub", () => {
     expect(await jobOf(env, spec.id).view()).toMatchObject({ ok: true, value: { status: "job.failed" } });
   });
 
-  it("takes a lease for held while a report on it is on its way, though its slot is free", async () => {
+  it("counts a lease as held while a report on it is on its way, though its slot is free", async () => {
     const node = await joined("a", ONE_INSPECT);
     await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
@@ -208,7 +208,7 @@ describe("the hub", () => {
     expect((await node.next("assign")).assignment.jobId).toBe(spec.id);
   });
 
-  it("serves an account's one job before another account's many older ones", async () => {
+  it("serves an account's only job before another account's many older jobs", async () => {
     const many = await Promise.all(Array.from({ length: 10 }, () => newJob({ accountId: "many" })));
     const one = await newJob({ accountId: "one" });
     const node = await joined("a", { inspect: 2, encode: 0 });
@@ -217,7 +217,7 @@ describe("the hub", () => {
     expect(many.map(({ id }) => id)).toContain(given.find((id) => id !== one.id));
   });
 
-  it("ignores a socket that a newer one has replaced", async () => {
+  it("ignores a socket that a newer socket has replaced", async () => {
     const old = await joined("a", { inspect: 0, encode: 0 }, "old");
     const fresh = await connect();
     fresh.say(hello("a", { inspect: 0, encode: 0 }, "new"));

@@ -1,4 +1,4 @@
-// The frames of nodes: who joins, what each frame changes, and what happens when a connection ends.
+// Handles the frames of nodes: connections, the changes of each frame, and the end of a connection.
 import { assertNever } from "#shared/errors.ts";
 import {
   type FreedSlots,
@@ -61,17 +61,17 @@ export class NodeFrames {
     this.#sessions = new Sessions(env, nodes);
   }
 
-  /** Accepts a socket, whose node must send hello in time. */
+  /** Accepts a socket. Its node must send hello in time. */
   accept(socket: WebSocket, admitted: Admitted, now: number): void {
     this.#nodes.accept(socket, admitted, now);
     this.#closeOverdue(now);
   }
 
-  /** Closes the sockets whose nodes have not sent hello in time, and looks again while others wait. */
+  /** Closes the sockets whose nodes have not sent hello in time. Checks again later while other sockets wait. */
   #closeOverdue(now: number): void {
     clearTimeout(this.#helloTimer);
     for (const socket of this.#nodes.overdue(now)) void this.disconnect(socket, NO_HELLO);
-    // No alarm, which is a row: a hub without memory of the timer does this when the next node connects.
+    // A timer instead of an alarm, which costs a row. A hub that lost the timer does this when the next node connects.
     if (this.#nodes.isAwaitingHello)
       this.#helloTimer = setTimeout(() => this.#closeOverdue(Date.now()), HELLO_LIMIT_MS);
   }
@@ -80,7 +80,7 @@ export class NodeFrames {
   async handle(socket: WebSocket, frame: NodeFrame): Promise<void> {
     const node = this.#nodes.get(socket);
     if (frame.type === "hello") {
-      // A second one would not count assignments that are on their way: the node must reconnect.
+      // A second hello would not count assignments that are on their way: the node must reconnect.
       return node ? this.disconnect(socket, violation("hello is sent once")) : this.#welcome(socket, frame);
     }
     if (!node) return this.disconnect(socket, violation("hello must be the first frame"));
@@ -103,7 +103,7 @@ export class NodeFrames {
     }
   }
 
-  /** A node's slots are free again, and its leases have ended. */
+  /** Adds the freed slots of a node, and removes its ended leases. */
   #free(node: SocketNode, { offered, released, outcome, disk, notReady }: FreedSlots): void {
     const ended: ReadonlySet<string> = new Set(released);
     this.#jobs.released(released);
@@ -113,7 +113,7 @@ export class NodeFrames {
     this.#nodes.update(node, { free: addSlots({ free: node.free, leases }, offered), leases, about });
   }
 
-  /** Passes a report on. What its slot claims that it frees goes to the job in the same turn. */
+  /** Passes a report on. The claims for the slot that the report frees go to the job in the same turn. */
   async #report(node: SocketNode, frame: NodeFrameOf<"report">): Promise<void> {
     const answered = this.#jobs.report(node, frame);
     if (frame.slots) this.#free(node, frame.slots);
@@ -135,7 +135,7 @@ export class NodeFrames {
     if (hello.isNewName && isInUse) return this.disconnect(socket, violation(NAME_IN_USE));
     if (rejection) return this.disconnect(socket, rejection);
     const replaced = older && this.#replace(older, hello);
-    // Any other one counts as soon as its job has confirmed it.
+    // Other leases count once their job has confirmed them.
     const valid = running.filter((proof) => isLeaseToken(proof, sealingKeysOf(this.#env)));
     const leases: HeldLeases = Object.fromEntries(valid.map(({ lease, slotClass }) => [lease, slotClass]));
     const free = addSlots({ free: NO_SLOTS, leases }, hello.slots);
@@ -159,8 +159,9 @@ export class NodeFrames {
   }
 
   /**
-   * A node has one socket: an older one of the same session is a leftover, one of another session is of a dead process.
-   * Leases that the same process does not name were assigned in vain: their frames were lost with the older socket.
+   * Replaces the older socket of a node, which has a single socket. An older socket of the same session is a leftover.
+   * An older socket of another session belongs to a dead process. Leases that the same process does not name were
+   * assigned in vain: their frames were lost with the older socket.
    */
   async #replace(older: SocketNode, { session, running }: NodeFrameOf<"hello">): Promise<void> {
     this.#nodes.remove(older.socket);
@@ -173,24 +174,24 @@ export class NodeFrames {
     await this.#jobs.lost({ ...older, leases }, older.session !== session);
   }
 
-  /** The encodes that nodes which have just lost their connections can run at the same time. */
+  /** The number of encodes that the nodes with a recently lost connection can run at the same time. */
   absentEncodes(now: number): number {
     return this.#absent.encodes(now);
   }
 
-  /** Closes a socket; its node is lost. */
+  /** Closes a socket. Its node is lost. */
   async disconnect(socket: WebSocket, { code, reason }: CloseReason): Promise<void> {
     const lost = this.lose(socket);
     socket.close(code, reason);
     await lost;
   }
 
-  /** A socket was closed: the jobs of its node hear of it. */
+  /** Handles a closed socket, and notifies the jobs of its node. */
   async lose(socket: WebSocket): Promise<void> {
     const node = this.#nodes.remove(socket);
     if (node) this.#operator.lost(node);
     if (node && !node.draining) this.#absent.add(node.nodeId, encodesOf(node), Date.now());
-    // What waited for this node may go to others.
+    // Work that waited for this node may now go to other nodes.
     if (node) await Promise.all([this.#jobs.lost(node), this.#matcher.match()]);
   }
 }

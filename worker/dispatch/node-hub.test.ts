@@ -10,7 +10,7 @@ import { loadState } from "../testing/stored-state.ts";
 
 useNodes();
 
-describe("the hub", () => {
+describe("node hub", () => {
   it("assigns a waiting task to a new node, and a new task to a waiting node", async () => {
     const early = await newJob();
     const node = await joined("a", { inspect: 2, encode: 0 });
@@ -20,7 +20,7 @@ describe("the hub", () => {
     expect(await hubOf(env).stats()).toEqual({ nodes: 1, tickets: 0 });
   });
 
-  it("returns how many encodes its nodes can run, running ones included", async () => {
+  it("returns the number of encodes that its nodes can run, including running encodes", async () => {
     expect(await hubOf(env).capacity()).toBe(0);
     const [reader, other] = [
       await joined("reader", { inspect: 1, encode: 2 }),
@@ -40,7 +40,7 @@ describe("the hub", () => {
     await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(3));
     reader.say({ type: "bye" });
     await vi.waitFor(async () => expect(await hubOf(env).capacity()).toBe(1));
-    // It is expected back.
+    // The node is expected back.
     other.socket.close();
     await vi.waitFor(async () => expect(await hubOf(env).stats()).toMatchObject({ nodes: 1 }));
     expect(await hubOf(env).capacity()).toBe(1);
@@ -56,12 +56,12 @@ describe("the hub", () => {
     expect(jobs.map(({ id }) => id)).toContain((await node.next("assign")).assignment.jobId);
   });
 
-  it("assigns a job first that was moved to the front while it waited", async () => {
+  it("first assigns a job that was moved to the front while it waited", async () => {
     const jobs = [await newJob(), await newJob(), await newJob()];
     await vi.waitFor(async () => expect(await hubOf(env).stats()).toEqual({ nodes: 0, tickets: 3 }));
     const moved = jobs[2]?.id ?? "";
     expect(await jobOf(env, moved).prioritize(50)).toMatchObject({ ok: true });
-    // Nothing is under way then, so that the alarm ends when the hub has been notified.
+    // No turn is running then, so the alarm ends once the hub has been notified.
     await evictDurableObject(jobOf(env, moved));
     await runDurableObjectAlarm(jobOf(env, moved));
     const node = await joined("a", { inspect: 1, encode: 0 });
@@ -80,7 +80,7 @@ describe("the hub", () => {
     expect((await reader.next("assign")).assignment.task.kind).toBe("encode");
   });
 
-  it("assigns it to another node when the preferred node stays busy", async () => {
+  it("assigns the encode to another node when the preferred node stays busy", async () => {
     const reader = await joined("reader", { inspect: 1, encode: 0 });
     const other = await joined("other", { inspect: 0, encode: 1 });
     const spec = await newJob();
@@ -102,7 +102,7 @@ describe("the hub", () => {
     expect([assignment.jobId, (await node.next("assign")).assignment.jobId]).toEqual([first.id, second.id]);
   });
 
-  it("does not pass all progress to the job because it hibernates in between", async () => {
+  it("passes no extra progress to the job because of hibernation in between", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await node.next("assign")).assignment;
@@ -130,11 +130,11 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
-  it("lets no node take the lease of another by naming it, whatever it knows of other leases of the job", async () => {
+  it("lets no node take another node's lease by naming it, whatever it knows of other leases of the job", async () => {
     const holder = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await holder.next("assign")).assignment;
-    // The tokens of all leases of a job have the same end.
+    // The tokens of all leases of a job end alike.
     const forged = { lease, token: `${"x".repeat(44)}${proof.slice(-16)}`, slotClass: "inspect" };
     const thief = await joined("b", { inspect: 0, encode: 0 }, "s-b", [forged]);
     expect((await thief.next("cancel")).lease).toBe(lease);
@@ -150,7 +150,7 @@ describe("the hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
-  it("shortens the leases of a lost connection, and renews those of a node that reconnects", async () => {
+  it("shortens the leases of a lost connection, and renews the leases of a node that reconnects", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await node.next("assign")).assignment;
@@ -180,7 +180,7 @@ describe("the hub", () => {
         (_, { storage }) => (loadState(storage)?.tasks[0]?.lease?.expiresAt ?? 0) - Date.now(),
       );
     await vi.waitFor(async () => expect(await expiresIn()).toBeGreaterThan(30_000));
-    // The frame was lost with the socket that the hub takes for open.
+    // The assign frame was lost with the socket that the hub takes for open.
     await joined("a", { inspect: 0, encode: 0 });
     await vi.waitFor(async () => expect(await expiresIn()).toBeLessThan(11_000));
   });
@@ -209,7 +209,7 @@ describe("the hub", () => {
       avoid: [] as string[],
       avoidUntil: 0,
     };
-    // A ticket of a job that does not exist, before all others.
+    // This ticket of a job that does not exist precedes all other tickets.
     await hubOf(env).advertise([{ ...base, jobId: "A".repeat(14), since: 0 }]);
     const node = await joined("a", { inspect: 1, encode: 0 });
     const { assignment } = await node.next("assign");

@@ -1,5 +1,5 @@
-// The object that holds the nodes' sockets and the jobs' tickets. It decides nothing for a job: if it is lost, jobs
-// advertise their tasks again.
+// The object that holds the nodes' sockets and the jobs' tickets. It decides nothing for a job: if the hub is lost,
+// jobs advertise their tasks again.
 import { DurableObject } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
@@ -32,7 +32,7 @@ import { encodesOf } from "./matching/nodes/connected-node.ts";
 import { NodeFrames, violation } from "./node-frames.ts";
 import { Operator } from "./operator/operator.ts";
 
-/** What the Worker states of a node. */
+/** Reads the facts that the Worker states about a node. */
 const admittedBy = (headers: Headers): Admitted => Admitted.parse(JSON.parse(headers.get(ADMITTED_HEADER) ?? "null"));
 
 /** rpc/hub.ts describes the calls. */
@@ -91,7 +91,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   }
 
   async holders(leases: LeaseHolder[]): Promise<LeaseHolding[]> {
-    // A report gives the slot back before its job has it.
+    // A report returns the slot before its job has the report.
     return leases.map((one) => (this.#jobs.isReporting(one.lease) ? "held" : this.#nodes.roster.holding(one)));
   }
 

@@ -1,4 +1,4 @@
-// How nodes connect: by a session without the database, and never without hello.
+// Nodes connect by a session without the database, and never without hello.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
@@ -19,7 +19,7 @@ const NONE = { inspect: 0, encode: 0 };
 const KEYS = settingsOf(env).sealingKeys;
 const SESSION = { token: "t", pool: "gpu", labels: ["region:eu"], nodeId: "ä", digest: "d", expiresAt: 1000 };
 
-/** A database that counts what it is asked. */
+/** A database that counts its queries. */
 function counted(): { queries: () => number; bindings: typeof env } {
   const DB = { prepare: vi.fn((sql: string) => env.DB.prepare(sql)), batch: vi.fn(env.DB.batch.bind(env.DB)) };
   return {
@@ -38,8 +38,8 @@ async function open(headers: Record<string, string>, bindings: typeof env = env)
   return { status: response.status, socket, closed };
 }
 
-describe("a session", () => {
-  it("is what it was signed as until it expires, under any of the keys and unchanged", () => {
+describe("node sessions", () => {
+  it("reads a signed session until it expires, under any of the keys, if it is unchanged", () => {
     const [newest, older] = KEYS;
     if (!newest || !older) throw new Error("The tests have two sealing keys");
     const text = signSession(SESSION, [older]);
@@ -66,12 +66,12 @@ describe("a session", () => {
     const other = await open(headers, bindings);
     other.socket?.send(JSON.stringify(hello("b", NONE)));
     expect((await other.closed).reason).toMatch(/must have the name/);
-    // Without its token a session is nothing.
+    // A session is worthless without its token.
     expect((await open({ ...headers, ...bearer(`n-${"0".repeat(43)}`) }, bindings)).status).toBe(401);
     expect(queries()).toBe(1);
   });
 
-  it("is renewed by any frame once half its time has passed, and not before", async () => {
+  it("renews a session with any frame once half its time has passed, and not before", async () => {
     const node = await connect();
     node.say(hello("a", NONE));
     await node.next("welcome");
@@ -86,7 +86,7 @@ describe("a session", () => {
     expect(node.frames.filter(({ type }) => type === "session")).toEqual([]);
   });
 
-  it("of a revoked token is refused by the hub, also after it restarts", async () => {
+  it("rejects a session of a revoked token, also after the hub restarts", async () => {
     const { body } = await send("/v2/admin/node-tokens", {
       method: "POST",
       body: { name: "x" },
@@ -102,7 +102,7 @@ describe("a session", () => {
     expect(await back.closed).toMatchObject({ code: 1008, reason: "the token was revoked" });
   });
 
-  it("of a revoked token is remembered for as long as one may be valid", async () => {
+  it("remembers a revoked token as long as a session of it may be valid", async () => {
     await runInDurableObject(hubOf(env), (_, { storage: { kv } }) => {
       const revoked = new RevokedTokens(kv);
       revoked.add("first", 0);
@@ -114,8 +114,8 @@ describe("a session", () => {
   });
 });
 
-describe("a hub", () => {
-  it("spreads the return of its nodes: at most 250 a second, within 30 s", () => {
+describe("connections of nodes to a hub", () => {
+  it("spreads the return of nodes: at most 250 a second, within 30 s", () => {
     expect([1, 100, 1000, 1500, 10_000].map(reconnectSpreadMs)).toEqual([500, 500, 4000, 6000, 28_000]);
   });
 
@@ -138,7 +138,7 @@ describe("a hub", () => {
     expect(await node.reason).toBe("this token is of the pool default: use a token of the other pool");
   });
 
-  it("keeps what it knows of a node with all leases and labels it may have through hibernation", async () => {
+  it("keeps its facts about a node with the most leases and labels through hibernation", async () => {
     const labels = Array.from({ length: 16 }, (_, at) => `${"k".repeat(28)}${10 + at}:${"v".repeat(32)}`);
     const node = await connect();
     node.say({

@@ -1,4 +1,4 @@
-// What nodes report of their own failures decides what they get next.
+// Failures that nodes report of themselves decide about their next tasks.
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import type { Assignment } from "#shared/protocol/tasks.ts";
@@ -32,7 +32,7 @@ it.each([
   const given = () => node.frames.flatMap((frame) => (frame.type === "assign" ? [frame.assignment.jobId] : []));
   if (state === "ready") return vi.waitFor(() => expect(given()).toContain(next.id));
   await settle();
-  // What it was given before its last failure was known may still arrive.
+  // Tasks assigned before the last failure was known may still arrive.
   expect(given()).not.toContain(next.id);
   const other = await joined("b", ONE_INSPECT);
   expect([...jobs, next].map(({ id }) => id)).toContain((await other.next("assign")).assignment.jobId);

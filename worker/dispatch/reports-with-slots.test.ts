@@ -13,7 +13,7 @@ afterEach(() => {
 
 const SECONDS = 240;
 
-it("takes the result of a chunk and the claim of the slot that it frees to the job in one turn", async () => {
+it("sends the result of a chunk and the claim of the freed slot to the job in the same turn", async () => {
   const node = await joined("a", { inspect: 1, encode: 2 });
   const spec = await newSpec({ settings: { ultrafast: true }, outputs: { "mp4:240p": { path: "a.mp4" } } });
   await jobOf(env, spec.id).create(spec);

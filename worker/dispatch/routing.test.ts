@@ -1,4 +1,4 @@
-// Which node of a mixed fleet gets which job, over real sockets and objects.
+// Tests which node of a mixed fleet gets which job, over real sockets and objects.
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
@@ -24,7 +24,7 @@ const waitingFor = async ({ id }: JobSpec): Promise<string | undefined> => {
   return view.ok ? view.value.waiting_for : "no such job";
 };
 
-it("sends work where it can be done, and shows what it waits for until then", async () => {
+it("sends work to a node that can do it, and shows missing requirements until then", async () => {
   const encoders = ALL_SOFTWARE.encoders.filter((name) => !name.includes("av1"));
   const plain = await joinedWith("plain", {
     capabilities: { ffmpegVersion: "7.0", cpus: 2, ...ALL_SOFTWARE, encoders },

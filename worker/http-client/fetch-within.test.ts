@@ -3,7 +3,7 @@ import { FailedConnection, fetchWithin } from "./fetch-within.ts";
 
 type Answer = { status: number; headers?: Record<string, string>; body?: string; echo?: boolean };
 
-/** The body of a response, or why there is none. */
+/** Returns the body of a response, or the reason why there is none. */
 async function bodyOf(answer: Answer, init: RequestInit = {}): Promise<string> {
   const encoded = btoa(JSON.stringify(answer)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   const request = new Request(`${inject("answers")}/${encoded}/video.mp4`, init);
@@ -47,7 +47,7 @@ it("names the service in each request", async () => {
   expect(JSON.parse(await bodyOf({ status: 200, echo: true }))["user-agent"]).toMatch(/^copra\/\d/);
 });
 
-it("lets no response come from a cache, and adds no Cache-Control to what may become an object's", async () => {
+it("lets no response come from a cache, and adds no Cache-Control that an object could inherit", async () => {
   const cachingOf = async (init: RequestInit) =>
     JSON.parse(await bodyOf({ status: 200, echo: true }, init))["cache-control"] ?? null;
   expect(await cachingOf({})).toBe("no-cache");

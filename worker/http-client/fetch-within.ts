@@ -2,15 +2,15 @@ import { type ConnectionFailure, FACTS } from "#shared/network/storage-connectio
 import { USER_AGENT } from "#shared/version.ts";
 
 /**
- * No response may come from Cloudflare's cache. Other methods are never cached, and with them the `Cache-Control:
- * no-cache` that the option adds would become the Cache-Control of an object of S3.
+ * No response may come from Cloudflare's cache. Other methods are never cached. With them, the option would add
+ * `Cache-Control: no-cache`, which would become the Cache-Control of an S3 object.
  */
 const NOT_CACHED: Readonly<Record<string, RequestInit>> = { GET: { cache: "no-store" }, HEAD: { cache: "no-store" } };
 
 /**
  * `fetch` with a time limit for the whole exchange, until `read` has read the response's body. The timer never outlives
- * the exchange, because a pending timer keeps an object in memory. Throws FailedConnection without a response in time,
- * and when Cloudflare's edge responds in place of the server.
+ * the exchange, because a pending timer keeps an object in memory. Throws FailedConnection if no response comes in
+ * time, or if Cloudflare's edge responds in place of the server.
  */
 export async function fetchWithin<Value>(
   limitMs: number,
@@ -41,10 +41,10 @@ export class FailedConnection extends Error {
   }
 }
 
-// On Cloudflare a failed connection is a response: its edge responds in place of a server that it cannot reach. A
-// server that is behind Cloudflare itself responds in the same way when Cloudflare cannot reach it.
+// On Cloudflare, a failed connection is a response: the edge responds in place of a server that it cannot reach. A
+// server behind Cloudflare gives the same response when Cloudflare cannot reach it.
 
-/** Cloudflare docs, "Cloudflare 5xx errors". 530 comes with a code of BY_CODE; others are of tunnels that are down. */
+/** Cloudflare docs, "Cloudflare 5xx errors". A 530 has a code of BY_CODE, unless a tunnel is down. */
 const BY_STATUS: Readonly<Record<number, ConnectionFailure>> = {
   520: "broken",
   521: "refused",
@@ -57,17 +57,17 @@ const BY_STATUS: Readonly<Record<number, ConnectionFailure>> = {
   530: "timeout",
 };
 
-/** Cloudflare docs, "Cloudflare 1xxx errors". All others block the request by settings of the host's zone. */
+/** Cloudflare docs, "Cloudflare 1xxx errors". With all other codes, settings of the host's zone block the request. */
 const BY_CODE: Readonly<Record<string, ConnectionFailure>> = {
   1001: "unknown host",
   1003: "ip address",
   1016: "unknown host",
 };
 
-/** Statuses of the edge that servers have, too. */
+/** Statuses that both the edge and servers send. */
 const SHARED = new Set([403, 409]);
 
-/** Why the edge has reached no server; null for the response of a server, whose body is not touched. */
+/** Returns why the edge has reached no server; null for the response of a server, whose body stays unread. */
 async function edgeFailure(response: Response): Promise<ConnectionFailure | null> {
   const { status, headers } = response;
   const byStatus = BY_STATUS[status] ?? null;
@@ -76,7 +76,7 @@ async function edgeFailure(response: Response): Promise<ConnectionFailure | null
   return code === undefined ? byStatus : (BY_CODE[code] ?? byStatus ?? "forbidden");
 }
 
-/** The first bytes of a body, which have a short one whole. */
+/** The first bytes of a body; a short body completely. */
 async function startOf({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};

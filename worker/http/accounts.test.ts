@@ -1,4 +1,4 @@
-// What one account can do to, and learn of, the jobs of another: nothing, whatever the route.
+// On no route can an account change jobs of another account, or learn about them.
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +28,7 @@ const named = (route: TestRoute): [string, TestRoute] => [`${route.method} ${rou
 const post = (key: string, body: unknown, headers: Record<string, string> = {}) =>
   send("/v2/jobs", { method: "POST", body, headers: { ...basic(key), ...headers } });
 
-/** A response with everything that could distinguish two of them. */
+/** A response with all properties that could distinguish two responses. */
 async function request(method: string, path: string, headers: Record<string, string>) {
   const response = await exports.default.fetch(new Request(`https://copra.test${path}`, { method, headers }));
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
@@ -36,7 +36,9 @@ async function request(method: string, path: string, headers: Record<string, str
   return { status: response.status, headers: [...response.headers], text: isStream ? "" : await response.text() };
 }
 
-/** Jobs of the owner in all states with different responses: waiting, with metadata, ended with a notification. */
+/**
+ * Creates jobs of the owner in all states with different responses: waiting, with metadata, ended with a notification.
+ */
 async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
   const created = async (): Promise<string> => (await post(owner.key, jobBody())).body.id;
   const [waiting, inspected, ended] = [await created(), await created(), await created()];
@@ -57,11 +59,11 @@ async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
 
 const stateOf = (id: string) => runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage)?.status);
 
-describe("a job of another account", () => {
-  // Uploads and probes have tests of their own (routes/uploads.test.ts, routes/probes.test.ts).
+describe("access to jobs of another account", () => {
+  // Uploads and probes have their own tests (routes/uploads.test.ts, routes/probes.test.ts).
   const isOfJob = ({ path }: TestRoute): boolean => path.includes("/:id") && !/^\/v2\/(uploads|probes)\//.test(path);
   const routes = ROUTES.filter((route) => route.audience === "client" && isOfJob(route));
-  it.each(routes.map(named))("is unknown to %s", async (_, route) => {
+  it.each(routes.map(named))("another account's job is unknown to %s", async (_, route) => {
     for (const { id, nid } of await ownersJobs()) {
       const before = await stateOf(id);
       const [foreign, nobodys] = [
@@ -71,13 +73,13 @@ describe("a job of another account", () => {
       expect(JSON.parse(foreign.text)).toMatchObject({ error_code: "job_not_found", status: "error" });
       expect([foreign.status, foreign]).toEqual([404, nobodys]);
       expect(await stateOf(id)).toBe(before);
-      // The same request is not refused to the owner for being unknown.
+      // The owner's same request finds the job.
       const own = await request(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
       expect(own.text).not.toContain("job_not_found");
     }
   });
 
-  it("is not on any page of the list, whatever the query", async () => {
+  it("lists no job of another account on any page, whatever the query", async () => {
     const jobs = await ownersJobs();
     const first = await send("/v2/jobs?limit=1", { headers: basic(owner.key) });
     expect(first.body.next_cursor).toMatch(/^\d+-/);
@@ -89,7 +91,7 @@ describe("a job of another account", () => {
     }
   });
 
-  it("is not revealed by the idempotency key that created it", async () => {
+  it("does not reveal a job by the idempotency key that created it", async () => {
     const key = { "idempotency-key": "order-1" };
     const made = await post(owner.key, jobBody(), key);
     for (const body of [jobBody(), jobBody({ outputs: { mp4: { path: "b.mp4" } } })]) {
@@ -101,10 +103,10 @@ describe("a job of another account", () => {
   });
 });
 
-describe("a credential", () => {
+describe("access by credentials", () => {
   const closed = ROUTES.filter(({ audience }) => audience !== "anyone");
   const values = { id: NOBODYS_JOB, nid: "msg_1", key: "input", lease: `${NOBODYS_JOB}.encode.1`, number: "1" };
-  it.each(closed.map(named))("of another kind gives no access to %s", async (_, route) => {
+  it.each(closed.map(named))("gives a credential of the wrong kind no access to %s", async (_, route) => {
     const secrets: Record<Audience, string> = {
       client: owner.key,
       node: credentials.node.authorization?.slice(7) ?? "",
@@ -118,7 +120,7 @@ describe("a credential", () => {
         expect([answer.status, JSON.parse(answer.text).error_code]).toEqual([401, "authentication_failed"]);
       }
     }
-    // The right one in the wrong scheme is refused, and in the right one it is not.
+    // The right credential works only in the right scheme.
     const right = secrets[route.audience];
     const scheme = route.audience === "client" ? bearer(right) : basic(right);
     expect((await request(route.method, fill(route, values), scheme)).status).toBe(401);

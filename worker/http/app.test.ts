@@ -11,7 +11,7 @@ beforeAll(async () => {
   nodeToken = await newNodeToken();
 });
 
-/** Paths of the operator. */
+/** True for paths of the operator. */
 const isOperators = (path: string): boolean => path.includes("/admin/") || /^(\/metrics|\/v2\/autoscale)$/.test(path);
 
 const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers: basic(account.key) });
@@ -71,7 +71,7 @@ describe("all responses", () => {
     page: "api-v2",
   };
   it.each(ROUTES.map((route): [string, string] => [route.method, fill(route, { ...values, job: values.id })]))(
-    "%s %s keeps its type, and JSON is kept by no cache",
+    "%s %s keeps its content type, and no cache stores JSON",
     async (method, path) => {
       const request = new Request(`https://copra.test${path}`, { method, headers: authorized(path) });
       const { status, headers } = await exports.default.fetch(request);
@@ -83,7 +83,7 @@ describe("all responses", () => {
     },
   );
 
-  it("is not delayed by a slow unread body", async () => {
+  it("responds without delay despite a slow unread body", async () => {
     const body = new ReadableStream<Uint8Array>({ start: (one) => one.enqueue(new Uint8Array(3)) });
     expect((await app.request("/v2/jobs", { method: "POST", body }, env)).status).toBe(401);
   });
@@ -142,7 +142,7 @@ describe("GET /v2/metadata/jobs", () => {
   });
 });
 
-describe("reports of nodes", () => {
+describe("invalid reports of nodes", () => {
   const rows: [string, string, unknown, number, string][] = [
     [
       "no lease id",
@@ -179,12 +179,12 @@ describe("reports of nodes", () => {
       "report_not_valid",
     ],
   ];
-  it.each(rows)("reject %s", async (_, path, body, status, code) => {
+  it.each(rows)("rejects a report with %s", async (_, path, body, status, code) => {
     const answer = await send(`/v2/nodes/leases/${path}`, { method: "POST", body, headers: bearer(nodeToken) });
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
-  it("reject a request without a WebSocket upgrade", async () => {
+  it("rejects a request without a WebSocket upgrade", async () => {
     const answer = await send("/v2/nodes/connect", { headers: bearer(nodeToken) });
     expect(answer).toMatchObject({ status: 400, body: { error_code: "report_not_valid" } });
   });

@@ -64,7 +64,10 @@ app.notFound((context) => {
 
 // The methods of each path, from the routes.
 
-/** A function that returns the methods of a path; none for an unknown path. Ignores middleware, which has no method. */
+/**
+ * Returns a function that lists the methods of a path; none for an unknown path. Ignores middleware, which has no
+ * method.
+ */
 function allowedMethods(routes: readonly RouterRoute[]): (path: string) => readonly string[] {
   const router = new TrieRouter<string>();
   for (const { method, path } of routes) if (method !== "ALL") router.add("ALL", path, method);

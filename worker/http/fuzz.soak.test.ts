@@ -23,6 +23,6 @@ it("returns a plan or an error response for any body", async () => {
     }),
     { numRuns: 150 },
   );
-  // Both plans and errors: the bodies must be varied enough.
+  // There must be both plans and errors: the bodies must vary enough.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400]));
 });

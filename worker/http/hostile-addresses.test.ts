@@ -9,7 +9,7 @@ const keys = { access_key_id: "AKID", secret_access_key: "hunter2" };
 const azureKeys = { account: "account", api_key: "aHVudGVyMg==" };
 const bucket = { service: "s3other", bucket: "bucket", credentials: keys };
 
-/** A job that nothing is wrong with. */
+/** A valid job. */
 const BODY = {
   input: { url: "https://media.example.com/video.mp4" },
   storage: { ...bucket, endpoint: "https://s3.example.com" },
@@ -66,8 +66,8 @@ const jobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs")
 /** Adds a user if the URL can have one. */
 const withUser = (url: string): string => url.replace(/^(https?:\/\/)(?!.*@)/, "$1user:hunter2@");
 
-describe.each(FIELDS)("a URL in %s", (field, code, changes) => {
-  it.each(ALLOW_SETTINGS)("is rejected under %s if it may lead to a private network", async (allow) => {
+describe.each(FIELDS)("hostile URL in %s", (field, code, changes) => {
+  it.each(ALLOW_SETTINGS)("rejects a URL under %s if it may lead to a private network", async (allow) => {
     const headers = basic((await newAccount()).key);
     expect(await post("/v2/jobs?dry_run=true", changes("https://public.example.com"), headers, allow)).toMatchObject({
       status: 200,
@@ -87,7 +87,7 @@ describe.each(FIELDS)("a URL in %s", (field, code, changes) => {
   });
 });
 
-/** Nodes alone read inputs, watermarks and subtitles. */
+/** True for fields that the Worker requests. Only nodes read inputs, watermarks and subtitles. */
 const requestedByWorker = (field: string): boolean => /^(storage|notification)\./.test(field);
 
 it.each(FIELDS)(

@@ -1,4 +1,4 @@
-// Cancels and retries jobs: one, or many in one request.
+// Cancels and retries jobs: a single job, or many in a request.
 import type { Context } from "hono";
 import { AppError, type Failure } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";
@@ -26,7 +26,7 @@ export const cancelJob: Action = async ({ env }, { id }) => {
   return unlessEnded(cancelled);
 };
 
-/** Gives a job of the account another priority. */
+/** Changes the priority of a job of the account. */
 export async function prioritizeJob(
   { env }: Context<ClientEnv>,
   { id }: IndexedJob,
@@ -35,7 +35,7 @@ export async function prioritizeJob(
   return unlessEnded(await withDeadline<JobResult<JobView>>("prioritize", jobOf(env, id).prioritize(priority)));
 }
 
-/** The object of an ended job may be deleted; the row contains the final status. */
+/** Converts the result. The object of an ended job may be deleted; its row contains the final status. */
 function unlessEnded(changed: JobResult<JobView>): Result<JobView> {
   if (changed.ok) return ok(changed.value);
   const gone = changed.error.code === "job_not_found";
@@ -55,18 +55,18 @@ export const retryJob: Action = async (context, job) => {
     return conflict(gone ? "The job was deleted; create a new job" : retried.error.message);
   }
   const { view, version } = retried.value;
-  // Responses for ended jobs come from the row, so update it before responding.
+  // Responses for ended jobs come from the row. So the row is updated before the response.
   const restarted = { version, status: view.status, completedAt: null, view: JSON.stringify(view) };
   await upsertJob(env.DB, { ...job, ...restarted, checkAt: Date.now() + CHECK_AFTER_MS });
   return ok(view);
 };
 
-/** Jobs at a time: each is a call to its object. */
+/** Concurrent calls to jobs' objects. */
 const CONCURRENT = 10;
 
 type Done = { id: string; status?: JobStatus; error?: { error_code: Failure["code"]; message: string } };
 
-/** Does the same with many jobs, and reports for each its new status, or why nothing was done. */
+/** Applies an action to many jobs. Reports the new status of each job, or the reason why it did not change. */
 export async function actOnJobs(context: Context<ClientEnv>, ids: readonly string[], action: Action): Promise<Done[]> {
   const found = await jobsOf(context.env.DB, context.get("account").id, ids.filter(isJobId));
   const rows = new Map(found.map((row) => [row.id, row]));

@@ -9,7 +9,7 @@ import { withDeadline } from "../rpc/deadline.ts";
 import { settingsOf } from "../settings.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
-/** How long the count of a full account is cached (account/account-object.ts). */
+/** Time for which the count of a full account is cached (account/account-object.ts). */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
@@ -26,7 +26,7 @@ export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKe
   throw new AppError("too_many_jobs", message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** A client does not wait longer for the object of its account. */
+/** Maximum wait of a client for the object of its account. */
 const ADMIT_LIMIT_MS = 5000;
 
 async function isAdmitted(env: ClientEnv["Bindings"], account: string, limit: number): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Stores and starts a requested job. A repeated request gets the job of the first one.
+// Stores and starts a requested job. A repeated request gets the job of the first request.
 import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type JobId, newJobId } from "#shared/ids.ts";
@@ -22,9 +22,8 @@ import type { ClientEnv } from "./auth/auth.ts";
 type NewJob = { id: JobId; createdAt: number };
 
 /**
- * Stores the row of the requested job, so that every returned job is in lists. With an Idempotency-Key, the key is
- * claimed in the same step; if a previous request holds it, the job is the one of that request. Throws
- * AppError(idempotency_key_*).
+ * Stores the row of the requested job, so that every returned job is in lists. Claims the Idempotency-Key in the same
+ * step. If an earlier request holds the key, returns that request's job. Throws AppError(idempotency_key_*).
  */
 export async function storeJob(
   context: Context<ClientEnv>,
@@ -39,7 +38,7 @@ export async function storeJob(
     return spec;
   }
   const { id: jobId, accountId, createdAt } = spec;
-  // With the pepper, because a plain digest of the body would allow guessing weak passwords in it.
+  // The pepper is needed, because a plain digest of the body would allow guessing weak passwords in it.
   const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(context.env).peppers);
   const request = { accountId, key, bodyDigest: digests[0], jobId, createdAt };
   const holder = await claimKey(DB, request, firstRow(spec));
@@ -74,7 +73,10 @@ function firstRow(spec: JobSpec): JobRow {
   return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
 }
 
-/** Starts a job whose row is stored. If its object is unreachable, the job may have started; it will update the row. */
+/**
+ * Starts a job whose row is stored. If its object is unreachable, the job may still have started, and will update the
+ * row.
+ */
 export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-// The job that a request of a client names.
+// The job that a client's request names.
 import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";

@@ -1,4 +1,4 @@
-// Completes a requested input with what only the service knows of it.
+// Completes a requested input with facts that only the service knows.
 import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { InputSpec, RequestedInput } from "#shared/request/input-section.ts";
@@ -9,9 +9,8 @@ import { storeNameOf } from "../storage/source-uploads/remove-uploads.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
 /**
- * Throws AppError(input_not_valid) for an upload that the account does not have, or that is not completed, and
- * AppError(input_url_not_valid) for a URL of the service itself that is neither one of its stored outputs nor the
- * sample clip.
+ * Throws AppError(input_not_valid) for an upload that is not completed, or that the account does not have. Throws
+ * AppError(input_url_not_valid) for a URL of the service itself, except its stored outputs and the sample clip.
  */
 export async function resolveInput(context: Context<ClientEnv>, requested: RequestedInput): Promise<InputSpec> {
   const { env } = context;

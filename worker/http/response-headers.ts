@@ -2,8 +2,8 @@
 import type { MiddlewareHandler } from "hono";
 
 /**
- * Browsers must not guess content types. Caches must not store JSON responses, which belong to one client and may
- * contain keys, except those that set `cache-control` themselves, such as the OpenAPI document.
+ * Browsers must not guess content types. Caches must not store JSON responses, which belong to a single client and may
+ * contain keys. Responses that set `cache-control` themselves are exceptions, such as the OpenAPI document.
  */
 export const responseHeaders: MiddlewareHandler = async (context, next) => {
   await next();

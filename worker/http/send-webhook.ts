@@ -1,4 +1,4 @@
-// Webhooks that a client has sent now, and whose response it reads: examples, and notifications to another URL.
+// Webhooks that are sent at once for a client, which reads the response: examples, and notifications to another URL.
 import type { Context } from "hono";
 import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import { AppError } from "#shared/errors.ts";

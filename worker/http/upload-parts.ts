@@ -1,4 +1,4 @@
-// The parts of an upload of a source file: which there must be, and one on its way to the storage.
+// The parts of a source file's upload: checks the list of parts, and stores a part.
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { PartRow, UploadRow } from "../db/uploads.ts";
@@ -11,7 +11,7 @@ type Sizes = Pick<UploadRow, "sizeBytes" | "partBytes">;
 
 const partCount = ({ sizeBytes, partBytes }: Sizes): number => Math.ceil(sizeBytes / partBytes);
 
-/** The number of a part and the size that it must have. Throws AppError(upload_part_not_valid). */
+/** The number and the required size of a part. Throws AppError(upload_part_not_valid). */
 export function partAt(text: string, sizes: Sizes): { number: number; sizeBytes: number } {
   const count = partCount(sizes);
   const number = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
@@ -22,7 +22,7 @@ export function partAt(text: string, sizes: Sizes): { number: number; sizeBytes:
   return { number, sizeBytes };
 }
 
-/** The numbers of the parts that are not stored, as a sentence names them; null: all are. */
+/** The numbers of the missing parts, as text for a sentence; null: all parts are stored. */
 export function missingParts(stored: readonly PartRow[], sizes: Sizes): string | null {
   const numbers = new Set(stored.map(({ number }) => number));
   const missing = Array.from({ length: partCount(sizes) }, (_, at) => at + 1).filter((number) => !numbers.has(number));
@@ -57,7 +57,7 @@ export async function storePart(
   }
 }
 
-/** The error of a storage as clients get it. */
+/** Converts the error of a storage to an error for clients. */
 export function stateError(error: unknown, upload: string): unknown {
   if (!(error instanceof AppError)) return error;
   if (isUploadLost(error)) {

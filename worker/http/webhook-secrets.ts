@@ -13,14 +13,14 @@ import { accountOf } from "../rpc/account.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { settingsOf } from "../settings.ts";
 
-/** How long notifications also have a signature with the previous secret. */
+/** Time for which notifications also have a signature with the previous secret. */
 const OVERLAP_MS = 24 * 60 * 60_000;
 
 const sealedFor = ({ id }: Account): string => `account:${id}`;
 
 /**
- * Replaces the secret of an account; the one before signs, too, for a day. Throws AppError(account_state_conflict) when
- * another request replaced it since the account was read: both cannot be the newest.
+ * Replaces the secret of an account. The previous secret also signs for a day. Throws AppError(account_state_conflict)
+ * if another request replaced it since the account was read: both cannot be the newest.
  */
 export async function rotateWebhookSecret(env: Env, account: Account): Promise<RotatedSecret> {
   const webhookSecret = newWebhookSecret(randomBytes(32));
@@ -34,7 +34,7 @@ export async function rotateWebhookSecret(env: Env, account: Account): Promise<R
   return { account_id: account.id, webhook_secret: webhookSecret, previous_until: contractDate(previousUntil) };
 }
 
-/** The secrets that sign now, the newest first. Throws AppError(sealing_key_missing). */
+/** The secrets that sign now, newest first. Throws AppError(sealing_key_missing). */
 export async function webhookSecretsOf(env: Env, account: Account, now: number): Promise<string[]> {
   const { sealedWebhookSecret, sealedPreviousSecret, previousUntil } = account;
   const previous = sealedPreviousSecret !== null && (previousUntil ?? 0) > now ? [sealedPreviousSecret] : [];
@@ -42,7 +42,7 @@ export async function webhookSecretsOf(env: Env, account: Account, now: number):
   return Promise.all([sealedWebhookSecret, ...previous].map((one) => unseal(one, sealedFor(account), sealingKeys)));
 }
 
-/** It reads the secrets again within a minute even when this call is lost. */
+/** Notifies the account's object. If this call is lost, the object reads the secrets again within a minute. */
 async function notifyObject(env: Env, account: string): Promise<void> {
   try {
     await withDeadline("forgetSecrets", accountOf(env, account).forgetSecrets());

@@ -1,4 +1,4 @@
-// One node, or one token, cannot harm the others.
+// A single node, or a single token, cannot harm the others.
 import { evictDurableObject, listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
@@ -20,8 +20,8 @@ const ONE_INSPECT = { inspect: 1, encode: 0 };
 
 const jobIds = async (): Promise<Set<string>> => new Set((await listDurableObjectIds(env.JOB)).map(String));
 
-describe("a node's name", () => {
-  it("belongs to its token: another token is rejected with a reason, also after the hub restarts", async () => {
+describe("node names", () => {
+  it("rejects another token's claim to a node's name with a reason, also after the hub restarts", async () => {
     const [first, second] = [await newNodeToken(), await newNodeToken()];
     const own = await connect(first);
     own.say(hello("a", ONE_INSPECT));
@@ -40,7 +40,7 @@ describe("a node's name", () => {
     await back.next("welcome");
   });
 
-  it("is free once its token was revoked", async () => {
+  it("frees a node's name once its token was revoked", async () => {
     const first = await newNodeToken();
     const own = await connect(first);
     own.say(hello("a", NONE));
@@ -54,7 +54,7 @@ describe("a node's name", () => {
     await heir.next("welcome");
   });
 
-  it("is free when unused for a day, and a token has a maximum number of names", () => {
+  it("frees a name that was unused for a day, and limits the number of names of a token", () => {
     const kept = new Map<string, unknown>();
     const kv = {
       list: () => [...kept],
@@ -73,8 +73,8 @@ describe("a node's name", () => {
   });
 });
 
-describe("a token", () => {
-  it("has a maximum number of sockets", async () => {
+describe("node tokens", () => {
+  it("limits the number of sockets of a token", async () => {
     const headers = { upgrade: "websocket", [ADMITTED_HEADER]: JSON.stringify({ token: "token" }) };
     const open = async (): Promise<WebSocket> => {
       const { webSocket } = await hubOf(env).fetch("https://hub/", { headers });
@@ -93,8 +93,8 @@ describe("a token", () => {
   });
 });
 
-describe("what a node reports", () => {
-  it("cannot give it more slots than the maximum, however often it offers them", () => {
+describe("reports of nodes", () => {
+  it("gives a node no more slots than the maximum, however often it offers them", () => {
     const none = { free: NONE, leases: {} };
     expect(addSlots(none, { inspect: 60, encode: 60 })).toEqual({ inspect: 60, encode: 60 });
     expect(addSlots({ ...none, free: { inspect: 60, encode: 60 } }, { inspect: 9, encode: 9 })).toEqual({
@@ -110,7 +110,7 @@ describe("what a node reports", () => {
     expect(addSlots({ free: NONE, leases: held(MAX_LEASES + 3) }, { inspect: 2, encode: 2 })).toEqual(NONE);
   });
 
-  it("about jobs that never existed creates no object", async () => {
+  it("creates no object for reports about jobs that never existed", async () => {
     const before = await jobIds();
     const stranger = () => newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
     const proof = (token: string) => ({ lease: `${stranger()}.encode.1`, token, slotClass: "encode" });
@@ -126,7 +126,7 @@ describe("what a node reports", () => {
     expect(await jobIds()).toEqual(before);
   });
 
-  it("that causes internal errors fails its task after some attempts, and disconnects the node in the end", async () => {
+  it("fails a task whose reports cause internal errors after some attempts, then disconnects its node", async () => {
     const node = await joined("a", ONE_INSPECT);
     const spec = await newJob();
     const { lease, token } = (await node.next("assign")).assignment;
@@ -146,8 +146,8 @@ describe("what a node reports", () => {
   });
 });
 
-describe("accounts", () => {
-  it("get a slot although another account uses all others, also after nodes reconnect", async () => {
+describe("slots of accounts", () => {
+  it("gives an account a slot although another account uses all others, also after nodes reconnect", async () => {
     const many = await Promise.all(Array.from({ length: 16 }, () => newJob({ accountId: "many" })));
     const node = await joined("a", { inspect: 16, encode: 0 });
     const given = [];

@@ -1,4 +1,5 @@
-// Admits nodes: each under a name that its token owns, unless its reports keep causing internal errors.
+// Admits nodes. Each node gets a name that its token owns. A node whose reports keep causing internal errors is
+// excluded.
 import { SESSION_MS } from "#shared/protocol/frames.ts";
 import { type NameClaim, NodeNames } from "./node-names.ts";
 
@@ -7,7 +8,9 @@ import { type NameClaim, NodeNames } from "./node-names.ts";
  */
 export const POLICY_VIOLATION = 1008;
 export const TRY_AGAIN_LATER = 1013;
-/** Enough for 64 nodes, each of which may have reconnected before its old connection is known to be dead. */
+/**
+ * Enough for 64 nodes, each with two sockets: a node may reconnect before the hub knows that its old socket is dead.
+ */
 export const MAX_SOCKETS_PER_TOKEN = 128;
 
 /** The code and reason with which a socket is closed. Reasons have at most 123 bytes (RFC 6455 §5.5). */
@@ -43,18 +46,18 @@ export class Admission {
     return this.#revoked.has(token, now);
   }
 
-  /** Why a node is not admitted, or null. An admitted node's name then belongs to its token. */
+  /** Returns why a node is rejected, or null if it is admitted. Its token then owns its name. */
   rejectionOf(claim: NameClaim, now: number): CloseReason | null {
     if (!this.#failing.mayConnect(claim.nodeId, now)) return TOO_MANY_FAILURES;
     return this.#names.take(claim, now) ? null : NAME_TAKEN;
   }
 
-  /** A report of a node caused an internal error; true: the node must be disconnected. */
+  /** Counts an internal error that a node's report caused. Returns true if the node must be disconnected. */
   countFailure(nodeId: string, now: number): boolean {
     return this.#failing.count(nodeId, now);
   }
 
-  /** A token was revoked. */
+  /** Rejects a token from now on, and frees its names. */
   revoke(token: string, now: number): void {
     this.#revoked.add(token, now);
     this.#names.release(token);
@@ -64,20 +67,21 @@ export class Admission {
 // Nodes whose reports keep causing internal errors: they may not connect for a while.
 
 /**
- * The number of internal errors within WINDOW_MS. A single broken report is given up sooner (job/lease-requests.ts).
+ * Maximum number of internal errors within WINDOW_MS. The job gives up a single broken report sooner
+ * (job/lease-requests.ts).
  */
 const MAX_FAILURES = 10;
 const WINDOW_MS = 10 * 60_000;
-/** How long such a node may not connect. */
+/** Time for which such a node may not connect. */
 const EXCLUDED_MS = 10 * 60_000;
 
 type Failures = { count: number; since: number; excludedUntil: number };
 
-/** In memory only: when it is lost, the same number of errors excludes the node again. */
+/** In memory only. After the hub loses its memory, the same number of errors excludes the node again. */
 class FailingNodes {
   readonly #failures = new Map<string, Failures>();
 
-  /** Counts an internal error that a node's report caused; true: the node is excluded. */
+  /** Counts an internal error that a node's report caused. Returns true if the node is excluded. */
   count(nodeId: string, now: number): boolean {
     const known = this.#failures.get(nodeId);
     const isRecent = known && now - known.since < WINDOW_MS;
@@ -96,19 +100,18 @@ class FailingNodes {
 }
 
 /**
- * The tokens that were revoked, for as long as a session of their nodes may be valid: sessions are not looked up in the
- * database.
+ * Revoked tokens are kept as long as their nodes' sessions may be valid: sessions are not looked up in the database.
  */
 const PREFIX = "revoked:";
-/** Another hub of the pool may sign a last session while the revocation is on its way. */
+/** Another hub of the pool may sign a last session before the revocation reaches it. */
 const KEEP_MS = SESSION_MS + 10 * 60_000;
 
 export class RevokedTokens {
   readonly #kv: SyncKvStorage;
-  /** When each was revoked; ms since 1970. */
+  /** Time of each revocation, by token; ms since 1970. */
   readonly #revokedAt = new Map<string, number>();
 
-  /** Starts with those on disk. */
+  /** Loads the revoked tokens from disk. */
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
     for (const [key, at] of kv.list({ prefix: PREFIX })) {
@@ -120,7 +123,7 @@ export class RevokedTokens {
     return now - (this.#revokedAt.get(token) ?? Number.NEGATIVE_INFINITY) < KEEP_MS;
   }
 
-  /** Adds a token, and removes those whose sessions have expired. */
+  /** Adds a token, and removes the tokens whose sessions have expired. */
   add(token: string, now: number): void {
     for (const [old, at] of this.#revokedAt) if (now - at >= KEEP_MS) this.#remove(old);
     this.#revokedAt.set(token, now);

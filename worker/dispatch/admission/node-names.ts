@@ -1,32 +1,32 @@
-// The owners of nodes' names: a name belongs to the token that used it first, so that no other token can replace the
+// The owners of nodes' names. A name belongs to the token that used it first, so that no other token can replace the
 // node.
 import * as z from "zod";
 
 const Owner = z.object({
   /** The token's id. */
   token: z.string(),
-  /** When its node last sent hello; ms since 1970. */
+  /** Time of the last hello of the token's node; ms since 1970. */
   seenAt: z.number(),
 });
 type Owner = z.infer<typeof Owner>;
 
 const NAMES = "name:";
-/** A name that was not used for this long is free: operators reinstall machines and replace tokens. */
+/** A name that was unused for this long is free: operators reinstall machines and replace tokens. */
 const UNUSED_MS = 24 * 60 * 60_000;
-/** The number of names that a token can own; beyond that its least recently used name is forgotten. */
+/** Maximum number of names per token. Beyond it, the token's least recently used name is forgotten. */
 const MAX_NAMES = 1024;
 
-/** What a node connects with. `isConnected`: a node of this name is connected now. */
+/** A node that wants to use a name. `isConnected`: a node of this name is connected now. */
 export type NameClaim = { readonly nodeId: string; readonly token: string; readonly isConnected: boolean };
 
-/** No method looks at all names. */
+/** No method iterates over all names. */
 export class NodeNames {
   readonly #kv: SyncKvStorage;
   readonly #owners = new Map<string, Owner>();
-  /** The names of each token, the least recently used first. */
+  /** The names of each token, least recently used first. */
   readonly #names = new Map<string, Set<string>>();
 
-  /** Starts with the names on disk. */
+  /** Loads the names from disk. */
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
     const stored = [...kv.list({ prefix: NAMES })].flatMap(([key, value]) => {
@@ -38,7 +38,7 @@ export class NodeNames {
     }
   }
 
-  /** Takes a name for a token; false: it belongs to another token. */
+  /** Takes a name for a token. Returns false if the name belongs to another token. */
   take({ nodeId, token, isConnected }: NameClaim, now: number): boolean {
     const owner = this.#owners.get(nodeId);
     if (owner && owner.token !== token && (isConnected || now - owner.seenAt < UNUSED_MS)) return false;
@@ -50,7 +50,7 @@ export class NodeNames {
     return true;
   }
 
-  /** A token was revoked: its names are free. */
+  /** Frees the names of a revoked token. */
   release(token: string): void {
     for (const nodeId of this.#names.get(token) ?? []) this.#forget(nodeId);
   }

@@ -1,12 +1,12 @@
-// The capabilities of nodes, each stored once: most nodes of a fleet have the same, and they are too long for the
-// attachment of a socket.
+// The capabilities of nodes, each stored once. Most nodes of a fleet have the same capabilities, which are too long for
+// the attachment of a socket.
 import { createHmac } from "node:crypto";
 import { Capabilities } from "#shared/protocol/capabilities.ts";
 
 const PREFIX = "capabilities:";
-/** Fleets have tens. Beyond this number those that no connected node has are forgotten. */
+/** Fleets have tens of them. Beyond this number, capabilities that no connected node has are forgotten. */
 const MAX_KNOWN = 256;
-/** 96 bits. The keys are only names, so that their HMAC needs no secret. */
+/** 96 bits. The keys are only names, so the HMAC needs no secret. */
 const KEY_CHARS = 24;
 const NO_KEY = new TextEncoder().encode("copra capabilities");
 
@@ -14,7 +14,7 @@ export class KnownCapabilities {
   readonly #kv: SyncKvStorage;
   readonly #known = new Map<string, Capabilities>();
 
-  /** Starts with those on disk. */
+  /** Loads the capabilities from disk. */
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
     for (const [key, value] of kv.list({ prefix: PREFIX })) {
@@ -24,12 +24,12 @@ export class KnownCapabilities {
     }
   }
 
-  /** The capabilities of a key; null for those that were forgotten. */
+  /** The capabilities of a key; null if they were forgotten. */
   get(key: string): Capabilities | null {
     return this.#known.get(key) ?? null;
   }
 
-  /** Stores capabilities and returns their key. `inUse` are the keys of the connected nodes. */
+  /** Stores capabilities and returns their key. `inUse` returns the keys of the connected nodes. */
   put(capabilities: Capabilities, inUse: () => ReadonlySet<string>): string {
     const key = createHmac("sha256", NO_KEY).update(JSON.stringify(capabilities)).digest("hex").slice(0, KEY_CHARS);
     if (this.#known.has(key)) return key;

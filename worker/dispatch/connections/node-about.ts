@@ -1,22 +1,23 @@
-// What the hub knows of a node beside its slots and leases: what its token binds, and what it reported of itself.
+// Facts about a node beside its slots and leases: the facts that its token binds, and the facts that it reported of
+// itself.
 import * as z from "zod";
 import { DEFAULT_POOL, labelsOf } from "#shared/placement.ts";
 import { NodeDisk, type NodeFrameOf, PROTOCOL_VERSION, ServiceOrigin } from "#shared/protocol/frames.ts";
 import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { type CloseReason, POLICY_VIOLATION } from "../admission/admission.ts";
 
-/** What the Worker has checked before it passes a node's socket to the hub. */
+/** The facts that the Worker checks before it passes a node's socket to the hub. */
 export const Admitted = z.object({
   /** The id of the node's token. */
   token: z.string(),
   pool: z.string().default(DEFAULT_POOL),
   /** The labels of the token. */
   labels: z.array(z.string()).default([]),
-  /** The name that it stated; null: it stated none. */
+  /** The name that the node stated; null: none. */
   nodeId: z.string().nullable().default(null),
   /** The start of the token's digest. */
   digest: z.string().default(""),
-  /** Where nodes reach the service itself. */
+  /** Addresses at which nodes reach the service itself. */
   service: z.array(ServiceOrigin).default([]),
 });
 export type Admitted = z.infer<typeof Admitted>;
@@ -24,28 +25,28 @@ export type Admitted = z.infer<typeof Admitted>;
 /** A part of the attachment of a node's socket. */
 export const NodeAbout = z.object({
   admitted: Admitted.prefault({ token: "" }),
-  /** The version of the protocol that it speaks. */
+  /** The version of the protocol that the node speaks. */
   protocol: z.number().default(PROTOCOL_VERSION),
-  /** The labels of its token and its own. */
+  /** The labels of its token, and its own labels. */
   labels: z.array(z.string()).default([]),
   host: z.string().nullable().default(null),
   version: z.string().nullable().default(null),
   spot: z.boolean().default(false),
-  /** As of its last frame that stated it. */
+  /** State of the disk in the last frame that stated it. */
   disk: NodeDisk.nullable().default(null),
-  /** Why it cannot work, as of its last frame that stated it. */
+  /** Reasons why the node cannot work, in the last frame that stated them. */
   notReady: z.array(z.string()).default([]),
-  /** What else it can do, as far as the nodes of some release cannot (NODE_FEATURES). */
+  /** Optional features of the node: nodes of some older release lack them (NODE_FEATURES). */
   features: z.array(z.string()).default([]),
   /** The key of its capabilities (known-capabilities.ts). */
   capabilities: z.string().default(""),
-  /** When it connected, and when its newest session was signed; ms since 1970. */
+  /** Time of its connection, and time of its newest session's signature; ms since 1970. */
   connectedAt: z.number().default(0),
   sessionAt: z.number().default(0),
 });
 export type NodeAbout = z.infer<typeof NodeAbout>;
 
-/** Why a hello does not fit what was checked, or null. */
+/** Returns why a hello contradicts the checked facts, or null. */
 export function contradictionOf(admitted: Admitted, { nodeId, pool }: NodeFrameOf<"hello">): CloseReason | null {
   if (admitted.nodeId !== null && admitted.nodeId !== nodeId) {
     return { code: POLICY_VIOLATION, reason: "hello must have the name with which the node connected" };
@@ -57,7 +58,7 @@ export function contradictionOf(admitted: Admitted, { nodeId, pool }: NodeFrameO
   };
 }
 
-/** What a node that has just sent hello is like. */
+/** Describes a node that has just sent hello. */
 export function aboutNode(
   admitted: Admitted,
   hello: NodeFrameOf<"hello">,

@@ -1,4 +1,4 @@
-// The connected nodes and their sockets. A node's data is also in its socket's attachment, so that it outlives
+// The connected nodes and their sockets. A node's data is also in its socket's attachment, so that it survives
 // hibernation.
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
@@ -12,12 +12,14 @@ import { KnownCapabilities } from "./known-capabilities.ts";
 import { Admitted, NodeAbout } from "./node-about.ts";
 import { KnownProgress } from "./progress-relay.ts";
 
-/** A node as its socket's attachment holds it, which has room for 16,384 bytes: its capabilities are stored once. */
+/**
+ * A node as stored in its socket's attachment, which holds 16,384 bytes. Its capabilities are stored elsewhere, once.
+ */
 const StoredNode = ConnectedNode.omit({ profile: true }).extend({
   about: NodeAbout,
   progress: z.array(KnownProgress).default([]),
 });
-/** The progress of more leases than these is not stored: the hub of a node with so many hardly ever hibernates. */
+/** The progress of more leases than this is not stored: the hub of so busy a node hardly ever hibernates. */
 const MAX_STORED_PROGRESS = 8;
 const MAX_PROGRESS_CHARS = 6000;
 
@@ -28,7 +30,7 @@ type Waiting = z.infer<typeof Waiting>;
 /** A node whose socket is open. */
 export type SocketNode = ConnectedNode & { about: NodeAbout; progress: KnownProgress[]; socket: WebSocket };
 
-/** Nodes ping every 15 s: after this long without a ping the connection is dead, even if the socket is open. */
+/** Nodes ping every 15 s. After this time without a ping the connection is dead, even if the socket is open. */
 const SILENCE_LIMIT_MS = 45_000;
 /** WebSocket close code (RFC 6455 §7.4.1). */
 const GOING_AWAY = 1001;
@@ -71,7 +73,7 @@ export class NodeConnections {
     return this.#nodes.get(socket) ?? null;
   }
 
-  /** Accepts a socket, whose node must say hello. */
+  /** Accepts a socket. Its node must send hello. */
   accept(socket: WebSocket, admitted: Admitted, now: number): void {
     this.#ctx.acceptWebSocket(socket, [admitted.token]);
     const waiting = { admitted, acceptedAt: now };
@@ -79,7 +81,7 @@ export class NodeConnections {
     socket.serializeAttachment(waiting);
   }
 
-  /** What was checked of a socket's node before it sent hello. */
+  /** The checked facts about a socket's node, from before its hello. */
   admittedOf(socket: WebSocket): Admitted {
     const [token = ""] = this.#ctx.getTags(socket);
     return this.#waiting.get(socket)?.admitted ?? Admitted.parse({ token });
@@ -104,12 +106,12 @@ export class NodeConnections {
     );
   }
 
-  /** What a node reported that it supports; null if it was lost. */
+  /** The capabilities that a node reported; null if they were forgotten. */
   capabilitiesOf(about: NodeAbout): Capabilities | null {
     return this.#capabilities.get(about.capabilities);
   }
 
-  /** What decides which work a node gets. */
+  /** The profile of a node, which decides about the work that it gets. */
   profileOf(about: NodeAbout): Profile | null {
     const capabilities = this.capabilitiesOf(about);
     const { admitted, labels, spot } = about;
@@ -123,7 +125,9 @@ export class NodeConnections {
     this.update(node, {});
   }
 
-  /** Removes a socket's node. The runtime still lists closing sockets: without an attachment they are not restored. */
+  /**
+   * Removes a socket's node. The runtime still lists closing sockets: it cannot restore a node without an attachment.
+   */
   remove(socket: WebSocket): SocketNode | null {
     const node = this.get(socket);
     this.#nodes.delete(socket);
@@ -138,7 +142,7 @@ export class NodeConnections {
     this.#store(node);
   }
 
-  /** Stores what is known of the progress of a node's leases, if there is room for it. */
+  /** Stores the known progress of a node's leases, if there is room for it. */
   keepProgress(node: SocketNode, known: KnownProgress[]): void {
     const isStored = known.length <= MAX_STORED_PROGRESS && JSON.stringify(known).length <= MAX_PROGRESS_CHARS;
     if (!isStored && node.progress.length === 0) return;
@@ -152,7 +156,7 @@ export class NodeConnections {
     socket.serializeAttachment({ ...stored, free: this.roster.offeredBy(node) });
   }
 
-  /** Sends a frame. If it is lost in a closing socket, the leases that it concerns expire. */
+  /** Sends a frame. If the frame is lost in a closing socket, the leases that it concerns expire. */
   send(node: SocketNode, frame: HubFrame): void {
     log.debug("frame sent", { node: node.nodeId, type: frame.type });
     try {

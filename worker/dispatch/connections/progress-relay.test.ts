@@ -32,11 +32,11 @@ it("sends on a new stage and a sign of life now and then, and each step while so
   expect(relay.take([item("uploading", 0.83)], 208 * S)).toEqual([]);
   expect(relay.take([item("uploading", 0.83)], 209 * S)).toHaveLength(1);
   expect(relay.take([item("uploading", 0.9)], 300 * S)).toEqual([]);
-  // A proof that is not known is the job's to judge.
+  // The job judges a proof that the relay does not know.
   expect(relay.take([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
 });
 
-it("sends of a chunk only signs of life, unless somebody follows the job", () => {
+it("sends only signs of life of a chunk, unless somebody follows the job", () => {
   const relay = new ProgressRelay();
   relay.assigned({ lease: LEASE, token: "t", kind: "chunk" }, 0);
   const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
@@ -54,7 +54,7 @@ it("sends of a chunk only signs of life, unless somebody follows the job", () =>
   expect(relay.take([item("uploading", 0.8)], 205 * S)).toHaveLength(1);
 });
 
-it("sends on at once that a stream can be played, but not how much of it", () => {
+it("reports at once that a stream can be played, but not how much of the stream", () => {
   const relay = new ProgressRelay();
   relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
   const live = (count: number, seconds: number) => ({
@@ -67,7 +67,7 @@ it("sends on at once that a stream can be played, but not how much of it", () =>
   expect(relay.take([live(2, 24)], 19 * S)).toHaveLength(1);
 });
 
-it("goes on where it was when the hub has lost its memory", () => {
+it("continues where it stopped after the hub has lost its memory", () => {
   const before = new ProgressRelay();
   before.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
   expect(before.take([item("encoding")], 11 * S)).toHaveLength(1);

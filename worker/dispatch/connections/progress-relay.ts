@@ -1,49 +1,53 @@
-// Which progress of nodes goes on to their jobs: while somebody follows a job each step of two percent, otherwise only
-// a new stage and a sign of life now and then. The hub itself notices lost connections. Pure, except that it remembers.
+// Decides which progress of nodes is sent on to their jobs. While somebody follows a job, that is each step of two
+// percent. Otherwise it is a new stage, and a sign of life now and then. The hub itself notices lost connections. Pure,
+// except for its memory.
 import * as z from "zod";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 
-/** How often nodes report while somebody follows one of their jobs, and otherwise. */
+/** Interval of nodes' reports while somebody follows a job of theirs, and otherwise. */
 export const WATCHED_EVERY_MS = 1000;
 export const PROGRESS_EVERY_MS = 15_000;
 /**
- * How often a job hears of a lease at least; a lease lives 10 minutes without, and a new one is asked for (OFFER_MS).
+ * Maximum interval between two reports on a lease to its job. A lease lives 10 minutes without a report. The job asks
+ * the hub about a new lease sooner (OFFER_MS).
  */
 export const ALIVE_EVERY_MS = 120_000;
 /**
- * How often a job that is followed hears of a lease at least. Below the ten seconds after which its object hibernates
- * and forgets progress.
+ * The same while somebody follows the job. It is below the ten seconds after which the job's object hibernates and
+ * forgets progress.
  */
 const WATCHED_ALIVE_MS = 5000;
-/** A new stage is sent with the next report after this long, so that short tasks need no call of their own. */
+/** A new stage is sent with the next report after this time, so that short tasks need no extra call. */
 const STAGE_AFTER_MS = 10_000;
 
 export const KnownProgress = z.object({
-  /** The last report, and the stage, the step and the time of the last one that was sent on. */
+  /** The last report. The other fields describe the last report that was sent on. */
   item: ProgressItem,
   sentStage: z.enum(TASK_STAGES),
   sentStep: z.number(),
-  /** How many streams could be played by then. */
+  /** Number of streams that could be played by then. */
   sentLive: z.number(),
   sentAt: z.number(),
-  /** True if clients see the stage of its task. */
+  /** True if clients see the stage of the task. */
   hasStages: z.boolean(),
-  /** Until when somebody follows its job. */
+  /** End of the time during which somebody follows the job. */
   watchedUntil: z.number(),
 });
 export type KnownProgress = z.infer<typeof KnownProgress>;
 
-/** Of many tasks that work on the same output, none has a stage that clients see unless they follow the job. */
+/**
+ * Many tasks of these kinds work on the same output. Clients see no stage of such a task unless they follow the job.
+ */
 const WITHOUT_STAGES: ReadonlySet<Assignment["kind"]> = new Set(["chunk", "audio"]);
 
-/** What is lost with the hub's memory is sent again. */
+/** Progress that is lost with the hub's memory is sent again. */
 export class ProgressRelay {
   readonly #known = new Map<LeaseId, SentProgress>();
   readonly #watchedUntil = new Map<string, number>();
 
-  /** Takes back what another one knew of some leases. */
+  /** Restores the known progress of some leases from another relay. */
   restore(known: readonly KnownProgress[]): void {
     for (const { watchedUntil, ...own } of known) {
       this.#known.set(own.item.lease, own);
@@ -51,7 +55,7 @@ export class ProgressRelay {
     }
   }
 
-  /** What it knows of these leases. */
+  /** The known progress of these leases. */
   knownOf(leases: readonly string[]): KnownProgress[] {
     return leases.flatMap((lease) => {
       const known = this.#known.get(lease as LeaseId);
@@ -59,12 +63,12 @@ export class ProgressRelay {
     });
   }
 
-  /** The reports of a node that are sent on now. */
+  /** Returns the reports of a node that are due now. */
   take(items: readonly ProgressItem[], now: number): ProgressItem[] {
     return items.filter((item) => this.#isSent(item, now));
   }
 
-  /** Somebody follows a job; returns the last reports on its leases. */
+  /** Records that somebody follows a job. Returns the last reports on its leases. */
   watch(jobId: string, until: number): ProgressItem[] {
     this.#watchedUntil.set(jobId, Math.max(until, this.#watchedUntil.get(jobId) ?? 0));
     return [...this.#known.values()].flatMap(({ item }) => (jobOf(item.lease) === jobId ? [item] : []));
@@ -74,13 +78,13 @@ export class ProgressRelay {
     return (this.#watchedUntil.get(jobOf(lease)) ?? 0) > now;
   }
 
-  /** A lease was assigned: its job need not hear of it soon. */
+  /** Records a lease that was just assigned: its job needs no report on it soon. */
   assigned({ lease, token, kind }: Pick<Assignment, "lease" | "token" | "kind">, now: number): void {
     const item: ProgressItem = { lease, token, stage: "transferring", fraction: 0 };
     this.#known.set(lease, sentAs(item, now, !WITHOUT_STAGES.has(kind)));
   }
 
-  /** Leases that their node no longer holds. */
+  /** Forgets leases that their node no longer holds. */
   forget(leases: Iterable<string>, now: number): void {
     for (const lease of leases) this.#known.delete(lease as LeaseId);
     for (const [job, until] of this.#watchedUntil) if (until <= now) this.#watchedUntil.delete(job);
@@ -100,7 +104,7 @@ export class ProgressRelay {
 
 type SentProgress = Omit<KnownProgress, "watchedUntil">;
 
-/** What is known of a lease after its job was sent a report. */
+/** The known progress of a lease after its job was sent a report. */
 const sentAs = (item: ProgressItem, sentAt: number, hasStages: boolean): SentProgress => ({
   item,
   sentStage: item.stage,
@@ -110,19 +114,19 @@ const sentAs = (item: ProgressItem, sentAt: number, hasStages: boolean): SentPro
   hasStages,
 });
 
-/** That a stream can be played is sent at once: somebody may wait for it. */
+/** A stream that can be played is reported at once: somebody may wait for it. */
 function waitAfter({ sentStage, sentLive, hasStages }: SentProgress, item: ProgressItem): number {
   if (liveIn(item) > sentLive) return 0;
   return item.stage === sentStage || !hasStages ? ALIVE_EVERY_MS : STAGE_AFTER_MS;
 }
 
-/** Of many tasks that work on the same output, none moves the percentage that clients see by much. */
+/** Many tasks without stages work on the same output: a single task hardly moves the percentage that clients see. */
 function waitWhileWatched({ sentStage, sentStep, sentLive, hasStages }: SentProgress, item: ProgressItem): number {
   const isNew = item.stage !== sentStage || stepOf(item) !== sentStep || liveIn(item) > sentLive;
   return isNew && hasStages ? 0 : WATCHED_ALIVE_MS;
 }
 
-/** Fifty steps a task: a task of ten seconds seems to move steadily, and a task of an hour costs little. */
+/** Fifty steps per task: a task of ten seconds seems to move steadily, and a task of an hour costs little. */
 const stepOf = ({ fraction }: ProgressItem): number => Math.floor(fraction * 50);
 
 const liveIn = ({ live = [] }: ProgressItem): number => live.length;

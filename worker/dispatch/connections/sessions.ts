@@ -1,4 +1,4 @@
-// The sessions that the hub signs for its nodes, and how far apart they reconnect.
+// Signs the sessions of nodes, and computes the time over which nodes reconnect.
 import { SESSION_MS } from "#shared/protocol/frames.ts";
 import { signSession } from "../../crypto/node-session.ts";
 import { type SettingsVariables, sealingKeysOf } from "../../settings.ts";
@@ -6,10 +6,13 @@ import type { NodeConnections, SocketNode } from "./node-connections.ts";
 
 /** A hub accepts several hundred sockets a second, and has other work. */
 const MS_PER_NODE = 4;
-/** At most: 10,000 nodes are back in 30 s, with the time that the last ones take (`bench/fleet.ts --fault deploy`). */
+/**
+ * The maximum lets 10,000 nodes return in 30 s, including the time that the last nodes take (`bench/fleet.ts --fault
+ * deploy`).
+ */
 const SPREAD_MS = { least: 500, most: 28_000 };
 
-/** The time over which this number of nodes reconnect, in ms. */
+/** The time in ms over which this number of nodes reconnect. */
 export const reconnectSpreadMs = (nodes: number): number =>
   Math.min(SPREAD_MS.most, Math.max(SPREAD_MS.least, nodes * MS_PER_NODE));
 
@@ -22,7 +25,7 @@ export class Sessions {
     this.#nodes = nodes;
   }
 
-  /** The session of a node that has just sent hello, and its spread. */
+  /** The first session of a node that has just sent hello, and its reconnect spread. */
   first({ nodeId, about: { admitted } }: Pick<SocketNode, "nodeId" | "about">, now: number) {
     const { token, pool, labels, digest } = admitted;
     const expiresAt = now + SESSION_MS;
@@ -30,7 +33,7 @@ export class Sessions {
     return { session, reconnectSpreadMs: reconnectSpreadMs(this.#nodes.size) };
   }
 
-  /** Sends a node a new session when half the time of its last one has passed. */
+  /** Sends a node a new session once half the time of its last session has passed. */
   renew(node: SocketNode, now: number): void {
     const { about } = node;
     if (now - about.sessionAt < SESSION_MS / 2) return;

@@ -16,9 +16,9 @@ import { PROGRESS_EVERY_MS, ProgressRelay, WATCHED_EVERY_MS } from "../connectio
 import { holding } from "../matching/nodes/connected-node.ts";
 import { JobTurns, type PartAnswer } from "./job-turns.ts";
 
-/** How often a turn is tried: a repeated one changes nothing that the first has changed. */
+/** Attempts per turn. A repeated turn changes nothing that the first attempt has changed. */
 const TRIES = 2;
-/** The sessions that were lost lately, by node; of more the oldest are forgotten. */
+/** Maximum number of recently lost sessions, by node. Beyond it, the oldest sessions are forgotten. */
 const MAX_LOST = 10_000;
 
 export class JobCalls {
@@ -27,12 +27,12 @@ export class JobCalls {
   readonly #nodes: NodeConnections;
   readonly #turns: JobTurns;
   readonly #relay = new ProgressRelay();
-  /** How often nodes report, as far as this is known. */
+  /** Interval of each node's reports, if known. */
   readonly #pace = new WeakMap<SocketNode, number>();
   readonly #reporting = new Set<LeaseId>();
   readonly #lost = new Map<string, { readonly session: string; readonly jobs: ReadonlySet<string> }>();
 
-  /** `hub` is the name of the hub, which leases remember. */
+  /** `hub`: the name of the hub, which leases remember. */
   constructor(env: HubEnv, nodes: NodeConnections, hub: string) {
     this.#env = env;
     this.#hub = hub;
@@ -41,7 +41,7 @@ export class JobCalls {
     this.#relay.restore([...nodes.roster.values()].flatMap(({ progress }) => progress));
   }
 
-  /** Claims tasks of a job for a node; null when the job is not reachable. */
+  /** Claims tasks of a job for a node. Returns null if the job is not reachable. */
   async claim(jobId: string, request: ClaimRequest): Promise<readonly Assignment[] | null> {
     const answer = await this.#turns.take(jobId, {
       want: [{ ...request, hub: this.#hub, requestId: crypto.randomUUID() }],
@@ -52,7 +52,7 @@ export class JobCalls {
     return assignments;
   }
 
-  /** Sends progress on, as far as the jobs need it. */
+  /** Sends on the progress that the jobs need. */
   async progress(node: SocketNode, items: readonly ProgressItem[]): Promise<void> {
     const now = Date.now();
     await this.#forEachJob(node, this.#relay.take(items, now), (jobId, progress) =>
@@ -62,7 +62,7 @@ export class JobCalls {
     this.#setPace(node, now);
   }
 
-  /** A node's report. When it is not known whether the job has stored it, the node sends it by POST. */
+  /** Delivers a node's report. If it is unknown whether the job has stored the report, the node sends it by POST. */
   async report(node: SocketNode, { id, report }: NodeFrameOf<"report">): Promise<void> {
     const { lease, body } = report;
     const jobId = parseLeaseId(lease)?.job;
@@ -74,12 +74,12 @@ export class JobCalls {
     this.#nodes.send(node, { type: "ack", id, isAccepted });
   }
 
-  /** True if a report on a lease is on its way to the job. */
+  /** True while a report on a lease is on its way to the job. */
   isReporting(lease: LeaseId): boolean {
     return this.#reporting.has(lease);
   }
 
-  /** A node has connected and still works on these leases. Their jobs' accounts become known. */
+  /** Handles a node that has connected and still works on these leases. The accounts of their jobs become known. */
   async running(node: SocketNode, running: readonly RunningLease[]): Promise<void> {
     this.#pace.set(node, PROGRESS_EVERY_MS);
     const before = this.#lost.get(node.nodeId);
@@ -95,7 +95,10 @@ export class JobCalls {
     await ended;
   }
 
-  /** A connection was lost, or replaced by that of another process of the node: then its process has ended. */
+  /**
+   * Handles a lost connection. `hasEnded`: another process of the node has replaced the connection's process, which has
+   * ended.
+   */
   async lost({ nodeId, leases, session }: SocketNode, hasEnded = false): Promise<void> {
     const jobs = new Set<string>(Object.keys(leases).flatMap((lease) => parseLeaseId(lease)?.job ?? []));
     this.#relay.forget(Object.keys(leases), Date.now());
@@ -108,12 +111,12 @@ export class JobCalls {
     await Promise.all([...jobs].map((jobId) => this.#turns.take(jobId, { lost: [{ session, hasEnded }] })));
   }
 
-  /** A node no longer holds these leases. */
+  /** Handles leases that a node no longer holds. */
   released(leases: readonly string[]): void {
     this.#relay.forget(leases, Date.now());
   }
 
-  /** Somebody follows a job: the nodes of these leases report often until then. */
+  /** Makes the nodes of these leases report often until then, because somebody follows the job. */
   async watch(jobId: string, leases: readonly LeaseId[], until: number): Promise<ProgressItem[]> {
     const latest = this.#relay.watch(jobId, until);
     const now = Date.now();
@@ -136,7 +139,7 @@ export class JobCalls {
     this.#nodes.send(node, { type: "pace", progressEveryMs });
   }
 
-  /** Calls each job of these leases with its own items; the node is notified to drop the leases that the job names. */
+  /** Calls each job of these leases with its own items, and notifies the node to drop the leases that the job names. */
   async #forEachJob<Item extends LeaseProof>(
     node: SocketNode,
     items: readonly Item[],
@@ -152,11 +155,11 @@ export class JobCalls {
     );
   }
 
-  /** One turn, tried again with the same ids. Null when the job is not reachable. */
+  /** Sends a turn, and tries again with the same ids. Returns null if the job is not reachable. */
   async #call(jobId: string, turn: Turn): Promise<PartAnswer> {
     for (let tried = 1; ; tried++) {
       try {
-        // A stub that threw is broken.
+        // The stub is new in each attempt: a stub that threw is broken.
         const answer = await withDeadline("turn", jobOf(this.#env, jobId).turn(turn));
         if (answer.watchUntil > Date.now()) this.#relay.watch(jobId, answer.watchUntil);
         return answer;
@@ -167,7 +170,7 @@ export class JobCalls {
     }
   }
 
-  /** True if the job of these leases may exist: calls for jobs that never existed must not create objects. */
+  /** True if the job of these leases may exist. Calls for jobs that never existed must not create objects. */
   #mayExist({ leases }: SocketNode, proofs: readonly LeaseProof[]): boolean {
     const sealingKeys = sealingKeysOf(this.#env);
     return proofs.some((proof) => Object.hasOwn(leases, proof.lease) || isJobToken(proof, sealingKeys));

@@ -1,9 +1,9 @@
-// The turns of a hub with its jobs: at most one is under way for each job. What arrives meanwhile is sent with the next
-// one, so that a job with many nodes gets few calls, and none waits for a timer.
+// The turns of a hub with its jobs. Each job has at most one running turn. Parts that arrive meanwhile are sent with
+// the next turn: a job with many nodes gets few calls, and no part waits for a timer.
 import { EMPTY_TURN, type Turn, type TurnAnswer } from "../../rpc/turn.ts";
 
 type Part = Partial<Turn>;
-/** A part's answer; null when the job was not reachable. */
+/** The answer to a part; null: the job was not reachable. */
 export type PartAnswer = TurnAnswer | null;
 type Next = { readonly parts: Part[]; readonly answer: Promise<PartAnswer> };
 
@@ -17,7 +17,7 @@ export class JobTurns {
     this.#call = call;
   }
 
-  /** Sends a part with the next turn; the answer's `assigned` and `acks` are those of the part. */
+  /** Sends a part with the next turn. The answer's `assigned` and `acks` belong to this part alone. */
   async take(jobId: string, part: Part): Promise<PartAnswer> {
     const known = this.#next.get(jobId);
     const parts = known?.parts ?? [];
@@ -36,7 +36,7 @@ export class JobTurns {
   }
 
   async #take(jobId: string, parts: readonly Part[]): Promise<PartAnswer> {
-    // Also without a turn under way this waits for the end of the current step: one frame may have several parts.
+    // Without a running turn, this still waits for the end of the current step: a frame may have several parts.
     await this.#running.get(jobId);
     this.#next.delete(jobId);
     const running = this.#call(jobId, merged(parts));

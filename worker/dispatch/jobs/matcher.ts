@@ -17,7 +17,7 @@ import { loadMatching, saveMatching } from "../matching/stored-matching.ts";
 import { ticketKey } from "../matching/waiting/tickets.ts";
 import type { JobCalls } from "./job-calls.ts";
 
-/** The minimum interval between looks for silent nodes. */
+/** Minimum interval between searches for silent nodes. */
 const SWEEP_EVERY_MS = 15_000;
 const SILENCE_CHECK_MS = 30_000;
 /** The alarm rings at multiples of this, so that it rings once for tickets that open at about the same time. */
@@ -38,7 +38,7 @@ export class Matcher {
   #sweptAt = 0;
   #alarmAt = 0;
 
-  /** Starts with what is on disk. */
+  /** Loads tickets and kinds of nodes from disk. */
   constructor(storage: DurableObjectStorage, deps: MatcherDeps) {
     this.#storage = storage;
     this.#deps = deps;
@@ -57,7 +57,7 @@ export class Matcher {
     return this.#matching.demand(Date.now());
   }
 
-  /** Where a job stands; null: nothing of it waits. */
+  /** The place of a job's work; null: no task of it waits. */
   place(jobId: string): Place | null {
     return this.#matching.place(jobId, Date.now());
   }
@@ -67,27 +67,27 @@ export class Matcher {
     return this.#matching.tasks.report();
   }
 
-  /** How the tasks of these leases ended, which their node then releases. */
+  /** Records how the tasks of these leases ended, before their node releases them. */
   ending(leases: readonly string[], outcome: TaskOutcome): void {
     this.#matching.tasks.ending(leases, outcome);
   }
 
-  /** A node gets no more work, or gets work again, from the next match on. */
+  /** Cordons or uncordons a node, from the next match on. */
   cordon(nodeId: string, isCordoned: boolean): void {
     this.#matching.limits.cordon(nodeId, isCordoned, Date.now());
   }
 
-  /** True if a node gets any work, after what it has failed. */
+  /** The work that a node may get after its failures. */
   allowanceOf(nodeId: string): Allowance {
     return this.#matching.limits.allowanceOf(nodeId, Date.now());
   }
 
-  /** How much of a node's recent work failed by its fault, 0 to 1. */
+  /** Share of a node's recent work that failed by its fault, 0 to 1. */
   scoreOf(nodeId: string): number {
     return this.#matching.limits.scoreOf(nodeId);
   }
 
-  /** Does not wait for the claims: they are of other jobs, too. */
+  /** Does not wait for the claims: they also concern other jobs. */
   advertise(sent: readonly SentOffer[]): Advertised {
     const offers = sent.map((offer) => TicketOffer.parse(offer));
     const lost = this.#disconnectSilent();
@@ -113,19 +113,19 @@ export class Matcher {
     await this.match();
   }
 
-  /** Disconnects nodes that are silent for too long: leases live for minutes without the hub. */
+  /** Disconnects nodes that have been silent for too long: leases live for minutes without the hub. */
   async sweep(): Promise<void> {
     await Promise.all(this.#disconnectSilent());
   }
 
-  /** While another node could take the work of one that falls silent, the hub looks even if nothing else happens. */
+  /** Sets the alarm for a search for silent nodes, while another node could take the work of a silent node. */
   #wakeForSilence(): void {
     const { roster, size } = this.#deps.nodes;
     const isAnyBusy = size > 1 && [...roster.values()].some(({ leases }) => Object.keys(leases).length > 0);
     if (isAnyBusy) this.#wakeAt(Date.now() + SILENCE_CHECK_MS);
   }
 
-  /** Matches tickets with free slots, after nodes or the time have changed, and claims their tasks. */
+  /** Matches tickets with free slots after nodes or the time have changed, and claims the matched tasks. */
   async match(): Promise<void> {
     await Promise.all([...this.#disconnectSilent(), this.#step({ kind: "look" })]);
   }
@@ -134,18 +134,18 @@ export class Matcher {
     await Promise.all(this.#decide(event).map((match) => this.#claim(match)));
   }
 
-  /** Takes a step; its matches are to be claimed. */
+  /** Takes a step. The caller claims its matches. */
   #decide(event: MatchingEvent<SocketNode>): readonly Match<SocketNode>[] {
     const { matches, changed, writes, wakeAt } = this.#matching.step(event, Date.now());
     for (const node of changed) this.#deps.nodes.update(node, {});
-    // In the same turn in which they were advertised: tickets that are taken at once are never written to disk.
+    // Same turn as the advertisement: tickets that are taken at once are never written to disk.
     saveMatching(this.#storage.kv, writes);
-    // What waits for a silent node must not wait longer than the node is silent.
+    // Work that waits for a silent node must not wait longer than the node is silent.
     if (wakeAt !== null) this.#wakeAt(Math.min(wakeAt, Date.now() + SWEEP_EVERY_MS));
     return matches;
   }
 
-  /** Has the matched node claim tasks of the job. */
+  /** Claims tasks of the job for the matched node. */
   async #claim(match: Match<SocketNode>): Promise<void> {
     const { ticket, node, slots } = match;
     const { jobId, slotClass, requirements } = ticket;
@@ -171,12 +171,12 @@ export class Matcher {
     const step = Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS;
     if (this.#alarmAt > Date.now() && this.#alarmAt <= step) return;
     this.#alarmAt = step;
-    // Not awaited: the write joins those of this turn.
+    // Not awaited: the write joins the other writes of this turn.
     void this.#storage.setAlarm(step);
   }
 }
 
-/** Of each offer, how many of its tasks are matched. */
+/** Number of matched tasks of each offer. */
 const takenOf = (offers: readonly TicketOffer[], matches: readonly Match<SocketNode>[]): number[] =>
   offers.map((offer) => {
     const key = ticketKey(offer);

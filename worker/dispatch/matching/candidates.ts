@@ -1,4 +1,4 @@
-// Which node should take a ticket. Caches how well each kind of node suits.
+// Chooses the node that should take a ticket. Caches the ranks of the kinds of nodes.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
 import type { Kind } from "./nodes/kinds.ts";
@@ -9,19 +9,19 @@ import type { Entry } from "./waiting/waiting.ts";
 type Ranked<Node extends ConnectedNode> = { readonly rank: number; readonly kind: Kind<Node> };
 
 /**
- * While nothing changes: by class the nodes for tickets without a source and without nodes that they avoid, which
- * differ only in what suits them.
+ * Cached nodes while nothing changes, by class. They are for tickets without a source and without nodes to avoid: such
+ * tickets differ only in the kinds of nodes that suit them.
  */
 export type FreeNodes<Node> = Record<SlotClass, Map<string, Node | null>>;
 export const freeNodes = <Node>(): FreeNodes<Node> => ({ inspect: new Map(), encode: new Map() });
 
-/** Requirements whose ranks are remembered: far more than a fleet has at a time. */
+/** Maximum number of requirements whose ranks are cached: far more than a fleet has at a time. */
 const MAX_RANKED = 10_000;
 const NOBODY: readonly string[] = [];
 
 export class Candidates<Node extends ConnectedNode> {
   readonly #roster: Roster<Node>;
-  /** By requirements and preferences: the kinds of nodes that may do such work, the best first. */
+  /** The kinds of nodes that may do some work, best first, by requirements and preferences. */
   readonly #ranked = new Map<string, readonly Ranked<Node>[]>();
   #version = -1;
 
@@ -30,8 +30,8 @@ export class Candidates<Node extends ConnectedNode> {
   }
 
   /**
-   * The node that has the source, if it has a free slot; else of the best kinds the one with the most free slots. Null:
-   * no node that may take the ticket has a free slot.
+   * Returns the node that has the source, if it has a free slot. Otherwise returns the node with the most free slots
+   * among the best kinds. Null: no node that may take the ticket has a free slot.
    */
   nodeFor(entry: Entry, now: number, nodes: FreeNodes<Node>): Node | null {
     const { suits, ticket } = entry;
@@ -59,7 +59,7 @@ export class Candidates<Node extends ConnectedNode> {
     return best?.node ?? null;
   }
 
-  /** When more nodes may take the ticket than now; Infinity: never. */
+  /** Time at which more nodes may take the ticket than now; Infinity: never. */
   opensAt(entry: Entry, now: number): number {
     const { notBefore, slotClass, prefer, preferUntil, avoid, avoidUntil } = entry.ticket;
     if (notBefore > now) return notBefore;
@@ -71,7 +71,7 @@ export class Candidates<Node extends ConnectedNode> {
     return waits ? Math.min(avoids, preferUntil) : avoids;
   }
 
-  /** The node that has the source, if it accepts work and may do this. */
+  /** The node that has the source, if it accepts work and may run this ticket. */
   #sourceOf({ ticket: { prefer } }: Entry, kinds: readonly Ranked<Node>[], avoided: readonly string[]): Node | null {
     if (prefer === null || avoided.includes(prefer)) return null;
     const node = this.#roster.accepter(prefer);

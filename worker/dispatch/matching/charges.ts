@@ -1,4 +1,5 @@
-// What accounts are charged for the slots that they get: an estimate at once, the difference when the task has ended.
+// Charges accounts for the slots that they get: with an estimate at once, and with the difference when the task has
+// ended.
 import { waitsForOthers } from "#shared/ids.ts";
 import type { Match } from "./choose.ts";
 import type { Running } from "./nodes/running-leases.ts";
@@ -6,16 +7,16 @@ import type { Accounts } from "./waiting/accounts.ts";
 
 export class Charges {
   readonly #accounts: Accounts;
-  /** When each lease began, and what its account was charged for it. */
+  /** Start of each lease, and the charge for it. */
   readonly #leases = new Map<string, { readonly at: number; readonly chargedS: number }>();
-  /** What the accounts of matches were charged for each slot, until their jobs have claimed them; seconds. */
+  /** The charge for each slot of a match, until the match's job has claimed the slots; seconds. */
   readonly #pending = new Map<Match<unknown>, number>();
 
   constructor(accounts: Accounts) {
     this.#accounts = accounts;
   }
 
-  /** An account gets the slots of a match. */
+  /** Charges an account for the slots of a match. */
   matched(match: Match<unknown>, now: number): void {
     const { ticket, slots } = match;
     const account = this.#accounts.get(ticket.accountId);
@@ -23,8 +24,8 @@ export class Charges {
   }
 
   /**
-   * The job of a match has claimed these leases; their times count only if the node is still there. Nobody is charged
-   * for a task that waits without a slot.
+   * Handles leases that the job of a match has claimed. Their times count only if the node is still connected. Nobody
+   * is charged for a task that waits without a slot.
    */
   claimed(match: Match<unknown>, leases: readonly string[], isConnected: boolean, now: number): void {
     const { ticket, slots } = match;
@@ -37,7 +38,7 @@ export class Charges {
     this.#accounts.refund(this.#accounts.get(ticket.accountId), ticket.slotClass, unused * chargedS);
   }
 
-  /** A lease has left its node; returns its time in seconds, or null if its start is not known. */
+  /** Handles a lease that has left its node. Returns its time in seconds, or null if its start is unknown. */
   ended({ lease, accountId, slotClass }: Running, now: number): number | null {
     const charge = this.#leases.get(lease);
     this.#leases.delete(lease);

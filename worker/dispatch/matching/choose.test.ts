@@ -61,7 +61,7 @@ function chosen(nodes: readonly ConnectedNode[], tickets: readonly Ticket[]) {
   return { match: choice && { ...choice, ticket: choice.entry.ticket }, opensAt: chooser.opensAt(NOW) };
 }
 
-describe("choose", () => {
+describe("choice of tickets and nodes", () => {
   const rows: [string, ConnectedNode[], Ticket[], string | null][] = [
     ["no node", [], [ticket("j")], null],
     ["no ticket", [node("a", 1)], [], null],
@@ -146,7 +146,7 @@ describe("choose", () => {
     expect(match && `${match.ticket.accountId} ×${match.slots}`).toBe(expected);
   });
 
-  it("keeps some inspect slots for other accounts, and no encode slots", () => {
+  it("keeps some inspect slots for other accounts, but no encode slots", () => {
     expect([1, 7, 8, 32, 100].map((slots) => shareOf("inspect", slots, false))).toEqual([1, 7, 7, 28, 88]);
     expect([1, 7, 8, 32, 100].map((slots) => shareOf("encode", slots, false))).toEqual([1, 7, 8, 32, 100]);
     expect([1, 2, 3, 32].map((slots) => shareOf("encode", slots, true))).toEqual([1, 1, 2, 16]);
@@ -155,7 +155,7 @@ describe("choose", () => {
     expect(all.match?.slots).toBe(28);
   });
 
-  it("returns when tickets open to more nodes", () => {
+  it("returns the time at which tickets open to more nodes", () => {
     const [late, later] = [ticket("j", { prefer: "busy" }), ticket("k", { avoid: ["a"] })];
     const nodes = [node("a", 1), node("busy", 0)];
     const opensAt = (tickets: readonly Ticket[]): number => chosen(nodes, tickets).opensAt;

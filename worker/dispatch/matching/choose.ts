@@ -1,5 +1,5 @@
-// Chooses which node gets which ticket next: a higher band of priority first, in each band the account that has used
-// least, and of an account the oldest job. Looks at all tickets; accounts that may run no more are passed over.
+// Chooses the next ticket and its node: first the higher band of priority, then the account that has used least, then
+// the account's oldest job. Iterates over all tickets, except tickets of accounts that may run no more tasks.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import { Candidates, freeNodes } from "./candidates.ts";
 import type { ConnectedNode } from "./nodes/connected-node.ts";
@@ -8,22 +8,22 @@ import { quotaOf, roomOf } from "./shares.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 import type { Entry, Waiting } from "./waiting/waiting.ts";
 
-/** A ticket, the node that gets it, and for how many of its slots. */
+/** A ticket, the node that gets it, and the number of the node's slots. */
 export type Match<Node> = { readonly ticket: Ticket; readonly node: Node; readonly slots: number };
-/** The same with the ticket that waits. */
+/** A match with the waiting ticket's entry. */
 export type Choice<Node> = { readonly entry: Entry; readonly node: Node; readonly slots: number };
 
 /** A ticket, its band of priority, and the node that should take it. */
 type Candidate<Node> = { readonly entry: Entry; readonly band: number; readonly node: Node };
-/** The first tickets of a search by class, and whether accounts had no room for others. */
+/** The first tickets of a search by class. `noRoom`: some accounts had no room for other tickets. */
 type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean };
-/** True if a ticket of a band comes before what was found so far; null: nothing. */
+/** True if a ticket of a band comes before the candidate found so far; null: no candidate yet. */
 type Order<Node> = (entry: Entry, band: number, found: Candidate<Node> | null) => boolean;
 
 const BANDS = 5;
-/** A ticket rises by one band of priority after waiting this long, so that nothing waits for ever. */
+/** A ticket rises by one band of priority after this waiting time, so that no ticket waits for ever. */
 const RISE_EVERY_MS = 15 * 60_000;
-/** While accounts were not served for OVERDUE_MS, one in this many matches is for them. */
+/** The number of matches for each match of an account that was not served for OVERDUE_MS. */
 const MATCHES_PER_OVERDUE = 16;
 const OVERDUE_MS = 60 * 60_000;
 
@@ -40,8 +40,8 @@ export class Chooser<Node extends ConnectedNode> {
   }
 
   /**
-   * The first ticket in turn that fits a node with a free slot, with the best such node. Accounts that use their share
-   * (shareOf) come last.
+   * Returns the first ticket in turn that fits a node with a free slot, with the best such node. Accounts that use
+   * their share (shareOf) come last.
    */
   next(now: number): Choice<Node> | null {
     for (const othersWait of [true, false]) {
@@ -53,7 +53,7 @@ export class Chooser<Node extends ConnectedNode> {
     return null;
   }
 
-  /** When more nodes may take one of the tickets than now; Infinity: never, or no slot is free. */
+  /** Time at which more nodes may take a ticket than now; Infinity: never, or no slot is free. */
   opensAt(now: number): number {
     const free = this.#free;
     let first = Infinity;
@@ -64,19 +64,19 @@ export class Chooser<Node extends ConnectedNode> {
     return first;
   }
 
-  /** True if some node has a free slot of each class for any work. */
+  /** True for each class in which some node has a free slot for any work. */
   get #free(): Record<SlotClass, boolean> {
     const pools = [...this.#roster.kinds.pools()];
     const isFree = (of: SlotClass): boolean => pools.some((pool) => this.#roster.free(pool, of) > 0);
     return { inspect: isFree("inspect"), encode: isFree("encode") };
   }
 
-  /** Of each class the first ticket, in some order, that its account may run and a node may take. */
+  /** Finds the first ticket of each class, in some order, that its account may run and a node may take. */
   #search(othersWait: boolean, now: number, comesFirst: Order<Node>): Found<Node> {
     const found: Found<Node> = { inspect: null, encode: null, noRoom: false };
     const free = this.#free;
     const nodes = freeNodes<Node>();
-    // Without a free slot for any work there may be one that is held for a source.
+    // Without a free slot for any work, a slot may still be held for a source.
     for (const [account, entries] of this.#waiting.byAccount(!free.inspect && !free.encode)) {
       if (quotaOf(account, this.#roster) < 1) continue;
       const rooms = new Map<string, number>();
@@ -99,8 +99,8 @@ export class Chooser<Node extends ConnectedNode> {
   }
 
   /**
-   * For one in some matches: an account that was not served for long. Turns alone would starve it while new accounts
-   * come faster than they are served.
+   * Finds a ticket of an account that was not served for long, at some matches (MATCHES_PER_OVERDUE). Turns alone would
+   * starve the account while new accounts come faster than they are served.
    */
   #overdue(othersWait: boolean, now: number): Candidate<Node> | null {
     if (this.#choices % MATCHES_PER_OVERDUE !== 0) return null;
@@ -112,8 +112,8 @@ export class Chooser<Node extends ConnectedNode> {
   }
 
   /**
-   * True if an inspection comes before an encode, whose slot it would take, too: what has begun comes first, unless its
-   * source would be fetched again.
+   * True if an inspection comes before an encode whose slot it would also take. Jobs that have started come first,
+   * unless the encode's source would be fetched again.
    */
   #isBefore(inspect: Candidate<Node>, encode: Candidate<Node>): boolean {
     if (inspect.band !== encode.band) return inspect.band > encode.band;
@@ -148,7 +148,7 @@ export class Chooser<Node extends ConnectedNode> {
   }
 }
 
-/** The band of a priority: -50…-31, -30…-11, -10…9, 10…29, 30…50; one more for each time that the ticket rises. */
+/** The band of a priority: -50…-31, -30…-11, -10…9, 10…29, 30…50. Each rise of the ticket adds a band. */
 export function bandOf({ priority, waitingSince }: Ticket, now: number): number {
   const risen = Math.floor(Math.max(0, now - waitingSince) / RISE_EVERY_MS);
   return Math.min(BANDS - 1, Math.max(0, Math.floor((priority + 50) / 20)) + risen);
@@ -159,18 +159,18 @@ function inTurn(entry: Entry, band: number, found: Candidate<unknown> | null): b
   if (!found) return true;
   if (band !== found.band) return band > found.band;
   const other = found.entry;
-  // Also of inspections: they begin what will be encoded.
+  // Also for inspections: they lead to encodes.
   const used = entry.account.used.encode - other.account.used.encode;
   if (used !== 0) return used < 0;
   if (entry.account !== other.account) return entry.account.turn < other.account.turn;
   return isOlder(entry.ticket, other.ticket);
 }
 
-/** True if the job of a ticket is older than that of another one. */
+/** True if the job of the first ticket is older than the job of the second. */
 export function isOlder(one: Ticket, other: Ticket): boolean {
   const since = one.since - other.since;
   return since < 0 || (since === 0 && one.jobId < other.jobId);
 }
 
-/** Since when a ticket has waited: since its account was served last, or since it waits. */
+/** Start of a ticket's wait: when its account was last served, or when the ticket came, if that is later. */
 const waitsSince = ({ account, ticket }: Entry): number => Math.max(account.servedAt, ticket.waitingSince);

@@ -72,7 +72,7 @@ it("counts an inspection as an encode, too, because it holds a slot for it", () 
   ]);
 });
 
-it("times a task until its node releases it, also over a new connection of the node", () => {
+it("measures a task until its node releases it, also over a new connection of the node", () => {
   const { matching, lease } = matched();
   const [before] = matching.roster.values();
   if (!before) throw new Error("No node");
@@ -90,14 +90,14 @@ it("times a task until its node releases it, also over a new connection of the n
   expect(matching.roster.holder(lease)).toBeNull();
 });
 
-it("counts the task of a node that is gone as lost", () => {
+it("counts the task of a disconnected node as lost", () => {
   const { matching } = matched();
   for (const gone of [...matching.roster.values()]) matching.roster.remove(gone);
   matching.step({ kind: "look" }, NOW + 1000);
   expect(matching.tasks.report()).toMatchObject([{ kind: "chunk", outcomes: { done: 0, lost: 1 }, timed: 0 }]);
 });
 
-it("gives a cordoned node nothing, and all its slots later", () => {
+it("gives a cordoned node no work, and uses all its slots after the cordon", () => {
   const matching = new Matching(new Roster());
   matching.limits.cordon("attic", true, NOW);
   matching.roster.add(node("attic", 2));

@@ -1,4 +1,4 @@
-// How much work waits and runs, for the operator: by pool and class.
+// The amount of waiting and running work, for the operator, by pool and class.
 import { waitsForOthers } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 import type { Roster } from "./nodes/roster.ts";
@@ -7,26 +7,26 @@ import type { Ticket } from "./waiting/tickets.ts";
 export type Demand = {
   readonly pool: string;
   readonly slotClass: SlotClass;
-  /** Tasks that wait, and tasks that run. */
+  /** Number of waiting tasks, and of running tasks. */
   readonly waiting: number;
   readonly running: number;
-  /** How long the oldest has waited; ms. */
+  /** Waiting time of the oldest task; ms. */
   readonly oldestMs: number;
-  /** The average time of a task; seconds. */
+  /** Average time of a task; seconds. */
   readonly meanS: number;
 };
 
 type MutableDemand = { -readonly [Field in keyof Demand]: Demand[Field] };
 
-/** What the demand of a hub is counted from. */
+/** The state of a hub from which its demand is counted. */
 export type DemandSource = {
   readonly roster: Pick<Roster, "kinds" | "running" | "get" | "slots" | "free">;
   readonly tickets: Iterable<Ticket>;
-  /** The average time of a task, in seconds. */
+  /** Average time of a task, in seconds. */
   readonly meanS: Readonly<Record<SlotClass, number>>;
 };
 
-/** Looks at all tickets and leases. */
+/** Iterates over all tickets and leases. */
 export function demandOf({ roster, tickets, meanS }: DemandSource, now: number): Demand[] {
   const pools = new Map<string, Record<SlotClass, MutableDemand>>();
   const none = (pool: string, slotClass: SlotClass): MutableDemand => ({
@@ -54,7 +54,7 @@ export function demandOf({ roster, tickets, meanS }: DemandSource, now: number):
     }
   }
   for (const running of roster.running()) {
-    // No node is needed for it, but for the tasks that it waits for.
+    // Such a task needs no node: it waits for other tasks.
     if (waitsForOthers(running.lease)) continue;
     const queues = of(roster.get(running.nodeId)?.profile.pool ?? "");
     for (const taken of slotsOf(running)) queues[taken].running += 1;

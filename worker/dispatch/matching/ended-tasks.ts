@@ -1,5 +1,5 @@
-// The tasks that leave their nodes: what their accounts have used, how they ended, and whether their nodes are to
-// blame.
+// Handles the tasks that leave their nodes: the time that their accounts used, their outcomes, and the faults of their
+// nodes.
 import { parseLeaseId } from "#shared/ids.ts";
 import type { TaskOutcome } from "#shared/protocol/frames.ts";
 import { DURATION_BOUNDS_S, type EndOfTask, type TaskReport } from "../../rpc/hub-reports.ts";
@@ -17,7 +17,7 @@ type Deps = {
 export class EndedTasks {
   readonly #deps: Deps;
   readonly #times = new TaskTimes();
-  /** How tasks have ended whose nodes are about to release them. */
+  /** Outcomes of tasks whose nodes are about to release them. */
   readonly #outcomes = new Map<string, TaskOutcome>();
 
   constructor(deps: Deps) {
@@ -28,17 +28,17 @@ export class EndedTasks {
     return this.#times.report();
   }
 
-  /** Nodes have got these tasks. */
+  /** Counts tasks that nodes have got. */
   started(leases: readonly string[]): void {
     for (const lease of leases) this.#times.started(lease);
   }
 
-  /** How the tasks of these leases ended, which their node then releases from the roster. */
+  /** Records how the tasks of these leases ended, before their node releases them from the roster. */
   ending(leases: readonly string[], outcome: TaskOutcome): void {
     for (const lease of leases) if (this.#deps.roster.holder(lease)) this.#outcomes.set(lease, outcome);
   }
 
-  /** A task has left the roster, perhaps only for a new connection of its node, which still works on it. */
+  /** Handles a task that has left the roster. The task continues if a newer connection of its node still has it. */
   ended(running: Running, now: number): void {
     const { roster, charges, limits } = this.#deps;
     const { lease, jobId, nodeId } = running;
@@ -52,8 +52,8 @@ export class EndedTasks {
 }
 
 /**
- * Counts the tasks that have left their nodes, and how long they took there. Pure, and in memory: readers of metrics
- * expect that counters begin again.
+ * Counts the tasks that have left their nodes, and the time that they took there. Pure, and in memory: readers of
+ * metrics expect that counters restart.
  */
 type Times = {
   retries: number;
@@ -66,12 +66,12 @@ type Times = {
 class TaskTimes {
   readonly #kinds = new Map<string, Times>();
 
-  /** A node has got a task. */
+  /** Counts a task that a node has got. */
   started(lease: string): void {
     if ((parseLeaseId(lease)?.attempt ?? 1) > 1) this.#of(lease).retries += 1;
   }
 
-  /** A task has left its node; `seconds` is null if its start is not known. */
+  /** Counts a task that has left its node. `seconds`: null if its start is unknown. */
   ended(lease: string, seconds: number | null, end: EndOfTask): void {
     const times = this.#of(lease);
     times.outcomes[end] += 1;

@@ -18,7 +18,7 @@ const NVENC: Partial<Profile> = {
   capabilities: { ...PROFILE.capabilities, hardware: { name: "nvenc", path: null, encoders: ["h264_nvenc"] } },
 };
 
-/** The nodes in the order in which they get tasks of an offer. */
+/** Returns the nodes in the order in which they get tasks of an offer. */
 function nodesFor(offer: TicketOffer, nodes: Record<string, Partial<Profile>>): string[] {
   const fleet = new SimulatedFleet();
   fleet.connect(...Object.entries(nodes).map(([nodeId, profile]) => nodeOf(nodeId, { ...ENCODES }, profile)));
@@ -64,7 +64,7 @@ describe("the order of work", () => {
     return fleet.assigned.map(({ offer }) => offer.jobId.replaceAll("0", ""));
   };
 
-  it("serves accounts in turn, and of each the oldest job", () => {
+  it("serves accounts in turn, and the oldest job of each account first", () => {
     const offers = [
       ["a3", 3],
       ["a1", 1],
@@ -82,7 +82,7 @@ describe("the order of work", () => {
     expect(orderOf(offers)).toEqual(["j5", "j2", "j", "jx2", "jx5"]);
   });
 
-  it("raises what has waited", () => {
+  it("raises the priority of waiting tickets", () => {
     const fleet = new SimulatedFleet(() => 60);
     fleet.advertise(offerOf("old", { priority: -50 }));
     fleet.now += 3 * 15 * 60_000;
@@ -91,7 +91,7 @@ describe("the order of work", () => {
     expect(fleet.assigned[0]?.offer.jobId).toMatch(/^old/);
   });
 
-  it("runs no more of an account than its quota, on all nodes together", () => {
+  it("runs no more tasks of an account than its quota, on all nodes together", () => {
     const fleet = new SimulatedFleet(() => 60);
     fleet.connect(nodeOf("a", { inspect: 0, encode: 2 }), nodeOf("b", { inspect: 0, encode: 2 }));
     fleet.advertise(offerOf("j", { count: 9, maxRunning: 3 }));
@@ -100,7 +100,7 @@ describe("the order of work", () => {
     expect(fleet.assigned.length).toBe(6);
   });
 
-  it("does not count a join that waits for chunks, which would never be encoded", () => {
+  it("does not count a join that waits for chunks, so that the chunks can be encoded", () => {
     const waiting = (task: string, free: number): ConnectedNode => ({
       ...nodeOf("a", { inspect: 0, encode: free }),
       leases: { [`j0000000000000.${task}.1`]: "encode" as const },
@@ -117,7 +117,7 @@ describe("the order of work", () => {
       fleet.advertise(offerOf("j", { count: 3, ...share }));
       expect([task, fleet.assigned.length]).toEqual([task, expected]);
     }
-    // Other accounts' tasks do not come first for ever, and a node on probation gets the chunks, too.
+    // Other accounts' tasks do not come first for ever. A node on probation gets chunks, too.
     const fleet = new SimulatedFleet();
     fleet.connect(waiting("join-early", 1));
     expect([encodesOf(waiting("join-early", 1)), fleet.roster.slots("default", "encode")]).toEqual([1, 1]);
@@ -126,7 +126,7 @@ describe("the order of work", () => {
     expect(fleet.assigned.map(({ offer }) => offer.accountId)).toEqual(["j"]);
   });
 
-  it("charges nobody for the time in which a join waits, and counts tasks by their kinds", () => {
+  it("charges nobody for the time in which a join waits, and counts tasks by kind", () => {
     const fleet = new SimulatedFleet();
     const node = nodeOf("a", { inspect: 0, encode: 2 });
     fleet.roster.add(node);
@@ -144,8 +144,8 @@ describe("the order of work", () => {
   });
 });
 
-describe("a node that fails several jobs", () => {
-  it("gets one task at a time after a pause, until one succeeds", () => {
+describe("nodes that fail several jobs", () => {
+  it("gives a failing node single tasks after a pause, until a task succeeds", () => {
     const fleet = new SimulatedFleet(() => 10);
     fleet.connect(nodeOf("bad", { inspect: 0, encode: 4 }));
     const fail = (name: string): void => fleet.advertise(offerOf(name, { count: 0, blamed: ["bad"] }));
@@ -164,7 +164,7 @@ describe("a node that fails several jobs", () => {
   });
 });
 
-it("names what no node of the last ten minutes has", () => {
+it("names requirements that no node of the last ten minutes meets", () => {
   const fleet = new SimulatedFleet();
   const missing = (of: Requirements): string | null => fleet.matching.missing(of, fleet.now);
   expect(missing(NO_REQUIREMENTS)).toBe("a node in pool default");
@@ -181,7 +181,7 @@ it("names what no node of the last ten minutes has", () => {
   expect(missing(H264)).toBe("a node in pool default");
 });
 
-/** A random fleet and random work, which is more than the fleet can do. */
+/** Builds a random fleet and random work that exceeds its capacity. */
 function randomFleet(seed: number) {
   const random = randomOf(seed);
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)] as Value;
@@ -217,7 +217,7 @@ const fits = ({ pool, labels, needs }: Requirements, profile: Profile): boolean 
   needs.every((need) => meets(profile.capabilities, need));
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
-it.each(SEEDS)("does all work where it fits, within quotas, and leaves no usable slot free (seed %i)", (seed) => {
+it.each(SEEDS)("runs all work where it fits, within quotas, and leaves no usable slot free (seed %i)", (seed) => {
   const { fleet, offer, random, quotas } = randomFleet(seed);
   let checked = 0;
   for (let jobs = 0; jobs < 200; ) {
@@ -245,7 +245,7 @@ it.each(SEEDS)("does all work where it fits, within quotas, and leaves no usable
   expect([fleet.matching.waiting, fleet.waiting()]).toEqual([0, []]);
 });
 
-/** True if work that waits could start now, by brute force; the account's share lets it take any slot. */
+/** Checks by brute force whether waiting work could start now. The account's share lets the work take any slot. */
 function mayStart({ roster, now }: SimulatedFleet, offer: TicketOffer): boolean {
   const { requirements, accountId, maxRunning, prefer, avoid } = offer;
   const all = [...roster.values()].filter(({ profile }) => fits(requirements, profile));
@@ -256,7 +256,7 @@ function mayStart({ roster, now }: SimulatedFleet, offer: TicketOffer): boolean 
   return free.length > 0 && (maxRunning === null || roster.tasksOf(accountId) < maxRunning);
 }
 
-it.each(SEEDS.slice(0, 3))("starves no work, whatever comes later (seed %i)", (seed) => {
+it.each(SEEDS.slice(0, 3))("starves no work, whatever work comes later (seed %i)", (seed) => {
   const random = randomOf(seed);
   const fleet = new SimulatedFleet(() => 30 + 60 * random());
   fleet.connect(nodeOf("n", { inspect: 0, encode: 4 }));
@@ -264,7 +264,7 @@ it.each(SEEDS.slice(0, 3))("starves no work, whatever comes later (seed %i)", (s
   fleet.advertise(offerOf("z0", { priority: -50, since: fleet.now }));
   const startedAt = fleet.now;
   const isDone = (): boolean => !fleet.waiting().some(({ jobId }) => jobId.startsWith("z"));
-  // Each second a job of a new account arrives, of the highest priority: twenty times more than the node can do.
+  // A job of a new account with the highest priority arrives each second: twenty times more work than the node can do.
   for (let jobs = 0; !isDone() && jobs < 16_000; jobs++) {
     fleet.now += 1000;
     fleet.advertise(offerOf(`j${jobs}`, { accountId: `new-${jobs}`, priority: 50, since: fleet.now }));
@@ -274,7 +274,7 @@ it.each(SEEDS.slice(0, 3))("starves no work, whatever comes later (seed %i)", (s
   expect(fleet.now - startedAt).toBeLessThan(4 * 60 * 60_000);
 });
 
-it("gives accounts encode-seconds by their weights, however long their tasks are", () => {
+it("shares encode-seconds between accounts by their weights, however long their tasks are", () => {
   const weights: Record<string, number> = { a: 1, b: 1, c: 2, d: 2, e: 3 };
   const seconds: Record<string, number> = { a: 600, b: 10, c: 60, d: 10, e: 60 };
   const fleet = new SimulatedFleet(({ accountId }) => seconds[accountId] ?? 0);

@@ -1,5 +1,5 @@
-// Matches the jobs' tickets with the free slots of nodes: (state, event, now) → matches, writes, and when to look
-// again. Sockets, storage, calls and alarms are the hub's; so is adding, changing and removing nodes of the roster.
+// Matches the jobs' tickets with free slots of nodes: (state, event, now) → matches, writes, and the time of the next
+// look. The hub does everything else: sockets, storage, calls, alarms, and changes of the roster's nodes.
 import type { Requirements } from "#shared/protocol/requirements.ts";
 import type { TicketOffer } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
@@ -19,9 +19,9 @@ import { Accounts } from "./waiting/accounts.ts";
 import { fingerprint, type Ticket, ticketKey } from "./waiting/tickets.ts";
 import { Waiting } from "./waiting/waiting.ts";
 
-/** How long a ticket waits after its job was not reachable. */
+/** Delay of a ticket after its job was not reachable. */
 const CLAIM_RETRY_MS = 1000;
-/** The minimum interval between sweeps of what is old. */
+/** Minimum interval between removals of old data. */
 const SWEEP_EVERY_MS = 15_000;
 
 export class Matching<Node extends ConnectedNode> {
@@ -44,9 +44,9 @@ export class Matching<Node extends ConnectedNode> {
     this.#chooser = new Chooser(roster, this.#waiting);
   }
 
-  /** Adds what the hub has stored. */
+  /** Adds the tickets and kinds that the hub has stored. */
   restore(tickets: Iterable<Ticket>, kinds: Iterable<StoredKind>, now: number): void {
-    // Until their nodes are back, the profiles of nodes that were connected count as seen now.
+    // Nodes may still return: the profiles of nodes that were connected count as seen now.
     for (const { profile, isConnected, seenAt } of kinds) {
       this.roster.kinds.restore({ profile, isConnected, seenAt: isConnected ? now : seenAt });
     }
@@ -58,7 +58,7 @@ export class Matching<Node extends ConnectedNode> {
     return this.#waiting.size;
   }
 
-  /** What no node of the last ten minutes has for these requirements; null: some node does. */
+  /** Names requirements that no node of the last ten minutes meets; null: some node meets them. */
   missing(requirements: Requirements, now: number): string | null {
     return missingOf(requirements, this.roster.kinds.seen(now));
   }
@@ -68,7 +68,7 @@ export class Matching<Node extends ConnectedNode> {
     return demandOf(this.#source, now);
   }
 
-  /** Where a job stands; null: nothing of it waits. */
+  /** The place of a job's work; null: no task of it waits. */
   place(jobId: string, now: number): Place | null {
     return placeOf(jobId, this.#source, now);
   }
@@ -124,7 +124,7 @@ export class Matching<Node extends ConnectedNode> {
     return matches;
   }
 
-  /** The slots of a choice are taken. */
+  /** Takes the slots of a choice. */
   #matched({ entry, node, slots }: Choice<Node>, now: number): Match<Node> {
     const match = { ticket: entry.ticket, node, slots };
     const { slotClass, accountId } = entry.ticket;
@@ -139,7 +139,7 @@ export class Matching<Node extends ConnectedNode> {
     for (const running of this.roster.takeEnded()) this.tasks.ended(running, now);
   }
 
-  /** Removes what is old. */
+  /** Removes old data. */
   #sweep(now: number): void {
     this.limits.refresh(now);
     if (now < this.#sweptAt + SWEEP_EVERY_MS) return;
@@ -159,7 +159,10 @@ export class Matching<Node extends ConnectedNode> {
     ];
   }
 
-  /** When the first ticket opens to more nodes while one of them may have a free slot, or a pause of a node ends. */
+  /**
+   * Time at which the first ticket opens to more nodes while a slot may be free, or at which a node's pause or a hold
+   * ends.
+   */
   #wakeAt(now: number): number | null {
     if (this.#waiting.size === 0) return null;
     const later = [...this.limits.resumeTimes(now), this.#holds.nextEndAt(now)];

@@ -5,10 +5,10 @@ import { Roster } from "./nodes/roster.ts";
 import { nodeOf, offerOf } from "./testing/simulated-fleet.ts";
 
 const NOW = 1_000_000;
-/** Until tasks have ended, an encode is assumed to take a minute, and an inspection ten seconds. */
+/** Until tasks have ended, an encode is assumed to take 60 s, and an inspection 10 s. */
 const [ENCODE, INSPECT] = [60, 10];
 
-/** A pool with some encode slots, all of which are taken. */
+/** A matching whose pool has some encode slots, all taken. */
 function matchingWith(slots: number, offers: readonly TicketOffer[]) {
   const matching = new Matching(new Roster());
   const taken = Array.from({ length: slots }, (_, at) => [`other-${at}:encode:1`, "encode" as const]);
@@ -53,6 +53,6 @@ it.each<[name: string, slots: number, waiting: TicketOffer[], ahead: number, sec
   expect(matchingWith(slots, waiting).place(mine.jobId, NOW)).toEqual({ ahead, seconds });
 });
 
-it("a job of which nothing waits has no place", () => {
+it("gives no place to a job without waiting tasks", () => {
   expect(matchingWith(1, [older]).place(mine.jobId, NOW)).toBeNull();
 });

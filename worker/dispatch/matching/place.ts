@@ -1,13 +1,13 @@
-// Where the work of a job stands among what waits for the same nodes, and about when it begins.
+// The place of a job's work among the work that waits for the same nodes, and its approximate start.
 import type { Place } from "../../rpc/hub-reports.ts";
 import { bandOf, isOlder } from "./choose.ts";
 import type { DemandSource } from "./demand.ts";
 import type { Ticket } from "./waiting/tickets.ts";
 
 /**
- * Null if nothing of the job waits. Before it are older jobs of its account, and jobs of any account with a higher band
- * of priority. Accounts in the same band take turns: each gets its share of the slots, by its weight. The estimate
- * assumes that all slots suit the job, and that each task takes the average time.
+ * Returns null if no task of the job waits. Older jobs of its account come first, and so do jobs of any account with a
+ * higher band of priority. Accounts in the same band take turns: each gets its share of the slots, by its weight. The
+ * estimate assumes that all slots suit the job, and that each task takes the average time.
  */
 export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource, now: number): Place | null {
   const waiting = [...tickets];
@@ -26,7 +26,7 @@ export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource,
   const slots = Math.min(roster.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);
   const secondsOf = ({ slotClass, count }: Ticket): number =>
     slotClass === "inspect" ? meanS.inspect + meanS.encode : count * meanS.encode;
-  // Until a slot is free: the tasks that run now end one after the other.
+  // Time until a slot is free: the running tasks end one after the other.
   const first = roster.free(pool, "encode") > 0 ? 0 : meanS.encode;
   const seconds = before.reduce((sum, ticket) => sum + secondsOf(ticket), first) / slots;
   return {

@@ -1,19 +1,19 @@
-// Which profiles can do work with certain requirements, and which of them should. Pure.
+// Ranks the profiles that can do work with certain requirements. Pure.
 import { meets } from "#shared/plan/command/capabilities.ts";
 import { describeNeeds, missingNeeds } from "#shared/plan/tasks/needs.ts";
 import type { Profile, Requirements } from "#shared/protocol/requirements.ts";
 
-/** What some work prefers beside what it requires. */
+/** Preferences of some work beside its requirements. */
 export type Preferences = {
-  /** The region that is near its source; null: not known. */
+  /** The region near its source; null: unknown. */
   readonly near: string | null;
-  /** True if it was lost before: it should go to machines that stay. */
+  /** True if the work was lost before: it should go to machines that stay. */
   readonly steady: boolean;
 };
 
 /**
- * How well nodes of a profile suit some work: lower is better, null is never. The region counts more than hardware:
- * moving a source over an ocean takes longer than encoding it in software.
+ * Rank of a profile for some work: lower is better, null is never. The region counts more than hardware: moving a
+ * source over an ocean takes longer than encoding it in software.
  */
 export function rankOf(
   { pool, labels, needs }: Requirements,
@@ -26,7 +26,7 @@ export function rankOf(
   return (steady && profile.spot ? 4 : 0) + (isFar ? 2 : 0) + (usesHardware(needs, profile) ? 0 : 1);
 }
 
-/** True if a hardware encoder of the profile does what the work needs; work that needs no encoder is all the same. */
+/** True if a hardware encoder of the profile meets the needs of the work, or if the work needs no encoder. */
 function usesHardware(needs: Requirements["needs"], { capabilities }: Profile): boolean {
   const { hardware } = capabilities;
   const encoders = needs.filter(({ kind }) => kind === "encoder");
@@ -36,8 +36,8 @@ function usesHardware(needs: Requirements["needs"], { capabilities }: Profile): 
 }
 
 /**
- * What no profile has, such as "a node with libsvtav1 in pool default": of the profile that lacks least. Null when one
- * of the profiles can do the work.
+ * Names the missing requirements, such as "a node with libsvtav1 in pool default", for the profile that lacks least.
+ * Null if some profile can do the work.
  */
 export function missingOf(requirements: Requirements, profiles: Iterable<Profile>): string | null {
   let least: { readonly labels: readonly string[]; readonly needs: Requirements["needs"] } | null = null;

@@ -1,17 +1,17 @@
-// How many slots an account may use: by its share of the slots, and its quota.
+// The number of slots that an account may use: by its share of the slots, and by its quota.
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Use } from "./nodes/kinds.ts";
 import type { Roster } from "./nodes/roster.ts";
 import type { Account } from "./waiting/accounts.ts";
 import type { Entry } from "./waiting/waiting.ts";
 
-/** One in this many inspect slots is kept for other accounts. */
+/** The number of inspect slots for each slot that is kept for other accounts. */
 const KEPT_SHARE = 8;
 
 /**
- * How many of all slots of a class an account may use. While another account has a ticket that fits: half of them.
- * Otherwise all, except some inspect slots, which mostly wait for the network: without them another account would wait
- * as long as the slowest source takes. Keeping an encode slot free would waste a machine.
+ * The number of a class's slots that an account may use. While another account has a ticket that fits: half of them.
+ * Otherwise all slots, except some inspect slots. Inspections mostly wait for the network: without the kept slots,
+ * another account would wait as long as the slowest source takes. Keeping an encode slot free would waste a machine.
  */
 export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean): number =>
   othersWait
@@ -20,7 +20,7 @@ export const shareOf = (slotClass: SlotClass, slots: number, othersWait: boolean
 
 type SlotUse = Pick<Roster, "slots" | "held" | "tasksOf">;
 
-/** How many more slots the account of a ticket may use for such tickets. */
+/** The number of further slots that the account of a ticket may use for such tickets. */
 export function roomOf({ account, ticket }: Entry, roster: SlotUse, othersWait: boolean): number {
   const { slotClass, requirements } = ticket;
   const { pool } = requirements;
@@ -34,6 +34,6 @@ export function roomOf({ account, ticket }: Entry, roster: SlotUse, othersWait: 
   return Math.min(ofClass, quotaOf(account, roster));
 }
 
-/** How many more tasks an account may run. */
+/** The number of further tasks that an account may run. */
 export const quotaOf = ({ id, maxRunning }: Pick<Account, "id" | "maxRunning">, roster: SlotUse): number =>
   maxRunning === null ? Infinity : maxRunning - roster.tasksOf(id);

@@ -1,4 +1,4 @@
-// What the hub stores of its matching: tickets, and the profiles of nodes that were seen.
+// Stores the state of the matching: tickets, and the profiles of seen nodes.
 import * as z from "zod";
 import { Profile } from "#shared/protocol/requirements.ts";
 import type { StoredKind } from "./nodes/kinds.ts";
@@ -7,7 +7,7 @@ import { Ticket } from "./waiting/tickets.ts";
 
 const StoredKindRow = z.object({ profile: Profile, isConnected: z.boolean(), seenAt: z.number() });
 
-/** Reads all of it. What cannot be read is deleted: jobs advertise again, and nodes connect again. */
+/** Reads the stored state. Rows that cannot be read are deleted: jobs advertise again, and nodes connect again. */
 export function loadMatching(kv: SyncKvStorage): { tickets: Ticket[]; kinds: StoredKind[] } {
   return {
     tickets: load(kv, STORED_PREFIXES.tickets, Ticket),

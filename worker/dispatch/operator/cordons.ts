@@ -3,9 +3,9 @@ import * as z from "zod";
 import { StoredNodes } from "./stored-nodes.ts";
 
 const Cordon = z.object({
-  /** The pool that the node was in. */
+  /** The pool of the node at that time. */
   pool: z.string(),
-  /** The session of a node that was asked to drain: a newer process of it is not. */
+  /** The session of a node that was asked to drain. A newer process of the node is not draining. */
   draining: z.string().nullable(),
 });
 export type Cordon = z.infer<typeof Cordon>;

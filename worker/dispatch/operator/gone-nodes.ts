@@ -1,4 +1,4 @@
-// The nodes that were connected and are gone: where they were, and what they had.
+// Nodes that are no longer connected, with their last properties.
 import * as z from "zod";
 import type { SocketNode } from "../connections/node-connections.ts";
 import { StoredNodes } from "./stored-nodes.ts";
@@ -9,15 +9,15 @@ const GoneNode = z.object({
   host: z.string().nullable(),
   version: z.string().nullable(),
   spot: z.boolean(),
-  /** When its connection ended; ms since 1970. */
+  /** End of its connection; ms since 1970. */
   goneAt: z.number(),
-  /** The first of the leases that it had then. */
+  /** Its first leases at that time. */
   leases: z.array(z.string()),
 });
 export type GoneNode = z.infer<typeof GoneNode>;
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Fleets that scale have new names each day: the oldest are forgotten first. */
+/** Autoscaled fleets have new names each day: the oldest nodes are forgotten first. */
 const MAX_NODES = 100;
 const MAX_LEASES = 20;
 
@@ -28,7 +28,7 @@ export class GoneNodes {
     this.#stored = new StoredNodes(kv, "gone:", GoneNode);
   }
 
-  /** A connection has ended. A machine that may be taken away at any time, and drained before, is no loss. */
+  /** Adds a node whose connection has ended. A drained spot machine is no loss. */
   add({ nodeId, profile, about, leases, draining }: Omit<SocketNode, "socket">, now: number): void {
     if (about.spot && draining) return;
     const { pool, labels } = profile;
@@ -43,7 +43,7 @@ export class GoneNodes {
     return node && node.goneAt > now - KEPT_MS ? node : null;
   }
 
-  /** The newest first. Removes nodes that are too old. */
+  /** The gone nodes, newest first. Removes nodes that are too old. */
   list(now: number): [nodeId: string, node: GoneNode][] {
     for (const [id] of this.#stored.entries()) if (!this.get(id, now)) this.#stored.delete(id);
     return this.#stored.entries().sort(([, one], [, other]) => other.goneAt - one.goneAt);

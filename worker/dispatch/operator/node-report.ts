@@ -1,4 +1,4 @@
-// What the operator sees of a node. Pure.
+// Builds the operator's view of a node. Pure.
 import type { NodeState } from "#shared/api/node-responses.ts";
 import type { Capabilities } from "#shared/protocol/capabilities.ts";
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
@@ -10,7 +10,7 @@ import type { GoneNode } from "./gone-nodes.ts";
 
 type ListedNode = Omit<SocketNode, "socket">;
 
-/** What the hub knows of a node beside the node itself. */
+/** Facts that the hub knows about a node beside the node itself. */
 export type NodeContext = {
   readonly hub: string;
   readonly cordon: Cordon | null;
@@ -54,7 +54,7 @@ export const reportNodeDetail = (node: ListedNode, context: NodeContext): NodeDe
   capabilities: context.capabilities,
 });
 
-/** A node that is not connected. At least one of `cordon` and `gone` is known. */
+/** Reports a node that is not connected. At least one of `cordon` and `gone` is given. */
 export const reportOffline = (
   id: string,
   { hub, cordon, gone }: { readonly hub: string; readonly cordon: Cordon | null; readonly gone: GoneNode | null },

@@ -1,4 +1,4 @@
-// The operator's side of a hub: its nodes, which of them get work, and the work that waits.
+// The operator's side of a hub: its nodes, their limits, and the waiting work.
 
 import type { HubReport, HubReports, NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
@@ -21,7 +21,7 @@ export class Operator implements HubReports {
   readonly #cordons: StoredNodes<Cordon>;
   readonly #gone: GoneNodes;
 
-  /** Starts with what is on disk. */
+  /** Loads cordons and gone nodes from disk. */
   constructor(deps: OperatorDeps) {
     this.#deps = deps;
     this.#cordons = storedCordons(deps.kv);
@@ -74,13 +74,13 @@ export class Operator implements HubReports {
     return this.cordon(id, true);
   }
 
-  /** A node has connected: one that was asked to drain may not have heard it. */
+  /** Handles a new connection. A node that was asked to drain may have missed that. */
   welcomed(node: SocketNode): void {
     this.#gone.delete(node.nodeId);
     if (this.#cordons.get(node.nodeId)?.draining === node.session) this.#deps.nodes.send(node, { type: "drain" });
   }
 
-  /** The connection of a node has ended. */
+  /** Handles the end of a node's connection. */
   lost(node: SocketNode): void {
     if (!this.#deps.nodes.roster.get(node.nodeId)) this.#gone.add(node, Date.now());
   }

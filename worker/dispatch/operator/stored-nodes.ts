@@ -1,4 +1,4 @@
-// What the operator's side keeps of nodes by their names, on the hub's disk and in memory.
+// Data about nodes for the operator's side, by the nodes' names, on the hub's disk and in memory.
 import type * as z from "zod";
 
 export class StoredNodes<Value> {
@@ -6,7 +6,7 @@ export class StoredNodes<Value> {
   readonly #prefix: string;
   readonly #nodes = new Map<string, Value>();
 
-  /** Starts with what is on disk under keys with the prefix; removes what does not match the schema. */
+  /** Loads the rows with this prefix from disk, and removes rows that do not match the schema. */
   constructor(kv: SyncKvStorage, prefix: string, schema: z.ZodType<Value>) {
     this.#kv = kv;
     this.#prefix = prefix;
@@ -25,7 +25,7 @@ export class StoredNodes<Value> {
     return this.#nodes.keys();
   }
 
-  /** As of now: nodes may be set and deleted meanwhile. */
+  /** A copy: nodes may be set and deleted meanwhile. */
   entries(): [nodeId: string, node: Value][] {
     return [...this.#nodes];
   }

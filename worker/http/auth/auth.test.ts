@@ -1,4 +1,4 @@
-// What it costs to be refused, and when those who were let in no longer are.
+// The cost of rejected credentials, and the end of access for revoked credentials.
 import { env, exports } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
@@ -12,7 +12,7 @@ const LEASE = "AAAAAAAAAAAAAA.encode.1";
 const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: LEASE, number: "1" };
 const UNKNOWN = "0123456789012345678901234567890123456789abc";
 
-/** The real database, and what was asked of it. */
+/** The real database, with a record of its statements. */
 function watched(db: D1Database): { db: D1Database; statements: string[] } {
   const statements: string[] = [];
   const prepare = (sql: string): D1PreparedStatement => {
@@ -47,7 +47,7 @@ it.each<[string, Record<string, string>, number]>([
   expect(await rowsOfAllTables()).toEqual(before);
 });
 
-it("limits the request rate per client key, and not for nodes", async () => {
+it("limits the request rate per client key, but not for nodes", async () => {
   const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };
   const [busy, calm, token] = [await newAccount(), await newAccount(), await newNodeToken()];
   const ask = async (path: string, headers: Record<string, string>, method = "GET") =>
@@ -57,22 +57,22 @@ it("limits the request rate per client key, and not for nodes", async () => {
     for (let at = 0; at < count; at++) statuses.push(await ask(path, headers, method));
     return statuses;
   };
-  // Two a minute; one minute may end and another begin meanwhile.
+  // The limit is two a minute. A minute may end and another start meanwhile.
   const refusedAt = async (headers: Record<string, string>) => (await times(5, "/v2/jobs", headers)).indexOf(429);
   expect([2, 3, 4]).toContain(await refusedAt(basic(busy.key)));
-  // Strangers' keys use up nobody's rate but their own.
+  // Unknown keys use up only their own rate.
   expect([2, 3, 4]).toContain(await refusedAt(basic(`k-${UNKNOWN}`)));
   expect(await ask("/v2/jobs", basic(calm.key))).toBe(200);
   expect(await times(4, "/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/fail", bearer(token), "POST")).not.toContain(429);
   expect(await times(4, "/v2/admin/accounts", bearer(ADMIN))).toEqual([200, 200, 200, 200]);
 });
 
-/** So many unknown credentials may come from one network in these tests. */
+/** Number of unknown credentials that these tests allow from a network. */
 const ALLOWED = 2;
 const unknownKey = (number: number) => `k-${String(number).padStart(43, "0")}`;
 const from = (address: string, headers: Record<string, string>) => ({ ...headers, "cf-connecting-ip": address });
 
-it("looks up no unknown keys of a network that sent many, and always valid ones, at any address", async () => {
+it("looks up no unknown keys of a network that sent many, but looks up valid keys from any address", async () => {
   const { key } = await newAccount();
   const { db, statements } = watched(env.DB);
   const tight = { ...env, DB: db, REFUSED_RATE: env.TIGHT_RATE };
@@ -88,10 +88,10 @@ it("looks up no unknown keys of a network that sent many, and always valid ones,
   expect(await ask(from("2001:db8:1:2:ffff::9", basic(unknownKey(9))))).toEqual(refused);
   expect(await ask(from("2001:db8:1:2:ffff::9", bearer(`n-${"0".repeat(43)}`)), "/v2/nodes/connect")).toEqual(refused);
   expect(lookUps()).toBe(asked);
-  // The key was not used before, and comes from the same network.
+  // This key was not used before, and comes from the same network.
   expect(await ask(from("2001:db8:1:2::7", basic(key)))).toEqual([200, null]);
   expect(await ask(from("2001:db8:1:3::1", basic(unknownKey(9))))).toEqual([401, null]);
-  // Without a credential, or with what is none, the database is not asked: nothing is charged.
+  // Without a well-formed credential, the database is not asked, and nothing is charged.
   for (const headers of [{}, basic("k-guess"), {}, basic("k-guess")]) {
     expect(await ask(from("192.0.2.1", headers))).toEqual([401, null]);
   }
@@ -106,7 +106,7 @@ it("looks up an unknown key once in ten seconds", async () => {
   expect(statements.length).toBe(1);
 });
 
-it("blocks a network that sends wrong admin tokens for a minute, and never the right token", async () => {
+it("blocks a network that sends wrong admin tokens for a minute, but never the right token", async () => {
   const tight = { ...env, ADMIN_REFUSED_RATE: env.TIGHT_RATE };
   const ask = async (address: string, token: string) => {
     const answer = await app.request("/v2/admin/accounts", { headers: from(address, bearer(token)) }, tight);
@@ -155,7 +155,7 @@ it("a revoked node token closes the sockets of its nodes and rejects their repor
     const { status } = await send(fill(route, PARAMETERS), { method: route.method, headers: bearer(lost.node_token) });
     expect([route.path, status]).toEqual([route.path, 401]);
   }
-  // When it was revoked stays, however often.
+  // The time of the revocation stays, however often the token is revoked.
   const revokedAt = async () =>
     env.DB.prepare("SELECT revoked_at FROM node_tokens WHERE name = 'lost'").first<number>("revoked_at");
   const at = await revokedAt();

@@ -1,5 +1,5 @@
 // Authentication: clients by API key (Basic), nodes and the operator by token (Bearer). Text without the form of a key
-// needs no database access, and an unknown key needs one index lookup. Guessing one of 2^256 keys is not feasible.
+// needs no database access. An unknown key needs a single index lookup. Guessing a key among 2^256 is not feasible.
 import type { MiddlewareHandler } from "hono";
 import { ACCOUNT_HEADER } from "#shared/api/session.ts";
 import { AppError } from "#shared/errors.ts";
@@ -33,8 +33,8 @@ export type NodeEnv = {
 export type AdminEnv = { Bindings: Env };
 
 /**
- * Requires a valid API key, or a session of one, within its rate limit, and sets the account. The operator, by token or
- * session, acts for the account that a header names.
+ * Requires a valid API key, or its session, within the key's rate limit, and sets the account. The operator, by token
+ * or session, acts for the account that a header names.
  */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
   const session = await sessionOf(context);
@@ -59,11 +59,11 @@ export async function credentialOfKey(context: AnyContext): Promise<{ account: A
   return { account: found.account, digest: digests[0] };
 }
 
-/** The account of a session's API key; null if it has none that is still valid. */
+/** The account of a session's API key; null if the session has no valid API key. */
 export async function accountOfSession(context: AnyContext, { key }: Session): Promise<Account | null> {
   if (key === null) return null;
   await limitRate(context, key);
-  // The service sealed the digest: it is no guess.
+  // The service sealed this digest, so it is no guess.
   return (await accountOfKey(context.env.DB, [key]))?.account ?? null;
 }
 
@@ -83,7 +83,7 @@ async function limitRate({ env }: AnyContext, key: string): Promise<void> {
   throw new AppError("rate_limited", "Too many requests with this API key; try again later");
 }
 
-/** Requires a valid node token, and sets its id and what it binds. */
+/** Requires a valid node token. Sets its id, and the pool and labels that it binds. */
 export const nodeAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const token = bearer(context.req.header("authorization"));
   const { peppers } = settingsOf(context.env);
@@ -115,7 +115,7 @@ async function updatePepper(
   }
 }
 
-/** Requires the admin token, or a session of it. */
+/** Requires the admin token, or its session. */
 export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   const session = await sessionOf(context);
   if (!(await isOperator(context, session))) {
@@ -124,7 +124,9 @@ export const adminAuth: MiddlewareHandler<AdminEnv> = async (context, next) => {
   await next();
 };
 
-/** True if the session, or without one the header, has the admin token. Throws AppError(rate_limited). */
+/**
+ * True if the session has the admin token. Without a session, the header must have it. Throws AppError(rate_limited).
+ */
 export async function isOperator(context: AnyContext, session: Session | null): Promise<boolean> {
   const { adminToken } = settingsOf(context.env);
   if (session) return session.admin !== null && isSameText(session.admin, await adminDigest(adminToken));
@@ -147,7 +149,7 @@ export const monitorAuth: MiddlewareHandler<AdminEnv> = async (context, next) =>
   await next();
 };
 
-/** The session of the cookie of a request without an `Authorization` header. Throws AppError(cross_site_request). */
+/** The session in the cookie of a request without an `Authorization` header. Throws AppError(cross_site_request). */
 async function sessionOf(context: AnyContext): Promise<Session | null> {
   if (context.req.header("authorization") !== undefined) return null;
   const session = await readSession(context);
@@ -157,7 +159,7 @@ async function sessionOf(context: AnyContext): Promise<Session | null> {
 
 /** The error for a missing or invalid credential, with a challenge header (RFC 7617 §2, RFC 6750 §3). */
 export function unauthorized(context: AnyContext, scheme: keyof typeof CHALLENGES, message: string): AppError {
-  // For a challenge to scripts of its pages, too, a browser would ask the person for a name and a password.
+  // With a challenge, a browser would ask the person for a name and a password, even if a script sent the request.
   const isScript = (context.req.header("sec-fetch-mode") ?? "navigate") !== "navigate";
   context.header("www-authenticate", CHALLENGES[isScript ? "Session" : scheme]);
   return new AppError("authentication_failed", message);
@@ -182,7 +184,7 @@ export const basicUser = (header: string | undefined): string | null => basicPai
 export const bearer = (header: string | undefined): string | null =>
   /^bearer +(\S{1,512})$/i.exec(header ?? "")?.[1] ?? null;
 
-/** The digest of the admin token in sessions: another token ends them. */
+/** The digest of the admin token in sessions. A new admin token ends them. */
 export const adminDigest = (token: string): Promise<string> => purposeDigest("admin session", token);
 
 /** Compares two texts in constant time. */
@@ -207,7 +209,7 @@ function apiKeyError(header: string | undefined): string {
   return `The user name is not an API key; API keys start with \`k-\`; ${HOW}`;
 }
 
-/** Longer headers are not from clients. */
+/** Clients send no longer headers. */
 const MAX_CHARS = 512;
 
 /** User and password of a Basic header (RFC 7617 §2); null for any other header. */

@@ -1,4 +1,4 @@
-// Authentication of nodes that connect: by a session that the hub signed, without the database, else by their token.
+// Authenticates nodes that connect: by a session that the hub signed, without the database. Otherwise by their token.
 import type { Context, MiddlewareHandler } from "hono";
 import { NAME_HEADER, SESSION_HEADER } from "#shared/protocol/frames.ts";
 import { type NodeSession, readSession } from "../../crypto/node-session.ts";
@@ -6,10 +6,10 @@ import { digestsOf } from "../../crypto/peppers.ts";
 import { settingsOf } from "../../settings.ts";
 import { bearer, type NodeEnv, nodeAuth } from "./auth.ts";
 
-/** The start of a token's digest by which a session is bound to it: 128 bits. */
+/** Length of the token digest's start that binds a session to its token: 128 bits. */
 const DIGEST_CHARS = 32;
 
-/** Requires a valid session of the node token, or else a valid node token. */
+/** Requires a valid session of the node token, or a valid node token. */
 export const connectAuth: MiddlewareHandler<NodeEnv> = async (context, next) => {
   const { peppers } = settingsOf(context.env);
   const token = bearer(context.req.header("authorization"));
@@ -42,7 +42,7 @@ function sessionOf(context: Context<NodeEnv>, digests: readonly string[]): NodeS
   return session && digests.includes(session.digest) ? session : null;
 }
 
-/** The name in the header; null: there is none. */
+/** The name in the header; null: no name. */
 function nameOf(header: string | undefined): string | null {
   try {
     return header === undefined || header === "" ? null : decodeURIComponent(header);

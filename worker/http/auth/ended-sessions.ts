@@ -1,11 +1,11 @@
-// Sessions that were signed out of: a copy of their cookie is worth nothing.
+// Signed-out sessions: a copy of such a session's cookie gives no access.
 import { eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Session } from "../../crypto/session.ts";
 import { runQuery } from "../../db/run-query.ts";
 import { endedSessions } from "../../db/schema.ts";
 
-/** Ends a session, and forgets those that have expired. */
+/** Ends a session, and forgets ended sessions that have expired. */
 export async function endSession(db: D1Database, { id, expiresAt }: Session, now: number): Promise<void> {
   const client = drizzle(db);
   await runQuery(

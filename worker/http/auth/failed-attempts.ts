@@ -1,5 +1,5 @@
-// Limits for wrong credentials: of a network that sends too many, only credentials that the database has are looked up,
-// and an unknown credential is not looked up again for a short time.
+// Limits for wrong credentials. For a network that sends too many of them, only credentials in the database are looked
+// up. An unknown credential is not looked up again for a short time.
 import type { HonoRequest } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { clientNetwork } from "#shared/network/client-network.ts";
@@ -45,7 +45,7 @@ type AnyContext = { readonly req: Pick<HonoRequest, "header" | "path">; readonly
 const BLOCK_SECONDS = 10;
 const ADMIN_BLOCK_SECONDS = 60;
 const UNKNOWN_MS = 10_000;
-/** About 100 bytes an entry: 0.5 MB each. */
+/** About 100 bytes per entry: 0.5 MB per set. */
 const MAX_ENTRIES = 5000;
 
 const blocked = new ExpiringSet(BLOCK_SECONDS * 1000, MAX_ENTRIES);
@@ -54,9 +54,9 @@ const unknown = new ExpiringSet(UNKNOWN_MS, MAX_ENTRIES);
 const known = new KnownCredentials();
 
 /**
- * What a credential belongs to; null if it is unknown. `digests` has one for each pepper, the newest first. Calls
- * `lookUp` (the database) at most once per ten seconds for an unknown credential, and for a blocked network only with
- * credentials that exist. Throws AppError(rate_limited).
+ * Returns the owner of a credential, or null if the credential is unknown. `digests`: a digest per pepper, newest
+ * first. Calls `lookUp` (the database) at most once in ten seconds for an unknown credential. For a blocked network,
+ * calls it only with credentials that exist. Throws AppError(rate_limited).
  */
 export async function findCredential<Value>(
   context: AnyContext,
@@ -77,8 +77,8 @@ export async function findCredential<Value>(
 }
 
 /**
- * True if `compare` accepts the admin token, wherever it comes from: to compare it costs a hash, and nobody guesses it.
- * The limit of wrong ones bounds the log. Throws AppError(rate_limited) for networks that sent too many.
+ * True if `compare` accepts the admin token, from any network: a comparison costs a hash, and nobody guesses the token.
+ * The limit of wrong tokens bounds the log. Throws AppError(rate_limited) for networks that sent too many wrong tokens.
  */
 export async function checkAdminToken(context: AnyContext, compare: () => Promise<boolean>): Promise<boolean> {
   if (await compare()) return true;
@@ -96,5 +96,7 @@ const tooMany = (what: string, retryAfterSeconds: number): AppError =>
     retryAfterSeconds,
   });
 
-/** The client's network: of the address that Cloudflare or the local front server set, whatever the client sends. */
+/**
+ * The client's network, from the address that Cloudflare or the local front server set. Clients cannot influence it.
+ */
 const networkOf = ({ req }: AnyContext): string | null => clientNetwork(req.header("cf-connecting-ip") ?? "");

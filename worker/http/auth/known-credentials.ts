@@ -1,16 +1,19 @@
-// Whether the database has a credential, for networks that send unknown ones: read at once for all credentials, so that
-// guesses cost few queries, and whoever has a valid one is not locked out by others at the same address.
+// Checks whether the database has a credential, for networks that send unknown credentials. Reads all credentials at
+// once, so that guesses cost few queries. A client with a valid credential is not locked out by others at the same
+// address.
 import { type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
 import { runQuery } from "../../db/run-query.ts";
 import { apiKeys, nodeTokens, sessionLinks } from "../../db/schema.ts";
 
-/** The start of a digest: 64 bits. It only decides whether a credential is looked up. */
+/** Length of a digest's start: 64 bits. It only decides whether a credential is looked up. */
 const DIGEST_CHARS = 16;
-/** New credentials are known this soon, ms. */
+/** Interval between two reads of the credentials: new credentials are known after this time; ms. */
 const REREAD_MS = 5000;
-/** About 100 bytes each: 10 MB. Of more, some are looked up only when their network is not blocked. */
+/**
+ * About 100 bytes each: 10 MB. Credentials beyond this number are looked up only while their network is not blocked.
+ */
 const MAX_READ = 100_000;
 
 const Rows = z.array(z.object({ start: z.string() }));

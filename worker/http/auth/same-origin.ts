@@ -1,4 +1,4 @@
-// Protection against requests that other sites make with the browser's cookie.
+// Protects against requests that other sites make with the browser's cookie.
 import type { HonoRequest } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
@@ -14,8 +14,9 @@ export type AnyContext = {
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * True if a page of this service sent the request, as far as the browser reports it (Fetch Metadata: Sec-Fetch-Site);
- * over plain HTTP to other hosts browsers only send Origin. `unknown`: it is from no browser, or from an old one.
+ * Returns "same" if a page of this service sent the request, according to the browser (Fetch Metadata: Sec-Fetch-Site).
+ * Over plain HTTP to other hosts, browsers only send Origin. `unknown`: the request comes from a program or an old
+ * browser.
  */
 export function requestOrigin(context: AnyContext): "same" | "other" | "unknown" {
   const site = context.req.header("sec-fetch-site");
@@ -27,7 +28,7 @@ export function requestOrigin(context: AnyContext): "same" | "other" | "unknown"
   return own.includes(origin) ? "same" : "other";
 }
 
-/** Requires that a request that changes something, with a cookie, is from a page of this service. */
+/** Requires that a request with a cookie that changes something comes from a page of this service. */
 export function requireSameOrigin(context: AnyContext): void {
   if (READING.has(context.req.method) || requestOrigin(context) === "same") return;
   throw new AppError(

@@ -10,8 +10,8 @@ const SECURE: Cookie = { name: "__Host-copra", isSecure: true };
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
- * The cookie to write, and then others that a session may be in. One of plain HTTP is for the local system; there,
- * other ports of the host see it, too.
+ * The cookie to write, then other cookies that may hold a session. A cookie of plain HTTP is for the local system.
+ * There, other ports of the host also see it.
  */
 function cookiesOf(context: AnyContext): readonly [Cookie, ...Cookie[]] {
   const { protocol, hostname, port } = new URL(context.req.url);
@@ -19,17 +19,17 @@ function cookiesOf(context: AnyContext): readonly [Cookie, ...Cookie[]] {
   if (protocol === "https:") return [SECURE];
   const { publicUrl } = settingsOf(context.env);
   if (publicUrl === null || new URL(publicUrl).protocol !== "https:") return [plain];
-  // A proxy ended TLS before the request arrived here, and may have replaced the host by the one that it forwards to.
+  // A proxy ended TLS before the request arrived here. It may have replaced the host by the host that it forwards to.
   if (!LOOPBACK.test(hostname)) return [SECURE];
-  // Without a proxy, the page on this machine is one of plain HTTP. Requests that only read do not say which it is.
+  // Without a proxy, the page on this machine uses plain HTTP. Requests that only read do not state their origin.
   return context.req.header("origin")?.startsWith("https:") ? [SECURE, plain] : [plain, SECURE];
 }
 
-/** The session of the cookie; null without one, or if it is not valid, has expired or was signed out of. */
+/** The session in the cookie; null if there is no valid session, or if it has expired or was signed out of. */
 export async function readSession(context: AnyContext): Promise<Session | null> {
   const sent = parse(context.req.header("cookie") ?? "");
   const { sealingKeys: keys } = settingsOf(context.env);
-  // First what no other host and no plain HTTP can have written.
+  // The secure cookie comes first: no other host and no plain HTTP can have written it.
   for (const { name } of cookiesOf(context).toSorted((a, b) => Number(b.isSecure) - Number(a.isSecure))) {
     const session = await unsealSession(sent[name] ?? "", "cookie", { keys, now: Date.now() });
     if (session && !(await isEnded(context.env.DB, session))) return session;

@@ -6,7 +6,7 @@ import { sessionLinks } from "../../db/schema.ts";
 
 type SessionLink = typeof sessionLinks.$inferSelect;
 
-/** Stores a link, and removes those that have expired. */
+/** Stores a link, and removes expired links. */
 export async function storeLink(db: D1Database, link: SessionLink, now: number): Promise<void> {
   const client = drizzle(db);
   await runQuery(
@@ -22,7 +22,7 @@ export async function findLink(db: D1Database, digest: string): Promise<SessionL
   return (await runQuery(found))[0] ?? null;
 }
 
-/** Removes a link and returns it; null for all but the first of several callers. */
+/** Removes a link and returns it. Only the first of several callers gets it, the others get null. */
 export async function takeLink(db: D1Database, digest: string): Promise<SessionLink | null> {
   const taken = drizzle(db).delete(sessionLinks).where(eq(sessionLinks.digest, digest)).returning();
   return (await runQuery(taken))[0] ?? null;

@@ -3,7 +3,7 @@
 import type { MiddlewareHandler } from "hono";
 import { MAX_BODY_BYTES } from "./read-body.ts";
 
-/** Delays the response: long enough for data in transit, too short for slow clients to hold connections. */
+/** Delay of the response: long enough for data in transit, too short for slow clients to hold connections. */
 const MAX_WAIT_MS = 300;
 
 /** Reads the rest of the request body, up to the maximum size of a body. */

@@ -1,4 +1,4 @@
-// Request bodies: JSON, whatever the content type, up to a maximum size.
+// Request bodies: JSON up to a maximum size, whatever the content type.
 
 import type { HonoRequest } from "hono";
 import type * as z from "zod";
@@ -9,7 +9,7 @@ import { nonUnicodeField, UNICODE_RULE } from "#shared/request/unicode.ts";
 import { readLimited } from "../../http-client/read-limited.ts";
 
 export const MAX_BODY_BYTES = 2 ** 20;
-/** The same before the sender has proved who it is: a one-time link has 60 characters. */
+/** Maximum size before the sender has proved its identity. A one-time link has 60 characters. */
 export const MAX_UNKNOWN_BODY_BYTES = 4096;
 
 /** The bytes of the body. Throws AppError(body_too_large). */
@@ -34,7 +34,7 @@ function decoded(bytes: Uint8Array): string | null {
   }
 }
 
-/** The body, parsed with a schema. Throws AppError(code | body_too_large | json_not_valid); it names the field. */
+/** The body, parsed with a schema. Throws AppError(code | body_too_large | json_not_valid), which names the field. */
 export const readBody = async <Value>(
   request: HonoRequest,
   schema: z.ZodType<Value>,
@@ -42,7 +42,7 @@ export const readBody = async <Value>(
   maxBytes = MAX_BODY_BYTES,
 ): Promise<Value> => parseBody(parseJson(await readBytes(request, maxBytes)), schema, code);
 
-/** The same for requests that need no body: none means an empty object. */
+/** The same for requests with an optional body. A missing body means an empty object. */
 export async function readOptionalBody<Value>(
   request: HonoRequest,
   schema: z.ZodType<Value>,

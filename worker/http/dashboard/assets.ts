@@ -2,10 +2,10 @@
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
 
-/** No folders, and nothing hidden. */
+/** No folders and no hidden files. */
 const FILE = /^(\/assets)?\/[\w-]+\.\w+$/;
 
-/** A file of the build; its headers are not those of the storage. Throws AppError(route_not_found). */
+/** A file of the build, without the headers of its storage. Throws AppError(route_not_found). */
 export async function dashboardFile({ ASSETS }: Env, path: string): Promise<ReadableStream> {
   const found = FILE.test(path) ? await ASSETS?.fetch(new Request(`https://assets.local${path}`)) : undefined;
   if (found?.ok && found.body) return found.body;

@@ -9,7 +9,7 @@ const sourcesOf = (policy: string, directive: string): string[] | undefined =>
     .find(([name]) => name === directive)
     ?.slice(1);
 
-it("gives the player no origin, and the page no media", () => {
+it("gives the player's page no origin, and the dashboard's page no media", () => {
   expect(sourcesOf(playerPolicy("none", OWN), "sandbox")).toEqual(["allow-scripts"]);
   expect(sourcesOf(playerPolicy("none", OWN), "frame-ancestors")).toEqual(["'self'"]);
   expect(sourcesOf(shellPolicy("none", OWN), "connect-src")).toEqual(["'self'"]);

@@ -1,15 +1,16 @@
 // The Content Security Policy of the dashboard's pages (CSP Level 3).
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 
-/** A policy from its directives. */
+/** Builds a policy from its directives. */
 export const contentPolicy = (directives: Readonly<Record<string, readonly string[]>>): string =>
   Object.entries(directives)
     .map(([name, sources]) => [name, ...sources].join(" "))
     .join("; ");
 
 /**
- * The origins from which pages may load sources and outputs: any over HTTPS; over plain HTTP only where the operator
- * allows the service such addresses. `own`: the service's own, because `'self'` is nothing in a sandboxed frame.
+ * The origins from which pages may load sources and outputs: all origins over HTTPS, and plain HTTP only where the
+ * operator allows the service such addresses. `own` is the service's own origin: `'self'` matches nothing in a
+ * sandboxed frame.
  */
 export function mediaOrigins(allowPrivate: AllowPrivate, own: string): string[] {
   const { networks, origins } =
@@ -34,8 +35,8 @@ export const shellPolicy = (allowPrivate: AllowPrivate, own: string): string =>
   });
 
 /**
- * The policy of the player's page: it reads media and playlists of any site, and so has no origin, which keeps the
- * session and the API from it.
+ * The policy of the player's page, which reads media and playlists of any site. The page has no origin, which keeps it
+ * from the session and the API.
  */
 export const playerPolicy = (allowPrivate: AllowPrivate, own: string): string => {
   const media = mediaOrigins(allowPrivate, own);
@@ -45,7 +46,7 @@ export const playerPolicy = (allowPrivate: AllowPrivate, own: string): string =>
     "script-src": ["'self'", own],
     "style-src": ["'self'", own],
     "img-src": ["data:", ...media],
-    // Streams are played from blob: URLs, and so is a file that the person chose.
+    // Streams are played from blob: URLs. So is a file that the person chose.
     "media-src": ["blob:", ...media],
     "connect-src": media,
     "base-uri": ["'none'"],

@@ -12,7 +12,7 @@ const page = await (await get("/docs")).text();
 const all = (pattern: RegExp): string[] => [...page.matchAll(pattern)].map(([, found = ""]) => found);
 
 describe("GET /docs", () => {
-  it("is a page without permission to run scripts or send requests", async () => {
+  it("serves a page that may not run scripts or send requests", async () => {
     const { status, headers } = await get("/docs");
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     const [style = ""] = all(/<style>([\s\S]*?)<\/style>/g);
@@ -47,11 +47,11 @@ describe("GET /docs", () => {
     expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
   });
 
-  it("escapes its values", async () => {
+  it("escapes the values in the page", async () => {
     expect(await referencePage(openApiDocument(), 'https://"><script>x', [])).not.toContain("<script");
   });
 
-  it("has no other method", async () => {
+  it("supports no other method", async () => {
     const refused = await send("/docs", { method: "POST" });
     expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
   });

@@ -1,12 +1,12 @@
-// What the build makes of the API's description (local/guides/build-guides.ts).
+// The files that the build makes from the API's description (local/guides/build-guides.ts).
 import { openApiDocument } from "../openapi/document.ts";
 import { type GuideIndex, guidePage } from "./guide-page.ts";
 import { referencePage } from "./reference-page.ts";
 
-/** Stands for the service's origin in the reference: nobody can have this host (RFC 2606). */
+/** Stands for the service's origin in the reference. Nobody can have this host (RFC 2606). */
 export const ORIGIN_PLACEHOLDER = "https://copra.invalid";
 
-/** Files by name: all pages in HTML, and the OpenAPI document. `bodies` are those of the guides, by page. */
+/** Returns files by name: all pages in HTML, and the OpenAPI document. `bodies`: the guides' bodies, by page. */
 export async function documents(
   index: GuideIndex,
   bodies: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// The page of one guide, with the list of all.
+// The page of a guide, with the list of all guides.
 import { raw } from "hono/html";
 import { type Html, html } from "./markup.ts";
 import { page } from "./page-frame.ts";
@@ -7,7 +7,7 @@ export type GuideEntry = { readonly page: string; readonly title: string; readon
 /** All guides by group. */
 export type GuideIndex = readonly { readonly title: string; readonly pages: readonly GuideEntry[] }[];
 
-/** The links to all guides; `current` is the page that is shown. */
+/** The links to all guides. `current`: the page shown. */
 export const guideLinks = (index: GuideIndex, current: string | null): Html[] =>
   index.map(
     ({ title, pages }) =>
@@ -17,7 +17,7 @@ export const guideLinks = (index: GuideIndex, current: string | null): Html[] =>
       )}</ul></li>`,
   );
 
-/** The whole page in HTML. `body` is the guide's own HTML, which the build has made and escaped. */
+/** The whole page in HTML. `body`: the guide's own HTML, which the build has made and escaped. */
 export const guidePage = (entry: GuideEntry, body: string, index: GuideIndex): Promise<string> =>
   page({
     title: `${entry.title} · Copra`,

@@ -5,7 +5,7 @@ import { send } from "../../testing/jobs.ts";
 const get = (path: string): Promise<Response> => exports.default.fetch(new Request(`https://copra.test${path}`));
 
 describe("guides", () => {
-  it("are pages that run no scripts and load nothing from elsewhere", async () => {
+  it("serves pages that run no scripts and load nothing from elsewhere", async () => {
     const response = await get("/docs/nodes");
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
     expect(response.headers.get("content-security-policy")).toBe("frame-ancestors 'none'");
@@ -16,14 +16,14 @@ describe("guides", () => {
     expect(page).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|src="http/i);
   });
 
-  it("are in folders, too, and have their Markdown beside them", async () => {
+  it("serves pages in folders, and the Markdown of each page", async () => {
     expect((await get("/docs/migrating/mux")).status).toBe(200);
     const text = await get("/docs/migrating/mux.md");
     expect(text.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
     expect(await text.text()).toMatch(/^# Migrate from Mux\n/);
   });
 
-  it("are listed for programs that read text", async () => {
+  it("lists the guides for programs that read text", async () => {
     const list = await (await get("/llms.txt")).text();
     expect(list).toMatch(/^# Copra\n/);
     expect(list).toContain("- [Encoder nodes](/docs/nodes.md): ");
@@ -42,7 +42,7 @@ describe("guides", () => {
     expect(await send(path)).toMatchObject({ status: 404, body: { error_code: "route_not_found" } });
   });
 
-  it("are only read", async () => {
+  it("accepts only requests that read", async () => {
     expect(await send("/docs/nodes", { method: "POST" })).toMatchObject({ status: 405 });
   });
 });

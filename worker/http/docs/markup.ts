@@ -31,7 +31,7 @@ export const table = (label: string, heads: readonly string[], rows: readonly (r
   ([name = "", ...cells]) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
 )}</tbody></table></div>`;
 
-/** A section with an anchor; `level` is that of its heading. */
+/** A section with an anchor. `level`: the level of its heading. */
 export const section = (level: 2 | 3 | 4, id: string, title: string | Html, ...content: unknown[]): Html => {
   const anchor = html`<a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1">#</a>`;
   const headings = {

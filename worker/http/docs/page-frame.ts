@@ -1,9 +1,9 @@
-// What all pages of the documentation have: head, style, and the order of their parts.
+// The frame of all pages of the documentation: head, style, and the order of their parts.
 import { raw } from "hono/html";
 import { type Html, html } from "./markup.ts";
 import { STYLE_TEXT } from "./style.ts";
 
-/** An inline icon, so that browsers request no other. */
+/** An inline icon, so that browsers request no icon file. */
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E%3Cpath d='M1 1v6l6-3z' fill='%230b6e5f'/%3E%3C/svg%3E";
 
@@ -11,14 +11,14 @@ type Parts = {
   readonly title: string;
   readonly description: string;
   readonly head?: Html;
-  /** The link to the navigation on narrow screens. */
+  /** The text of the link to the navigation on narrow screens. */
   readonly menu: string;
   readonly header: Html;
   readonly navigation: Html;
   readonly main: unknown;
 };
 
-/** A whole page in HTML, which runs no scripts and loads nothing but images of the service. */
+/** A whole page in HTML. It runs no scripts, and loads only images of the service. */
 export const page = async ({ title, description, head, menu, header, navigation, main }: Parts): Promise<string> =>
   String(
     await html`<!doctype html>

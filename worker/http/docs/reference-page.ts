@@ -1,4 +1,4 @@
-// The API reference: text, and tables from the OpenAPI document and from the tables of the code.
+// The API reference: text, and tables from the OpenAPI document and the code.
 import type { OpenApiDocument } from "../openapi/document-shape.ts";
 import { type GuideIndex, guideLinks } from "./guide-page.ts";
 import { type Html, html } from "./markup.ts";
@@ -15,7 +15,7 @@ import { metadata } from "./sections/metadata.ts";
 import { notifications } from "./sections/notifications.ts";
 import { OUTPUT_SCHEMAS, outputs } from "./sections/outputs.ts";
 
-/** The table of contents; the ids are those of the sections. */
+/** The table of contents, by the ids of the sections. */
 const CONTENTS: Readonly<Record<string, string>> = {
   "getting-started": "Getting started",
   authentication: "Authentication",

@@ -54,7 +54,7 @@ export const fieldName = (name: string, isRequired: boolean): Html =>
 const memberTypes = ({ anyOf, oneOf }: JsonSchema): JsonSchema[] =>
   [...(anyOf ?? []), ...(oneOf ?? [])].filter(isSchema);
 
-/** Up to this many values are shown as the type; more are part of the description. */
+/** Maximum number of values that the type shows. More values are part of the description. */
 const FEW = 4;
 
 /** The type as text. */
@@ -85,7 +85,7 @@ export function viewDescription({ description = "", default: preset, ...schema }
   return html`${prose([description, details.join(", ")].filter((part) => part !== "").join(" — "))}`;
 }
 
-/** Defaults that are not worth mentioning. */
+/** Default values that the description omits. */
 const EMPTY: ReadonlySet<string> = new Set(['""', "[]", "{}"]);
 
 function range(least: number | undefined, most: number | undefined): string {
@@ -96,13 +96,13 @@ function range(least: number | undefined, most: number | undefined): string {
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-/** Named schemas, each under a heading of its own. */
+/** Named schemas, each under its own heading. */
 export const schemaSections = (schemas: Schemas, titled: Readonly<Record<string, string>>): Html[] =>
   Object.entries(titled).map(([name, title]) =>
     section(3, schemaAnchor(name), title, viewSchema(name, schemas[name] ?? {})),
   );
 
-/** The schemas of a union, collapsed, with the distinguishing field as the title; links to them expand them. */
+/** The schemas of a union, collapsed, with the distinguishing field as the title. Links to them expand them. */
 export const foldedMembers = (schemas: Schemas, union: string): Html[] =>
   foldedSchemas(schemas, memberNames(schemas[union]), (schema) => {
     const tag = ["service", "type"].find((name) => schema.properties?.[name] !== undefined);

@@ -1,4 +1,4 @@
-// The only style sheet of all pages. It has no `<`, so that it can stand in the page as it is.
+// The only style sheet of all pages. It has no `<`, so that the page can contain it unchanged.
 /** As text, for its hash in the Content-Security-Policy. */
 export const STYLE_TEXT = `
 :root{--bg:#fff;--fg:#1c2321;--soft:#55605d;--line:#d9dfdd;--tint:#f4f6f5;--code:#eef2f0;--accent:#0b6e5f;

@@ -41,7 +41,7 @@ export const AssumedSource = z.object({
 });
 export type AssumedSource = z.infer<typeof AssumedSource>;
 
-/** What a plan is made for, and the same in brief. */
+/** The source of a plan, and its summary. */
 export type PlannedSource = { readonly probe: MediaProbe; readonly summary: DryRunPlan["assumed_source"] };
 
 /** The source to assume; null without a dry run. Throws AppError(query_not_valid). */
@@ -49,7 +49,7 @@ export function parseDryRun(query: Readonly<Record<string, string>>): AssumedSou
   return parseQuery(DryRunSwitch, query).dry_run ? parseQuery(AssumedSource, query) : null;
 }
 
-/** What a probe found. Throws AppError(probe_not_completed). */
+/** The source that a probe found. Throws AppError(probe_not_completed). */
 export function probedSource({ id, status, metadata, error }: ProbeView): PlannedSource {
   if (status !== "completed" || !metadata) {
     const why = error === undefined ? "it has not ended" : `it failed: ${error}`;
@@ -105,7 +105,7 @@ function probeOf({ width, height, fps, duration, rotation, audio }: AssumedSourc
 }
 
 /**
- * Frames per second as a fraction; 29.97 and similar values mean NTSC rates, which are slower by a factor of 1000/1001.
+ * Frames per second as a fraction. 29.97 and similar values mean NTSC rates, which are slower by a factor of 1000/1001.
  */
 function rateOf(fps: number): string {
   const whole = Math.round(fps * 1.001);

@@ -20,7 +20,7 @@ const count = async (table: string) =>
   (await env.DB.prepare(`SELECT count(*) AS n FROM ${table}`).first<{ n: number }>())?.n;
 
 describe("POST /v2/jobs?dry_run=true", () => {
-  it("returns the plan, and starts, stores and claims nothing", async () => {
+  it("returns the plan without starting, storing or claiming anything", async () => {
     const before = [await count("jobs"), await count("idempotency_keys")];
     const { status, headers, body } = await dryRun("", {}, { "idempotency-key": "dry-1" });
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(turned.body.commands[0].argv).not.toContain("aac");
   });
 
-  it("reports which outputs would be skipped, and which are not possible", async () => {
+  it("reports the outputs that would be skipped, and the outputs that are not possible", async () => {
     const outputs = {
       "mp4:240p": [
         { key: "small", path: "a.mp4", if: "{{ input.width }} < 1000" },
@@ -147,7 +147,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     }
   });
 
-  it("shows no secret", async () => {
+  it("shows no secrets in the plan", async () => {
     const { status, body } = await dryRun("", {
       input: { url: "https://user:hunter2@media.example.com/video.mp4?signature=hunter2" },
       outputs: {
@@ -185,7 +185,7 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect([answer.status, answer.body.error_code]).toEqual([status, code]);
   });
 
-  it("is only for clients, and other queries create a job", async () => {
+  it("requires an API key, and other queries create a job", async () => {
     expect((await send("/v2/jobs?dry_run=1", { method: "POST", body: jobBody() })).status).toBe(401);
     for (const query of ["?dry_run=false&width=none", "?colour=red"]) {
       expect((await send(`/v2/jobs${query}`, { method: "POST", body: jobBody(), headers: own })).status).toBe(201);

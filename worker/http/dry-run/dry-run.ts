@@ -65,7 +65,7 @@ export function dryRun({ input, storage, outputs }: DryRequest, { probe, summary
   };
 }
 
-/** The plan of all possible outputs, and why the others are not: because of the source, or of an earlier output. */
+/** Plans all possible outputs. Gives a reason for each other output: the source, or an earlier output. */
 function planWithoutConflicts(wanted: readonly OutputSpec[], probe: MediaProbe): EncodePlan {
   const planOf = (outputs: readonly OutputSpec[]): EncodePlan =>
     planEncode({ source: SOURCE_PATH, probe, outputs, capabilities: ALL_SOFTWARE });
@@ -138,7 +138,7 @@ function renditionsOf(stream: PlannedStream | undefined): { renditions?: Renditi
   return { renditions };
 }
 
-/** A specification with the field names of the API, and URLs without user, password and query. */
+/** A specification with the field names of the API. Its URLs have no user, password and query. */
 const viewFields = (spec: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(spec).map(([name, value]) => [snakeCase(name), viewValue(value)]));
 

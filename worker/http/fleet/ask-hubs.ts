@@ -1,4 +1,4 @@
-// Asks the hubs of all pools: that of nodes that name none, and those that node tokens bind.
+// Asks the hubs of all pools: of the default pool, and of the pools that node tokens bind.
 import { messageOf } from "#shared/log.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { Env } from "../../bindings.ts";
@@ -11,7 +11,7 @@ export type HubStub = DurableObjectStub<HubRpc>;
 
 let lastPools: readonly string[] | null = null;
 
-/** The names of all pools that may have nodes, in order. While D1 does not answer, those that it named last. */
+/** The names of all pools that may have nodes, in order. While D1 does not answer, returns the last known names. */
 export async function allPools(env: Env): Promise<string[]> {
   try {
     lastPools = await listPools(env.DB);
@@ -22,7 +22,7 @@ export async function allPools(env: Env): Promise<string[]> {
   return [...new Set([DEFAULT_POOL, ...lastPools])].sort();
 }
 
-/** The answers of all hubs of some pools. Throws if one does not answer in time. */
+/** The answers of all hubs of some pools. Throws if a hub does not answer in time. */
 export async function askHubs<Answer>(
   env: Env,
   pools: readonly string[],
@@ -31,7 +31,7 @@ export async function askHubs<Answer>(
   return Promise.all(pools.map((pool) => withDeadline("hub", ask(hubOf(env, hubName(pool))))));
 }
 
-/** The answers of the hubs that answer, and the number of the others. */
+/** The answers of the hubs that answer, and the number of hubs that do not. */
 export async function askAvailableHubs<Answer>(
   env: Env,
   pools: readonly string[],

@@ -55,7 +55,7 @@ it("adds up the metrics of all hubs", () => {
   expect(text.endsWith("# EOF\n")).toBe(true);
 });
 
-it("names counters as the reader's format does", () => {
+it("names counters in the reader's format", () => {
   const metrics = fleetMetrics([REPORT], 0, []);
   expect(printMetrics(metrics, "openmetrics")).toContain("# TYPE copra_tasks counter\ncopra_tasks_total{");
   expect(printMetrics(metrics, "text")).toContain("# TYPE copra_tasks_total counter\ncopra_tasks_total{");
@@ -74,7 +74,7 @@ it("escapes the values of labels", () => {
   );
 });
 
-it("wants as many slots as tasks run and wait, in each pool and in all", () => {
+it("asks for as many slots as there are running and waiting tasks, in each pool and in total", () => {
   const nothing = { wanted: 0, running: 0, waiting: 0, free: 0, oldest_wait_seconds: 0, mean_task_seconds: 0 };
   const view = viewAutoscale([...REPORT.queues, ...OTHER.queues], ["default", "spare"]);
   const encode = { wanted: 10, running: 4, waiting: 6, free: 2, oldest_wait_seconds: 4.5, mean_task_seconds: 40 };

@@ -4,7 +4,7 @@ import { VERSION } from "#shared/version.ts";
 import { DURATION_BOUNDS_S, type HubReport, type TaskReport } from "../../rpc/hub-reports.ts";
 import type { Labels, Metric } from "./metrics-text.ts";
 
-/** `unavailable` is the number of hubs that did not answer: then the other values are too low. */
+/** `unavailable`: the number of hubs that did not answer. The other values are then too low. */
 export function fleetMetrics(
   reports: readonly HubReport[],
   unavailable: number,
@@ -65,8 +65,8 @@ const gauge = (name: string, help: string, rows: readonly Row[]): Metric => ({
 });
 
 /**
- * One for each pool and class, also where there is nothing: a reader cannot distinguish a missing value from a lost
- * one.
+ * An entry for each pool and class, also for empty pools: a reader cannot distinguish a missing value from a lost
+ * value.
  */
 function queuesOf(reports: readonly HubReport[], pools: readonly string[]): Queue[] {
   const all = reports.flatMap((report) => report.queues);

@@ -3,7 +3,7 @@
 export type Labels = Readonly<Record<string, string>>;
 export type Sample = { readonly labels: Labels; readonly value: number };
 
-/** The values of a histogram: the number of observations within each bound, of all, and their sum. */
+/** A histogram: the number of observations within each bound, the number of all observations, and their sum. */
 export type Histogram = {
   readonly labels: Labels;
   readonly within: readonly (readonly [bound: number, count: number])[];
@@ -11,7 +11,7 @@ export type Histogram = {
   readonly sum: number;
 };
 
-/** The number and the sum of observations. */
+/** The number of observations, and their sum. */
 export type Summary = { readonly labels: Labels; readonly count: number; readonly sum: number };
 
 /** A metric without the suffixes of its samples. */
@@ -31,7 +31,7 @@ export type Format = keyof typeof FORMATS;
 export const formatFor = (accept: string | undefined): Format =>
   accept?.includes("application/openmetrics-text") ? "openmetrics" : "text";
 
-/** Metrics without samples are left out. */
+/** Prints metrics. Metrics without samples are left out. */
 export function printMetrics(metrics: readonly Metric[], format: Format): string {
   const given = metrics.filter((metric) => seriesOf(metric).length > 0);
   const lines = given.flatMap((metric) => linesOf(metric, format));
@@ -46,7 +46,7 @@ function seriesOf(metric: Metric): readonly unknown[] {
 function linesOf(metric: Metric, format: Format): string[] {
   const { name, type, help } = metric;
   const sample = type === "counter" ? `${name}_total` : name;
-  // In format 0.0.4 the name of a counter is that of its samples.
+  // In format 0.0.4, a counter has the name of its samples.
   const family = format === "openmetrics" ? name : sample;
   const about = [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`];
   if (metric.type === "histogram") return [...about, ...metric.histograms.flatMap((one) => histogram(name, one))];

@@ -9,7 +9,7 @@ beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 const fails = (error: Error): D1Database =>
   ({ ...env.DB, prepare: () => ({ bind: () => ({ raw: () => Promise.reject(error) }) }) }) as unknown as D1Database;
 
-it("names each reason, and no setting's value", async () => {
+it("names each reason, but no setting's value", async () => {
   expect(await readiness(env)).toEqual({ reasons: [], nodes: 0 });
   expect(await readiness({ ...env, ADMIN_TOKEN: "short" })).toEqual({
     reasons: ["a setting is not valid, which the log names"],
@@ -19,7 +19,7 @@ it("names each reason, and no setting's value", async () => {
   expect(lost.reasons).toEqual(["the database does not answer"]);
 });
 
-it("states how to set the secrets that a new service lacks", async () => {
+it("shows commands that set the missing secrets of a new service", async () => {
   const bare = { ...env, ADMIN_TOKEN: "", MASTER_SECRET: "", KEY_PEPPER: "", SEALING_KEYS: "" };
   expect((await readiness(bare)).reasons).toEqual([
     "MASTER_SECRET is not set: openssl rand -base64 32 | npx wrangler secret put MASTER_SECRET",

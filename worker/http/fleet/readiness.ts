@@ -1,5 +1,5 @@
-// Whether the control plane can do its work: its settings are valid, its database answers with the tables that this
-// version expects, and its hubs answer.
+// Checks whether the control plane can do its work: its settings are valid, its database answers with the tables that
+// this version expects, and its hubs answer.
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../bindings.ts";
@@ -9,9 +9,9 @@ import { settingsOf } from "../../settings.ts";
 import { askAvailableHubs } from "./ask-hubs.ts";
 
 export type Readiness = {
-  /** Why it is not ready; none if it is. Public: details are in the log. */
+  /** Reasons why it is not ready; empty if it is. Public: details are in the log. */
   readonly reasons: readonly string[];
-  /** Nodes that are connected to the hubs that answer. */
+  /** Number of nodes connected to the hubs that answer. */
   readonly nodes: number;
 };
 
@@ -20,13 +20,14 @@ export async function readiness(env: Env): Promise<Readiness> {
   const settings = settingsReason(env);
   const pools = await poolsOf(env);
   if (typeof pools === "string") return { reasons: [...settings, pools], nodes: 0 };
-  // Only hubs of pools with a token: asking creates a hub, near whoever asks (routes/health.ts).
+  // Only hubs of pools with a token: a question creates a missing hub, near the sender of the request
+  // (routes/health.ts).
   const { answers, unavailable } = await askAvailableHubs(env, pools, async (hub) => (await hub.stats()).nodes);
   const hubs = unavailable === 0 ? [] : [`${unavailable} of ${unavailable + answers.length} hubs do not answer`];
   return { reasons: [...settings, ...hubs], nodes: answers.reduce((sum, count) => sum + count, 0) };
 }
 
-/** What a deploy by wrangler alone leaves to the operator. */
+/** The step that a deploy by wrangler alone leaves to the operator. */
 const putSecret = (name: string): string =>
   `${name} is not set: openssl rand -base64 32 | npx wrangler secret put ${name}`;
 
@@ -43,7 +44,7 @@ function settingsReason(env: Env): string[] {
   }
 }
 
-/** The pools of node tokens, or why they cannot be read. */
+/** The pools of node tokens, or the reason why they cannot be read. */
 async function poolsOf({ DB }: Env): Promise<string[] | string> {
   try {
     return await listPools(DB);

@@ -70,7 +70,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   autoscale: (_, admin) => admin.autoscale(),
   metrics: (_, admin) => admin.metrics(),
 };
-/** Methods for parts of these, and for several of them. */
+/** Methods that do a part of these calls, or combine several of them. */
 const COMBINED = ["page", "plan", "follow", "wait", "send", "run"];
 
 it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
@@ -90,7 +90,7 @@ it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
   },
 );
 
-it("no method of the client is without an operation", () => {
+it("the client has no method without an operation", () => {
   const { jobs, probes, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
   const methods = [jobs, probes, uploads, notifications].flatMap((part) =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(part)),

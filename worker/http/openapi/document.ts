@@ -51,7 +51,7 @@ function makeDocument(): OpenApiDocument {
 
 let made: OpenApiDocument | null = null;
 
-/** The document, which is the same for all clients. */
+/** The document, equal for all clients. */
 export function openApiDocument(): OpenApiDocument {
   made ??= makeDocument();
   return made;

@@ -1,4 +1,4 @@
-// The description of each error code for clients, in one sentence.
+// The description of each error code for clients, as a single sentence.
 import type { ERRORS } from "#shared/errors.ts";
 
 /** Codes of error responses, then codes of failed inputs and outputs, in the order of the error table. */

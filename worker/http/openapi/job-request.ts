@@ -1,4 +1,4 @@
-// The body of POST /v2/jobs as JSON Schema: its sections come from zod; the property names of `outputs` have a grammar.
+// The body of POST /v2/jobs as JSON Schema. Its sections come from zod. The property names of `outputs` have a grammar.
 import { CONTAINERS_BY_NAME, isImageContainer } from "#shared/format/containers.ts";
 import { MAX_FORMAT_CHARS } from "#shared/format/grammar/split-format.ts";
 import { MAX_OUTPUTS } from "#shared/request/outputs/outputs-section.ts";

@@ -14,11 +14,11 @@ export function jsonSchemas(named: Readonly<Record<string, z.ZodType>>): Record<
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutUri(schema)]));
 }
 
-/** The JSON Schema of one zod schema, without references. */
+/** The JSON Schema of a zod schema, without references. */
 export const jsonSchema = (schema: z.ZodType): JsonSchema => withoutUri(z.toJSONSchema(schema, OPTIONS));
 
 /**
- * The input form, before defaults and transformations. Also for responses, so that they allow additional properties.
+ * The input form, before defaults and transformations. Responses use it, too, so that they allow additional properties.
  */
 const OPTIONS = {
   target: "draft-2020-12",
@@ -49,5 +49,5 @@ function ignoresCase(schema: z.core.$ZodType): boolean {
 
 const withoutUri = ({ $schema: _dialect, $id: _uri, ...schema }: JsonSchema): JsonSchema => schema;
 
-/** True if a value is a schema object; JSON Schema also allows `true` and `false`. */
+/** True if a value is a schema object. JSON Schema also allows `true` and `false`. */
 export const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null;

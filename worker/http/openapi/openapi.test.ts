@@ -30,14 +30,14 @@ describe("GET /v2/openapi.json", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
-  it("has no other method", async () => {
+  it("supports no other method", async () => {
     const refused = await send("/v2/openapi.json", { method: "POST" });
     expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
   });
 });
 
-describe("the document", () => {
-  /** For nodes alone, by signed or secret addresses; the way from / to /docs; and pages. */
+describe("OpenAPI document", () => {
+  /** Routes outside the document: for nodes alone, at signed or secret addresses; the redirect from /; and pages. */
   const PRIVATE = [
     ...[/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//],
     ...[/^GET \/$/, /^GET \/(dashboard|assets|guides|docs)\//, /^GET \/llms(-full)?\.txt$/],
@@ -48,9 +48,9 @@ describe("the document", () => {
     .map(({ method, path }) => `${method} ${templatePath(path.replace(/\{.*?\}/g, ""))}`)
     .filter((route) => !PRIVATE.some((pattern) => pattern.test(route)));
 
-  it("contains all public routes, and no others", () => {
+  it("contains all public routes, and no other routes", () => {
     const named = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${templatePath(path)}`);
-    // Hono responses HEAD by the routes of GET.
+    // Hono serves HEAD by the routes of GET.
     const asServed = named.map((route) => route.replace(/^HEAD /, "GET "));
     expect([...new Set(asServed)].sort()).toEqual([...new Set(served)].sort());
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
@@ -64,7 +64,7 @@ describe("the document", () => {
   });
 
   it("contains all error codes of responses, with their HTTP status", () => {
-    /** Of nodes' reports, and of requests that no operation takes. */
+    /** Error codes of nodes' reports, and of requests that match no operation. */
     const elsewhere = [
       ...["report_not_valid", "lease_superseded", "upload_not_allowed", "upload_gone"],
       ...["route_not_found", "method_not_allowed"],
@@ -75,13 +75,13 @@ describe("the document", () => {
   });
 });
 
-describe("examples", () => {
+describe("examples in the OpenAPI document", () => {
   const responses = OPERATIONS.flatMap(({ id, responses }) =>
     responses.flatMap(({ content }) =>
       content && "json" in content ? [[id, content.json, content.example] as const] : [],
     ),
   );
-  it.each(responses)("of the response of %s match the schema %s", (_, name, example) => {
+  it.each(responses)("the example response of %s matches the schema %s", (_, name, example) => {
     expect(RESPONSES[name].parse(example)).toEqual(example);
   });
 
@@ -102,13 +102,13 @@ describe("examples", () => {
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
   );
-  it.each(bodies)("of the request %s are accepted by its parser: %s", (_, _summary, name, value) => {
+  it.each(bodies)("the parser accepts the example request of %s: %s", (_, _summary, name, value) => {
     const isTaken =
       name === "JobRequest" ? parseJobRequest(value, "none") : { ok: BODIES[name].safeParse(value).success };
     expect(isTaken).toMatchObject({ ok: true });
   });
 
-  it.each(Object.entries(PAYLOAD_EXAMPLES))("of the notification %s match its schema", (event, payload) => {
+  it.each(Object.entries(PAYLOAD_EXAMPLES))("the example notification %s matches its schema", (event, payload) => {
     expect(NotificationPayload.parse(payload)).toEqual(payload);
     expect(payload.event).toBe(event);
   });
@@ -147,14 +147,14 @@ describe("real responses", () => {
     ["POST", "/v2/admin/node-tokens", "NewNodeToken"],
     ["GET", "/v2/admin/node-tokens", "NodeTokenList"],
   ];
-  it.each(rows)("of %s %s match the schema %s", async (method, path, name) => {
+  it.each(rows)("the real response of %s %s matches the schema %s", async (method, path, name) => {
     const isAdmin = path.startsWith("/v2/admin");
     const { body } = await send(path.replace("JOB", job).replace("ACCOUNT", account.id), {
       method,
       headers: isAdmin ? bearer(ADMIN) : basic(account.key),
       ...(method === "POST" ? { body: isAdmin ? { name: "test" } : jobBody() } : {}),
     });
-    // Parsing drops what the schema does not name.
+    // Parsing drops fields that the schema does not name.
     expect(RESPONSES[name].parse(body)).toEqual(body);
   });
 });

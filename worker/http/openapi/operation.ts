@@ -4,8 +4,9 @@ import type { ERRORS } from "#shared/errors.ts";
 import type { RequestName, ResponseName } from "./components.ts";
 
 /**
- * Who may call it: anyone, clients with an API key, the operator with the admin token, the operator's monitoring with
- * METRICS_TOKEN, or clients and the operator alike. Sessions of browsers have the rights of their credentials.
+ * Access to the operation: anyone, clients with an API key, the operator with the admin token, the operator's
+ * monitoring with METRICS_TOKEN, or clients and the operator alike. Sessions of browsers have the rights of their
+ * credentials.
  */
 export type Access = "anyone" | "client" | "operator" | "monitor" | "session";
 
@@ -49,7 +50,7 @@ export type Success = {
 
 export type Operation = {
   readonly method: "get" | "head" | "post" | "put" | "patch" | "delete";
-  /** The path as in the routes: `/v2/jobs/:id`. */
+  /** The path as in the routes, such as `/v2/jobs/:id`. */
   readonly path: string;
   /** The operation id, which generated clients use as the method name. */
   readonly id: string;
@@ -63,10 +64,10 @@ export type Operation = {
     readonly examples: Readonly<Record<string, Example>>;
     readonly isOptional?: true;
   };
-  /** True if the body is any bytes. */
+  /** True if the body may be any bytes. */
   readonly bytes?: true;
   readonly responses: readonly Success[];
-  /** Error codes besides those of all operations with the same access. */
+  /** Error codes besides the codes of all operations with the same access. */
   readonly codes: readonly (keyof typeof ERRORS)[];
 };
 

@@ -31,7 +31,7 @@ export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
   session: WITH_CREDENTIAL,
 };
 
-/** Names of security schemes of the document; none: public. */
+/** Names of the document's security schemes; none: public. */
 const SECURITY: Readonly<Record<Access, readonly string[]>> = {
   anyone: [],
   client: ["apiKey", "session"],
@@ -108,7 +108,7 @@ function viewContent(content: Content): ContentObject {
   return { [content.mediaType]: { ...(content.example === undefined ? {} : { example: content.example }) } };
 }
 
-/** One response for each HTTP status of the error codes. */
+/** A response for each HTTP status of the error codes. */
 function failures({ codes, method }: Pick<Operation, "codes" | "method">, access: Access): Responses {
   const byStatus = new Map<number, Code[]>();
   for (const code of [...codes, ...COMMON_CODES[access]]) {

@@ -1,4 +1,4 @@
-// The description of each status for clients, in one sentence (contract, "States and transitions").
+// The description of each status for clients, as a single sentence (contract, "States and transitions").
 import type { InputStatus, JobStatus } from "#shared/job/job-status.ts";
 import type { OutputView } from "#shared/job/job-view.ts";
 

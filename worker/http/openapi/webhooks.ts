@@ -1,4 +1,4 @@
-// The notifications as `webhooks` of OpenAPI: one per event.
+// The notifications as `webhooks` of OpenAPI: an entry per event.
 import { ALWAYS_SENT, NOTIFICATION_EVENTS, type NotificationEvent } from "#shared/job/notification.ts";
 import type { PayloadName } from "./components.ts";
 import type { OpenApiDocument, WebhookObject } from "./document-shape.ts";
@@ -26,7 +26,7 @@ export const SIGNATURE_HEADERS: Readonly<Record<string, string>> = {
     "`v1,` and the Base64 of the HMAC-SHA-256 of `<id>.<timestamp>.<body>` with the secret of the account",
 };
 
-/** Headers of those of a job that belongs to a trace. */
+/** Headers of notifications whose job belongs to a trace. */
 const TRACE_HEADERS: Readonly<Record<string, string>> = {
   traceparent: "The trace of the job, with a span id of this attempt (W3C Trace Context)",
   tracestate: "As it came with the `traceparent` of the job",

@@ -1,4 +1,4 @@
-// The queries of GET /v2/jobs and GET /v2/jobs/counts: which jobs, and which page of them.
+// The queries of GET /v2/jobs and GET /v2/jobs/counts: a filter of jobs, and a page of the list.
 import * as z from "zod";
 import { CursorText, FILTER_FIELDS, Statuses } from "#shared/api/job-filter.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
@@ -42,7 +42,7 @@ export function parseListQuery(query: Record<string, string>): Wanted {
 export const parseCountQuery = (query: Record<string, string>): JobFilter =>
   filterOf(parseQuery(CountParameters, query), []);
 
-/** The start of the next page; clients send it back unchanged. */
+/** The start of the next page. Clients send it back unchanged. */
 export const cursorOf = ({ createdAt, id }: Place): string => `${createdAt}-${id}`;
 
 /** The place of a cursor; null: the start of the list. */

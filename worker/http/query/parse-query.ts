@@ -3,8 +3,8 @@ import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 
 /**
- * Parses the query of a request. Throws AppError(query_not_valid), whose message names the parameter and what is
- * allowed.
+ * Parses the query of a request. Throws AppError(query_not_valid), whose message names the parameter and its allowed
+ * values.
  */
 export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Record<string, string>>): Value {
   const parsed = schema.safeParse(query);
@@ -17,6 +17,6 @@ export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Reco
   );
 }
 
-/** A number in decimal digits in a query; JavaScript would also accept `0x10`, `1e1` and an empty string. */
+/** A number in decimal digits. JavaScript would also accept `0x10`, `1e1` and an empty string. */
 export const decimal = (number: z.ZodCoercedNumber) =>
   z.preprocess((text) => (typeof text === "string" && !/^\d+(?:\.\d+)?$/.test(text) ? Number.NaN : text), number);

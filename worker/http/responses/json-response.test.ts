@@ -27,7 +27,7 @@ it.each<[string, Error, number, string]>([
   expect(text).not.toContain(SECRET);
 });
 
-it("logs internal details in one line, without passwords and queries of URLs", async () => {
+it("logs internal details in a single line, without passwords and queries of URLs", async () => {
   const lines = vi.spyOn(console, "log");
   const failing = new Hono().get("/a", () => {
     throw new Error("cannot fetch https://me:pass@host.test/a?sig=1", {
@@ -50,11 +50,11 @@ it("logs internal details in one line, without passwords and queries of URLs", a
   expect(written[0]).not.toMatch(/pass|sig=|token/);
 });
 
-it("returns 429 for too many requests with one key, but not for another key", async () => {
+it("returns 429 for too many requests with the same key, but not for another key", async () => {
   const [busy, calm] = [await newAccount(), await newAccount()];
   const tight = { ...env, CLIENT_RATE: env.TIGHT_RATE };
   const ask = async (key: string) => app.request("/v2/jobs", { headers: basic(key) }, tight);
-  // Two a minute; one minute may end and another begin meanwhile.
+  // The limit is two a minute. A minute may end and another start meanwhile.
   const answers: Response[] = [];
   for (let at = 0; at < 5; at++) answers.push(await ask(busy.key));
   const refused = answers.find(({ status }) => status === 429);

@@ -1,4 +1,4 @@
-// JSON responses. The only place that converts errors to responses.
+// JSON responses. Only this file converts errors to responses.
 
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -12,7 +12,7 @@ export function jsonResponse(context: Context, body: unknown, status: Contentful
   return jsonText(context, JSON.stringify(body), status);
 }
 
-/** A response whose body is JSON already. */
+/** A response whose body is already JSON. */
 export function jsonText(context: Context, body: string, status: ContentfulStatusCode = 200): Response {
   return context.body(body, status, { "content-type": "application/json; charset=utf-8" });
 }

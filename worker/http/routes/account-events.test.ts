@@ -13,7 +13,6 @@ beforeEach(async () => {
   account = await newAccount();
 });
 
-/** Objects do some of their work when the machine finds the time. */
 const DAY_MS = 24 * 60 * 60_000;
 const ask = async (method: string, path: string, body?: unknown) =>
   (await send(path, { method, body, headers: basic(account.key) })).body;
@@ -29,7 +28,7 @@ const stream = (headers: Record<string, string> = {}) =>
 // biome-ignore lint/suspicious/noExplicitAny: tests read data like a client
 type Heard = { event: string; id: string; data: any };
 
-/** A client of the stream, as browsers read it (HTML Living Standard, event stream interpretation). */
+/** A client of the stream that reads like browsers (HTML Living Standard, event stream interpretation). */
 async function listen(lastEventId?: string) {
   const response = await stream(lastEventId === undefined ? {} : { "last-event-id": lastEventId });
   expect(response.status).toBe(200);
@@ -55,7 +54,7 @@ async function listen(lastEventId?: string) {
       if (data) return { event: field("event") ?? "", id, data: JSON.parse(data) };
     }
   };
-  // The message that opens the stream.
+  // The first message of the stream.
   await read().then((lines) => {
     expect(lines[0]).toBe("retry: 2000");
     id = lines[1]?.replace("id: ", "") ?? "";
@@ -102,7 +101,7 @@ describe("GET /v2/events", () => {
     expect(await heard(listener, 2)).toEqual(["job.aborted", "job.aborted"]);
   });
 
-  it("sends a notification again that is replayed", async () => {
+  it("sends a notification again when it is replayed", async () => {
     const id = await newJob();
     await cancel(id);
     await vi.waitFor(async () => expect((await stateOf(id))?.outbox[0]?.attempts).toBe(1));
@@ -111,7 +110,7 @@ describe("GET /v2/events", () => {
     expect((await listener.next()).data).toMatchObject({ id: `msg_${id}_1`, event: "job.aborted" });
   });
 
-  it("continues after Last-Event-ID, each event once and in order, also when objects restarted", async () => {
+  it("continues after Last-Event-ID with each event once and in order, also when objects restarted", async () => {
     const first = await listen();
     const start = first.lastId();
     const [one, two] = [await newJob(), await newJob()];
@@ -145,7 +144,7 @@ describe("GET /v2/events", () => {
     },
   );
 
-  it("has no event of another account, and twenty streams", async () => {
+  it("sends no event of another account, and allows twenty streams", async () => {
     const mine = await Promise.all(Array.from({ length: 20 }, () => listen()));
     const refused = await stream();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
@@ -160,7 +159,7 @@ describe("GET /v2/events", () => {
     for (const listener of mine) expect((await listener.next()).data.id).toBe(id);
   });
 
-  it("has what happened while nobody listened, as long as notifications are kept", async () => {
+  it("sends missed events, as long as notifications are kept", async () => {
     const object = accountOf(env, account.id);
     const events = () =>
       runInDurableObject(object, (_, { storage }) => [...storage.kv.list({ prefix: "event:" })].map(([key]) => key));
@@ -172,7 +171,7 @@ describe("GET /v2/events", () => {
     const later = await listen(start);
     expect(await heard(later, 3)).toEqual(["job.starting", "job.aborted", "job.aborted"]);
     await later.close();
-    // Only a write shows that the listener has left.
+    // The object notices only at a write that the listener has left.
     await newJob();
     await vi.waitFor(async () => expect(await events()).toHaveLength(4));
     await runInDurableObject(object, (_, { storage }) => {

@@ -1,4 +1,4 @@
-// /dashboard: the page of the dashboard, at all its paths; /assets: its files.
+// /dashboard: the page of the dashboard, at all paths below it. /assets: the files of the dashboard.
 import { type Context, Hono } from "hono";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { Env } from "../../bindings.ts";
@@ -6,7 +6,7 @@ import { settingsOf } from "../../settings.ts";
 import { dashboardFile } from "../dashboard/assets.ts";
 import { playerPolicy, shellPolicy } from "../dashboard/content-policy.ts";
 
-/** On Cloudflare these are served before the Worker runs; it sees only requests for files that are gone. */
+/** Cloudflare serves existing files before the Worker runs. The Worker sees only requests for removed files. */
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
@@ -22,9 +22,9 @@ export const assets = new Hono<{ Bindings: Env }>().get("/*", async (context) =>
   const isZipped = /\bgzip\b/.test(context.req.header("accept-encoding") ?? "");
   return context.body(body, 200, {
     "content-type": type,
-    // Its name has a digest of what it contains.
+    // The file's name has a digest of its content.
     "cache-control": "public, max-age=31536000, immutable",
-    // The player's page has no origin of its own, and its modules are requests to another one.
+    // The player's page has no origin. Its modules are requests to another origin.
     "access-control-allow-origin": "*",
     vary: "accept-encoding",
     // With this header the runtime compresses the body.
@@ -43,7 +43,7 @@ async function page(context: Context<{ Bindings: Env }>, file: string, policy: P
   const own = publicUrl ?? new URL(context.req.url).origin;
   return context.body(await dashboardFile(context.env, file), 200, {
     "content-type": "text/html; charset=utf-8",
-    // The page names the files of its version.
+    // The page names the files of its own version.
     "cache-control": "no-store",
     "content-security-policy": policy(allowPrivate, own),
     "cross-origin-opener-policy": "same-origin",

@@ -1,5 +1,5 @@
-// GET /docs: the API reference; /docs/<page>: guides; /llms.txt: their list for programs; /v2/openapi.json; and the
-// redirect from /. Public. The build has made all of them (local/guides/).
+// GET /docs: the API reference. /docs/<page>: guides. /llms.txt: the list of guides for programs. /v2/openapi.json, and
+// the redirect from /. All are public, and made by the build (local/guides/).
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
@@ -47,7 +47,9 @@ export const guideFiles = new Hono<{ Bindings: Env }>().get("/:file{[w-]+.(png|w
   return context.body(image, 200, { "content-type": typeOf(file), ...headers });
 });
 
-/** Redirects browsers to the dashboard if they have a session, else to the page; other clients receive an error. */
+/**
+ * Redirects browsers with a session to the dashboard, and other browsers to the page. Other clients receive an error.
+ */
 export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
   context.header("vary", "Accept, Cookie");
   if (context.req.header("accept")?.includes("text/html")) {
@@ -62,14 +64,14 @@ async function text(
   edit: (body: string) => string = (body) => body,
 ): Promise<Response> {
   const body = edit(await (await builtFile(context.env, file)).text());
-  // The rest of the policy is in the page. Browsers accept this part only as a header.
+  // The rest of the policy is in the page. Browsers accept frame-ancestors only as a header.
   const framing = file.endsWith(".html") ? { "content-security-policy": "frame-ancestors 'none'" } : {};
   return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
 }
 
 const typeOf = (file: string): string => MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
 
-/** No hidden files, and one folder at most. */
+/** No hidden files, and at most one folder. */
 const FILE = /^([\w-]+\/)?[\w-]+\.(html|md|txt|json|png|webp|svg)$/;
 
 /** A file that the build has made. Throws AppError(route_not_found). */
@@ -81,7 +83,7 @@ async function builtFile(env: Env, path: string): Promise<Response> {
   throw new AppError("route_not_found", `There is no page at /docs/${path.replace(/\.html$/, "")}; /docs lists all`);
 }
 
-/** Responses that are the same for all clients, and that clients and caches may store. */
+/** Responses that are equal for all clients, and that clients and caches may store. */
 type FixedPage = {
   readonly body: string;
   readonly etag: string;

@@ -15,7 +15,6 @@ beforeAll(async () => {
   own = basic((await newAccount()).key);
 });
 
-/** Objects do some of their work when the machine finds the time. */
 const VIDEO = { outputs: { "mp4:240p": { path: "a.mp4" } } };
 const newJob = async (): Promise<string> =>
   (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers: own })).body.id;
@@ -25,7 +24,7 @@ const request = (id: string, init: RequestInit = { headers: own }): Promise<Resp
 
 type Heard = { event: string; id: number; job: JobView };
 
-/** A client of the stream, as browsers read it, for all events but those about tasks. */
+/** A client of the stream that reads like browsers. Collects the events about tasks, and returns all others. */
 async function listen(id: string, lastEventId: string | null = null) {
   const headers = lastEventId === null ? own : { ...own, "last-event-id": lastEventId };
   const response = await request(id, { headers });
@@ -33,7 +32,7 @@ async function listen(id: string, lastEventId: string | null = null) {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   const tasks: TaskChanges[] = [];
-  /** The next event that carries data, or null at the end. */
+  /** The next event with data, or null at the end. */
   const next = async (): Promise<Heard | null> => {
     for (;;) {
       const end = text.indexOf("\n\n");
@@ -94,7 +93,7 @@ describe("GET /v2/jobs/:id/events", () => {
     expect(await stream.next()).toMatchObject({ event: "end" });
   });
 
-  it("goes on when the job's object has lost its memory, with ids that follow", async () => {
+  it("continues with increasing ids when the job's object has lost its memory", async () => {
     const id = await newJob();
     const stream = await listen(id);
     expect((await stream.next())?.id).toBe(1);
@@ -126,13 +125,13 @@ describe("GET /v2/jobs/:id/events", () => {
     await cancel(id);
   });
 
-  it("allows a number of streams per account, and counts those that were closed no more", async () => {
+  it("limits the streams per account, and no longer counts closed streams", async () => {
     const { id: account, key } = await newAccount();
     const headers = basic(key);
     const [first, second] = await Promise.all(
       [1, 2].map(async () => (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers })).body.id),
     );
-    // Other jobs of the account have all streams but one.
+    // The account's other jobs use all streams but one.
     await accountOf(env, account).follow("others", 199);
     const stream = (await request(first, { headers })).body?.getReader();
     await stream?.read();
@@ -168,7 +167,7 @@ describe("GET /v2/jobs/:id/events", () => {
     await cancel(id);
   });
 
-  it("is rejected for other accounts, unknown jobs and other methods", async () => {
+  it("rejects streams for other accounts, unknown jobs and other methods", async () => {
     const id = await newJob();
     const stranger = basic((await newAccount()).key);
     const rows: [string, RequestInit, number, string][] = [
@@ -184,12 +183,12 @@ describe("GET /v2/jobs/:id/events", () => {
   });
 });
 
-describe("the events of a job in a fleet", () => {
+describe("events of a job in a fleet", () => {
   useNodes();
 
   it("sends each change of a job, then its end", async () => {
     own = basic((await newAccount()).key);
-    // Without any node the job would state that it waits for one.
+    // Without a node, the job would state that it waits for a node.
     await joined("busy", { inspect: 0, encode: 0 });
     const id = await newJob();
     const job = jobOf(env, id);
@@ -240,7 +239,7 @@ describe("the events of a job in a fleet", () => {
     expect(heard.map(({ event }) => event)).toEqual([...Array(8).fill("job"), "end"]);
     const ids = heard.map((event) => event.id);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-    // All that has happened, in some of the events.
+    // The events together contain all changes of the encode.
     const encoded = stream.tasks.flatMap(({ tasks }) => tasks.filter(({ id }) => id === "encode"));
     expect(stream.tasks[0]?.tasks).toMatchObject([{ id: "inspect", status: "waiting", attempt: 0 }]);
     expect(encoded.at(-1)).toMatchObject({ status: "completed", node: "node", attempt: 1, progress: 1 });

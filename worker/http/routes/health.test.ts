@@ -5,8 +5,8 @@ import { ADMIN, bearer, send } from "../../testing/jobs.ts";
 
 beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
 
-it("a health request creates no hub: the operator does, with the first node token of a pool", async () => {
-  // Files before this one may have left the ids of theirs.
+it("a health request creates no hub: the operator creates it with the first node token of a pool", async () => {
+  // Earlier test files may have left the ids of their hubs.
   const hubs = async (): Promise<string[]> => (await listDurableObjectIds(env.HUB)).map(String);
   const before = await hubs();
   expect(await send("/v2/health")).toMatchObject({ status: 200, body: { status: "ok", nodes: 0 } });

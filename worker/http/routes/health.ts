@@ -1,5 +1,5 @@
-// GET /v2/health: the service is alive; the number of connected nodes. GET /v2/health/ready: it can do its work, or why
-// not. Both are public, and their responses are kept for a second.
+// GET /v2/health: the service is alive, and the number of connected nodes. GET /v2/health/ready: whether the service
+// can do its work, with reasons. Both are public. Their responses are cached for a second.
 import { Hono } from "hono";
 import type { Health, Ready } from "#shared/api/job-responses.ts";
 import type { Env } from "../../bindings.ts";
@@ -8,9 +8,9 @@ import { askHubs } from "../fleet/ask-hubs.ts";
 import { type Readiness, readiness } from "../fleet/readiness.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 
-/** How long to cache the responses of the hubs, because the routes are public. */
+/** Time for which the hubs' answers are cached, because the routes are public. */
 const KEEP_MS = 1000;
-/** How long to cache which pools have node tokens. */
+/** Time for which the pools with node tokens are cached. */
 const KEEP_POOLS_MS = 60_000;
 
 type Cached<Value> = { readonly at: number; readonly value: Value };
@@ -33,7 +33,7 @@ export const health = new Hono<{ Bindings: Env }>({ strict: false })
   });
 
 /**
- * Asks only the hubs of pools with a node token, whose hubs exist since the token was created: an object is placed near
+ * Asks only the hubs of pools with a node token. These hubs exist since the token was created. An object is placed near
  * its first caller, who must not be a stranger.
  */
 async function countNodes(env: Env, now: number): Promise<number> {

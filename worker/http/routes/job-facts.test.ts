@@ -24,7 +24,7 @@ async function claim(id: string, slotClass: "inspect" | "encode") {
   return { lease: given.lease, token: given.token };
 }
 
-/** A job whose source was inspected and whose encode has failed once, with these commands. */
+/** Creates a job whose source was inspected and whose encode has failed once, with these commands. */
 async function failedOnce(commands: unknown): Promise<{ id: string; status: number }> {
   const id = await create();
   const inspect = await claim(id, "inspect");
@@ -44,8 +44,8 @@ const COMMAND = {
   stderrTail: "Line one\nConversion failed!",
 };
 
-describe("the facts of a job", () => {
-  it("are its tasks, attempts and commands", async () => {
+describe("details about a job", () => {
+  it("lists the tasks, attempts and commands of a job", async () => {
     const { id, status } = await failedOnce([COMMAND]);
     expect(status).toBe(200);
     const tasks = TaskList.parse(await factOf(id, "tasks"));
@@ -75,7 +75,7 @@ describe("the facts of a job", () => {
     expect(Date.parse(commands[0]?.started_at ?? "") - started).toBe(120);
   });
 
-  it("do not contain what no node may report", async () => {
+  it("rejects commands that no node may report", async () => {
     const long = Array.from({ length: 20 }, () => "x".repeat(1000));
     const rows: unknown[] = [
       [{ ...COMMAND, argv: long }],
@@ -92,7 +92,7 @@ describe("the facts of a job", () => {
     }
   });
 
-  it("are refused without the key of the job's account", async () => {
+  it("requires the API key of the job's account", async () => {
     const id = await create();
     const stranger = basic((await newAccount()).key);
     for (const fact of FACTS) {
@@ -112,7 +112,7 @@ describe("the facts of a job", () => {
 });
 
 describe("the place of a job in the queue", () => {
-  it("counts the jobs before it, until it no longer waits", async () => {
+  it("counts the earlier jobs in the queue, until the job no longer waits", async () => {
     const settings = { queue: "queue-of-two" };
     const [first, second] = [await create({ settings }), await create({ settings })];
     const place = async (id: string) => QueueView.parse(await factOf(id, "queue"));
@@ -133,7 +133,7 @@ describe("the request of a job", () => {
   const SECRET = "sesame-open-7";
   const secretUrl = (path: string): string => `https://me:${SECRET}@media.example.com/${path}?sig=${SECRET}`;
 
-  it("can be sent again, and names what was left out", async () => {
+  it("returns a request that can be sent again, and names omitted fields", async () => {
     const outputs = {
       "mp4:240p": [
         { path: "a.mp4", watermark: { url: secretUrl("logo.png") } },
@@ -167,7 +167,7 @@ describe("the request of a job", () => {
     expect(same.left_out).toEqual(["storage.credentials"]);
   });
 
-  it("leaves out the credentials of buckets and topics", async () => {
+  it("omits the credentials of buckets and topics", async () => {
     const keys = { access_key_id: "AKID", secret_access_key: SECRET };
     const bucket = { service: "s3", bucket: "videos", region: "eu-west-1", credentials: keys };
     const topic_arn = "arn:aws:sns:eu-west-1:123456789012:videos";

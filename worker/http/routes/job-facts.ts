@@ -1,4 +1,5 @@
-// GET /v2/jobs/:id/{tasks,commands,request,queue}: how a job is done, by its object. The routes of jobs contain these.
+// GET /v2/jobs/:id/{tasks,commands,request,queue}: details about a job's work, from its object. The routes of jobs
+// contain these.
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
@@ -13,7 +14,7 @@ export const jobFacts = new Hono<ClientEnv>({ strict: false })
   .get("/:id/request", (context) => respond(context, context.req.param("id"), "request"))
   .get("/:id/queue", (context) => respond(context, context.req.param("id"), "queue"));
 
-/** The job's object makes the whole body (TaskList, CommandList, RequestView or QueueView). */
+/** Responds with the body that the job's object makes (TaskList, CommandList, RequestView or QueueView). */
 async function respond(context: Context<ClientEnv>, id: string, fact: JobFact): Promise<Response> {
   await ownJob(context, id);
   const body = await withDeadline<JobResult<string>>(fact, jobOf(context.env, id).fact(fact));

@@ -48,7 +48,7 @@ describe("GET /v2/jobs", () => {
     expect(await listed(query)).toEqual(expected.map((at) => ids[at]));
   });
 
-  it("finds a job by its id, and none of another account", async () => {
+  it("finds a job by its id, but no job of another account", async () => {
     expect(await listed(`q=${ids[1]?.toUpperCase()}`)).toEqual([ids[1]]);
     const other = await newAccount();
     const { body } = await send(`/v2/jobs?q=${ids[1]}`, { headers: basic(other.key) });
@@ -71,7 +71,7 @@ describe("GET /v2/jobs/counts", () => {
 });
 
 describe("many jobs", () => {
-  it("are canceled and retried by their ids, each with its own result", async () => {
+  it("cancels and retries jobs by their ids, each with its own result", async () => {
     const mine = [await create({}), await create({})];
     const other = await newAccount();
     const foreign = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(other.key) });
@@ -99,7 +99,7 @@ describe("many jobs", () => {
     expect((await get(`/v2/jobs/${mine[1]}`)).body.status).toBe("job.starting");
   });
 
-  it("are canceled by a filter, in portions, each once", async () => {
+  it("cancels each job of a filter once, in portions", async () => {
     const made: string[] = [];
     for (let at = 0; at < 5; at++) made.push(await create({ input: { url: "https://many.example.net/a.mp4" } }));
     const done: Job[] = [];
@@ -138,7 +138,7 @@ describe("many jobs", () => {
     }
   });
 
-  it("need a key", async () => {
+  it("requires an API key for actions on many jobs", async () => {
     for (const path of ["cancel", "retry"]) {
       expect((await send(`/v2/jobs/${path}`, { method: "POST", body: { ids: ["a"] } })).status).toBe(401);
     }

@@ -28,7 +28,7 @@ export const jobLists = new Hono<ClientEnv>({ strict: false })
   .post("/cancel", (context) => bulk(context, cancelJob, ["job.starting"]))
   .post("/retry", (context) => bulk(context, retryJob, ["job.failed", "job.aborted"]));
 
-/** `possible`: the statuses that the action is possible for, which are meant by a filter without a status. */
+/** `possible`: the statuses that allow the action. They replace a missing status in the filter. */
 async function bulk(
   context: Context<ClientEnv>,
   action: typeof cancelJob,

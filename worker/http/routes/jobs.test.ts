@@ -37,7 +37,7 @@ describe("POST /v2/jobs", () => {
     expect(read).toMatchObject({ status: 200, body: { id: body.id, status: "job.starting" } });
   });
 
-  it("creates one output for each object of an array, with keys that count from 1", async () => {
+  it("creates an output for each object of an array, with keys that count from 1", async () => {
     const outputs = {
       "mp4:240p": [{ path: "a.mp4" }, { path: "b.mp4", duration: 5 }],
       "jpg:100x100": { key: "thumb", path: "t.jpg" },
@@ -199,7 +199,7 @@ describe("POST /v2/jobs", () => {
     expect((await post(jobBody({ outputs: 1, notification: 1 }))).body.error_code).toBe("outputs_not_valid");
   });
 
-  it("rejects bodies that are not a JSON object or too large", async () => {
+  it("rejects bodies that are too large or no JSON object", async () => {
     const rows: [string, number, string][] = [
       ["", 400, "json_not_valid"],
       ["{", 400, "json_not_valid"],
@@ -314,7 +314,7 @@ describe("Idempotency-Key", () => {
   const postAs = (key: string, body: unknown, who = account.key) =>
     send("/v2/jobs", { method: "POST", body, headers: { ...basic(who), "idempotency-key": key } });
 
-  it("creates one job for a repeated request", async () => {
+  it("creates a single job for a repeated request", async () => {
     const [first, second] = await Promise.all([postAs("order-1", jobBody()), postAs("order-1", jobBody())]);
     expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
     await send(`/v2/jobs/${first.body.id}`, { method: "DELETE", headers: basic(account.key) });
@@ -322,7 +322,7 @@ describe("Idempotency-Key", () => {
     expect((await postAs("order-1", jobBody(), (await newAccount()).key)).body.id).not.toBe(first.body.id);
   });
 
-  it("is rejected with another body, or if it is not valid", async () => {
+  it("rejects a key that is invalid, or that was used with another body", async () => {
     await postAs("order-2", jobBody());
     const other = await postAs("order-2", jobBody({ settings: { ultrafast: true } }));
     expect([other.status, other.body.error_code]).toEqual([409, "idempotency_key_reused"]);
@@ -330,7 +330,7 @@ describe("Idempotency-Key", () => {
     expect([odd.status, odd.body.error_code]).toEqual([400, "idempotency_key_not_valid"]);
   });
 
-  it("expires after a day", async () => {
+  it("forgets an Idempotency-Key after a day", async () => {
     const { body: first } = await postAs("order-3", jobBody());
     await env.DB.prepare("UPDATE idempotency_keys SET created_at = created_at - 86400001 WHERE key = 'order-3'").run();
     expect((await postAs("order-3", jobBody())).body.id).not.toBe(first.id);
@@ -342,7 +342,7 @@ describe("PATCH /v2/jobs/:id", () => {
     send(`/v2/jobs/${id}`, { method: "PATCH", body, headers: basic(key) });
   const first = { settings: { priority: 50 } };
 
-  it("gives a job another priority, while it has not ended", async () => {
+  it("changes the priority of a job that has not ended", async () => {
     const { body: job } = await post(jobBody({ settings: { hop: [{ after_s: 1, priority: 7 }] } }));
     expect(await patch(job.id, first)).toMatchObject({ status: 200, body: { id: job.id, state: "queued" } });
     const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: basic(account.key) });
@@ -351,7 +351,7 @@ describe("PATCH /v2/jobs/:id", () => {
     expect(await patch(job.id, first)).toMatchObject({ status: 409, body: { error_code: "job_state_conflict" } });
   });
 
-  it("is only for the account of the job", async () => {
+  it("rejects a change by another account than the job's", async () => {
     const { body: job } = await post(jobBody());
     expect((await patch(job.id, first, (await newAccount()).key)).status).toBe(404);
   });
@@ -386,7 +386,7 @@ describe("DELETE /v2/jobs/:id", () => {
     ]);
   });
 
-  it("is only for the account of the job", async () => {
+  it("rejects a cancellation by another account than the job's", async () => {
     const { body: job } = await post(jobBody());
     const stranger = basic((await newAccount()).key);
     expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: stranger })).status).toBe(404);
@@ -415,7 +415,7 @@ describe("POST /v2/jobs/:id/retry", () => {
 });
 
 describe("/v2/jobs/:id/notifications", () => {
-  it("returns the log of deliveries, which can be replayed", async () => {
+  it("returns the log of deliveries, and replays them", async () => {
     const { body: job } = await post(
       jobBody({ notification: { type: "http", url: "http://127.0.0.1:9/", events: true } }),
     );

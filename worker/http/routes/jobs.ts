@@ -1,4 +1,5 @@
-// /v2/jobs: create, and what job-lists.ts has; /v2/jobs/:id: read, follow, cancel, retry; /v2/jobs/:id/notifications.
+// /v2/jobs: create, and the routes of job-lists.ts. /v2/jobs/:id: read, follow, cancel, retry.
+// /v2/jobs/:id/notifications.
 
 import { type Context, Hono } from "hono";
 import type { DeliveryView, NotificationLog } from "#shared/api/job-responses.ts";
@@ -72,7 +73,7 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
       return { id, accountId: account.id, createdAt, ...request, input, outputs, storage, share, ...sealed };
     });
     await startJob(context.env, spec);
-    // The response depends only on the body, the id and the time: a retried request receives the same response.
+    // The response depends only on the body, the id and the time. A repeated request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   })
   .get("/:id", async (context) => {
@@ -131,7 +132,7 @@ async function act(context: Context<ClientEnv, "/:id">, action: typeof cancelJob
 const changed = (context: Context<ClientEnv>, done: Result<JobView>): Response =>
   done.ok ? jsonResponse(context, done.value) : errorResponse(context, done.error.code, done.error.message);
 
-/** The error for a job of which only the row remains. */
+/** The error for a job without an object: only its row remains. */
 const NO_NOTIFICATIONS = ["notification_not_found", "The notifications of this job were deleted"] as const;
 
 /** True if the job has ended. Then its object may be deleted, and responses come from the row. */

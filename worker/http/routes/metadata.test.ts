@@ -24,7 +24,7 @@ const OUTPUTS = {
   "mp4:x:64k": { path: "b.mp4", key: "audio" },
 };
 
-/** A job of which a node has made all outputs; returns its id. */
+/** Creates a job whose outputs a node has made. Returns the job's id. */
 async function completed(): Promise<string> {
   const { body } = await ask("POST", "/jobs", jobBody({ outputs: OUTPUTS, storage: { service: "coconut" } }));
   const job = jobOf(env, body.id);
@@ -62,7 +62,7 @@ describe("the metadata of a completed job", () => {
   });
   const metadataOf = async (key: string) => (await ask("GET", `/metadata/jobs/${id}/${key}`)).body.metadata;
 
-  it("answers for the single output of a format with and without an index, under the requested name", async () => {
+  it("returns the single output of a format with and without an index, under the requested name", async () => {
     const one = await metadataOf("mp4:240p");
     expect(one).toMatchObject({ "mp4:240p": { format: { duration: "10.010000" } } });
     expect(await metadataOf("mp4:240p:1")).toEqual({ "mp4:240p:1": one["mp4:240p"] });
@@ -73,7 +73,7 @@ describe("the metadata of a completed job", () => {
     expect([status, body.error_code]).toEqual([404, "metadata_not_found"]);
   });
 
-  it("has ffprobe's data of the first file of images, in both routes", async () => {
+  it("returns ffprobe's data of the first file of images, in both routes", async () => {
     const { urls, vtt_url } = (await ask("GET", `/jobs/${id}`)).body.outputs[1];
     const image = { streams: JPEG.streams, format: { ...JPEG.format, filename: urls[0] } };
     expect(await metadataOf("jpg:320x:1")).toMatchObject({ "jpg:320x:1": image });

@@ -14,7 +14,7 @@ export const metadata = new Hono<ClientEnv>({ strict: false })
     respond(context, context.req.param("id"), context.req.param("key").replace(/\/$/, "")),
   );
 
-/** The job's object makes the whole body (JobMetadata or KeyMetadata). */
+/** Responds with the body that the job's object makes (JobMetadata or KeyMetadata). */
 async function respond(context: Context<ClientEnv>, id: string, key: string | null): Promise<Response> {
   await ownJob(context, id);
   const body = await withDeadline<JobResult<string>>("metadata", jobOf(context.env, id).metadata(key));

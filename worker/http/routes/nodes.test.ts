@@ -1,4 +1,4 @@
-// Reports on a lease require its token: without it, nothing changes and no information leaks.
+// Reports on a lease require its token. Without the token, nothing changes and no information leaks.
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it, vi } from "vitest";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 type Lease = { lease: string; token: string };
 
-/** A job with one task that a node has: its inspection, or after that its encoding. */
+/** Creates a job with a task that a node has: its inspection, or its encoding after the inspection. */
 async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
   const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: own });
   const { id } = created.body as { id: string };
@@ -26,7 +26,7 @@ async function leased(slotClass: "inspect" | "encode"): Promise<Lease> {
   if (slotClass === "inspect") return inspect;
   const body = { token: inspect.token, result: { kind: "inspect", probe: PROBE } };
   await send(`/v2/nodes/leases/${inspect.lease}/complete`, { method: "POST", body, headers: node });
-  // Encoding waits for the trial of the storage.
+  // Encoding waits for the write check of the storage.
   return vi.waitFor(() => claim(id, "encode"));
 }
 
@@ -36,7 +36,7 @@ async function claim(id: string, slotClass: "inspect" | "encode"): Promise<Lease
   return { lease: claimed.lease, token: claimed.token };
 }
 
-/** The body of each verb; the token is added. */
+/** Bodies of each verb, without the token. */
 const BODIES: Readonly<Record<string, readonly object[]>> = {
   uploads: [{ files: [{ output: 0, file: 1, sizeBytes: 1 }] }],
   scratch: [{ puts: [{ name: "inspect-1/source-1", sizeBytes: 1 }], gets: [] }],
@@ -77,7 +77,7 @@ const THIEVES: readonly [string, (held: Lease, other: Lease) => Lease][] = [
 ];
 
 const verbs = ROUTES.flatMap(({ path }) => /\/leases\/:lease\/(\w+)$/.exec(path)?.[1] ?? []);
-it.each(verbs)("%s without the lease has the response for an unknown job, and changes nothing", async (verb) => {
+it.each(verbs)("%s without the lease gets the response for an unknown job, and changes nothing", async (verb) => {
   const bodies = BODIES[verb];
   if (!bodies) throw new Error(`What is the body of ${verb}? Say so in BODIES`);
   const report = ({ lease, token }: Lease, body: object) =>
@@ -87,7 +87,7 @@ it.each(verbs)("%s without the lease has the response for an unknown job, and ch
     const job = jobOf(env, parts(held.lease).job);
     const stateOf = () => runInDurableObject(job, (_, { storage }) => loadState(storage));
     for (const [what, steal] of THIEVES) {
-      // A sign of life, so that the lease does not end meanwhile.
+      // Renews the lease, so that it does not expire during the test.
       await renewLeases(job, [{ lease: held.lease as LeaseId, token: held.token }]);
       const before = await stateOf();
       const stolen = steal(held, other);
@@ -104,7 +104,7 @@ it.each(verbs)("%s without the lease has the response for an unknown job, and ch
   }
 });
 
-it("the token of an earlier attempt is invalid after another node has the task", async () => {
+it("rejects the token of an earlier attempt after another node has the task", async () => {
   const first = await leased("inspect");
   const body = { failure: { code: "node_lost", message: "m" } };
   const fail = ({ lease, token }: Lease) =>
@@ -113,12 +113,12 @@ it("the token of an earlier attempt is invalid after another node has the task",
   await fail(first);
   const second = await vi.waitFor(() => claim(job, "inspect"));
   expect((await fail(first)).status).toBe(409);
-  // It is also invalid for the new attempt.
+  // The earlier token is also invalid for the new attempt.
   expect((await fail({ lease: second.lease, token: first.token })).status).toBe(409);
   expect((await fail(second)).status).toBe(200);
 });
 
-it("reports on unknown leases create no object", async () => {
+it("creates no object for reports on unknown leases", async () => {
   const jobs = async (): Promise<number> => (await listDurableObjectIds(env.JOB)).length;
   const { token: ofOther } = await leased("inspect");
   const before = await jobs();
@@ -133,7 +133,7 @@ it("reports on unknown leases create no object", async () => {
   expect(await jobs()).toBe(before);
 });
 
-it("reports beyond the size limit are rejected", async () => {
+it("rejects reports beyond the size limit", async () => {
   for (const verb of verbs) {
     const raw = `{"token":"${"x".repeat(2 ** 20)}"}`;
     const response = await send(`/v2/nodes/leases/AAAAAAAAAAAAAA.encode.1/${verb}`, {

@@ -30,7 +30,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     const request = new Request(context.req.raw);
     const service = serviceOrigins(settingsOf(context.env), context.env, new URL(context.req.url).origin);
     request.headers.set(ADMITTED_HEADER, JSON.stringify({ ...admitted, service }));
-    // If the token was revoked since it was checked, the hub knows.
+    // The hub knows if the token was revoked after this check.
     return withDeadline("connect", hub.fetch(request));
   })
   .use(nodeAuth)
@@ -56,7 +56,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
       try {
         return await job.complete(lease, body);
       } catch (error) {
-        // The node may cause this internal error: the hub counts them.
+        // The node may have caused this internal error: the hub counts such errors.
         if (!isTransientError(error)) await reportFailed(context, lease);
         throw error;
       }
@@ -67,10 +67,10 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
     return report(context, body, (job, lease) => job.fail(lease, body));
   });
 
-/** Shorter than nodes wait (60 s). Signed uploads may need many requests to the job's storage. */
+/** Shorter than the timeout of nodes (60 s). Signed uploads may need many requests to the job's storage. */
 const REPORT_LIMIT_MS = 50_000;
 
-/** Reports an internal error to the hubs of the node's pool: one of them has the node. */
+/** Reports an internal error to the hubs of the node's pool. One of the hubs has the node. */
 async function reportFailed(context: Context<NodeEnv>, lease: LeaseId): Promise<void> {
   await askHubs(context.env, [context.get("placement").pool], (hub) => hub.reportFailed(lease));
 }

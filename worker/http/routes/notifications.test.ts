@@ -18,10 +18,10 @@ const post = (path: string, body?: unknown, { key } = account) =>
   send(path, { method: "POST", headers: basic(key), ...(body === undefined ? {} : { body }) });
 const test = (body: unknown) => post("/v2/notifications/test", body);
 
-/** An address that answers like this. */
+/** An address that responds like this. */
 const answering = (answer: object): string => `${inject("answers")}/${btoa(JSON.stringify(answer))}/hook`;
 
-/** The requests to a URL, which responds with 204; `work` sends them. */
+/** The requests to a URL, which responds with 204. `work` sends the requests. */
 async function receivedAt(url: string, work: () => Promise<unknown>): Promise<{ headers: Headers; body: string }[]> {
   const received: { headers: Headers; body: string }[] = [];
   const { fetch } = globalThis;
@@ -53,7 +53,7 @@ describe("POST /v2/notifications/test", () => {
     expect(await test({ url })).toMatchObject({ status: 200, body: { ...expected, seconds: expect.any(Number) } });
   });
 
-  it("sends an example of an event that the account's secret signs", async () => {
+  it("sends an example of an event, signed with the account's secret", async () => {
     const url = "http://receiver.test/hook";
     const [request] = await receivedAt(url, () => test({ url, event: "output.failed" }));
     if (!request) throw new Error("Nothing was sent");
@@ -77,7 +77,7 @@ describe("POST /v2/notifications/test", () => {
     expect(refused.body.message).toMatch(message);
   });
 
-  it("is limited for each account", async () => {
+  it("limits the rate of tests for each account", async () => {
     const [busy, calm] = [await newAccount(), await newAccount()];
     const request = (key: string) =>
       app.request(
@@ -85,7 +85,7 @@ describe("POST /v2/notifications/test", () => {
         { method: "POST", headers: basic(key), body: JSON.stringify({ url: answering({ status: 204 }) }) },
         { ...env, SEND_RATE: env.TIGHT_RATE },
       );
-    // Two a minute; one minute may end and another begin meanwhile.
+    // The limit is two a minute. A minute may end and another start meanwhile.
     const statuses: number[] = [];
     for (let at = 0; at < 5; at++) statuses.push((await request(busy.key)).status);
     expect([statuses[0], statuses.includes(429), (await request(calm.key)).status]).toEqual([200, true, 200]);
@@ -100,7 +100,7 @@ describe("a replay to another URL", () => {
     return { path: `/v2/jobs/${job.id}/notifications/msg_${job.id}_1/replay`, id: job.id };
   };
 
-  it("sends the same id and body there once, and leaves the schedule as it is", async () => {
+  it("sends the same id and body once to the other URL, and keeps the schedule", async () => {
     const { path, id } = await cancelled();
     const url = "http://staging.test/hook";
     const answers: Awaited<ReturnType<typeof post>>[] = [];
@@ -118,11 +118,11 @@ describe("a replay to another URL", () => {
     expect(await verifyWebhook(request, account.webhookSecret)).toMatchObject({ job_id: id, event: "job.aborted" });
     const log = await send(`/v2/jobs/${id}/notifications`, { headers: basic(account.key) });
     expect(log.body.notifications[0]).toMatchObject({ status: "due", last_result: expect.not.stringMatching(/204/) });
-    // Without a URL it is replayed as before.
+    // Without a URL, the notification is replayed as usual.
     expect(await post(path)).toMatchObject({ status: 200, body: { status: "due" } });
   });
 
-  it("is refused for private URLs, unknown notifications and other accounts", async () => {
+  it("rejects a replay for private URLs, unknown notifications and other accounts", async () => {
     const { path } = await cancelled();
     const url = "https://example.com/hook";
     const codeOf = async (...request: Parameters<typeof post>) => (await post(...request)).body.error_code;
@@ -134,7 +134,7 @@ describe("a replay to another URL", () => {
 });
 
 describe("POST /v2/account/webhook-secret", () => {
-  it("returns a new secret once; the previous one signs, too, for a day", async () => {
+  it("returns a new secret once, and the previous secret also signs for a day", async () => {
     const owner = await newAccount();
     const { status, body } = await post("/v2/account/webhook-secret", undefined, owner);
     expect([status, body]).toEqual([
@@ -154,7 +154,7 @@ describe("POST /v2/account/webhook-secret", () => {
   });
 });
 
-it("a webhook secret that two requests replace at the same time signs, or is not returned", async () => {
+it("returns only a webhook secret that signs when two requests replace it at the same time", async () => {
   const owner = await newAccount();
   const read = await findAccount(env.DB, owner.id);
   if (!read) throw new Error("There is no account");

@@ -1,4 +1,4 @@
-// /v2/notifications/test: an example of an event; /v2/account/webhook-secret: a new secret.
+// /v2/notifications/test: an example of an event. /v2/account/webhook-secret: a new secret.
 import { Hono } from "hono";
 import { TestBody } from "#shared/api/notification-requests.ts";
 import { randomText } from "#shared/ids.ts";
@@ -11,7 +11,7 @@ import { jsonResponse } from "../responses/json-response.ts";
 import { sendWebhook } from "../send-webhook.ts";
 import { rotateWebhookSecret } from "../webhook-secrets.ts";
 
-/** The job of examples, by which receivers distinguish them from events. */
+/** The job id of examples, by which receivers distinguish them from events. */
 const TEST_JOB_ID = "0".repeat(JOB_ID.length);
 
 export const notifications = new Hono<ClientEnv>({ strict: false }).use(clientAuth).post("/test", async (context) => {

@@ -31,7 +31,7 @@ async function completed(id: string): Promise<void> {
 }
 
 describe("a probe", () => {
-  it("is queued, then read by a node without fetching more than it needs, and answers what the node found", async () => {
+  it("queues a probe, lets a node read only the needed part of the source, and returns the node's facts", async () => {
     const created = await ask("POST", "/probes", { input: SOURCE });
     const { id } = created.body;
     const source = "https://media.example.com/video.mp4";
@@ -46,14 +46,14 @@ describe("a probe", () => {
     expect(JSON.stringify(body)).not.toContain(SECRET_KEY);
   });
 
-  it("answers as soon as it has ended where the client waits", async () => {
+  it("responds as soon as the probe has ended, if the client waits", async () => {
     const id = await newProbe();
     const waiting = ask("GET", `/probes/${id}?wait=30`);
     await completed(id);
     expect((await waiting).body).toMatchObject({ status: "completed" });
   });
 
-  it("answers why the source cannot be read", async () => {
+  it("returns why the source cannot be read", async () => {
     const id = await newProbe();
     const { lease, token } = await inspecting(id);
     const failure = { code: "input_not_media", message: "This is a text file" } as const;
@@ -62,14 +62,14 @@ describe("a probe", () => {
     expect((await ask("GET", `/probes/${id}`)).body).toMatchObject(failed);
   });
 
-  it("goes on after a node that returned it", async () => {
+  it("queues a probe again after a node returned it", async () => {
     const id = await newProbe();
     const { lease, token } = await inspecting(id);
     await jobOf(env, id).fail(lease, { token, failure: { code: "node_lost", message: "Shutting down" } });
     expect((await ask("GET", `/probes/${id}`)).body).toMatchObject({ status: "queued", completed_at: null });
   });
 
-  it("is no job: in no list, and unknown to the routes of jobs", async () => {
+  it("keeps a probe out of the lists and the routes of jobs", async () => {
     const id = await newProbe();
     await completed(id);
     expect((await ask("GET", "/jobs")).body.jobs.filter((job: { id: string }) => job.id === id)).toEqual([]);
@@ -78,7 +78,7 @@ describe("a probe", () => {
     expect((await ask("GET", `/metadata/jobs/${id}`)).body.error_code).toBe("job_not_found");
   });
 
-  it("is removed a day after its end", async () => {
+  it("removes a probe a day after its end", async () => {
     const id = await newProbe();
     await completed(id);
     const ended = (ageMs: number) =>
@@ -134,11 +134,11 @@ it.each(["POST", "GET"])("%s requires an API key", async (method) => {
   expect([status, body.error_code]).toEqual([401, "authentication_failed"]);
 });
 
-describe("a dry run for a probed source", () => {
+describe("dry run for a probed source", () => {
   const outputs = { "mp4:240p": { path: "a.mp4", if: "{{ input.file_size }} < 1000" } };
   const plan = (probe: string) => ask("POST", `/jobs?dry_run=true&probe=${probe}`, jobBody({ outputs }));
 
-  it("plans with all that the node found", async () => {
+  it("plans with all facts that the node found", async () => {
     const id = await newProbe();
     await completed(id);
     const { status, body } = await plan(id);
@@ -152,7 +152,7 @@ describe("a dry run for a probed source", () => {
       audio: true,
       probe: id,
     });
-    // A source that is assumed has no size.
+    // An assumed source would have no size.
     expect(body.outputs).toMatchObject([{ key: "mp4:240p", skipped: true }]);
   });
 

@@ -1,4 +1,4 @@
-// /v2/probes: what a node finds in a source, without a job.
+// /v2/probes: facts that a node finds about a source, without a job.
 import { type Context, Hono } from "hono";
 import type { ProbeView } from "#shared/api/probe-responses.ts";
 import { AppError } from "#shared/errors.ts";
@@ -38,7 +38,7 @@ export const probes = new Hono<ClientEnv>({ strict: false })
       accountId: account.id,
       createdAt: Date.now(),
       input,
-      // Nothing is stored.
+      // A probe stores nothing.
       storage: { kind: "builtin", origin: new URL(context.req.url).origin, path: "" },
       outputs: [],
       notification: { type: "none", events: false, metadata: false },
@@ -56,7 +56,7 @@ export const probes = new Hono<ClientEnv>({ strict: false })
     return jsonResponse(context, await probeOf(context, context.req.param("id"), wait));
   });
 
-/** Throws AppError(probe_not_found). */
+/** Returns the probe. Throws AppError(probe_not_found). */
 export async function probeOf(context: Context<ClientEnv>, id: string, waitSeconds = 0): Promise<ProbeView> {
   if (!isJobId(id)) throw AppError.from(PROBE_NOT_FOUND);
   const waitMs = waitSeconds * 1000;

@@ -28,7 +28,7 @@ beforeAll(async () => {
   account = await newAccount();
 });
 
-it("signs in with an API key: the cookie acts as the key, and holds nothing that can be read", async () => {
+it("signs in with an API key: the cookie acts as the key, and contains nothing readable", async () => {
   const { status, body, headers, cookie } = await signIn(basic(account.key));
   expect([status, body.account, body.operator]).toEqual([200, { id: account.id, name: "test" }, false]);
   expect(Date.parse(body.expires_at) - Date.now()).toBeGreaterThan(11.9 * 3_600_000);
@@ -38,7 +38,7 @@ it("signs in with an API key: the cookie acts as the key, and holds nothing that
   expect((await send("/v2/jobs", { headers: cookie })).body).toMatchObject({ jobs: [] });
   expect((await send("/v2/session", { headers: cookie })).body).toEqual(body);
   expect((await send("/v2/session", { headers: basic(account.key) })).body).toEqual({ ...body, expires_at: null });
-  // The rights of the operator are not in it.
+  // The cookie does not have the operator's rights.
   expect((await send("/v2/admin/accounts", { headers: cookie })).status).toBe(401);
 });
 
@@ -53,7 +53,7 @@ it("names the cookie of plain HTTP by its port", async () => {
 const OUTSIDE = "https://encode.example.com";
 it.each<[string, string, string, RegExp]>([
   [OUTSIDE, "http://encode.example.com", OUTSIDE, /^__Host-copra=.*; Secure/],
-  // nginx puts in the host that it forwards to.
+  // nginx inserts the host that it forwards to.
   [OUTSIDE, "http://127.0.0.1:8787", OUTSIDE, /^__Host-copra=.*; Secure/],
   [OUTSIDE, "http://backend", OUTSIDE, /^__Host-copra=.*; Secure/],
   [OUTSIDE, "http://localhost.example.com", "http://localhost.example.com", /^__Host-copra=.*; Secure/],
@@ -93,12 +93,12 @@ it("an operator's session acts for the accounts that it names", async () => {
   expect(await jobs({ ...cookie, "copra-account": "unknown" })).toBe(404);
   expect(await jobs({ ...basic(account.key), "copra-account": account.id })).toBe(401);
   expect(await jobs({ ...bearer("wrong"), "copra-account": account.id })).toBe(401);
-  // A token that was replaced ends it.
+  // A new admin token ends the session.
   const other = { ...env, ADMIN_TOKEN: "another-admin-token-of-32-characters" };
   expect((await app.request("/v2/admin/accounts", { headers: cookie }, other)).status).toBe(401);
 });
 
-it("a second credential adds its rights to the session, and each is lost by itself", async () => {
+it("a second credential adds its rights to the session, and each credential is lost separately", async () => {
   const mine = await newAccount();
   const first = await signIn(basic(mine.key));
   const { body, cookie } = await signIn({ ...first.cookie, ...bearer(ADMIN) });
@@ -134,7 +134,7 @@ it.each<[string, Headers, number]>([
     send(path, { method: "POST", body: { ids: ["AAAAAAAAAAAAAA"] }, headers: { ...headers, cookie } });
   const { status, body } = await change("/v2/jobs/cancel");
   expect([status, body.error_code]).toEqual([expected, expected === 403 ? "cross_site_request" : undefined]);
-  // Reading is free of it: the cookie is not sent by other sites, and they could not read the response.
+  // Reading needs no check: other sites do not send the cookie, and could not read the response.
   expect((await send("/v2/jobs", { headers: { ...headers, cookie } })).status).toBe(200);
 });
 
@@ -152,7 +152,7 @@ it("another site cannot sign a person in or out", async () => {
   ]);
 });
 
-it("signing out ends the session: a copy of its cookie is worth nothing, and other sessions go on", async () => {
+it("signing out ends the session: a copy of its cookie gives no access, and other sessions continue", async () => {
   const [mine, other] = [await signIn(basic(account.key)), await signIn(basic(account.key))];
   const { once } = await newLink(mine.cookie);
   const device = await signIn({}, { once });
@@ -162,13 +162,13 @@ it("signing out ends the session: a copy of its cookie is worth nothing, and oth
   }
   expect((await newLink(mine.cookie)).status).toBe(401);
   for (const { cookie } of [other, device]) expect((await send("/v2/jobs", { headers: cookie })).status).toBe(200);
-  // Signing in again replaces the session, whose cookie ends, too.
+  // Signing in again replaces the session, and the old cookie ends, too.
   const again = await signIn({ ...other.cookie, ...bearer(ADMIN) });
   expect((await send("/v2/jobs", { headers: other.cookie })).status).toBe(401);
   expect((await send("/v2/jobs", { headers: again.cookie })).status).toBe(200);
 });
 
-it("a link signs in once, with the rights of its credential, and of the account that the operator chose", async () => {
+it("a link signs in once, with the rights of its credential, and for the account that the operator chose", async () => {
   const { once, body, status } = await newLink(bearer(ADMIN), { account: account.id });
   expect([status, body.url]).toEqual([200, `https://copra.test/dashboard#once=${once}`]);
   const begun = await Promise.all([1, 2, 3].map(() => signIn({}, { once })));
@@ -176,12 +176,12 @@ it("a link signs in once, with the rights of its credential, and of the account 
   const won = begun.find(({ status }) => status === 200);
   expect(won?.body).toMatchObject({ account: { id: account.id, name: "test" }, operator: true });
   expect((await send("/v2/jobs", { headers: won?.cookie ?? {} })).status).toBe(200);
-  // A session makes links, too, for another device.
+  // A session also makes links, for another device.
   expect((await newLink(won?.cookie ?? {})).status).toBe(200);
   expect((await newLink({ cookie: won?.cookie.cookie ?? "" })).body.error_code).toBe("cross_site_request");
 });
 
-it("a session lasts twelve hours, whatever it is renewed with", async () => {
+it("a session lasts twelve hours, whatever credential renews it", async () => {
   const first = await signIn(basic(account.key));
   const { once } = await newLink(first.cookie);
   const other = await newAccount();
@@ -190,7 +190,7 @@ it("a session lasts twelve hours, whatever it is renewed with", async () => {
     expect((await signIn({}, { once })).body.expires_at).toBe(first.body.expires_at);
     const operator = await signIn({ ...first.cookie, ...bearer(ADMIN) });
     expect(operator.body.expires_at).toBe(first.body.expires_at);
-    // The operator's rights would last on beside a key of one's own.
+    // Otherwise the operator's rights would last longer beside the person's own key.
     const twice = await signIn({ ...operator.cookie, ...basic(other.key) });
     expect(twice.body).toMatchObject({ account: { id: other.id }, expires_at: first.body.expires_at });
     const again = await signIn({ ...first.cookie, ...basic(account.key) });
@@ -200,7 +200,7 @@ it("a session lasts twelve hours, whatever it is renewed with", async () => {
   }
 });
 
-it("a link can be looked at before it is used, which changes nothing", async () => {
+it("a preview of a link changes nothing", async () => {
   const mine = await newAccount();
   const before = (await signIn(basic(account.key))).cookie;
   const { once } = await newLink(basic(mine.key));
@@ -209,7 +209,7 @@ it("a link can be looked at before it is used, which changes nothing", async () 
     expect([status, body.account.id, body.operator, headers.getSetCookie()]).toEqual([200, mine.id, false, []]);
   }
   expect((await signIn(before, { once })).body.account.id).toBe(mine.id);
-  // A link that is worth nothing ends no session.
+  // An invalid link ends no session.
   const revoked = await newLink(basic(mine.key));
   await revokeKeys(mine.id);
   for (const secret of [once, revoked.once]) {
@@ -224,7 +224,7 @@ it("a link can be looked at before it is used, which changes nothing", async () 
   expect(wrong.body).toMatchObject({ error_code: "request_not_valid", message: expect.stringContaining("preview") });
 });
 
-it("a link lasts a minute, and as long as its credential", async () => {
+it("a link lasts a minute, and at most as long as its credential", async () => {
   const mine = await newAccount();
   const late = await newLink(basic(mine.key));
   await env.DB.prepare("UPDATE session_links SET expires_at = expires_at - 61000").run();
@@ -234,7 +234,7 @@ it("a link lasts a minute, and as long as its credential", async () => {
   expect((await signIn({}, { once: revoked.once })).status).toBe(401);
 });
 
-it("what the database keeps of a link is no cookie, and no other link", async () => {
+it("the stored data of a link serves neither as a cookie nor as another link", async () => {
   const sealedOf = () => env.DB.prepare("SELECT digest, sealed FROM session_links").all<Record<string, string>>();
   await env.DB.prepare("DELETE FROM session_links").run();
   await newLink(bearer(ADMIN));

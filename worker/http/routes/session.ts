@@ -1,4 +1,4 @@
-// /v2/session: signing in to the dashboard, by API key, admin token or one-time link.
+// /v2/session: signs in to the dashboard, by API key, admin token or one-time link.
 import { Hono } from "hono";
 import type * as z from "zod";
 import { LinkBody, OnceBody, type SessionLink, type SessionView, type SignedOut } from "#shared/api/session.ts";
@@ -19,7 +19,7 @@ import { findLink, storeLink, takeLink } from "../auth/session-links.ts";
 import { MAX_UNKNOWN_BODY_BYTES, readBody, readOptionalBody } from "../body/read-body.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
-/** How long a session lasts. */
+/** Lifetime of a session. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
 const LINK_MS = 60_000;
 /** 131 bits. */
@@ -35,7 +35,7 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     return jsonResponse(context, { ...viewSession(current, view), ...(hasHeader ? { expires_at: null } : {}) });
   })
   .post("/", async (context) => {
-    // Another site must not sign a person in, as somebody else.
+    // Another site must not sign a person in under another name.
     if (requestOrigin(context) === "other") requireSameOrigin(context);
     const hasHeader = context.req.header("authorization") !== undefined;
     const link = hasHeader ? null : await readOnce(context);
@@ -70,14 +70,17 @@ export const session = new Hono<{ Bindings: Env }>({ strict: false })
     return jsonResponse(context, await newLink(context, { ...current, account: account ?? null }));
   });
 
-/** The body of a sign-in by link. Nobody has proved anything yet, so that it must be small. */
+/** The body of a sign-in by link. It must be small, because the sender has proved nothing yet. */
 const readOnce = (context: AnyContext): Promise<z.infer<typeof OnceBody>> =>
   readBody(context.req, OnceBody, "request_not_valid", MAX_UNKNOWN_BODY_BYTES);
 
-/** What a session may do now: its credentials are looked up each time. */
+/** The current rights of a session. Its credentials are looked up each time. */
 type Rights = { readonly account: Account | null; readonly isOperator: boolean };
 
-/** The session without credentials that are no longer valid. Throws AppError(authentication_failed) if none is left. */
+/**
+ * The session without credentials that are no longer valid. Throws AppError(authentication_failed) if no credential is
+ * left.
+ */
 async function validSession(context: AnyContext, given: Session | null): Promise<{ current: Session; view: Rights }> {
   const valid = given && (await validPart(context, given));
   if (valid) return valid;
@@ -95,7 +98,7 @@ async function validPart(context: AnyContext, given: Session): Promise<{ current
   return { current, view: { account: ofKey ?? chosen, isOperator: operator } };
 }
 
-/** A second credential adds its rights to a session. What was there does not last longer by it. */
+/** Adds the rights of a second credential to a session. The earlier rights do not last longer by that. */
 function joined(begun: Session, before: Session): Session {
   const key = begun.key ?? before.key;
   const admin = begun.admin ?? before.admin;
@@ -124,7 +127,7 @@ async function fromCredential(context: AnyContext): Promise<Session> {
   return { ...NONE, id: newId(), admin: await adminDigest(settingsOf(context.env).adminToken), expiresAt };
 }
 
-/** The rights of a one-time link, which `takeLink` uses up, and `findLink` does not. Throws AppError. */
+/** The rights of a one-time link. `takeLink` uses up the link, `findLink` does not. Throws AppError. */
 async function fromLink(context: AnyContext, once: string, read: typeof takeLink | typeof findLink): Promise<Session> {
   const digest = await linkDigest(once);
   const link = await findCredential(context, [digest], () => read(context.env.DB, digest));
@@ -138,7 +141,7 @@ async function fromLink(context: AnyContext, once: string, read: typeof takeLink
 const unusable = (context: AnyContext): AppError =>
   unauthorized(context, "Session", "The link was already used, or is older than a minute");
 
-/** Who a link signs in. The session that the browser has remains, whatever the link is. Throws AppError. */
+/** The account that a link signs in. The browser keeps its session, whatever the link is. Throws AppError. */
 async function previewOf(context: AnyContext, once: string): Promise<SessionView> {
   const valid = await validPart(context, await fromLink(context, once, findLink));
   if (!valid) throw unusable(context);
@@ -149,12 +152,13 @@ async function newLink(context: AnyContext, begun: Session): Promise<SessionLink
   const now = Date.now();
   const { publicUrl, sealingKeys } = settingsOf(context.env);
   const once = randomText(ONCE_CHARS, randomBytes);
-  // It lasts no longer than a session that makes it: else who has a cookie could have one for ever.
+  // The link's session ends with the session that made the link. Otherwise the owner of a cookie could have access for
+  // ever.
   const digest = await linkDigest(once);
   const sealed = await sealSession(begun, { link: digest }, sealingKeys);
   await storeLink(context.env.DB, { digest, sealed, expiresAt: now + LINK_MS }, now);
   const origin = publicUrl ?? new URL(context.req.url).origin;
-  // The fragment is sent to no server.
+  // Browsers send the fragment to no server.
   return { url: `${origin}/dashboard#once=${once}`, expires_at: new Date(now + LINK_MS).toISOString() };
 }
 

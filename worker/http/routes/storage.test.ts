@@ -33,7 +33,7 @@ const put = ({ url, sizeBytes }: UploadPart, fill = 1, length = sizeBytes) =>
 
 const BUILTIN = { storage: { service: "coconut", path: "/v" }, outputs: { "mp4:240p": { path: "a.mp4" } } };
 
-/** A job with a lease to store its output, and its folder in the service's own storage. */
+/** Creates a job with a lease to store its output, and its folder in the service's own storage. */
 async function folder() {
   const job = await newSpec(BUILTIN);
   const stub = jobOf(env, job.id);
@@ -49,7 +49,7 @@ async function folder() {
     opened.sign(stored, uploadId, { lease, output: 0 }, places);
   const store = { ...opened, sign };
   const urlOf = (objectName: string) => publicUrlOf(job, objectName);
-  /** Stores an object of the numbers from 0 on. */
+  /** Stores an object with the bytes 0, 1, 2 and so on. */
   const keep = async (objectName: string, sizeBytes: number) => {
     const [part] = await store.sign(file(objectName, sizeBytes), null);
     const body = Uint8Array.from({ length: sizeBytes }, (_, index) => index);
@@ -70,7 +70,7 @@ afterEach(() => {
 });
 
 describe("uploads to the built-in storage", () => {
-  it("store a file, which anyone can read for a day", async () => {
+  it("stores a file, which anyone can read for a day", async () => {
     const { keep, store } = await folder();
     expect(await store.begin(file("a.mp4", 300))).toBeNull();
     const url = await keep("x/ä b+c(1)'&=%.mp4", 300);
@@ -98,7 +98,7 @@ describe("uploads to the built-in storage", () => {
     expect([late.status, await late.json()]).toMatchObject([404, { error_code: "object_not_found" }]);
   });
 
-  it("store a file in one request, with its cache headers", async () => {
+  it("stores a file in a single request, with its cache headers", async () => {
     const { store, urlOf } = await folder();
     const [part, ...others] = await store.sign(file("00001.m4s", 40 * MIB, "public, max-age=60"), null);
     expect([others, (await put(part as UploadPart)).status]).toEqual([[], 200]);
@@ -117,12 +117,12 @@ describe("uploads to the built-in storage", () => {
     await expect(store.sign(file("00002.m4s", 91 * MIB), null)).rejects.toMatchObject({ code: "storage_denied" });
   });
 
-  it("store an empty file", async () => {
+  it("stores an empty file", async () => {
     const read = await fetchWorker(await (await folder()).keep("empty.vtt", 0));
     expect([read.status, (await read.arrayBuffer()).byteLength]).toEqual([200, 0]);
   });
 
-  it("store a large file in parts, which can be completed repeatedly", async () => {
+  it("stores a large file in parts, and completes it repeatedly", async () => {
     const { store, urlOf } = await folder();
     const large = file("large.mp4", 20 * MIB);
     const uploadId = await store.begin(large);
@@ -145,7 +145,7 @@ describe("uploads to the built-in storage", () => {
     expect(isUploadGone(failure)).toBe(true);
   });
 
-  it("store parts of a file that is still written", async () => {
+  it("stores parts of a file that is still being written", async () => {
     const { store, urlOf } = await folder();
     const uploadId = (await store.begin(file("early.mp4", 0), true)) ?? "";
     const send = async (number: number, size: number, sizeBytes: number): Promise<string> => {
@@ -160,7 +160,7 @@ describe("uploads to the built-in storage", () => {
     expect([...new Uint8Array(await read.arrayBuffer())]).toEqual([1, 2]);
   });
 
-  it("of a canceled upload receive an error", async () => {
+  it("rejects parts of a canceled upload", async () => {
     const { store } = await folder();
     const large = file("large.mp4", 20 * MIB);
     const uploadId = (await store.begin(large)) ?? "";
@@ -171,7 +171,7 @@ describe("uploads to the built-in storage", () => {
     expect([response.status, await response.json()]).toMatchObject([409, { error_code: "upload_gone" }]);
   });
 
-  it("have parts within the request limit of the Worker, for any file size", async () => {
+  it("splits a file of any size into parts within the Worker's request limit", async () => {
     const sizes = (await folder()).store.partSizes(100 * 2 ** 30);
     expect([Math.max(...sizes), new Set(sizes.slice(0, -1)).size]).toEqual([90 * MIB, 1]);
   });
@@ -188,7 +188,7 @@ describe("uploads to the built-in storage", () => {
     ["something behind", (url) => `${url}&part=1`],
     ["a path upwards", (url) => url.replace("v/a.mp4", "v%2F..%2Fa.mp4")],
   ];
-  it.each(changes)("are rejected for a URL with %s", async (_, change) => {
+  it.each(changes)("rejects an upload to a URL with %s", async (_, change) => {
     const { store, urlOf } = await folder();
     const [part] = await store.sign(file("a.mp4", 10), null);
     const response = await put({ ...(part as UploadPart), url: change(part?.url ?? "") });
@@ -196,7 +196,7 @@ describe("uploads to the built-in storage", () => {
     expect((await fetchWorker(urlOf("a.mp4"))).status).toBe(404);
   });
 
-  it("are rejected with another length, and without one", async () => {
+  it("rejects an upload with another length, or without a length", async () => {
     const { store, urlOf } = await folder();
     const [part] = await store.sign(file("a.mp4", 10), null);
     if (!part) throw new Error("No part");
@@ -233,7 +233,7 @@ describe("uploads to the built-in storage", () => {
     expect(new Uint8Array(await kept.arrayBuffer())[9]).toBe(9);
   });
 
-  it("are rejected after they expire, or without their key", async () => {
+  it("rejects an upload after its URL expires, or without its key", async () => {
     const object = { jobId: (await folder()).id, path: "a.mp4" };
     const upload = {
       object,
@@ -253,18 +253,18 @@ describe("uploads to the built-in storage", () => {
   });
 });
 
-describe("the built-in storage", () => {
+describe("built-in storage", () => {
   const resolve = (changes: object) =>
     resolveStorage({ kind: "builtin", path: "" }, { env: { ...env, ...changes }, origin, keys: null });
 
-  it("is at the URL of the operator, or else of the request", async () => {
+  it("uses the URL of the operator, or the URL of the request", async () => {
     expect(await resolve({})).toMatchObject({ origin });
     expect(await resolve({ PUBLIC_URL: "https://media.example.com/" })).toMatchObject({
       origin: "https://media.example.com",
     });
   });
 
-  it("is rejected without a bucket binding", async () => {
+  it("rejects the built-in storage without a bucket binding", async () => {
     await expect(resolve({ STORAGE: undefined })).rejects.toMatchObject({
       code: "storage_service_not_valid",
       message: expect.stringContaining("R2 bucket"),
@@ -283,7 +283,7 @@ describe("reading from the built-in storage", () => {
     [{ "if-none-match": "*" }, 304, null, []],
     [{ "if-match": '"other"' }, 412, null, null],
   ];
-  it.each(rows)("with %j returns %i", async (headers, status, contentRange, bytes) => {
+  it.each(rows)("a request with %j returns %i", async (headers, status, contentRange, bytes) => {
     const read = await fetchWorker(await (await folder()).keep("a.bin", 10), { headers });
     expect([read.status, read.headers.get("content-range")]).toEqual([status, contentRange]);
     if (bytes) expect([...new Uint8Array(await read.arrayBuffer())]).toEqual(bytes);
@@ -313,7 +313,7 @@ describe("reading from the built-in storage", () => {
     }
   });
 
-  it("is allowed for players of any site, only for reading", async () => {
+  it("allows players of any site to read, but not to write", async () => {
     const url = (await folder()).urlOf("a.mp4");
     const asked = {
       origin: "https://player.example.com",

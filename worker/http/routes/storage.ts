@@ -28,7 +28,7 @@ export const storage = new Hono<StorageEnv>({ strict: false })
   .get("/:job/:path{.+}", serve)
   .put("/:job/:path{.+}", take);
 
-/** Serves an object or one range of it. Also handles HEAD. */
+/** Serves an object or a range of it. Also handles HEAD. */
 async function serve(context: Context<StorageEnv>): Promise<Response> {
   const named = objectAt(new URL(context.req.url).pathname);
   const bucket = context.env.STORAGE;
@@ -39,7 +39,7 @@ async function serve(context: Context<StorageEnv>): Promise<Response> {
   return await serveObject(context, bucket, found);
 }
 
-/** Serves an upload of a source file to a node, or one range of it. Also handles HEAD. */
+/** Serves an upload of a source file to a node, or a range of it. Also handles HEAD. */
 async function serveUpload(context: Context<StorageEnv>): Promise<Response> {
   const { STORAGE: bucket } = context.env;
   const id = await verifyUploadGet(new URL(context.req.url), settingsOf(context.env).sealingKeys, Date.now());
@@ -51,7 +51,7 @@ async function serveUpload(context: Context<StorageEnv>): Promise<Response> {
   return await serveObject(context, bucket, found);
 }
 
-/** Responds with an object or with one range of it, as the headers of the request want. */
+/** Responds with an object or a range of it, according to the request's headers. */
 async function serveObject(context: Context<StorageEnv>, bucket: R2Bucket, found: R2Object): Promise<Response> {
   describe(context, found);
   const { size: sizeBytes, httpEtag: etag, uploaded: uploadedAt } = found;
@@ -94,12 +94,12 @@ function describe(context: Context, found: R2Object): void {
   context.header("x-content-type-options", "nosniff");
 }
 
-/** Cache headers, for responses with the object but not for errors. */
+/** Sets cache headers, for responses with the object but not for errors. */
 function allowCaching(context: Context, { httpMetadata }: R2Object): void {
   if (httpMetadata?.cacheControl !== undefined) context.header("cache-control", httpMetadata.cacheControl);
 }
 
-/** Accepts one signed upload: a whole object, or one upload part. */
+/** Accepts a signed upload: a whole object, or an upload part. */
 async function take(context: Context<StorageEnv>): Promise<Response> {
   const bucket = context.env.STORAGE;
   const upload = await verifyPut(new URL(context.req.url), settingsOf(context.env).sealingKeys, Date.now());
@@ -108,7 +108,7 @@ async function take(context: Context<StorageEnv>): Promise<Response> {
   if (!(await withDeadline("mayStore", jobOf(context.env, upload.object.jobId).mayStore(upload.holder)))) {
     throw new AppError("upload_not_allowed", "The lease that the URL is signed for has ended");
   }
-  // Rejects bodies without a length, because their size is unknown.
+  // Rejects bodies without a length: their size is unknown.
   if (context.req.header("content-length") !== String(upload.sizeBytes)) {
     throw new AppError("upload_not_allowed", `The URL is signed for a body of ${upload.sizeBytes} bytes`);
   }

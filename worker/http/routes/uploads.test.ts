@@ -24,13 +24,13 @@ type Sent = { method?: string; body?: unknown; key?: string };
 const ask = async (path: string, { method = "GET", body, key = account.key }: Sent = {}) =>
   await send(`/v2/uploads${path}`, { method, headers: basic(key), ...(body === undefined ? {} : { body }) });
 
-/** R2's minimum for all parts but the last: a tenth of the size that uploads have. */
+/** R2's minimum size of all parts but the last. Uploads use ten times this size. */
 const PART = 5 * 2 ** 20;
 const [A, B, X] = ["a".repeat(PART), "b".repeat(PART), "x".repeat(PART)];
-/** A file of two full parts and a short one. */
+/** A file of two full parts and a short part. */
 const FILE = [A, B, "cc"];
 
-/** Begins the upload of a file in such parts. */
+/** Starts the upload of a file in such parts. */
 async function begin(file: readonly string[], store = "bucket"): Promise<string> {
   const size = file.join("").length;
   const created = await ask("", { method: "POST", body: { name: "my clip.mov", size } });
@@ -74,7 +74,7 @@ const rowOf = (id: string) =>
     .bind(id)
     .first<{ expiresAt: number; status: string; jobs: string }>();
 
-/** A sweep after the upload's time is over. */
+/** Sweeps after the upload's time is over. */
 async function sweepAfterExpiry(id: string): Promise<void> {
   await env.DB.prepare("UPDATE uploads SET expires_at = 1 WHERE id = ?").bind(id).run();
   await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), env);
@@ -84,7 +84,7 @@ const base64 = async (algorithm: string, text: string): Promise<string> =>
   btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest(algorithm, new TextEncoder().encode(text)))));
 
 describe("an upload", () => {
-  it("has parts in any order, again if need be, and is complete when all are stored", async () => {
+  it("takes parts in any order and repeatedly, and is complete when all parts are stored", async () => {
     const { status, body: created } = await ask("", { method: "POST", body: { name: "my clip.mov", size: 150e6 } });
     expect([status, created]).toEqual([
       201,
@@ -116,13 +116,13 @@ describe("an upload", () => {
     expect((await (await env.STORAGE?.get(`uploads/${id}`))?.text()) === FILE.join("")).toBe(true);
   });
 
-  it("is completed once, though the first response was lost", async () => {
+  it("completes an upload once, although the first response was lost", async () => {
     const id = await uploaded([A, "bb"]);
     await env.DB.prepare("UPDATE uploads SET status = 'open' WHERE id = ?").bind(id).run();
     expect((await ask(`/${id}/complete`, { method: "POST" })).body.status).toBe("completed");
   });
 
-  it("cannot be completed when the storage has another version of a part", async () => {
+  it("cannot complete an upload when the storage has another version of a part", async () => {
     const id = await begin(["aaaa"]);
     await put(id, 1, "aaaa");
     await env.DB.prepare("UPDATE upload_parts SET etag = 'lost' WHERE upload_id = ?").bind(id).run();
@@ -183,7 +183,7 @@ describe("an upload", () => {
     expect((await put(id, 1, A, headers)).status).toBe(200);
   });
 
-  it("takes no part that arrives after its end", async () => {
+  it("takes no part that arrives after the end of the upload", async () => {
     const id = await begin([A, "bb"]);
     const { readable, writable } = new FixedLengthStream(2);
     const writer = writable.getWriter();
@@ -192,13 +192,13 @@ describe("an upload", () => {
     expect((await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
     await writer.write(new TextEncoder().encode("b"));
     await writer.close();
-    // Depending on whether its row is still there.
+    // The code depends on whether the upload's row still exists.
     expect((await late).body.error_code).toMatch(/^upload_(?:state_conflict|not_found)$/);
     const parts = env.DB.prepare("SELECT * FROM upload_parts WHERE upload_id = ?").bind(id);
     expect((await parts.all()).results).toEqual([]);
   });
 
-  it("needs a storage of the service", () => {
+  it("needs a storage of the service for uploads", () => {
     const { STORAGE: _, ...withScratch } = env;
     expect([storeForNew(env), storeForNew(withScratch)]).toEqual(["bucket", "scratch"]);
     const names = Object.entries(withScratch).filter(([name]) => !name.startsWith("SCRATCH_"));
@@ -206,7 +206,7 @@ describe("an upload", () => {
     expect(() => storeForNew(without)).toThrow(/takes no uploads: its operator must bind/);
   });
 
-  it("has full parts of 64 MiB", async () => {
+  it("accepts full parts of 64 MiB", async () => {
     const { body } = await ask("", { method: "POST", body: { name: "a", size: PART_BYTES + 1 } });
     const megabyte = new Uint8Array(2 ** 20).fill(7);
     const { readable, writable } = new FixedLengthStream(PART_BYTES);
@@ -237,7 +237,7 @@ describe("an upload", () => {
     expect(error.message).toMatch(message);
   });
 
-  it("belongs to its account", async () => {
+  it("hides an upload from other accounts", async () => {
     const id = await uploaded(["aaaa"]);
     const key = other.key;
     for (const [method, path] of [
@@ -260,7 +260,7 @@ describe("an upload", () => {
     });
   });
 
-  it("is listed, newest first, in pages", async () => {
+  it("lists uploads, newest first, in pages", async () => {
     const mine = await newAccount();
     const ids: string[] = [];
     for (let at = 0; at < 3; at++) {
@@ -278,7 +278,7 @@ describe("an upload", () => {
     }
   });
 
-  it("is one of at most 1000 of the account", async () => {
+  it("rejects an upload of an account that already has 1000 uploads", async () => {
     const mine = await newAccount();
     await env.DB.prepare(
       `INSERT INTO uploads (id, account_id, name, size_bytes, part_bytes, status, store, multipart_id, created_at, expires_at)
@@ -292,7 +292,7 @@ describe("an upload", () => {
   });
 });
 
-it("all uploads of an account have at most 1 TB, also when they begin at the same time", async () => {
+it("limits all uploads of an account to 1 TB, also when they start at the same time", async () => {
   const mine = await newAccount();
   const body = { name: "a", size: 400e9 };
   const sent = await Promise.all(Array.from({ length: 4 }, () => ask("", { method: "POST", body, key: mine.key })));
@@ -310,7 +310,7 @@ it("all uploads of an account have at most 1 TB, also when they begin at the sam
 });
 
 describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) => {
-  it("is read by a signed URL, whole or in ranges, until the signature expires", async () => {
+  it("serves the source by a signed URL, whole or in ranges, until the signature expires", async () => {
     const id = await uploaded(FILE, store);
     const input = InputSpec.parse({ kind: "upload", id, name: "clip", store, origin: "https://copra.test" });
     const url = await sourceUrl(input, null, settingsOf(env));
@@ -319,7 +319,7 @@ describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) =>
       return store === "bucket" ? await exports.default.fetch(request) : await fetch(request);
     };
     expect((await (await read(url)).text()) === FILE.join("")).toBe(true);
-    // Its owner gets such a URL, too.
+    // The owner also gets such a URL.
     const { body: view } = await ask(`/${id}`);
     expect((await (await read((view as { url: string }).url)).text()) === FILE.join("")).toBe(true);
     expect((await ask(`/${await begin(FILE, store)}`)).body).not.toHaveProperty("url");
@@ -346,7 +346,7 @@ describe.each(["bucket", "scratch"])("the source of a job in the %s", (store) =>
     expect(await rowOf(id)).toBeNull();
   });
 
-  it("is removed with its parts when its time is over", async () => {
+  it("removes the source and its parts when the upload's time is over", async () => {
     const open = await begin(FILE, store);
     await put(open, 1, A);
     await sweepAfterExpiry(open);
@@ -365,7 +365,7 @@ describe("a job whose input is an upload", () => {
   const post = async (input: object, query = "") =>
     await send(`/v2/jobs${query}`, { method: "POST", body: jobBody({ input }), headers: basic(account.key) });
 
-  it("keeps its source until it has ended", async () => {
+  it("keeps the source of a job until the job has ended", async () => {
     const id = await uploaded(["aaaa"]);
     await env.DB.prepare("UPDATE uploads SET expires_at = ? WHERE id = ?")
       .bind(Date.now() + 60_000, id)
@@ -385,7 +385,7 @@ describe("a job whose input is an upload", () => {
     expect(await findUpload(env.DB, account.id, id, Date.now())).toBeNull();
   });
 
-  it("keeps its source while it is being created", async () => {
+  it("keeps the source of a job while the job is being created", async () => {
     const id = await uploaded(["aaaa"]);
     await keepForJob(env.DB, id, "AAAAAAAAAAAAAA");
     expect((await ask(`/${id}`, { method: "DELETE" })).status).toBe(409);
@@ -393,7 +393,7 @@ describe("a job whose input is an upload", () => {
     expect((await ask(`/${id}`, { method: "DELETE" })).status).toBe(200);
   });
 
-  it("remembers its newest jobs", async () => {
+  it("remembers the newest jobs of an upload", async () => {
     const id = await uploaded(["aaaa"]);
     const many = Array.from({ length: 500 }, (_, at) => `job-${at}`);
     await env.DB.prepare("UPDATE uploads SET jobs = ? WHERE id = ?").bind(JSON.stringify(many), id).run();
@@ -401,7 +401,7 @@ describe("a job whose input is an upload", () => {
     expect(JSON.parse((await rowOf(id))?.jobs ?? "")).toEqual([...many.slice(1), job.id]);
   });
 
-  it("is planned like any other", async () => {
+  it("plans a job from an upload like any other job", async () => {
     const id = await uploaded(["aaaa"]);
     const { status, body } = await post({ upload: id }, "?dry_run=true");
     expect([status, body.input]).toMatchObject([200, { kind: "upload", id, url: `upload://${id}/my%20clip.mov` }]);
@@ -419,7 +419,7 @@ describe("a job whose input is an upload", () => {
     expect(body.message).toMatch(message);
   });
 
-  it("is refused before the upload is completed", async () => {
+  it("rejects a job before its upload is completed", async () => {
     const id = await begin(["aaaa"]);
     const { body } = await post({ upload: id });
     expect(body.message).toBe("`input.upload`: the upload is not completed");

@@ -26,7 +26,7 @@ import { parseUploadQuery } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { missingParts, partAt, stateError, storePart } from "../upload-parts.ts";
 
-/** Uploads of one account that are not removed yet. */
+/** Maximum number of an account's uploads that are not yet removed. */
 const MAX_UPLOADS = 1000;
 /** Long enough to watch a source beside its outputs. */
 const READABLE_SECONDS = 6 * 60 * 60;
@@ -145,7 +145,7 @@ async function ownUpload(context: Context<ClientEnv, "/:id">): Promise<UploadRow
   return found;
 }
 
-/** A URL from which anyone who has it can read the file. */
+/** A URL at which its holder can read the file. */
 async function readUrl(context: Context<ClientEnv>, upload: UploadRow): Promise<string> {
   const settings = settingsOf(context.env);
   const origin = settings.publicUrl ?? new URL(context.req.url).origin;

@@ -18,14 +18,14 @@ const HOUR_MS = 60 * 60_000;
 const ask = (method: string, path: string, body?: unknown) => send(path, { method, body, headers: basic(account.key) });
 const ends = async (query = "") => (await ask("GET", `/v2/usage${query}`)).body.total.jobs;
 
-/** One round of the sweeper, for which all jobs are due. */
+/** Runs the sweeper once. All jobs are due. */
 async function sweep(): Promise<void> {
   await env.DB.prepare("UPDATE jobs SET check_at = 1 WHERE check_at IS NOT NULL").run();
   await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), env);
 }
 
 describe("GET /v2/usage", () => {
-  it("has a job when it ends, and once, whether the sweeper has added it or not", async () => {
+  it("counts a job once when it ends, before and after the sweeper has added it", async () => {
     const { body: job } = await ask("POST", "/v2/jobs", jobBody());
     expect(await ends()).toEqual({ completed: 0, failed: 0, cancelled: 0 });
     await ask("DELETE", `/v2/jobs/${job.id}`);
@@ -50,7 +50,7 @@ describe("GET /v2/usage", () => {
     expect(other.total.jobs).toEqual({ completed: 0, failed: 0, cancelled: 0 });
   });
 
-  it("is added up within an hour of the end, also of a job that notifies nobody", async () => {
+  it("adds up a job within an hour of its end, also if the job notifies nobody", async () => {
     const { body: job } = await ask("POST", "/v2/jobs", jobBody({ notification: { type: "none" } }));
     await ask("DELETE", `/v2/jobs/${job.id}`);
     await vi.waitFor(async () => expect((await ends()).cancelled).toBe(1));
@@ -92,7 +92,7 @@ describe("GET /metrics", () => {
     return (await response.text()).split("\n");
   };
 
-  it("counts what was used since the start of the month", async () => {
+  it("counts the usage since the start of the month", async () => {
     const first = firstDayOfMonth(Date.now());
     const insert = (day: number, id: string) =>
       env.DB.prepare("INSERT INTO usage_days VALUES (?, ?, 2, 1, 1, 0, 1500, 60000, 0, 9000, 7, 8000)").bind(day, id);

@@ -1,4 +1,4 @@
-// GET /v2/usage: what an account has used, by day.
+// GET /v2/usage: the usage of an account, by day.
 import { Hono } from "hono";
 import type { Usage, UsageTotal } from "#shared/api/account-responses.ts";
 import { type JobUsage, sumUsage, usageByDay } from "../../db/usage.ts";

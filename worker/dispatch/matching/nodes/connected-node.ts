@@ -13,20 +13,20 @@ export const ConnectedNode = z.object({
   nodeId: z.string(),
   session: z.string(),
   profile: Profile,
-  /** Slots that the node has offered and the hub has not used. */
+  /** Slots that the node has offered and the hub has not yet used. */
   free: SlotCounts,
   /** Leases that the node was assigned and has not released. */
   leases: HeldLeases,
-  /** The accounts of these leases' jobs, by job id, as far as they are known. */
+  /** The accounts of these leases' jobs, by job id, if known. */
   accounts: z.record(z.string(), z.string()).default({}),
   /** True if it accepts no more work on this connection. */
   draining: z.boolean(),
-  /** When it last sent a frame, as of the last update; ms since 1970. */
+  /** Time of the node's last frame, as of the last update; ms since 1970. */
   heardAt: z.number(),
 });
 export type ConnectedNode = z.infer<typeof ConnectedNode>;
 
-/** The free slots after a node offers further ones: no more than it may have slots, and may hold leases. */
+/** The free slots after a node offers more slots, within MAX_SLOTS and MAX_LEASES. */
 export function addSlots(
   { free, leases }: Pick<ConnectedNode, "free" | "leases">,
   { inspect, encode }: SlotCounts,
@@ -36,12 +36,12 @@ export function addSlots(
   return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
 }
 
-/** The number of encodes that a node can run at the same time, running ones included. */
+/** The number of concurrent encodes of a node, including running encodes. */
 export const encodesOf = ({ free, leases }: ConnectedNode): number =>
   free.encode +
   Object.entries(leases).filter(([lease, slotClass]) => slotClass === "encode" && !waitsForOthers(lease)).length;
 
-/** The leases of a node with further leases of a ticket's job. Accounts of jobs without a lease are removed. */
+/** Adds leases of a ticket's job to a node's leases. Removes the accounts of jobs without a lease. */
 export function holding(
   { leases, accounts }: Pick<ConnectedNode, "leases" | "accounts">,
   added: readonly { readonly lease: string; readonly slotClass: SlotClass }[],

@@ -1,23 +1,24 @@
-// Nodes that fail the work of several jobs get one task at a time, with growing pauses, until one succeeds. Pure.
+// A node that fails the work of several jobs is quarantined: it gets a single task at a time, with growing pauses,
+// until a task succeeds. Pure.
 
-/** So many of the last RECENT jobs that failed by the node's fault put it into quarantine. */
+/** More faults than this among the last RECENT jobs put the node into quarantine. */
 const MAX_FAULTS = 3;
 const RECENT = 10;
-/** The pause after the first fault in quarantine; it doubles with each further one. */
+/** The pause after the first fault in quarantine. Each further fault doubles the pause. */
 const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 60 * 60_000;
 
 type Outcome = { readonly jobId: string; isFault: boolean };
 type NodeHealth = { recent: Outcome[]; isQuarantined: boolean; pauseMs: number; pausedUntil: number };
 
-/** What a node may get: any work, one task at a time, or none. */
+/** The work that a node may get: any work, a single task at a time, or none. */
 export type Allowance = "all" | "one" | "none";
 
-/** In memory only: when it is lost, the same number of faults counts again. */
+/** In memory only. After the hub loses its memory, the same number of faults counts again. */
 export class Health {
   readonly #nodes = new Map<string, NodeHealth>();
 
-  /** 0 for a good node, 1 for one that failed every recent job. */
+  /** 0 for a good node, 1 for a node that failed every recent job. */
   scoreOf(nodeId: string): number {
     const recent = this.#nodes.get(nodeId)?.recent ?? [];
     return recent.filter(({ isFault }) => isFault).length / RECENT;
@@ -29,13 +30,15 @@ export class Health {
     return now < node.pausedUntil ? "none" : "one";
   }
 
-  /** When the pause of a node ends; null when it has none. */
+  /** Time at which the pause of a node ends; null: no pause. */
   resumesAt(nodeId: string, now: number): number | null {
     const until = this.#nodes.get(nodeId)?.pausedUntil ?? 0;
     return until > now ? until : null;
   }
 
-  /** A job's task has failed by the node's fault. Several failures of one job count once: it may be the job. */
+  /**
+   * Counts a fault of the node in a job's task. Several faults in the same job count once: the job may be the cause.
+   */
   fault(nodeId: string, jobId: string, now: number): void {
     const node = this.#nodes.get(nodeId) ?? { recent: [], isQuarantined: false, pauseMs: 0, pausedUntil: 0 };
     this.#nodes.set(nodeId, node);
@@ -49,12 +52,12 @@ export class Health {
     node.pausedUntil = now + node.pauseMs;
   }
 
-  /** A node no longer works on a job, and no fault is known. The first success in quarantine ends it. */
+  /** Counts a job that a node has left without a known fault. The first success in quarantine ends the quarantine. */
   ended(nodeId: string, jobId: string, now: number): void {
     const node = this.#nodes.get(nodeId);
-    // Of nodes without faults nothing is kept.
+    // Nothing is kept of nodes without faults.
     if (!node || node.recent.some((outcome) => outcome.jobId === jobId)) return;
-    // Its fault may still be reported: then the node returns to quarantine, and for longer.
+    // The fault may be reported later. Then the node returns to quarantine, for a longer time.
     if (now >= node.pausedUntil) node.isQuarantined = false;
     node.recent = [...node.recent, { jobId, isFault: false }].slice(-RECENT);
     if (!node.recent.some(({ isFault }) => isFault)) this.#nodes.delete(nodeId);

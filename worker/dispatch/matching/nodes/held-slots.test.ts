@@ -1,4 +1,4 @@
-// Sources are fetched once: a fleet in virtual time, with the real matching.
+// Sources are fetched once: simulates a fleet in virtual time with the real matching.
 
 import { describe, expect, it, test } from "vitest";
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
@@ -22,15 +22,15 @@ const PROFILE: Profile = {
 type Fleet = {
   readonly nodes: number;
   readonly jobs: number;
-  /** Mean time between jobs, and means of fetching and encoding; ms. */
+  /** Mean time between jobs, mean time of a fetch, and mean time of an encode; ms. */
   readonly everyMs: number;
   readonly fetchMs: number;
   readonly encodeMs: number;
-  /** The share of jobs whose call arrives after the free slot of their node. */
+  /** The share of jobs whose call arrives after their node's free slot. */
   readonly late: number;
 };
 
-/** The sources that were fetched per job that was encoded, and how long jobs waited, in ms. */
+/** Returns the number of fetched sources per encoded job, and the waiting times of jobs in ms. */
 function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs, late }: Fleet): {
   fetches: number;
   done: number;
@@ -126,7 +126,7 @@ function simulate({ nodes, jobs, everyMs, fetchMs, encodeMs, late }: Fleet): {
   return { fetches: fetches / done, done, waits: waits.toSorted((a, b) => a - b) };
 }
 
-describe("a source is fetched once", () => {
+describe("source fetches", () => {
   const MEANS = { fetchMs: 5000, encodeMs: 60_000 };
   const everyMs = (nodes: number, load: number): number => (MEANS.fetchMs + MEANS.encodeMs) / (nodes * load);
   test.each([
@@ -136,14 +136,14 @@ describe("a source is fetched once", () => {
     [20, 3, 0, 1],
     [60, 0.9, 0, 1],
     [20, 3, 0.05, 1.05],
-  ])("by %d nodes at a load of %d, if a share of %d calls is late", (nodes, load, late, most) => {
+  ])("fetches a source once on %d nodes at a load of %d, if a share of %d calls is late", (nodes, load, late, most) => {
     const { fetches, done } = simulate({ nodes, jobs: 400, everyMs: everyMs(nodes, load), late, ...MEANS });
     expect(done).toBe(400);
     expect(fetches).toBeLessThanOrEqual(most);
   });
 });
 
-it("gives a slot, for which a job is being asked, to no inspection", () => {
+it("gives no slot to an inspection while a job is being asked for that slot", () => {
   expect(freeSlots({ free: { inspect: 1, encode: 0 }, leases: {} }, 0, { inspect: 0, encode: 1 }).inspect).toBe(0);
 });
 

@@ -1,26 +1,26 @@
-// The kinds of nodes: one for each profile that nodes of the last minutes have. There are tens of them in a fleet.
+// The kinds of nodes: a kind for each profile of a node of the last minutes. A fleet has tens of kinds.
 import { type Profile, profileKey } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 
-/** How long after its last node has gone a profile still counts as one of the fleet. */
+/** Time for which a profile still belongs to the fleet after its last node has gone. */
 export const SEEN_MS = 10 * 60_000;
 /** Nodes with more free slots than this are treated alike. */
 const MOST_FREE = 64;
 
 type Member = { readonly nodeId: string; readonly profile: Profile };
 
-/** The nodes of one profile that accept work. */
+/** The nodes of a profile that accept work. */
 export class Kind<Node extends Member> {
   readonly key: string;
   readonly profile: Profile;
-  /** The number of its connected nodes, and of those that accept work. */
+  /** Number of connected nodes, and number of nodes that accept work. */
   connected = 0;
   accepting = 0;
-  /** When its last node has gone; ms since 1970. */
+  /** Time at which the last node of the kind went; ms since 1970. */
   seenAt = 0;
-  /** The number of its nodes with a free slot. */
+  /** Number of nodes with a free slot. */
   readonly nodesWithFree: Record<SlotClass, number> = { inspect: 0, encode: 0 };
-  /** Nodes by the number of their free slots, in the order in which they reached it. */
+  /** Nodes by their number of free slots, in the order in which they reached that number. */
   readonly #levels: Record<SlotClass, readonly Set<Node>[]> = { inspect: newLevels(), encode: newLevels() };
 
   constructor(key: string, profile: Profile) {
@@ -28,7 +28,7 @@ export class Kind<Node extends Member> {
     this.profile = profile;
   }
 
-  /** Adds a node to those with so many free slots, or removes it. */
+  /** Adds a node to the nodes with so many free slots, or removes it from them. */
   level(slotClass: SlotClass, node: Node, free: number, isAdded: boolean): void {
     const level = this.#levels[slotClass][Math.min(free, MOST_FREE) - 1];
     if (!level) return;
@@ -37,14 +37,14 @@ export class Kind<Node extends Member> {
     this.nodesWithFree[slotClass] += isAdded ? 1 : -1;
   }
 
-  /** The number of free slots of its nodes, each counted up to MOST_FREE. */
+  /** The number of free slots of all nodes, with at most MOST_FREE slots of a node counted. */
   free(): SlotCounts {
     const count = (slotClass: SlotClass): number =>
       this.#levels[slotClass].reduce((sum, level, at) => sum + level.size * (at + 1), 0);
     return { inspect: count("inspect"), encode: count("encode") };
   }
 
-  /** The node with the most free slots of a class, except those with these ids; null when there is none. */
+  /** The node with the most free slots of a class, except the nodes with these ids; null: none. */
   mostFree(slotClass: SlotClass, avoided: readonly string[]): { readonly node: Node; readonly level: number } | null {
     if (this.nodesWithFree[slotClass] === 0) return null;
     for (let level = MOST_FREE; level > 0; level--) {
@@ -56,17 +56,17 @@ export class Kind<Node extends Member> {
   }
 }
 
-/** What an account uses: slots with a task of a class, and encode slots that are held for its inspections. */
+/** The slots that an account uses: slots with a task of a class, and encode slots held for its inspections. */
 export type Use = SlotClass | "held encode";
 
-/** The slots of a pool's nodes that accept work: all, free ones, and those in use by account. */
+/** The slots of a pool's nodes that accept work: all slots, free slots, and slots in use by account. */
 type Pool = {
   readonly slots: Record<SlotClass, number>;
   readonly free: Record<SlotClass, number>;
   readonly held: Record<Use, Map<string, number>>;
 };
 
-/** A kind as the hub stores it, so that it knows the fleet after its own restart. */
+/** A kind as the hub stores it, so that a restarted hub knows the fleet. */
 export type StoredKind = { readonly profile: Profile; readonly isConnected: boolean; readonly seenAt: number };
 
 export class Kinds<Node extends Member> {
@@ -99,7 +99,7 @@ export class Kinds<Node extends Member> {
     return pool;
   }
 
-  /** An account uses so many slots more, or fewer. */
+  /** Adds slots to the use of an account; a negative count removes slots. */
   addHeld(pool: string, use: Use, accountId: string, count: number): void {
     const ofClass = this.pool(pool).held[use];
     const held = (ofClass.get(accountId) ?? 0) + count;
@@ -111,28 +111,28 @@ export class Kinds<Node extends Member> {
     return this.#pools.keys();
   }
 
-  /** A node has connected (1) or gone (-1). */
+  /** Counts a node that has connected (1) or gone (-1). */
   connect(node: Node, sign: 1 | -1): void {
     const kind = this.of(node);
     kind.connected += sign;
     if (kind.connected === (sign > 0 ? 1 : 0)) this.#changed.add(kind);
   }
 
-  /** Adds a stored kind, after the nodes that are still connected. */
+  /** Adds a stored kind. Call it after the connected nodes are added. */
   restore({ profile, isConnected, seenAt }: StoredKind): void {
     const kind = this.#get(profile);
     kind.seenAt = Math.max(kind.seenAt, seenAt);
-    // Only a change is worth a row: a hub starts again and again on the same nodes.
+    // Only a change is worth a row: a hub often restarts with the same nodes.
     if (isConnected && kind.connected > 0) this.#changed.delete(kind);
   }
 
-  /** The profiles of which a node is connected, or was in the last minutes. */
+  /** The profiles of nodes that are connected, or were connected in the last minutes. */
   seen(now: number): Profile[] {
     const seen = [...this.#kinds.values()].filter((kind) => isSeen(kind, now));
     return seen.map(({ profile }) => profile);
   }
 
-  /** The kinds to store since the last call; null: to delete. Kinds that were not seen for long are forgotten. */
+  /** The kinds that have changed since the last call, to be stored. */
   takeChanges(now: number): (readonly [key: string, kind: StoredKind | null])[] {
     const changes = [...this.#changed].map((kind): readonly [string, StoredKind] => {
       if (kind.connected === 0) kind.seenAt = now;
@@ -142,7 +142,7 @@ export class Kinds<Node extends Member> {
     return changes;
   }
 
-  /** Forgets the kinds that were not seen for long; returns their keys. */
+  /** Forgets the kinds that were not seen for long. Returns their keys. */
   forget(now: number): string[] {
     const old = [...this.#kinds.values()].filter((kind) => !isSeen(kind, now) && !this.#changed.has(kind));
     for (const { key } of old) this.#kinds.delete(key);

@@ -1,4 +1,4 @@
-// The connected nodes by what they have, with indexes to find one without looking at all of them.
+// The connected nodes, with indexes to find a node without iterating over all of them.
 import { waitsForOthers } from "#shared/ids.ts";
 import { SLOT_CLASSES, type SlotClass, type SlotCounts } from "#shared/protocol/tasks.ts";
 import type { LeaseHolder, LeaseHolding } from "../../../rpc/hub.ts";
@@ -11,7 +11,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
   readonly kinds = new Kinds<Node>();
   readonly #nodes = new Map<string, Node>();
   readonly #running = new RunningLeases<Node>();
-  /** The number of tasks of each account on all nodes, and of claims on their way. */
+  /** Number of tasks of each account on all nodes, including tasks of running claims. */
   readonly #tasks = new Map<string, number>();
   readonly #slots = new SlotRules();
   #ended: Running[] = [];
@@ -21,12 +21,12 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.kinds.pool(pool).slots[slotClass];
   }
 
-  /** The free ones of them. */
+  /** The number of free slots among these. */
   free(pool: string, slotClass: SlotClass): number {
     return this.kinds.pool(pool).free[slotClass];
   }
 
-  /** How many of them an account uses. */
+  /** The number of these slots that an account uses. */
   held(pool: string, use: Use, accountId: string): number {
     return this.kinds.pool(pool).held[use].get(accountId) ?? 0;
   }
@@ -36,7 +36,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#tasks.get(accountId) ?? 0;
   }
 
-  /** Counts slots as used by an account until its job has claimed them; a negative count ends the reservation. */
+  /** Counts slots as used by an account until its job has claimed them. A negative count ends the reservation. */
   reserve({ nodeId, profile }: Node, slotClass: SlotClass, accountId: string, count: number): void {
     const node = this.get(nodeId);
     if (node) this.#unindex(node);
@@ -56,7 +56,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#nodes.get(nodeId) ?? null;
   }
 
-  /** The node of an id, if it accepts work. */
+  /** The node of this id, if it accepts work. */
   accepter(nodeId: string): Node | null {
     const node = this.get(nodeId);
     return node && this.#slots.accepts(node) ? node : null;
@@ -67,7 +67,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#running.holder(lease);
   }
 
-  /** True if a node has a lease. Another process of the node has not. */
+  /** State of a lease at its node. Another process of the node does not hold the lease. */
   holding({ nodeId, session, lease }: LeaseHolder): LeaseHolding {
     const node = this.get(nodeId);
     if (!node) return "not-connected";
@@ -79,17 +79,17 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return this.#slots.freeOf(node, slotClass);
   }
 
-  /** The same for work whose source the node has: also those that it holds for such work. */
+  /** The same for work whose source the node has. It includes the slots that the node holds for such work. */
   freeForSources(node: Node, slotClass: SlotClass): number {
     return this.#slots.freeForSources(node, slotClass);
   }
 
-  /** What a node has to offer if the hub loses its memory now. */
+  /** The slots that a node would offer if the hub lost its memory now. */
   offeredBy(node: Node): SlotCounts {
     return this.#slots.offeredBy(node);
   }
 
-  /** No encode slot is held for an inspection any more. */
+  /** Ends the hold of an encode slot for an inspection. */
   endHold(lease: string): void {
     const node = this.holder(lease);
     if (!node || !this.#slots.isHeldFor(lease)) return;
@@ -98,7 +98,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     this.#index(node);
   }
 
-  /** The caller removes an older node of the same id first. */
+  /** Adds a node. The caller first removes an older node of the same id. */
   add(node: Node): void {
     this.#nodes.set(node.nodeId, node);
     this.kinds.connect(node, 1);
@@ -113,7 +113,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     this.kinds.connect(node, -1);
   }
 
-  /** Changes a node, whether or not it was removed; its profile never changes. */
+  /** Changes a node, even if it was removed. Its profile never changes. */
   change(node: Node, patch: Partial<ConnectedNode>): void {
     const isListed = this.#nodes.get(node.nodeId) === node;
     if (isListed) this.#unindex(node);
@@ -127,7 +127,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     if (isListed) this.#index(node);
   }
 
-  /** Limits how many tasks a node gets at a time; null: no limit. */
+  /** Limits the number of tasks that a node gets at a time; null: no limit. */
   limit(nodeId: string, limit: Limit | null): void {
     if (this.#slots.limitOf(nodeId) === limit) return;
     const node = this.get(nodeId);
@@ -160,7 +160,7 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
 
   #unindex(node: Node): void {
     this.#count(node, -1);
-    // Counted with the account that was known so far.
+    // The tasks were counted for the account that was known so far.
     for (const lease of Object.keys(node.leases)) {
       if (!waitsForOthers(lease)) this.#addTasks(accountOf(node, lease), -1);
     }

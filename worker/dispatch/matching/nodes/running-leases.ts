@@ -3,7 +3,7 @@ import { parseLeaseId } from "#shared/ids.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./connected-node.ts";
 
-/** The account of leases whose job is not known. */
+/** The account of a lease whose job is unknown. */
 const UNKNOWN_ACCOUNT = "";
 
 /** A lease of a connected node. */
@@ -15,7 +15,7 @@ export type Running = {
   readonly slotClass: SlotClass;
 };
 
-/** The account of a lease's job, as far as it is known. */
+/** The account of a lease's job, if known. */
 export const accountOf = ({ accounts }: Pick<ConnectedNode, "accounts">, lease: string): string =>
   accounts[parseLeaseId(lease)?.job ?? ""] ?? UNKNOWN_ACCOUNT;
 
@@ -40,7 +40,7 @@ export class RunningLeases<Node extends ConnectedNode> {
     }
   }
 
-  /** Removes leases of a node; returns those that no newer connection of it has. */
+  /** Removes leases of a node. Returns the leases that no newer connection of the node has. */
   end(node: Node, leases: readonly string[]): Running[] {
     return leases.flatMap((lease) => {
       const running = this.#running.get(lease);

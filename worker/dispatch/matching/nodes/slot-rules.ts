@@ -1,17 +1,17 @@
-// How many slots of a node may get work: those that it offers, less what is limited, or held for sources.
+// The number of a node's slots that may get work: the offered slots, less limited slots and slots held for sources.
 import { waitsForOthers } from "#shared/ids.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./connected-node.ts";
 import { freeSlots } from "./held-slots.ts";
 
-/** How many more tasks a node may get, whatever it offers; absent: no limit. */
+/** Number of further tasks that a node may get, whatever it offers; absent: no limit. */
 export type Limit = 0 | 1;
 
 export class SlotRules {
-  /** Claims on their way to each node. */
+  /** Running claims for each node. */
   readonly #claims = new Map<string, SlotCounts>();
   readonly #limits = new Map<string, Limit>();
-  /** Inspections for which no encode slot is held any more. */
+  /** Inspections whose encode slot is no longer held. */
   readonly #late = new Set<string>();
 
   accepts({ nodeId, draining }: ConnectedNode): boolean {
@@ -23,7 +23,7 @@ export class SlotRules {
     return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
   }
 
-  /** The same for work whose source the node has: also those that it holds for such work. */
+  /** The same for work whose source the node has. It includes the slots that the node holds for such work. */
   freeForSources(node: ConnectedNode, slotClass: SlotClass): number {
     if (!this.accepts(node)) return 0;
     const limit = this.#limits.get(node.nodeId);
@@ -32,7 +32,7 @@ export class SlotRules {
     return isBusy ? 0 : Math.min(limit, node.free[slotClass]);
   }
 
-  /** Jobs are asked for so many more tasks for a node, or fewer. */
+  /** Adds tasks that are being claimed for a node; a negative count removes them. */
   claim(nodeId: string, slotClass: SlotClass, count: number): void {
     const claims = { ...(this.#claims.get(nodeId) ?? { inspect: 0, encode: 0 }) };
     claims[slotClass] += count;
@@ -40,7 +40,10 @@ export class SlotRules {
     else this.#claims.set(nodeId, claims);
   }
 
-  /** The free slots of a node and those of claims on their way, which it still has if nobody hears of the claims. */
+  /**
+   * The free slots of a node and the slots of running claims. The node still has the latter if nobody hears of the
+   * claims.
+   */
   offeredBy({ nodeId, free }: ConnectedNode): SlotCounts {
     const { inspect = 0, encode = 0 } = this.#claims.get(nodeId) ?? {};
     return { inspect: free.inspect + inspect, encode: free.encode + encode };
@@ -68,7 +71,7 @@ export class SlotRules {
     this.#late.add(lease);
   }
 
-  /** An inspection has ended. */
+  /** Forgets an inspection that has ended. */
   forget(lease: string): void {
     this.#late.delete(lease);
   }

@@ -1,4 +1,4 @@
-// For tests of the matching: nodes and jobs in virtual time, driven by seeded random numbers.
+// A fleet for tests of the matching: nodes and jobs in virtual time, driven by seeded random numbers.
 
 import { NO_REQUIREMENTS, type Profile } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
@@ -28,7 +28,7 @@ export const nodeOf = (nodeId: string, free: SlotCounts, profile: Partial<Profil
   heardAt: 0,
 });
 
-/** `name` is 14 characters at most, the first of which is the account by default. */
+/** `name`: at most 14 characters. Its first character is the account by default. */
 export const offerOf = (name: string, changes: Partial<SentOffer> = {}): TicketOffer =>
   TicketOffer.parse({
     jobId: name.padEnd(14, "0"),
@@ -83,7 +83,7 @@ export class SimulatedFleet {
     return [...matches];
   }
 
-  /** Goes on to the next end of a task, or opening of a ticket; false: nothing is left. */
+  /** Advances to the next end of a task or opening of a ticket. Returns false if nothing is left. */
   advance(): boolean {
     const next = Math.min(...this.#running.map(({ endsAt }) => endsAt), this.wakeAt ?? Infinity);
     if (next === Infinity) return false;
@@ -93,7 +93,7 @@ export class SimulatedFleet {
     return true;
   }
 
-  /** When the next task ends; Infinity: never. */
+  /** Time at which the next task ends; Infinity: never. */
   get nextEndAt(): number {
     return Math.min(...this.#running.map(({ endsAt }) => endsAt));
   }

@@ -1,30 +1,30 @@
-// The accounts whose tasks wait or run: whose turn it is, by the encode-seconds that each has used (start-time fair
-// queueing, Goyal et al. 1996), and which of them may run no more.
+// The accounts whose tasks wait or run. The account with the fewest used encode-seconds is next (start-time fair
+// queueing, Goyal et al. 1996). Also knows the accounts that may run no more tasks.
 import { SLOT_CLASSES, type SlotClass } from "#shared/protocol/tasks.ts";
 
-/** The assumed time of a task, in seconds, until one of the account has ended. */
+/** Assumed time of a task, in seconds, until a task of the account has ended. */
 const FIRST_COST_S: Readonly<Record<SlotClass, number>> = { inspect: 10, encode: 60 };
-/** An account that had the nodes to itself waits at most this much longer than others; seconds. */
+/** Maximum extra wait of an account that had the nodes to itself; seconds. */
 const MAX_LEAD_S = 3600;
-/** How much the latest task counts in the average. */
+/** Weight of the latest task in the average. */
 const LATEST_SHARE = 0.2;
 
 export type Account = {
   readonly id: string;
   weight: number;
-  /** How many of its tasks may run at a time; null: any number. */
+  /** Maximum number of running tasks; null: no limit. */
   maxRunning: number | null;
-  /** The seconds that it has used, divided by its weight: who has the lowest comes first. */
+  /** Used seconds, divided by the weight. The account with the lowest value comes first. */
   readonly used: Record<SlotClass, number>;
-  /** The average time of its tasks, in seconds. */
+  /** Average time of its tasks, in seconds. */
   readonly costS: Record<SlotClass, number>;
-  /** Grows with each turn: among equals, who has waited longest comes first. */
+  /** Grows with each turn: among equal accounts, the account that has waited longest comes first. */
   turn: number;
-  /** When it last got a slot; ms since 1970. */
+  /** Time at which it last got a slot; ms since 1970. */
   servedAt: number;
-  /** The number of its tickets. */
+  /** Number of its tickets. */
   readonly waiting: Record<SlotClass, number>;
-  /** Its weight in the sum of those that wait. */
+  /** Its weight in the sum over the waiting accounts. */
   readonly countedWeight: Record<SlotClass, number>;
 };
 
@@ -32,11 +32,11 @@ const none = (): Record<SlotClass, number> => ({ inspect: 0, encode: 0 });
 
 export class Accounts {
   readonly #accounts = new Map<string, Account>();
-  /** What the account that was last served had used: who begins to wait is not owed for the time before. */
+  /** Used seconds of the last served account. An account that starts to wait is not owed for earlier time. */
   readonly #served: Record<SlotClass, number> = none();
-  /** The average time of all tasks, in seconds. */
+  /** Average time of all tasks, in seconds. */
   readonly meanS: Record<SlotClass, number> = { ...FIRST_COST_S };
-  /** The weights of the accounts of which tickets wait. */
+  /** Sum of the weights of the accounts with waiting tickets. */
   readonly #waitingWeight: Record<SlotClass, number> = none();
   #turns = 0;
 
@@ -49,7 +49,7 @@ export class Accounts {
     return account;
   }
 
-  /** One more or one less of an account's tickets waits. */
+  /** Counts a ticket of an account that waits (1), or no longer waits (-1). */
   count(account: Account, slotClass: SlotClass, tickets: 1 | -1): void {
     const { waiting, used } = account;
     if (SLOT_CLASSES.every((of) => waiting[of] === 0)) {
@@ -63,10 +63,13 @@ export class Accounts {
     if (waiting[slotClass] === 0) this.#waitingWeight[slotClass] -= account.countedWeight[slotClass];
   }
 
-  /** An account gets slots: they are charged at once, as far as their time is known. Returns the charge of each. */
+  /**
+   * Charges an account at once for slots that it gets, at the average time of its tasks. Returns the charge for each
+   * slot.
+   */
   charge(account: Account, slotClass: SlotClass, slots: number, now: number): number {
     const each = account.costS[slotClass];
-    // It also grows with all that is served, so that new accounts never come before those that wait for ever.
+    // Grows with all served work, so that new accounts never come before accounts that wait for ever.
     const share = (slots * each) / Math.max(1, account.weight, this.#waitingWeight[slotClass]);
     this.#served[slotClass] = Math.max(this.#served[slotClass], account.used[slotClass]) + share;
     account.used[slotClass] += (slots * each) / account.weight;
@@ -75,12 +78,12 @@ export class Accounts {
     return each;
   }
 
-  /** Returns the charge of slots that were not used. */
+  /** Returns the charge of unused slots to the account. */
   refund(account: Account, slotClass: SlotClass, seconds: number): void {
     account.used[slotClass] -= seconds / account.weight;
   }
 
-  /** A task of an account has ended after some seconds, of which it was charged for some. */
+  /** Corrects the charge for a task that has ended. `seconds`: its time; `chargedS`: the charge so far. */
   settle(account: Account, slotClass: SlotClass, seconds: number, chargedS: number): void {
     const used = account.used[slotClass] + (seconds - chargedS) / account.weight;
     account.used[slotClass] = Math.min(used, this.#served[slotClass] + MAX_LEAD_S);
@@ -88,7 +91,7 @@ export class Accounts {
     this.meanS[slotClass] += LATEST_SHARE * (seconds - this.meanS[slotClass]);
   }
 
-  /** Forgets accounts that are idle and have used no more than others: they would begin with the same. */
+  /** Forgets idle accounts that have used no more than others: new accounts start with the same values. */
   forgetIdle(isRunning: (accountId: string) => boolean): void {
     for (const account of this.#accounts.values()) {
       const { used, waiting } = account;

@@ -1,5 +1,5 @@
-// Tickets: a job has about `count` runnable tasks of a class that require the same. A hint: the job decides when a node
-// claims.
+// Tickets: a job has about `count` runnable tasks of a class with the same requirements. The count is a hint: the job
+// decides when a node claims.
 import * as z from "zod";
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import { TicketOffer } from "../../../rpc/hub.ts";
@@ -7,16 +7,16 @@ import { TicketOffer } from "../../../rpc/hub.ts";
 export const Ticket = TicketOffer.extend({
   /** ms since 1970, like all times of a ticket. */
   advertisedAt: z.number(),
-  /** A job that was not reachable is not called again before. */
+  /** The job is not called before this time, because it was not reachable. */
   notBefore: z.number(),
-  /** Since when tasks of this ticket have waited. */
+  /** Start of the wait of this ticket's tasks. */
   waitingSince: z.number().default(0),
-  /** True if `count` is what was stored when the job first advertised, and may be out of date. */
+  /** True if `count` was stored when the job first advertised, and may be out of date. */
   isCountOld: z.boolean().default(false),
 });
 export type Ticket = z.infer<typeof Ticket>;
 
-/** Jobs advertise again every hour at least while they have demand; a ticket that is not renewed is removed. */
+/** Jobs with runnable tasks advertise again at least every hour. A ticket that is not renewed is removed. */
 const TICKET_LIFE_MS = 150 * 60_000;
 
 /** Unique by job, class and requirements. */
@@ -25,7 +25,7 @@ export const ticketKey = ({ jobId, slotClass, requirements }: Pick<Ticket, "jobI
 
 export const isStale = (ticket: Ticket, now: number): boolean => now - ticket.advertisedAt > TICKET_LIFE_MS;
 
-/** 53 bits of a text (two FNV-1a hashes with different primes): short enough for the key of a row. */
+/** 53 bits of a text (two FNV-1a hashes with different primes), short enough for the key of a row. */
 export function fingerprint(text: string): string {
   let [low, high] = [0x811c9dc5, 0x9e3779b9];
   for (let at = 0; at < text.length; at++) {

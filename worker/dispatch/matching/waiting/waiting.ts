@@ -1,33 +1,33 @@
-// The tickets that wait, by account and by job. Knows which of them are on disk.
+// The waiting tickets, by account and by job. Knows which of them are on disk.
 import { signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
 import type { Roster } from "../nodes/roster.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import { isStale, type Ticket, ticketKey } from "./tickets.ts";
 
-/** A ticket that waits. */
+/** A waiting ticket. */
 export type Entry = {
   readonly key: string;
   readonly account: Account;
-  /** Equal for tickets that the same kinds of nodes suit equally well. */
+  /** Equal for tickets that suit the same kinds of nodes equally well. */
   readonly suits: string;
-  /** The region near its source; null: not known. */
+  /** The region near its source; null: unknown. */
   readonly near: string | null;
   ticket: Ticket;
-  /** How many nodes in a row got none of its tasks. */
+  /** Number of successive nodes that got none of its tasks. */
   emptyClaims: number;
 };
 
-/** A node may get nothing because it works on the same tasks already; the next one shows that there are none. */
+/** A node may get no task because it already works on the same tasks. The second node proves that there are none. */
 const MAX_EMPTY_CLAIMS = 2;
 
 export class Waiting {
   readonly #roster: Pick<Roster, "get">;
   readonly #accounts: Accounts;
-  /** In the order in which they were last advertised. */
+  /** Tickets in the order of their last advertisement. */
   readonly #entries = new Map<string, Entry>();
   readonly #ofAccounts = new Map<Account, Set<Entry>>();
-  /** Those that prefer the node that has their source. */
+  /** Tickets that prefer the node with their source. */
   readonly #withSource = new Map<Account, Set<Entry>>();
   readonly #ofJobs = new Map<string, Set<Entry>>();
   readonly #stored = new Set<string>();
@@ -46,19 +46,19 @@ export class Waiting {
     return this.#entries.values();
   }
 
-  /** The accounts of which tickets wait, with these tickets; or only with those whose source a node has. */
+  /** The accounts with waiting tickets, and these tickets. `onlyWithSource`: only tickets whose source a node has. */
   byAccount(onlyWithSource = false): Iterable<readonly [Account, Iterable<Entry>]> {
     return onlyWithSource ? this.#withSource : this.#ofAccounts;
   }
 
-  /** Adds a ticket of the hub's storage. */
+  /** Adds a ticket from the hub's storage. */
   restore(ticket: Ticket, now: number): void {
     const key = this.put({ ...ticket, isCountOld: true }, now);
     this.#stored.add(key);
     this.#changed.delete(key);
   }
 
-  /** A job advertises: replaces its ticket of the same class and requirements; a count of zero removes it. */
+  /** Replaces the job's ticket of the same class and requirements. A count of zero removes it. */
   put(ticket: Ticket, now: number): string {
     const key = ticketKey(ticket);
     const before = this.#entries.get(key);
@@ -70,7 +70,7 @@ export class Waiting {
     return key;
   }
 
-  /** Removes the tickets of a job's class except these: it no longer requires that. */
+  /** Removes the tickets of a job's class except these: the job no longer has such tasks. */
   keepOnly(jobId: string, slotClass: SlotClass, keys: ReadonlySet<string>): void {
     for (const entry of this.#ofJobs.get(jobKey({ jobId, slotClass })) ?? []) {
       if (!keys.has(entry.key)) this.#remove(entry);
@@ -81,19 +81,22 @@ export class Waiting {
   take(entry: Entry, count: number): void {
     const { ticket } = entry;
     const rest = ticket.count - count;
-    // A job of which the count is not known is called until it has nothing left.
+    // A job with an outdated count is called until it has no task left.
     if (rest > 0 || ticket.isCountOld) entry.ticket = { ...ticket, count: Math.max(1, rest) };
     else this.#remove(entry);
   }
 
-  /** Returns tasks that were taken, to wait until `notBefore`, unless the job has advertised again meanwhile. */
+  /** Returns tasks that were taken. They wait until `notBefore`, unless the job has advertised again meanwhile. */
   giveBack(ticket: Ticket, count: number, notBefore: number, now: number): void {
     const rest = this.#entries.get(ticketKey(ticket))?.ticket;
     if (rest && rest.advertisedAt !== ticket.advertisedAt) return;
     this.put({ ...ticket, count: (rest?.count ?? 0) + count, notBefore }, now);
   }
 
-  /** A job was called for tasks. One that has none, for several nodes, is called no more until it advertises again. */
+  /**
+   * Handles a job's answer to a call for tasks. A job without a task for several nodes is not called again until it
+   * advertises.
+   */
   claimed(ticket: Ticket, count: number): void {
     const entry = this.#entries.get(ticketKey(ticket));
     if (entry?.ticket.advertisedAt !== ticket.advertisedAt) return;
@@ -110,8 +113,8 @@ export class Waiting {
   }
 
   /**
-   * The tickets to store since the last call; null: to delete. Each is stored once: as a note to call its job,
-   * which knows how many tasks it has.
+   * The tickets to store since the last call; null: to delete. Each ticket is stored once, as a note to call its job:
+   * the job knows its number of tasks.
    */
   takeChanges(): (readonly [key: string, ticket: Ticket | null])[] {
     const changes = [...this.#changed].map((key) => [key, this.#entries.get(key)?.ticket ?? null] as const);

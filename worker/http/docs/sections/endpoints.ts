@@ -38,7 +38,7 @@ export const schemas = ({ components }: OpenApiDocument, shown: ReadonlySet<stri
   );
 };
 
-/** Renders one operation of the OpenAPI document. */
+/** Names of the credentials, by security scheme. */
 const ACCESS: Readonly<Record<string, string>> = {
   apiKey: "API key",
   adminToken: "admin token",

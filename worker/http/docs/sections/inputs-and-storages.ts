@@ -1,4 +1,4 @@
-// Inputs and storages: one collapsed table per service.
+// Inputs and storages: a collapsed table per service.
 import type { OpenApiDocument } from "../../openapi/document-shape.ts";
 import { type Html, html, section } from "../markup.ts";
 import { foldedMembers } from "../schema-view.ts";

@@ -65,14 +65,14 @@ const life = (title: string, moves: Moves, descriptions: Readonly<Record<string,
     ),
   );
 
-// A diagram of statuses in HTML: intermediate statuses with arrows, then final ones.
+// A diagram of statuses in HTML: intermediate statuses with arrows, then final statuses.
 
 /** The possible next statuses of each status. */
 type Moves = ReadonlyMap<string, ReadonlySet<string>>;
 
 const nextOf = (moves: Moves, status: string): string[] => [...(moves.get(status) ?? [])];
 
-/** True if a status is final: it has no next status, or only earlier ones. */
+/** True if a status is final: it has no next status, or only earlier statuses. */
 function isFinal(moves: Moves, status: string): boolean {
   const order = [...moves.keys()];
   return nextOf(moves, status).every((next) => order.indexOf(next) < order.indexOf(status));
@@ -87,7 +87,7 @@ ${intermediate.map((status) => html`<li><span class="status">${stateOf(status)}<
 <li class="ends">${ends.map((status) => html`<span class="status ${styleOf(status)}">${stateOf(status)}</span>`)}</li></ol>`;
 }
 
-/** The status without its scope, which the heading has. */
+/** The status without its scope, which is in the heading. */
 const stateOf = (status: string): string => status.slice(status.indexOf(".") + 1);
 
 /** The style of a final status. */

@@ -1,4 +1,4 @@
-// Examples of the responses about how a job is done.
+// Examples of the responses with details about a job's work.
 import type { CommandList, RequestView } from "#shared/api/command-responses.ts";
 import type { QueueView, TaskList } from "#shared/api/task-responses.ts";
 

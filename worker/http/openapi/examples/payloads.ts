@@ -1,4 +1,4 @@
-// Examples of notifications, created by the code that creates real ones.
+// Examples of notifications, created by the same code as real notifications.
 import type { JobView } from "#shared/job/job-view.ts";
 import { inputPayload, jobPayload, type NotificationEvent, outputPayload } from "#shared/job/notification.ts";
 import type { NotificationPayload } from "#shared/job/notification-payload.ts";

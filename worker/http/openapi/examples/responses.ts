@@ -168,7 +168,7 @@ export const QUEUED_PROBE: ProbeView = {
   source: SOURCE,
 };
 
-/** One example of each response. */
+/** An example of each response. */
 export const RESPONSE_EXAMPLES: Responses = {
   Job: COMPLETED_JOB,
   JobList: { jobs: [STARTING_JOB], next_cursor: `1795238607000-${JOB_ID}` },

@@ -1,4 +1,4 @@
-// /v2/usage and /v2/events: what an account has used, and the events of its jobs.
+// /v2/usage and /v2/events: the usage of an account, and the events of its jobs.
 import * as z from "zod";
 import type { JobEvent } from "#shared/api/account-responses.ts";
 import { UsageParameters } from "../../query/usage-query.ts";

@@ -1,4 +1,4 @@
-// /v2/jobs/:id/{tasks,commands,request,queue}: how a job is done.
+// /v2/jobs/:id/{tasks,commands,request,queue}: details about a job's work.
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import type { Operation } from "../operation.ts";
 import { ID } from "./jobs.ts";

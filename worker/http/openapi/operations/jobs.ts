@@ -18,9 +18,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   required: false,
 };
 
-/**
- * W3C Trace Context. Invalid headers are ignored, as the standard requires: there is no pattern to validate them by.
- */
+/** W3C Trace Context. The standard requires that invalid headers are ignored, so no pattern validates them. */
 export const TRACE_HEADERS: readonly Parameter[] = [
   {
     in: "header",

@@ -1,4 +1,4 @@
-// /v2/jobs/:id/notifications: the log, and replay; tests of endpoints, and the secret that signs.
+// /v2/jobs/:id/notifications: the log, and replay. Tests of endpoints, and the secret that signs.
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, pathParameter } from "../operation.ts";
 import { ID } from "./jobs.ts";

@@ -1,4 +1,4 @@
-// /v2/probes: what a node finds in a source.
+// /v2/probes: facts that a node finds about a source.
 import { ProbeParameters } from "../../query/probe-query.ts";
 import { JOB_ID, QUEUED_PROBE, RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import { type Operation, pathParameter, queryParameters } from "../operation.ts";

@@ -1,4 +1,4 @@
-// /v2/admin/nodes: the operator lists nodes, and decides which of them get work.
+// /v2/admin/nodes: the operator lists nodes, and decides which nodes get work.
 import { type Context, Hono } from "hono";
 import type { Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import { AppError } from "#shared/errors.ts";
@@ -27,7 +27,7 @@ const askAll = async <Answer>(env: Env, ask: (hub: HubStub) => Promise<Answer>):
 
 const UNKNOWN = "No node of this name is connected, cordoned or has been here within a week";
 
-/** Responds with the node that a hub knows; a name that several pools have means the node that is connected. */
+/** Responds with the node that a hub knows. If several pools have the name, it means the connected node. */
 async function respond(
   context: Context<AdminEnv, "/nodes/:id">,
   ask: (hub: HubStub, id: string) => Promise<NodeDetail | null>,
@@ -40,7 +40,7 @@ async function respond(
   return jsonResponse(context, viewNodeDetails(node) satisfies NodeDetails);
 }
 
-/** How the operator sees a node. */
+/** The operator's view of a node. */
 function viewNode({
   id,
   state,
@@ -87,6 +87,6 @@ const viewNodeDetails = ({ running, capabilities, ...node }: NodeDetail): NodeDe
   capabilities,
 });
 
-/** By pool, then by name. */
+/** Order by pool, then by name. */
 const byPoolAndName = (one: NodeReport, other: NodeReport): number =>
   one.pool.localeCompare(other.pool) || one.id.localeCompare(other.id);

@@ -11,28 +11,28 @@ import { app } from "../../app.ts";
 const admin = (path: string, body?: unknown) =>
   send(`/v2/admin${path}`, { method: "POST", body, headers: bearer(ADMIN) });
 
-/** The Worker with other settings. */
+/** Sends a request to the Worker with other settings. */
 const withSettings = async (changes: Partial<typeof env>, path: string, init: RequestInit) => {
   const response = await app.request(path, init, { ...env, ...changes });
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses as a client would
   return { status: response.status, body: (await response.json()) as any };
 };
 
-describe("a webhook secret that is rotated", () => {
-  it("signs immediately, also for earlier jobs, and the previous secret also signs for a day", async () => {
+describe("rotation of a webhook secret", () => {
+  it("signs with the new secret at once, also for earlier jobs, and with the previous secret for a day", async () => {
     const { id, key, webhookSecret: old } = await newAccount();
     const headers = basic(key);
     const notification = { type: "http", url: "http://receiver.test/hook", events: true };
     const sent: { headers: Headers; body: string }[] = [];
     const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async (request) => {
       const { headers: signed, url } = request as Request;
-      // The storage of the job also receives requests.
+      // The job's storage also receives requests.
       if (url === notification.url)
         sent.push({ headers: new Headers([...signed]), body: await (request as Request).text() });
       return new Response();
     });
     const { body: job } = await send("/v2/jobs", { method: "POST", body: jobBody({ notification }), headers });
-    // The account's object has the old one in its memory.
+    // The account's object has the old secret in memory.
     expect((await accountOf(env, id).admitDelivery("a.test")) satisfies object).toMatchObject({
       go: true,
       signWith: [old],
@@ -52,7 +52,7 @@ describe("a webhook secret that is rotated", () => {
     const expected = await signatureHeaders([rotated.webhook_secret, old], `msg_${job.id}_1`, at, request.body);
     expect(request.headers.get("webhook-signature")).toBe(expected["webhook-signature"]);
     fetched.mockRestore();
-    // When the day is over, and however often it is rotated meanwhile, the oldest signs no more.
+    // The oldest secret no longer signs after the day, or after another rotation.
     const { body: third } = await admin(`/accounts/${id}/rotate-secret`);
     const signWith = [third.webhook_secret, rotated.webhook_secret];
     expect(await accountOf(env, id).admitDelivery("a.test")).toMatchObject({ go: true, signWith });
@@ -72,11 +72,11 @@ describe("a webhook secret that is rotated", () => {
   });
 });
 
-describe("a pepper that is changed", () => {
+describe("a changed pepper", () => {
   const both = { KEY_PEPPER: "p2:the-second-pepper, test-pepper" };
   const second = { KEY_PEPPER: "p2:the-second-pepper" };
 
-  it("keeps keys and tokens valid while it is in the list, and those used in the meantime permanently", async () => {
+  it("keeps credentials valid while their pepper is in the list, and used credentials also afterwards", async () => {
     const [used, unused, token] = [await newAccount(), await newAccount(), await newNodeToken()];
     const list = (settings: Partial<typeof env>, key: string) =>
       withSettings(settings, "/v2/jobs", { headers: basic(key) });
@@ -90,7 +90,7 @@ describe("a pepper that is changed", () => {
     expect(before.pepper).toBeNull();
     expect([(await list(second, used.key)).status, (await connect(second)).status]).toEqual([200, 400]);
     expect((await list(second, unused.key)).status).toBe(401);
-    // By the id that it always had it can be revoked.
+    // Its id has not changed, so it can be revoked by that id.
     const revoke = { method: "DELETE", headers: bearer(ADMIN) };
     expect((await withSettings(second, `/v2/admin/keys/${before.id}`, revoke)).status).toBe(200);
     expect((await list(second, used.key)).status).toBe(401);
@@ -112,7 +112,7 @@ describe("a pepper that is changed", () => {
   });
 });
 
-describe("a sealing key that is changed", () => {
+describe("a changed sealing key", () => {
   const next = `t2:${btoa("x".repeat(32))}`;
   const post = (settings: Partial<typeof env>, key: string) =>
     withSettings(settings, "/v2/jobs", { method: "POST", headers: basic(key), body: JSON.stringify(jobBody()) });
@@ -128,7 +128,7 @@ describe("a sealing key that is changed", () => {
     return failed;
   };
 
-  it("can be removed once everything was sealed again; before that an account reports what is missing", async () => {
+  it("removes a sealing key after everything was sealed again, and reports the missing key before that", async () => {
     const { key } = await newAccount();
     const lacking = await post({ SEALING_KEYS: next }, key);
     expect([lacking.status, lacking.body.error_code]).toEqual([503, "sealing_key_missing"]);
@@ -139,7 +139,7 @@ describe("a sealing key that is changed", () => {
     expect((await post({ SEALING_KEYS: next }, key)).status).toBe(201);
   });
 
-  it("is replaced in jobs, and jobs that cannot be decrypted are listed", async () => {
+  it("seals the secrets of jobs again, and reports jobs that cannot be decrypted", async () => {
     const { sealingKeys } = settingsOf(env);
     const [older, lost] = [await newSpec(), await newSpec()];
     const secrets = await openJobSecrets(older, sealingKeys);

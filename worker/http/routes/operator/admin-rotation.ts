@@ -24,7 +24,7 @@ import { readBody } from "../../body/read-body.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
 import { rotateWebhookSecret } from "../../webhook-secrets.ts";
 
-/** Jobs or accounts that one request encrypts again, within the subrequest limit of Workers. */
+/** Jobs or accounts that a request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;
 const AT_A_TIME = 20;
 
@@ -87,7 +87,7 @@ async function resealAccounts(env: Env, after: string): Promise<Resealed> {
 async function resealJobs(env: Env, after: string): Promise<Resealed> {
   const page = await jobsAfter(env.DB, after, PAGE);
   const done = await eachOf(
-    // Of the others nothing is kept but the row.
+    // Only the row remains of the other jobs.
     page.filter(({ checkAt }) => checkAt !== null),
     async ({ id }) => {
       const resealed = await withDeadline<JobResult<boolean>>("reseal", jobOf(env, id).reseal());
@@ -99,7 +99,7 @@ async function resealJobs(env: Env, after: string): Promise<Resealed> {
   return { ...done, next_cursor: last ? `jobs:${last.id}` : null };
 }
 
-/** Encrypts secrets again, a few at a time; lists those that fail and continues with the others. */
+/** Encrypts secrets again, a few at a time. Lists failures, and continues with the other items. */
 async function eachOf<Item extends { id: string }>(
   items: readonly Item[],
   resealOne: (item: Item) => Promise<boolean>,

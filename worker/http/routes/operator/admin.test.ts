@@ -89,7 +89,7 @@ describe("/v2/admin", () => {
     ]);
   });
 
-  it("changes an account's share, one limit at a time, and the jobs that it creates from then on have it", async () => {
+  it("changes an account's limits separately, for the jobs that it creates from then on", async () => {
     const { id, key } = await newAccount();
     const limits = { max_unfinished_jobs: null, max_running: null, weight: 1 };
     const change = (body: object) => admin("POST", `/accounts/${id}/limits`, body);

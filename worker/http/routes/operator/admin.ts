@@ -93,7 +93,7 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   })
   .post("/node-tokens", async (context) => {
     const { name, pool, labels } = await readBody(context.req, NodeTokenBody, "request_not_valid");
-    // Creates the pool's hub, near the operator (health.ts).
+    // The first call creates the pool's hub, near the operator (health.ts).
     await askHubs(context.env, [pool], (hub) => hub.stats());
     const token = newNodeToken(randomBytes);
     const digest = await digestNew(token, settingsOf(context.env).peppers);
@@ -112,7 +112,7 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     const id = credentialIdOf(context.req.param("id"));
     const pool = await revokeNodeToken(context.env.DB, id, Date.now());
     if (pool === null) throw new AppError("credential_not_found", "The node token does not exist");
-    // If a hub does not respond, the request fails and the operator repeats it, which also closes the open sockets.
+    // If a hub does not respond, the request fails. The operator repeats it, which also closes the open sockets.
     await askHubs(context.env, [pool], (hub) => hub.revokeToken(id));
     return jsonResponse(context, { id, revoked: true } satisfies Revoked);
   });

@@ -1,4 +1,4 @@
-// GET /v2/autoscale: how much work runs and waits, for what adds and removes machines.
+// GET /v2/autoscale: the amount of running and waiting work, for programs that add and remove machines.
 import { Hono } from "hono";
 import type { Autoscale } from "#shared/api/node-responses.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
@@ -9,16 +9,16 @@ import { jsonResponse } from "../../responses/json-response.ts";
 
 export const autoscale = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).get("/", async (context) => {
   const pools = await allPools(context.env);
-  // Of all hubs or none: numbers that are too low would remove machines that have work.
+  // All hubs must answer: numbers that are too low would remove machines that have work.
   const reports = await askHubs(context.env, pools, (hub) => hub.demand());
   const queues = reports.flatMap((report) => report.queues);
   return jsonResponse(context, viewAutoscale(queues, pools) satisfies Autoscale);
 });
 
-/** How much work runs and waits, for what adds and removes machines. */
+/** The amount of running and waiting work of a class. */
 type Demand = Autoscale["encode"];
 
-/** `pools` are those to name even if nothing runs and waits in them: a scaler reads zeros, not an error. */
+/** `pools`: pools to name even if they have no work. A scaler then reads zeros instead of an error. */
 export function viewAutoscale(queues: readonly QueueReport[], pools: readonly string[]): Autoscale {
   const names = [...new Set([...pools, ...queues.map(({ pool }) => pool)])].sort();
   const of = (pool: string) => demands(queues.filter((queue) => queue.pool === pool));
@@ -34,7 +34,7 @@ function sum(queues: readonly QueueReport[]): Demand {
   const total = (value: (queue: QueueReport) => number): number => queues.reduce((all, queue) => all + value(queue), 0);
   const [running, waiting, free] = [total((one) => one.running), total((one) => one.waiting), total((one) => one.free)];
   const oldest = Math.max(0, ...queues.map(({ oldestWaitMs }) => oldestWaitMs));
-  // Weighted by the work: a hub without any knows no time.
+  // Weighted by the work: a hub without work knows no time.
   const weight = total((one) => one.running + one.waiting);
   const timed = total((one) => one.meanTaskMs * (one.running + one.waiting));
   const plain = queues.length === 0 ? 0 : total((one) => one.meanTaskMs) / queues.length;
@@ -49,5 +49,5 @@ function sum(queues: readonly QueueReport[]): Demand {
   };
 }
 
-/** With one decimal. */
+/** Seconds with one decimal. */
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;

@@ -1,4 +1,4 @@
-// The operator's side of the fleet, with nodes at the other end of real sockets.
+// The operator's side of the fleet, with nodes on real sockets.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
@@ -17,14 +17,14 @@ const ONE = { inspect: 1, encode: 1 };
 const admin = (method: string, path: string) => send(`/v2/admin${path}`, { method, headers: bearer(ADMIN) });
 const stateOf = async (id: string) => (await admin("GET", `/nodes/${id}`)).body.state;
 
-/** A token of another pool, as the operator creates it. */
+/** Creates a token of another pool, as the operator does. */
 async function tokenOf(pool: string, labels: string[]): Promise<string> {
   const body = { name: pool, pool, labels };
   return (await send("/v2/admin/node-tokens", { method: "POST", body, headers: bearer(ADMIN) })).body.node_token;
 }
 
 describe("GET /v2/admin/nodes", () => {
-  it("lists the nodes of all pools, with what they are and what they run", async () => {
+  it("lists the nodes of all pools, with their properties and their running work", async () => {
     const node = await connect(await tokenOf("gpu", ["region:eu"]));
     const facts = {
       host: "m1",
@@ -87,7 +87,7 @@ it("lists why a node is not ready, until the node states that it reaches the ser
   expect((await admin("GET", "/nodes/attic")).body).toMatchObject({ state: "ready", not_ready: [] });
 });
 
-it("rejects a new name that another node has, and never one that a node has used before", async () => {
+it("rejects a new name that another node has, but never the name that a node used before", async () => {
   const token = await tokenOf("default", []);
   const first = await connect(token);
   first.say({ ...hello("attic", ONE), session: "one", isNewName: true });
@@ -103,7 +103,7 @@ it("rejects a new name that another node has, and never one that a node has used
   expect(await stranger.reason).toBe(NAME_IN_USE);
 });
 
-it("disconnects the nodes of a revoked token in its pool, at each of the pool's hubs", async () => {
+it("disconnects the nodes of a revoked token at each hub of its pool", async () => {
   const token = await tokenOf("gpu", []);
   const nodes = [await connect(token), await connect(token)];
   for (const [at, node] of nodes.entries()) node.say(hello(`gpu-${at}`, ONE));
@@ -114,8 +114,8 @@ it("disconnects the nodes of a revoked token in its pool, at each of the pool's 
   for (const node of nodes) expect(await node.closed).toBe(1008);
 });
 
-describe("a cordoned node", () => {
-  it("gets no work, also after it and the hub return, until it is uncordoned", async () => {
+describe("cordoned nodes", () => {
+  it("gives a cordoned node no work, also after the node and the hub return, until it is uncordoned", async () => {
     const node = await joined("attic", ONE);
     expect(await admin("POST", "/nodes/attic/cordon")).toMatchObject({ status: 200, body: { state: "cordoned" } });
     expect(await hubOf(env).capacity()).toBe(0);
@@ -133,7 +133,7 @@ describe("a cordoned node", () => {
     expect((await back.next("assign")).assignment.task.kind).toBe("inspect");
   });
 
-  it("keeps what it runs, and its slots count again later", async () => {
+  it("keeps the running work of a cordoned node, and uses its slots again after the cordon", async () => {
     const node = await joined("attic", { inspect: 2, encode: 0 });
     await newJob();
     const { assignment } = await node.next("assign");
@@ -148,8 +148,8 @@ describe("a cordoned node", () => {
   });
 });
 
-describe("a drained node", () => {
-  it("gets a drain frame, again if it reconnects, and a new process of it is cordoned", async () => {
+describe("drained nodes", () => {
+  it("sends a drain frame again when the node reconnects, and cordons a new process of the node", async () => {
     const node = await joined("attic", ONE, "s1");
     expect((await admin("POST", "/nodes/attic/drain")).body.state).toBe("draining");
     await node.next("drain");
@@ -178,7 +178,7 @@ it.each([
   expect(await admin(method, path)).toMatchObject({ status: 404, body: { error_code: "node_not_found", message } });
 });
 
-it("drains no node that is cordoned and not connected", async () => {
+it("drains no cordoned node that is not connected", async () => {
   const node = await joined("attic", ONE);
   await admin("POST", "/nodes/attic/cordon");
   node.socket.close();
@@ -187,13 +187,13 @@ it("drains no node that is cordoned and not connected", async () => {
   expect((await admin("POST", "/nodes/attic/uncordon")).body.state).toBe("gone");
 });
 
-describe("a node that is gone", () => {
+describe("gone nodes", () => {
   const leave = async (node: { readonly socket: WebSocket }, id = "attic"): Promise<void> => {
     node.socket.close();
     await vi.waitFor(async () => expect(await stateOf(id)).toBe("gone"));
   };
 
-  it("stays in the list with what it had, also when the hub begins again, until it returns", async () => {
+  it("lists a gone node with its last properties until it returns, also when the hub restarts", async () => {
     const node = await joined("attic", ONE);
     await newJob();
     const { lease } = (await node.next("assign")).assignment;
@@ -209,7 +209,7 @@ describe("a node that is gone", () => {
     expect((await admin("GET", "/nodes")).body.nodes).toMatchObject([{ last_seen_at: null, lost_leases: [] }]);
   });
 
-  it("can be forgotten, with its cordon, but not while it is connected", async () => {
+  it("forgets a gone node and its cordon, but not while it is connected", async () => {
     const node = await joined("attic", ONE);
     expect((await admin("DELETE", "/nodes/attic")).status).toBe(404);
     await admin("POST", "/nodes/attic/cordon");
@@ -222,7 +222,7 @@ describe("a node that is gone", () => {
     expect(await stateOf("attic")).toBe("ready");
   });
 
-  it("is forgotten after a week, or when a hundred others have gone since", async () => {
+  it("forgets a gone node after a week, or after a hundred other nodes have gone", async () => {
     await leave(await joined("attic", ONE));
     await runInDurableObject(hubOf(env), (_, { storage }) => {
       const gone = new GoneNodes(storage.kv);
@@ -237,7 +237,7 @@ describe("a node that is gone", () => {
         gone.add({ nodeId: `n${id}`, ...other, ...given } as never, 1000 + id);
       for (let id = 0; id <= 100; id++) add(id);
       expect([gone.list(2000).length, gone.get("n0", 2000), gone.get("n1", 2000)?.goneAt]).toEqual([100, null, 1001]);
-      // Its machine was taken away, as it had announced.
+      // The machine announced its end, and was taken away.
       add(200, { draining: true, about: { ...about, spot: true } });
       expect(gone.get("n200", 2000)).toBeNull();
     });
@@ -248,7 +248,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
   const METRICS = "a-metrics-token-of-32-characters";
   const withToken = { ...env, METRICS_TOKEN: METRICS };
 
-  it("count what runs and waits, of each pool that a token binds", async () => {
+  it("counts running and waiting work, also for each pool that a token binds", async () => {
     await tokenOf("gpu", []);
     const node = await joined("attic", ONE);
     for (let count = 0; count < 3; count++) await newJob();
@@ -275,7 +275,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     );
   });
 
-  it("accept METRICS_TOKEN, which opens nothing else", async () => {
+  it("accepts METRICS_TOKEN, which gives no other access", async () => {
     for (const path of ["/v2/autoscale", "/metrics"]) {
       expect((await app.request(path, { headers: bearer(METRICS) }, withToken)).status).toBe(200);
       expect((await app.request(path, { headers: bearer(METRICS) }, env)).status).toBe(401);
@@ -283,7 +283,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     expect((await app.request("/v2/admin/nodes", { headers: bearer(METRICS) }, withToken)).status).toBe(401);
   });
 
-  it("reject clients, nodes and anyone", async () => {
+  it("rejects clients, nodes, and requests without a credential", async () => {
     const { key } = await newAccount();
     for (const path of ["/v2/autoscale", "/metrics"]) {
       for (const headers of [{}, basic(key), bearer(key), bearer(await newNodeToken()), bearer("wrong")]) {
@@ -294,7 +294,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     }
   });
 
-  it("go on while D1 does not answer", async () => {
+  it("continues to report while D1 does not answer", async () => {
     await tokenOf("gpu", []);
     const ask = async (DB: D1Database) =>
       (await app.request("/v2/autoscale", { headers: bearer(ADMIN) }, { ...env, DB })).json<{ pools: object }>();
@@ -303,7 +303,7 @@ describe("GET /v2/autoscale and GET /metrics", () => {
     expect(await ask(faultyDatabase(env.DB, () => "rejects"))).toEqual(before);
   });
 
-  it("never make machines go because a hub does not answer", async () => {
+  it("never makes a scaler remove machines because a hub does not answer", async () => {
     const broken = { getByName: () => ({ demand: () => Promise.reject(new Error("moved")) }) };
     const without = { ...env, HUB: broken } as unknown as typeof env;
     expect((await app.request("/v2/autoscale", { headers: bearer(ADMIN) }, without)).status).toBe(500);

@@ -1,4 +1,4 @@
-// GET /metrics: the state of the fleet, and what was used, for Prometheus.
+// GET /metrics: the state of the fleet, and usage, for Prometheus.
 import { Hono } from "hono";
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "../../../bindings.ts";
@@ -19,7 +19,7 @@ export const metrics = new Hono<AdminEnv>({ strict: false }).use(monitorAuth).ge
   return context.body(text, 200, { "content-type": FORMATS[format], "cache-control": "no-store" });
 });
 
-/** While the database is unavailable, only the fleet is reported. */
+/** While the database is unavailable, the metrics describe only the fleet. */
 async function usageOrNone(env: Env): Promise<readonly Metric[]> {
   try {
     return usageMetrics(await usageSince(env.DB, firstDayOfMonth(Date.now())));
@@ -29,10 +29,10 @@ async function usageOrNone(env: Env): Promise<readonly Metric[]> {
   }
 }
 
-// Metrics of what all accounts have used, from the usage that the sweeper has added up.
+// Metrics of the usage of all accounts, which the sweeper has added up.
 
 /**
- * Counters start from 0 with each month, as after a restart: the sum of all days would read ever more rows with each
+ * Counters restart from 0 each month, as after a restart. The sum of all days would read ever more rows with each
  * request.
  */
 export const firstDayOfMonth = (now: number): number => {
