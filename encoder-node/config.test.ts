@@ -4,7 +4,7 @@ import { readConfig } from "./config.ts";
 const NEEDED = ["--url", "https://copra.example.com/", "--token", "n-1"];
 
 describe("readConfig", () => {
-  it("requires a URL and a token, and has defaults for the rest", () => {
+  it("requires a URL and a token, and has defaults for all other settings", () => {
     expect(readConfig(NEEDED, {})).toEqual({
       url: "https://copra.example.com",
       token: "n-1",
@@ -28,7 +28,7 @@ describe("readConfig", () => {
     });
   });
 
-  it("reads the environment, and flags override it", () => {
+  it("reads the environment, and flags override the environment", () => {
     const env = { COPRA_URL: "http://10.0.0.1:8787", COPRA_NODE_TOKEN: "n-2", COPRA_NODE_WORK: "/var/copra" };
     expect(readConfig([], env)).toMatchObject({ url: "http://10.0.0.1:8787", token: "n-2", workFolder: "/var/copra" });
     expect(readConfig([], { ...env, COPRA_NODE_HW: "vaapi" }).hw).toBe("vaapi");
@@ -43,7 +43,7 @@ describe("readConfig", () => {
     });
   });
 
-  it("places the node by flags, or by the environment", () => {
+  it("reads the pool and labels of the node from flags or from the environment", () => {
     const env = {
       COPRA_NODE_POOL: "spare",
       COPRA_NODE_LABELS: "region:eu,ssd",
@@ -81,7 +81,7 @@ describe("readConfig", () => {
     [[...NEEDED, "--hours", "night"], /--hours must be two times of the day, such as 22-7/],
     [[...NEEDED, "--colour", "red"], /--colour/],
   ];
-  it.each(invalid)("rejects %j", (args, message) => {
+  it.each(invalid)("rejects the flags %j", (args, message) => {
     expect(() => readConfig(args, {})).toThrow(message);
   });
 });

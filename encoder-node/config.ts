@@ -106,25 +106,25 @@ export type NodeConfig = {
   drainMs: number;
   /** The pool that the token must bind; null: any. */
   pool: string | null;
-  /** Labels beside those of the token; sorted, each once. */
+  /** Labels in addition to the token's labels; sorted and distinct. */
   labels: readonly string[];
   /** True if the machine may be taken away at any time. */
   spot: boolean;
-  /** When it takes work; null: always. */
+  /** Hours in which the node takes work; null: always. */
   hours: WorkingHours | null;
   /** Null: the node runs until it is stopped. */
   exitWhenIdleMs: number | null;
-  /** Where probes are answered; null: the node opens no port. */
+  /** Address at which probes are answered; null: the node opens no port. */
   health: HealthAddress | null;
   /** The file for signs of life; null: none. */
   heartbeatFile: string | null;
-  /** Where spans are exported to; null: nowhere. */
+  /** Receiver of spans; null: spans are not exported. */
   tracing: TraceExport | null;
 };
 
 const SWITCHED_ON: ReadonlySet<string> = new Set(["1", "true"]);
 
-/** The messages for pools and labels are the same as those of requests: they do not name the flag. */
+/** Pools and labels have the same messages as in requests: the messages do not name the flag. */
 const messageOfIssue = ({ path: [flag = ""], message }: z.core.$ZodIssue): string =>
   message.startsWith("must") ? `--${String(flag)} ${message}` : message;
 

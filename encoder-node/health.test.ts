@@ -6,7 +6,7 @@ import { expect, it, vi } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { parseHealthAddress, serveHealth, writeHeartbeats } from "./health.ts";
 
-it("answers probes: alive, and ready or why not", async () => {
+it("answers health probes: alive, and ready or the reasons why not", async () => {
   let reasons: string[] = [];
   const server = await serveHealth({ host: "127.0.0.1", port: 0 }, () => reasons);
   const get = async (path: string) => {
@@ -47,7 +47,7 @@ it.each([
   server.close();
 });
 
-it("writes a file again and again, and goes on when it cannot", () => {
+it("writes a heartbeat file repeatedly, and continues when a write fails", () => {
   vi.useFakeTimers();
   const folder = mkdtempSync(join(tmpdir(), "copra-health-"));
   const lines: string[] = [];

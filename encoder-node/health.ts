@@ -6,10 +6,10 @@ import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type Logger, messageOf } from "#shared/log.ts";
 
-/** Where probes are answered. */
+/** Address at which probes are answered. */
 export type HealthAddress = { readonly host: string; readonly port: number };
 
-/** Why the node gets no work now, each in a few words; none if it does. */
+/** Returns the reasons why the node gets no work now, each in a few words; none if it gets work. */
 export type NotReady = () => readonly string[];
 
 const HEARTBEAT_MS = 10_000;
@@ -20,7 +20,7 @@ const HEARTBEAT_MS = 10_000;
  */
 export async function serveHealth({ host, port }: HealthAddress, notReady: NotReady): Promise<Server> {
   const server = createServer((request, response) => {
-    // Not by `new URL`: it throws for some targets that a client may send, such as `//`.
+    // Does not use `new URL`: it throws for some targets that a client may send, such as `//`.
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isKnown = /^\/health(\/ready)?$/.test(path);
     const reasons = path === "/health/ready" ? notReady() : [];
@@ -36,8 +36,8 @@ export async function serveHealth({ host, port }: HealthAddress, notReady: NotRe
 }
 
 /**
- * Writes a file now and every 10 s: a supervisor takes a file that is older than a minute for a node that hangs. The
- * file has the same JSON as the response of `/health/ready`. Returns a function that ends it.
+ * Writes a file now and every 10 s: for a supervisor, a file older than a minute means that the node hangs. The file
+ * has the same JSON as the response of `/health/ready`. Returns a function that stops the writes.
  */
 export function writeHeartbeats(file: string, notReady: NotReady, log: Logger): () => void {
   const write = (): void => {
@@ -56,7 +56,7 @@ export function writeHeartbeats(file: string, notReady: NotReady, log: Logger): 
 const bodyOf = (reasons: readonly string[]): object =>
   reasons.length === 0 ? { status: "ready" } : { status: "not ready", reasons };
 
-/** `8788` or `0.0.0.0:8788`; null for other text. Without an address, only this machine reaches it. */
+/** Parses `8788` or `0.0.0.0:8788`; null for other text. Without an address, only this machine reaches the port. */
 export function parseHealthAddress(text: string): HealthAddress | null {
   const [, host = "127.0.0.1", digits = ""] = /^(?:\[?([\w.:-]+?)\]?:)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);

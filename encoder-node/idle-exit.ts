@@ -3,11 +3,11 @@
 const CHECK_EVERY_MS = 1000;
 
 export type IdleExit = {
-  /** How long without work. */
+  /** Time without work after which the node ends. */
   readonly afterMs: number;
   /**
-   * True if the node could have been assigned work, and had none: a node without a connection is not idle, or a control
-   * plane that is down would end the whole fleet.
+   * True if the node could have been assigned work, and had no work. A node without a connection is not idle: otherwise
+   * a control plane that is down would end the whole fleet.
    */
   readonly isIdle: () => boolean;
   readonly exit: () => void;

@@ -65,12 +65,12 @@ it.each<[string, Case]>([
       message: `The work folder ${at("file")} cannot be used (EEXIST); choose another folder with --work.`,
     },
   ],
-])("exits with a message for %s", async (_, { argv = ["--work", at("work")], env = {}, message }) => {
+])("a node exits with a message for %s", async (_, { argv = ["--work", at("work")], env = {}, message }) => {
   const [code, out, err] = await start(argv, env);
   expect([code, err]).toEqual([1, `${message}\n`]);
   expect(out).not.toMatch(/process crashed/);
 });
 
-it("prints its usage", async () => {
+it("a node prints its usage", async () => {
   expect(await start(["--help"], {})).toEqual([0, `${USAGE}\n`, ""]);
 });

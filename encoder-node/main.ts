@@ -23,21 +23,21 @@ const logSink: LogSink = {
 };
 const log = createLogger(logSink);
 
-/** The main thread may not respond for this long: far more than any work needs. Only tests shorten it. */
+/** Limit for the main thread to respond: far more than any work needs. Only tests shorten it. */
 const HANG_MS = Number(process.env.COPRA_NODE_HANG_MS ?? 30_000);
 
-/** How long reports may take after the work was handed back. */
+/** Time limit for reports after the work was handed back. */
 const LAST_REPORTS_MS = 3000;
 
 /**
- * The first signal drains the node: a machine that is taken away finishes only what it can until the deadline. A second
- * signal, or the deadline, hands back running work at once.
+ * The first signal drains the node. If its machine is taken away, it finishes only work that can end before the
+ * deadline. A second signal, or the deadline, hands back running work at once.
  */
 function stopOnSignals(node: EncoderNode, { drainMs, spot }: NodeConfig, log: Logger): void {
   let signals = 0;
   const handBack = (): void => {
     node.handBack();
-    // Reports that are not delivered stay in the spool, and are sent after the next start.
+    // Undelivered reports stay in the spool, and are sent after the next start.
     setTimeout(() => process.exit(0), LAST_REPORTS_MS).unref();
   };
   const onSignal = (): void => {
@@ -91,7 +91,7 @@ async function openWorkFolder(config: NodeConfig): Promise<NodeIdentity> {
 async function main(config: NodeConfig): Promise<void> {
   const identity = await openWorkFolder(config);
   const nodeLog = createLogger(logSink, {
-    // It may change until the hub has accepted it.
+    // The name may change until the hub has accepted it.
     get node() {
       return identity.nodeId;
     },
@@ -137,13 +137,13 @@ function configOf(args: readonly string[]): NodeConfig {
 }
 
 process.on("uncaughtException", crash);
-// ffmpeg reads files in the work folder, which is private, as other users.
+// ffmpeg runs as other users, and reads files in the work folder. The folder is private.
 process.umask(0o022);
 const args = process.argv.slice(2);
 if (args.includes("--help")) {
   console.log(USAGE);
 } else {
-  // An AppError at the start is about the configured ffmpeg or hardware.
+  // An AppError at the start concerns the configured ffmpeg or hardware.
   main(configOf(args)).catch((error: unknown) =>
     error instanceof AppError ? exitWithMessage(error.message) : crash(error),
   );

@@ -1,4 +1,4 @@
-// What a node states about itself and its machine when it connects.
+// Facts that a node states about itself and its machine when it connects.
 import { readFileSync, statfsSync } from "node:fs";
 import { hostname } from "node:os";
 import * as z from "zod";
@@ -19,7 +19,7 @@ export const VERSION = Manifest.parse(
   JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")),
 ).version;
 
-/** As of now: the free space changes. */
+/** Returns the present facts: the free space changes. */
 export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig, notReady: readonly string[]): NodeFacts {
   const disk = diskOf(workFolder);
   return {
@@ -34,7 +34,7 @@ export function nodeFacts({ workFolder, pool, labels, spot }: NodeConfig, notRea
   };
 }
 
-/** The disk of a folder, for this user; null when the system does not report it. */
+/** Returns the disk of a folder, for this user; null when the system does not report it. */
 export function diskOf(folder: string): NodeDisk | null {
   try {
     const { bavail, blocks, bsize } = statfsSync(folder);

@@ -1,4 +1,4 @@
-// Under which name a node works: the operator's, that of its last start, or that of its machine.
+// The name under which a node works: the operator's choice, the name of its last start, or its machine's name.
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -27,17 +27,17 @@ export class NodeIdentity {
     return this.#nodeId;
   }
 
-  /** As `hello` states it. */
+  /** The identity as stated in `hello`. */
   get hello(): { readonly nodeId: string; readonly session: string; readonly isNewName?: true } {
     return { nodeId: this.#nodeId, session: this.session, ...(this.#isNew && { isNewName: true }) };
   }
 
-  /** Another node has the name, which was a new one. */
+  /** Chooses another name, because another node has the new name. */
   rename(): void {
     if (this.#isNew) this.#nodeId = `${machineName()}-${randomUUID().slice(0, 4)}`;
   }
 
-  /** The hub has accepted the name: it stays the same after a restart. */
+  /** Keeps the name, which the hub has accepted, for the next start. */
   async keep(): Promise<void> {
     if (!this.#isNew) return;
     this.#isNew = false;

@@ -1,4 +1,4 @@
-// The log of a node that encodes one task for a scripted control plane.
+// The log of a node that encodes a task for a scripted control plane.
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A control plane, a source and a storage in one. `completed` resolves with the node's last report. */
+/** A control plane with a source and a storage. `completed` resolves with the node's last report. */
 async function startControlPlane() {
   const completed = Promise.withResolvers<string>();
   const clip = await readFile(join(folder, "clip.mp4"));
@@ -70,7 +70,7 @@ async function startControlPlane() {
     socket.send(JSON.stringify({ type: "assign", assignment }));
     socket.on("message", (data) => {
       const { type, id } = JSON.parse(String(data));
-      // Then the node sends the report by POST.
+      // The node then sends the report by POST.
       if (type === "report") socket.send(JSON.stringify({ type: "ack", id, isAccepted: null }));
     });
   });
@@ -92,7 +92,7 @@ const capabilities = {
   hardware: null,
 };
 
-/** The log lines of a node at this level, which exports spans to the endpoint. */
+/** Returns the log lines of a node at this level. The node exports spans to the endpoint. */
 async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
   const lines: string[] = [];
   const controlPlane = await startControlPlane();
@@ -143,21 +143,21 @@ const DEBUG_MESSAGES = [
   "report sent",
 ];
 
-it("has lines about frames, leases, plans, runs, uploads and reports at debug, and no secrets", async () => {
+it("the log at debug has lines about frames, leases, plans, runs, uploads and reports, and no secrets", async () => {
   const lines = await logOf("debug", "http://127.0.0.1:9");
   const messages = lines.map((line): string => JSON.parse(line).message);
   expect(messages).toEqual(expect.arrayContaining(DEBUG_MESSAGES));
   const text = lines.join("\n");
   expect(text).toMatch(/"message":"ffmpeg command".*"argv":"[^"]*-i /);
   expect(text).toMatch(/"message":"upload part stored".*"url":"http:\/\/127\.0\.0\.1:\d+\/bucket\/out\.mp4\?…"/);
-  // Whoever collects traces is away: the task is done, and one line reports it.
+  // The trace collector is unreachable: the task completes, and a single line reports the loss.
   expect(messages).toContain("task completed");
   expect(messages.filter((message) => message.startsWith("spans "))).toHaveLength(1);
   for (const secret of [NODE_TOKEN, LEASE_TOKEN, SIGNATURE, PASSWORD, COLLECTOR_KEY])
     expect(text).not.toContain(secret);
 });
 
-it("has no debug lines at info, and the job and its trace in those about a task", async () => {
+it("the log at info has no debug lines, and its lines about a task have the job and the trace", async () => {
   const collector = await startTraceCollector();
   onTestFinished(() => collector.close());
   const lines = await logOf("info", collector.endpoint);
@@ -173,7 +173,7 @@ it("has no debug lines at info, and the job and its trace in those about a task"
   expect(messages.filter((message) => DEBUG_MESSAGES.includes(message))).toEqual([]);
 });
 
-/** One span of the task, as a child of the caller's, with its steps as children in their order. */
+/** Expects the task's span as a child of the caller's span, with its steps as children in their order. */
 function expectSpans({ spans, headers }: TraceCollector): void {
   const task = spans.find(({ name }) => name === "task encode");
   expect(task).toMatchObject({

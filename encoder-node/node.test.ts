@@ -43,13 +43,13 @@ type ScriptedHub = { readonly node: EncoderNode; readonly frames: NodeFrame[]; s
 
 type Script = {
   readonly isNew?: boolean;
-  /** Gets the node's reports as they are answered, and its connections. */
+  /** Receives the node's answered reports, and its connections. */
   readonly events?: string[];
-  /** What the hub sends after the welcome. */
+  /** Frames that the hub sends after the welcome. */
   readonly first?: readonly HubFrame[];
   /** The origins that the hub states. */
   readonly service?: ServiceOrigin[];
-  /** How many connections the hub rejects because of the node's name. */
+  /** Connections that the hub rejects because of the node's name. */
   rejects?: number;
 };
 
@@ -60,7 +60,7 @@ async function connect(
 ): Promise<ScriptedHub> {
   const http = createServer(async (request, response) => {
     request.resume();
-    // Time for a node that does not wait for the answer.
+    // Leaves time for a node that does not wait for the answer.
     await sleep(300);
     events.push(`answered ${request.url}`);
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
@@ -122,7 +122,7 @@ async function connect(
   return { node, frames, send };
 }
 
-it("states its machine, version, place and disk", async () => {
+it("a node states its machine, version, place and disk", async () => {
   const { frames } = await connect({ pool: "gpu", labels: ["region:eu"], spot: true });
   expect(frames[0]).toMatchObject({
     host: hostname(),
@@ -134,7 +134,7 @@ it("states its machine, version, place and disk", async () => {
   });
 });
 
-it("offers its slots once it reaches the service's own origins, and states until then what it does not reach", async () => {
+it("offers its slots once it reaches the service's own origins, and until then states which origins it cannot reach", async () => {
   const bucket = createServer((_, response) => response.writeHead(403).end());
   await once(bucket.listen(0, "127.0.0.1"), "listening");
   const { port } = bucket.address() as AddressInfo;
@@ -156,18 +156,18 @@ it("offers its slots once it reaches the service's own origins, and states until
 it.each([
   ["offers its slots within", -60, { inspect: 1, encode: 1 }, 0],
   ["offers none, and states why, outside of", 60, { inspect: 0, encode: 0 }, 1],
-])("%s its hours", async (_, beginsInMinutes, offered, reasons) => {
+])("a node %s its hours", async (_, beginsInMinutes, offered, reasons) => {
   const now = new Date().getHours() * 60 + new Date().getMinutes();
   const clock = (minutes: number): number => (now + minutes + 24 * 60) % (24 * 60);
   const hours = { from: clock(beginsInMinutes), to: clock(beginsInMinutes + 180) };
   const { node, frames } = await connect({ hours });
   const notReady = Array(reasons).fill(expect.stringContaining("works from"));
   await vi.waitFor(() => expect(frames.at(-1)).toMatchObject({ type: "slots", offered, notReady }));
-  // It is as it should be: nobody should replace it.
+  // The node is healthy: its supervisor should not replace it.
   expect(node.notReady()).toEqual([]);
 });
 
-it("is named after its machine, takes a suffix if another node has that name, and keeps it", async () => {
+it("a node is named after its machine, takes a suffix if another node has that name, and keeps it", async () => {
   const chosen = await identify({ workFolder: folder, name: null });
   expect(chosen.hello).toMatchObject({ nodeId: hostname().slice(0, 48), isNewName: true });
   expect((await identify({ workFolder: folder, name: "attic" })).hello).not.toHaveProperty("isNewName");
@@ -181,20 +181,20 @@ it("is named after its machine, takes a suffix if another node has that name, an
   });
 });
 
-it("ends when the hub drains it", async () => {
+it("a node ends when the hub drains it", async () => {
   const { node, frames, send } = await connect({});
   send({ type: "drain" });
   await node.stopped;
   await vi.waitFor(() => expect(frames.at(-1)).toEqual({ type: "bye" }));
 });
 
-it("states how long its machine still exists", async () => {
+it("a node states how long its machine still exists", async () => {
   const { node, frames } = await connect({ spot: true });
   await node.drain(25_000);
   await vi.waitFor(() => expect(frames.at(-1)).toEqual({ type: "bye", withinMs: 25_000 }));
 });
 
-it("ends after it has been idle for the time that it was given, and not while it works", async () => {
+it("a node ends after it has been idle for the given time, and not while it works", async () => {
   const lease = "AAAAAAAAAAAAAA.inspect.1" as never;
   const sourceUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
   const task = { kind: "inspect", sourceUrl, chunking: null } as const;
@@ -211,7 +211,7 @@ it("ends after it has been idle for the time that it was given, and not while it
   expect(frames.at(-2)).toMatchObject({ type: "slots", released: [lease], disk: { free: expect.any(Number) } });
 });
 
-it("delivers the reports of its earlier process before it connects: a new session ends the old leases", async () => {
+it("delivers the reports of the earlier process before the node connects: a new session ends the old leases", async () => {
   const workFolder = join(folder, "restarted");
   const lease = "AAAAAAAAAAAAAA.encode.1" as LeaseId;
   const failed = { status: "failed", output: 0, failure: { code: "node_failed", message: "Failed" } };

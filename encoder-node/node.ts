@@ -32,43 +32,43 @@ import { SourceCache } from "./workspace/source-cache.ts";
 import type { NodeDeps } from "./workspace/task-deps.ts";
 import { UploadSlots } from "./workspace/upload-slots.ts";
 
-/** Leases that this node runs at most, uploads included. */
+/** Maximum number of leases that run on this node, uploads included. */
 const MAX_RUNNING = 64;
-/** Tasks that upload after they have given back their encode slot. */
+/** Tasks that upload after they gave back their encode slot. */
 const UPLOAD_SLOTS = 8;
 /** With less free disk space, the node accepts no more work until an upload has ended. */
 const UPLOAD_DISK_BYTES = 4 * DISK_RESERVE_BYTES;
 /** Sources that are probed at the same time, by one ffprobe process each. */
 const PROBES = 4;
 /**
- * How long the node waits for its earlier process's reports before it connects: as long as a job waits for the node of
- * a lost connection, at least (worker/job/decide/lost-leases.ts).
+ * Longest wait for the reports of the node's earlier process before the node connects. A job waits at least this long
+ * for the node of a lost connection (worker/job/decide/lost-leases.ts).
  */
 const RESUME_LIMIT_MS = 10_000;
 
-/** Where reports wait until the control plane has accepted them. */
+/** The folder for reports until the control plane has accepted them. */
 export const spoolIn = (workFolder: string): string => join(workFolder, "spool");
 
 export type Machine = { capabilities: Capabilities; tools: { ffmpeg: Tool; ffprobe: Tool } };
 export type NodeSetup = {
   config: NodeConfig;
   identity: NodeIdentity;
-  /** Finds the tools and what they can do: seconds. */
+  /** Finds the tools and their abilities; takes seconds. */
   probe(): Promise<Machine>;
   log: Logger;
 };
 
 export interface EncoderNode {
   /**
-   * Accepts no new work, and resolves when all work has ended. `withinMs`: the machine is gone after this time, and
-   * work that cannot end until then is handed back.
+   * Accepts no new work, and resolves when all work has ended. `withinMs`: the machine is gone after this time. Work
+   * that cannot end in time is handed back.
    */
   drain(withinMs?: number | null): Promise<void>;
-  /** Resolves when the node has drained: because of a call, of the control plane, or because it was idle for long. */
+  /** Resolves when the node has drained: after a call, for the control plane, or because it was idle for long. */
   readonly stopped: Promise<void>;
-  /** Stops all work and reports it as failed, so that other nodes do it. */
+  /** Stops all work and reports it as failed, so that other nodes do the work. */
   handBack(): void;
-  /** Why it gets no work now; none if it does. */
+  /** Returns the reasons why the node gets no work now; none if it gets work. */
   notReady(): readonly string[];
 }
 
@@ -86,9 +86,9 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
   const deps = await nodeDeps(setup, machine, access);
   const tracer = tracerOf(setup);
   const slots = createSlots(config.slots);
-  /** Why it may get no work now. */
+  /** Returns the reasons why the node may get no work now. */
   const reasons = (): string[] => [...access.notReady, ...outsideOf(config.hours, new Date())];
-  // Until the node reaches what its tasks need.
+  // Closed until the node reaches the origins that its tasks need.
   slots.close();
   const board = createProgressBoard((items) => link.send({ type: "progress", items }));
   const leases = new Leases({
@@ -172,7 +172,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
     const wasOpen = slots.free().inspect > 0 || slots.free().encode > 0;
     if (notReady.length > 0) slots.close();
     else if (!isStopping) slots.open();
-    // Slots that were offered are taken back by a new hello.
+    // A new hello takes back slots that were offered.
     if (notReady.length > 0 && wasOpen) link.restart();
     else link.send({ type: "slots", offered: slots.free(), released: [], notReady });
   };
@@ -195,8 +195,9 @@ type EarlierProcess = {
 };
 
 /**
- * Starts to deliver what the node's earlier process left. Before ffmpeg is probed, since the jobs of a lost connection
- * wait ten seconds, and before the node connects, since a new session ends the leases of the old one.
+ * Starts to deliver the reports of the node's earlier process. It runs before ffmpeg is probed, since the jobs of a
+ * lost connection wait ten seconds. It runs before the node connects, since a new session ends the leases of the old
+ * session.
  */
 async function resumeEarlierProcess(
   { config, log }: NodeSetup,
@@ -204,7 +205,7 @@ async function resumeEarlierProcess(
   held: HeldLeases,
 ): Promise<EarlierProcess> {
   const reports = openReports(spoolIn(config.workFolder), controlPlane, log);
-  // Read before there are new ones.
+  // Read before new leases are written.
   const leftOver = await held.leftOver();
   let isResumed = false;
   const resumed = reports
@@ -216,7 +217,7 @@ async function resumeEarlierProcess(
   return { resumed, isResumed: () => isResumed };
 }
 
-/** Drains the node when it has been idle for long. Returns a function that ends the watch. */
+/** Drains the node after a long idle time. Returns a function that ends the watch. */
 function watchIdle(afterMs: number | null, isIdle: () => boolean, drain: () => Promise<void>, log: Logger): () => void {
   if (afterMs === null) return () => undefined;
   const exit = (): void => {
@@ -243,7 +244,7 @@ function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
   });
 }
 
-/** What the tasks share. Removes the files of an earlier process; its spooled reports stay. */
+/** Creates the dependencies that the tasks share. Removes the files of an earlier process; its spooled reports stay. */
 async function nodeDeps(
   { config, log }: NodeSetup,
   { tools, capabilities }: Machine,

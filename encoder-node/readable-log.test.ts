@@ -18,11 +18,11 @@ it.each<[string, string, object, string]>([
     { error: "a b\u001b]0;x\u009b" },
     '09:05:07  task completed  error="a b\\u001b]0;x\\u009b"',
   ],
-])("shows %s", (_, level, fields, text) => {
+])("shows %s as readable text", (_, level, fields, text) => {
   expect(readableLine(line(level, fields), false)).toBe(text);
 });
 
-it("colors lines only where that was asked for", () => {
+it("colors lines only on request", () => {
   expect(readableLine(line("error", {}), true)).toContain("\u001b[31mERROR task completed\u001b[0m");
   expect(readableLine(line("error", {}), false)).not.toContain("\u001b");
 });

@@ -5,7 +5,7 @@ const Line = z.looseObject({ time: z.string(), level: z.string(), message: z.str
 
 const COLORS: Readonly<Record<string, number>> = { debug: 2, warn: 33, error: 31 };
 
-/** A JSON log line as text: local time, level unless it is `info`, message, and values that are not null. */
+/** Formats a JSON log line: local time, level unless it is `info`, message, and values that are not null. */
 export function readableLine(json: string, hasColors: boolean): string {
   const { time, level, message, ...fields } = Line.parse(JSON.parse(json));
   const color = (code: number | undefined, text: string): string =>
@@ -18,7 +18,7 @@ export function readableLine(json: string, hasColors: boolean): string {
   return [new Date(time).toTimeString().slice(0, 8), text, color(2, values.join(" "))].join("  ").trimEnd();
 }
 
-/** Text that may be of others is quoted, with escapes for what a terminal could obey. */
+/** Quotes text that may come from others, and escapes characters that a terminal could obey. */
 function shown(value: unknown): string {
   if (typeof value === "string" && /^[\w.,:/@+-]+$/.test(value)) return value;
   return JSON.stringify(value).replaceAll(

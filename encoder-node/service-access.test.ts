@@ -20,7 +20,7 @@ async function serve(answer: RequestListener, port = 0): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A port at which nothing listens. */
+/** Returns an origin at whose port nothing listens. */
 async function freeOrigin(): Promise<string> {
   const origin = await serve(() => undefined);
   servers.pop()?.close();
@@ -32,7 +32,7 @@ const bucket: RequestListener = (_, response) => void response.writeHead(403).en
 const captivePortal: RequestListener = (_, response) => void response.end("<html>Sign in</html>");
 const gateway: RequestListener = (_, response) => void response.writeHead(502).end();
 
-/** `url`: how the node reaches the control plane. Strangers' addresses are public ones only. */
+/** `url`: the control plane as the node reaches it. Strangers' addresses must be public. */
 function open(service: ServiceOrigin[], url = "http://127.0.0.1:8787") {
   const changed = vi.fn();
   const access = new ServiceAccess({ allow: "none", url, log: silentLog, changed });
@@ -67,7 +67,7 @@ it.each<[string, RequestListener | null, ServiceOrigin["use"], RegExp]>([
   await vi.waitFor(() => expect(access.notReady).toEqual([expect.stringMatching(reason)]));
 });
 
-it("recognizes an origin that names the node's machine instead of the service's, whatever answers there", async () => {
+it("recognizes an origin that names the node's machine instead of the service's machine, with any answer", async () => {
   const origin = await serve(controlPlane);
   const { access } = open([{ origin, use: "control plane" }], "http://192.168.1.10:8787");
   await vi.waitFor(() =>
@@ -79,7 +79,7 @@ it("recognizes an origin that names the node's machine instead of the service's,
   );
 });
 
-it("becomes ready when an origin can be reached later", async () => {
+it("the service becomes ready when an origin can be reached later", async () => {
   const origin = await freeOrigin();
   const { access, changed } = open([{ origin, use: "scratch" }]);
   await vi.waitFor(() => expect(access.notReady[0]).toContain("connection refused"));
@@ -88,7 +88,7 @@ it("becomes ready when an origin can be reached later", async () => {
   expect(changed).toHaveBeenCalledTimes(2);
 });
 
-it("tests again when the hub states other origins, and not for those that it knows", async () => {
+it("tests again when the hub states new origins, and skips the test when all origins are known", async () => {
   const first: ServiceOrigin = { origin: await serve(bucket), use: "scratch" };
   const { access, changed } = open([first]);
   await vi.waitFor(() => expect(access.notReady).toEqual([]));

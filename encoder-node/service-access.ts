@@ -1,5 +1,5 @@
-// The service's own storages as this node reaches them: tested before the node takes work, and allowed for URLs that
-// the service has signed, although their addresses may be private.
+// The service's own storages, as this node reaches them. They are tested before the node takes work. They are allowed
+// for URLs that the service has signed, although their addresses may be private.
 import { type Agent, request } from "undici";
 import { backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
@@ -43,12 +43,12 @@ export class ServiceAccess {
     this.storages = guardedAgent({ allow: this.allow, refuse: unknownOrigin });
   }
 
-  /** Why the node cannot do the service's work, one sentence each; none if it can. */
+  /** The reasons why the node cannot do the service's work, one sentence each; none if it can. */
   get notReady(): readonly string[] {
     return this.#notReady;
   }
 
-  /** The service's origins, as the hub states them at each connection. Tests those that are new. */
+  /** Receives the service's origins, which the hub states at each connection. Tests new origins. */
   welcome(service: readonly ServiceOrigin[]): void {
     const text = JSON.stringify(service);
     if (text === this.#tested) return;
@@ -69,7 +69,7 @@ export class ServiceAccess {
     const text = this.#tested;
     const { url, log } = this.#options;
     const found = await Promise.all(service.map((one) => whyNotReached(one, url, this.storages)));
-    // Another test has begun, or the node has ended.
+    // Another test has started, or the node has ended.
     if (text !== this.#tested) return;
     const reasons = found.filter((reason) => reason !== null);
     for (const reason of reasons) if (!this.#notReady.includes(reason)) log.error("node not ready", { reason });
@@ -89,7 +89,7 @@ export class ServiceAccess {
   }
 }
 
-/** The service has signed a URL for an origin that is none of those that it has stated: other nodes may know it. */
+/** The service has signed a URL for an origin that it has not stated to this node: other nodes may know the origin. */
 const unknownOrigin = (host: string): AppError =>
   new AppError(
     "node_failed",
@@ -99,7 +99,7 @@ const unknownOrigin = (host: string): AppError =>
 const OPTIONS = { "control plane": "--public-url", scratch: "--s3-url" } as const;
 const PATHS = { "control plane": "/v2/health", scratch: "/" } as const;
 
-/** Why this node cannot use an origin of the service, with what to do; null if it can. */
+/** The reason why this node cannot use an origin of the service, with advice; null if it can. */
 async function whyNotReached({ origin, use }: ServiceOrigin, url: string, dispatcher: Agent): Promise<string | null> {
   if (isLoopback(origin) && !isLoopback(url)) {
     const { port } = new URL(origin);
@@ -113,14 +113,14 @@ async function whyNotReached({ origin, use }: ServiceOrigin, url: string, dispat
   );
 }
 
-/** What is wrong with a small request, in a few words; null: it works. */
+/** Returns the failure of a small request, in a few words; null if the request works. */
 async function testOrigin(url: string, use: ServiceOrigin["use"], dispatcher: Agent): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(TEST_LIMIT_MS);
     const { statusCode, body } = await request(url, { dispatcher, signal, headers: { "user-agent": NODE_USER_AGENT } });
     const text = await body.text();
     if (statusCode >= 502 && statusCode <= 504) return `HTTP ${statusCode}`;
-    // Any answer shows that the bucket's server is there: it refuses requests without a signature.
+    // Any answer shows that the bucket's server is reachable: it refuses requests without a signature.
     return use === "scratch" || isControlPlane(text) ? null : "another program answers there";
   } catch (error) {
     if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${TEST_LIMIT_MS / 1000} s`;

@@ -1,9 +1,9 @@
-// Reads the node token from where other processes cannot read it.
+// Reads the node token from a place that other processes cannot read.
 import { closeSync, readFileSync } from "node:fs";
 
 /**
- * The variable with the file descriptor from which the node reads its token. The environment with which a process
- * starts stays readable in /proc, even after the process deletes a variable.
+ * The variable with the file descriptor from which the node reads its token. The environment at a process's start stays
+ * readable in /proc, even after the process deletes a variable.
  */
 export const TOKEN_FD_VARIABLE = "COPRA_NODE_TOKEN_FD";
 const TOKEN_VARIABLE = "COPRA_NODE_TOKEN";

@@ -18,18 +18,18 @@ it.each([
   ["22", "07:00", undefined],
   ["22:60-7", "07:00", undefined],
   ["night", "07:00", undefined],
-])("the hours %s, at %s: %s", (text, clock, expected) => {
+])("decides if the hours %s include the time %s: %s", (text, clock, expected) => {
   const hours = parseHours(text);
   expect(hours ? isWithin(hours, at(clock)) : undefined).toBe(expected);
 });
 
-it("a node without hours always works, and one outside of its hours states them", () => {
+it("a node without hours always works, and a node outside its hours states them", () => {
   expect(outsideOf(null, at("12:00"))).toEqual([]);
   expect(outsideOf(parseHours("22:30-7"), at("12:00"))).toEqual(["works from 22:30 to 7:00 (--hours)"]);
   expect(outsideOf(parseHours("22:30-7"), at("23:00"))).toEqual([]);
 });
 
-it("reports each begin and each end once", async () => {
+it("reports each start and each end of the hours once", async () => {
   let now = at("21:59");
   const changes: Date[] = [];
   const end = watchHours(

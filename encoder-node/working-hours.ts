@@ -6,7 +6,7 @@ export type WorkingHours = { readonly from: number; readonly to: number };
 const DAY_MINUTES = 24 * 60;
 const CHECK_MS = 15_000;
 
-/** `22-7` or `22:30-6:15`; null for other texts, and for hours that begin when they end. */
+/** Parses `22-7` or `22:30-6:15`; null for other texts, and for hours whose start equals their end. */
 export function parseHours(text: string): WorkingHours | null {
   const [, from = "", to = ""] = /^([\d:]+)-([\d:]+)$/.exec(text.trim()) ?? [];
   const [begin, end] = [minutesOf(from), minutesOf(to)];
@@ -24,7 +24,7 @@ export function isWithin({ from, to }: WorkingHours, now: Date): boolean {
   return from < to ? from <= minute && minute < to : from <= minute || minute < to;
 }
 
-/** Why a node gets no work outside of its hours; none inside. */
+/** The reasons why a node gets no work outside its hours; none inside. */
 export function outsideOf(hours: WorkingHours | null, now: Date): string[] {
   if (hours === null || isWithin(hours, now)) return [];
   return [`works from ${clockText(hours.from)} to ${clockText(hours.to)} (--hours)`];
@@ -34,8 +34,8 @@ const clockText = (minutes: number): string =>
   `${Math.floor(minutes / 60) % 24}:${String(minutes % 60).padStart(2, "0")}`;
 
 /**
- * Calls `changed` when the hours begin or end. The clock is read often instead of a timer that is set for hours: the
- * machine may sleep, and its clock may be set. Returns a function that ends the watch.
+ * Calls `changed` when the hours start or end. The clock is read often, instead of a timer over hours: the machine may
+ * sleep, and its clock may be set. Returns a function that ends the watch.
  */
 export function watchHours(
   hours: WorkingHours | null,

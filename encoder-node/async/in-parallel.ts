@@ -19,8 +19,8 @@ export async function mapLimited<Item, Value>(
 }
 
 /**
- * Like `mapLimited`, but the first error aborts the signal that the other calls have, and the function rejects after
- * all calls have ended.
+ * Like `mapLimited`, but the first error aborts the signal of the other calls. The function rejects after all calls
+ * have ended.
  */
 export async function mapLimitedOrAbort<Item, Value>(
   items: readonly Item[],
@@ -44,7 +44,7 @@ export async function mapLimitedOrAbort<Item, Value>(
   }
 }
 
-/** Runs pieces of work, at most `limit` at a time, in the order in which they are given. */
+/** Runs pieces of work in the order in which they are given, at most `limit` at a time. */
 export class Limiter {
   readonly #waiting: (() => void)[] = [];
   #free: number;
@@ -53,7 +53,7 @@ export class Limiter {
     this.#free = limit;
   }
 
-  /** True if work that is given now starts at once. */
+  /** True if new work would start at once. */
   get isFree(): boolean {
     return this.#free > 0;
   }

@@ -1,9 +1,9 @@
-// A signed value, such as URLs, that is signed again when a storage rejects it as it would reject an expired signature.
+// A signed value, such as URLs. It is signed again when a storage rejects it like an expired signature.
 import { untilAborted } from "./until-aborted.ts";
 
 /**
- * A value and its signature. A signature that has never worked is wrong, not expired. The first one may have waited for
- * long, so `mayHaveExpired` is true from the beginning there.
+ * A value and its signature. A signature that has never worked is wrong, not expired. `mayHaveExpired` is true from the
+ * start for the first signature, because it may have waited for long.
  */
 export type Signed<Value> = { readonly value: Value; mayHaveExpired: boolean };
 
@@ -17,14 +17,14 @@ export class Renewable<Value> {
     this.#latest = { value: first, mayHaveExpired: true };
   }
 
-  /** The value to use now. The caller sets `mayHaveExpired` when a request with it succeeds. */
+  /** The current value. The caller sets `mayHaveExpired` when a request with it succeeds. */
   get latest(): Signed<Value> {
     return this.#latest;
   }
 
   /**
    * Call this after a storage rejected `used`. True when there is another value to try, false when a new signature
-   * would not help. Concurrent callers share one renewal. Throws what `sign` throws. An abort rejects at once with the
+   * would not help. Concurrent callers share a renewal. Throws as `sign` does. An abort rejects at once with the
    * signal's reason and leaves the renewal to the other callers.
    */
   async renew(used: Signed<Value>, signal: AbortSignal): Promise<boolean> {

@@ -1,4 +1,4 @@
-// Makes promises that take no signal abortable.
+// Makes promises abortable that take no signal.
 
 /** The promise's outcome, or a rejection with the signal's reason if the signal aborts first. */
 export async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {

@@ -1,4 +1,4 @@
-// Sends one POST about a lease to the control plane.
+// Sends a POST about a lease to the control plane.
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
@@ -16,7 +16,7 @@ export type PostResult =
   | { kind: "rejected"; message: string }
   /** HTTP 500: probably permanent, but an upgrade of the control plane may fix it. */
   | { kind: "internal-error"; message: string }
-  /** No response, or none from the control plane itself. */
+  /** No response, or a response that is not from the control plane itself. */
   | { kind: "unreachable"; message: string };
 
 export interface ControlPlane {
@@ -26,7 +26,7 @@ export interface ControlPlane {
 const RESPONSE_TIMEOUT_MS = 60_000;
 
 /**
- * Distinguishes the control plane from gateways and captive portals in front of it, whose error bodies have another
+ * Distinguishes the control plane from gateways and captive portals in front of it. Their error bodies have another
  * form.
  */
 const ErrorBody = z.object({ error_code: z.string() });

@@ -14,7 +14,7 @@ afterEach(() => rm(join(folder, ".."), { recursive: true, force: true }));
 
 const proofOf = (task: string): LeaseProof => ({ lease: `AAAAAAAAAAAAAA.${task}.1` as never, token: `t-${task}` });
 
-it("leaves to the next process the leases that have not ended, and nothing else", async () => {
+it("leaves only the leases that have not ended to the next process", async () => {
   const first = new HeldLeases(folder, silentLog);
   expect(await first.leftOver()).toEqual([]);
   for (const task of ["a", "b", "c"]) first.add(proofOf(task));

@@ -1,5 +1,5 @@
-// The leases that the node works on, as its disk has them: when its process has crashed, or lost power, the next one
-// reports them as lost. Otherwise their jobs could wait ten minutes for it.
+// The node's running leases, as written to its disk. After a crash or a power failure, the next process reports them as
+// lost. Otherwise their jobs could wait ten minutes for the node.
 import { rm } from "node:fs/promises";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
@@ -9,7 +9,7 @@ import { leaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./lease-
 export class HeldLeases {
   readonly #folder: string;
   readonly #log: Logger;
-  /** What was done last with the file of each lease. */
+  /** The last operation on the file of each lease. */
   readonly #last = new Map<LeaseId, Promise<unknown>>();
 
   constructor(folder: string, log: Logger) {
@@ -17,13 +17,13 @@ export class HeldLeases {
     this.#log = log;
   }
 
-  /** The leases that an earlier process held when it ended. */
+  /** Returns the leases that an earlier process held when it ended. */
   async leftOver(): Promise<LeaseProof[]> {
     const values = await Promise.all((await leaseFilesIn(this.#folder)).map(readLeaseFile));
     return values.flatMap((value) => LeaseProof.safeParse(value).data ?? []);
   }
 
-  /** Does not wait for the disk: work need not. */
+  /** Returns without waiting for the disk: the work can start before the file is written. */
   add({ lease, token }: LeaseProof): void {
     void this.#enqueue(lease, () => writeLeaseFile(this.#folder, lease, { lease, token } satisfies LeaseProof));
   }

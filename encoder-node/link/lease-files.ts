@@ -1,4 +1,4 @@
-// Files that survive the node's process: those of each lease in a folder, written atomically.
+// Files that survive the node's process: the files of each lease in a folder, written atomically.
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { LeaseId } from "#shared/ids.ts";
@@ -6,7 +6,7 @@ import type { LeaseId } from "#shared/ids.ts";
 const DRAFT = ".part";
 const SUFFIX = ".json";
 
-/** Writes a file of a lease, and returns its path. `number`: for each of several files of the lease, another one. */
+/** Writes a file of a lease, and returns its path. `number` distinguishes several files of a lease. */
 export async function writeLeaseFile(
   folder: string,
   lease: LeaseId,
@@ -28,10 +28,10 @@ export async function writeLeaseFile(
 
 export const leaseFile = (folder: string, lease: LeaseId): string => join(folder, `${lease}${SUFFIX}`);
 
-/** True if a file is one of the lease's. */
+/** True if a file belongs to the lease. */
 export const isLeaseFile = (path: string, lease: LeaseId): boolean => basename(path).startsWith(`${lease}.`);
 
-/** The files of an earlier process. Removes those that it has written in part. */
+/** Returns the files of an earlier process. Removes its incomplete files. */
 export async function leaseFilesIn(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true });
   const names = await readdir(folder);
@@ -40,7 +40,7 @@ export async function leaseFilesIn(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(SUFFIX)).map((name) => join(folder, name));
 }
 
-/** What is in a file; undefined when it is not JSON, or not there. */
+/** Returns the content of a file; undefined when the file is not JSON or does not exist. */
 export async function readLeaseFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, "utf8"));
@@ -53,7 +53,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   const file = await open(path, "w", 0o600);
   try {
     await file.writeFile(text);
-    // Without this the name may survive a power failure and the content not.
+    // Without this, the name may survive a power failure but not the content.
     await file.sync();
   } finally {
     await file.close();

@@ -24,7 +24,7 @@ afterEach(() => {
   for (const end of cleanUp.splice(0)) end();
 });
 
-/** A hub: its connections, and the frames that each received. */
+/** A hub: its connections, and the frames that each connection received. */
 async function hub() {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await once(server, "listening");
@@ -100,7 +100,7 @@ it("sends its token and the hello first, and dispatches the hub's frames", async
   await vi.waitFor(() => expect(received).toContain('{"type":"bye"}'));
 });
 
-it("logs what to do when Cloudflare refuses the connection before the hub sees it", async () => {
+it("logs advice for the operator when Cloudflare refuses the connection before the hub sees it", async () => {
   const page = { server: "cloudflare", "content-type": "text/html; charset=UTF-8" };
   const server = createServer((_, response) => response.writeHead(403, page).end("<h1>Error 1010</h1>"));
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -173,7 +173,7 @@ it("connects with its name, and with the newest session that the hub gave it", a
   socket.close();
   expect([await sessions(1), await sessions(2)]).toEqual([undefined, "second"]);
   const second = await connection(server, 2);
-  // A welcome without a session ends the one before.
+  // A welcome without a session ends the previous session.
   second.socket.send(JSON.stringify({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 500 }));
   second.socket.close();
   expect(await sessions(3)).toBeUndefined();
@@ -211,14 +211,14 @@ it("sends nothing when it is closed during the handshake", async () => {
   expect([...server.clients].filter(({ readyState }) => readyState === 1)).toEqual([]);
 });
 
-it("has a report acknowledged, and gives up when that is not possible", async () => {
+it("resolves when a report is acknowledged, and gives up when no acknowledgment is possible", async () => {
   const { url, connections } = await hub();
   const link = new NodeLink({ url, token: "secret", log: silentLog }, handlers());
   cleanUp.push(() => link.close());
   const body = { token: "t", failure: { code: "node_failed", message: "m" } } as const;
   const report = { lease: "AAAAAAAAAAAAAA.encode.1" as never, verb: "fail", body } as const;
   await vi.waitFor(() => expect(connections[0]?.received[0]).toContain("hello"));
-  // Before the welcome it is not known whether the hub accepts the node.
+  // Before the welcome, the node does not know if the hub accepts it.
   expect(await link.report(report)).toBeNull();
   const say = (frame: object): void => connections[0]?.socket.send(JSON.stringify(frame));
   say({ type: "welcome", protocol: PROTOCOL_VERSION, progressEveryMs: 1000 });

@@ -1,4 +1,4 @@
-// The WebSocket to the hub. It only reduces latency: leases and reports make up for every frame that it loses.
+// The WebSocket to the hub. It only reduces latency: leases and reports make up for every lost frame.
 import WebSocket, { type RawData } from "ws";
 import { backoffMs, type Random } from "#shared/backoff.ts";
 import { assertNever } from "#shared/errors.ts";
@@ -31,35 +31,37 @@ export interface LinkHandlers {
   assign(assignment: Assignment): void;
   cancel(lease: LeaseId): void;
   drain(): void;
-  /** Another node has the name, which was new. */
+  /** Another node has this node's name, which was new. */
   nameInUse(): void;
   welcome(frame: WelcomeFrame): void;
-  /** How often to send progress from now on, in ms. */
+  /** `progressEveryMs`: the interval of progress frames from now on, in ms. */
   pace(progressEveryMs: number): void;
 }
 
 export type LinkOptions = { readonly url: string; readonly token: string; readonly log: Logger };
 
 const PING_EVERY_MS = 15_000;
-/** A connection that received nothing for this long is dead, whatever the operating system reports. */
+/** After this time without any received data a connection is dead, even if the operating system reports it as open. */
 const SILENCE_LIMIT_MS = 40_000;
 const HANDSHAKE_TIMEOUT_MS = 15_000;
 const NORMAL_CLOSURE = 1000;
 /** "Inconsistent data" (RFC 6455 §7.4.1). */
 const INVALID_FRAME = 1007;
 const RECONNECT = { firstMs: 500, maxMs: 30_000 };
-/** While leases run: those of short work survive a lost connection for 10 s only (worker/job/decide/leases.ts). */
+/**
+ * Used while leases run: leases of short work survive a lost connection for only 10 s (worker/job/decide/leases.ts).
+ */
 const RECONNECT_BUSY = { firstMs: 500, maxMs: 3000 };
 /** About ten seconds of attempts. After that the leases are lost anyway, and the control plane may be down for long. */
 const BUSY_FAILURES = 8;
 
 /**
- * After a deploy all nodes of a hub lose their connections at once. The hub states the time over which they return;
- * nodes with leases return within the time that the leases of a lost connection are left alone.
+ * After a deploy all nodes of a hub lose their connections at once. The hub states the time over which they return.
+ * Nodes with leases return before the leases of a lost connection are given to other nodes.
  */
 const MAX_SPREAD_BUSY_MS = 8000;
 
-/** Delay before the first attempt after a connection that had been accepted, in ms. */
+/** Delay before the first attempt after the loss of an accepted connection, in ms. */
 export const returnMs = (spreadMs: number, isBusy: boolean, random: Random): number =>
   Math.round(random() * (isBusy ? Math.min(spreadMs, MAX_SPREAD_BUSY_MS) : spreadMs));
 
@@ -76,7 +78,7 @@ export class NodeLink {
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   #isClosed = false;
-  /** What the hub stated last: the proof of this node's token, and the time over which nodes return. */
+  /** The latest session from the hub, which proves this node's token. */
   #session: { readonly text: string; readonly at: number } | null = null;
   #spreadMs: number | null = null;
   /** True if the hub of this connection has accepted the node. */
@@ -90,14 +92,14 @@ export class NodeLink {
     this.#connect();
   }
 
-  /** Sends a frame. Without a connection it is dropped; the next hello states what is true then. */
+  /** Sends a frame. Without a connection the frame is dropped; the next hello states the node's current state. */
   send(frame: NodeFrame): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#send(this.#socket, frame);
   }
 
   /**
-   * Sends a report on a lease, and resolves with whether its job has accepted it; with null when there is no answer in
-   * time, or the report is not made for this.
+   * Sends a report on a lease. Resolves to true or false when its job has accepted or rejected the report. Resolves to
+   * null when no answer comes in time, or when the socket does not take this kind of report.
    */
   report(report: LeaseReport, slot?: SlotReturn): Promise<boolean | null> {
     if (!this.#socket || !this.isOpen || !this.#isWelcome) return Promise.resolve(null);
@@ -109,7 +111,7 @@ export class NodeLink {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Connects again, so that the hub hears the node's whole state. */
+  /** Connects again, so that the hub receives the node's whole state. */
   restart(): void {
     this.#socket?.close(NORMAL_CLOSURE, "node starts over");
   }
@@ -117,7 +119,7 @@ export class NodeLink {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);
-    // During the handshake this aborts it.
+    // During the handshake this aborts the handshake.
     this.#socket?.close(NORMAL_CLOSURE, "node stops");
   }
 
@@ -167,7 +169,7 @@ export class NodeLink {
     return { authorization: `Bearer ${token}`, "user-agent": NODE_USER_AGENT, [NAME_HEADER]: name, ...session };
   }
 
-  /** The hub replies to any frame with a new session when half the time of the last one has passed. */
+  /** The hub replies to any frame with a new session after half the time of the previous session. */
   #renewSession(socket: WebSocket): void {
     if (!this.#session || Date.now() - this.#session.at < SESSION_MS / 2) return;
     this.#send(socket, { type: "slots", offered: { inspect: 0, encode: 0 }, released: [] });
@@ -192,7 +194,7 @@ export class NodeLink {
     const decoded = decodeHubFrame(text);
     if (!decoded.ok) {
       log.warn("hub frame not understood", { ...decoded.error });
-      // It may have been an assignment: the next hello states which slots are really free.
+      // The frame may have been an assignment: the next hello states which slots are really free.
       if (decoded.error.reason === "invalid") socket.close(INVALID_FRAME, "frame not understood");
       return;
     }
@@ -218,7 +220,7 @@ export class NodeLink {
   }
 }
 
-/** What may be logged of a frame: no tokens, no URLs. */
+/** The fields of a frame that may be logged: no tokens, no URLs. */
 function frameFields(frame: HubFrame | NodeFrame): LogFields {
   switch (frame.type) {
     case "assign":

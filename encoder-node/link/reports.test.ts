@@ -36,8 +36,8 @@ const fromCloudflare = {
 type Answer = number | { status: number; body: string; headers: Record<string, string> };
 
 /**
- * A control plane that responds with these in turn and repeats the last: a status, or a status with a body. 0 breaks
- * the connection.
+ * A control plane that responds with these answers in turn and repeats the last answer: a status, or a status with a
+ * body. 0 breaks the connection.
  */
 async function controlPlane(...answers: Answer[]) {
   const received: { path: string; authorization: string | undefined; userAgent: string | undefined; body: string }[] =
@@ -62,7 +62,7 @@ async function controlPlane(...answers: Answer[]) {
 }
 
 describe("reports", () => {
-  it("are sent until the control plane accepts them", async () => {
+  it("reports are sent until the control plane accepts them", async () => {
     const { at, received } = await controlPlane(0, 503, 500, 200);
     await openReports(folder, at, silentLog).send(REPORT);
     expect(received).toHaveLength(4);
@@ -75,20 +75,20 @@ describe("reports", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it.each([200, 400, 404, 409, 413])("are retried after a gateway's HTTP %i", async (status) => {
+  it.each([200, 400, 404, 409, 413])("reports are retried after a gateway's HTTP %i", async (status) => {
     const { at, received } = await controlPlane(fromGateway(status), 200);
     await openReports(folder, at, silentLog).send(REPORT);
     expect(received).toHaveLength(2);
   });
 
-  it.each([409, 404, 400])("are dropped when the control plane responds with HTTP %i", async (status) => {
+  it.each([409, 404, 400])("reports are dropped when the control plane responds with HTTP %i", async (status) => {
     const { at, received } = await controlPlane(status);
     await openReports(folder, at, silentLog).send(REPORT);
     expect(received).toHaveLength(1);
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("of a rejected result are followed by a failure report", async () => {
+  it("a failure report follows the report of a rejected result", async () => {
     const { at, received } = await controlPlane(413, 200);
     const result = {
       kind: "encode",
@@ -104,7 +104,7 @@ describe("reports", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("state what to do when Cloudflare refuses them", async () => {
+  it("reports log advice for the operator when Cloudflare refuses them", async () => {
     const { at } = await controlPlane(fromCloudflare);
     expect(await at.post(LEASE, "fail", REPORT.body)).toEqual({
       kind: "unreachable",
@@ -114,7 +114,7 @@ describe("reports", () => {
     });
   });
 
-  it("are delivered even if they cannot be spooled", async () => {
+  it("reports are delivered even if they cannot be spooled", async () => {
     const { at, received } = await controlPlane(200);
     const blocked = join(folder, "file");
     await writeFile(blocked, "");
@@ -122,7 +122,7 @@ describe("reports", () => {
     expect(received).toHaveLength(1);
   });
 
-  it("that are invalid on disk are removed and delay no other", async () => {
+  it("reports that are invalid on disk are removed and delay no other report", async () => {
     const { at, received } = await controlPlane(200);
     const spooled = JSON.stringify(REPORT);
     const files = {
@@ -139,7 +139,7 @@ describe("reports", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("stay on disk until then, and are sent by the node's next process", async () => {
+  it("undelivered reports stay on disk, and the node's next process sends them", async () => {
     const dead = controlPlaneAt("http://127.0.0.1:9", "secret");
     void openReports(folder, dead, silentLog).send(REPORT);
     await vi.waitFor(async () => expect(await readdir(folder)).toEqual([`${LEASE}.json`]));
@@ -149,7 +149,7 @@ describe("reports", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("of outputs that end at the same time are all on disk, and all sent by the node's next process", async () => {
+  it("reports of outputs that end together are all on disk, and the node's next process sends all of them", async () => {
     const dead = openReports(folder, controlPlaneAt("http://127.0.0.1:9", "secret"), silentLog);
     const outputs = [0, 1, 2].map((output) => ({ status: "failed" as const, output, failure: REPORT.body.failure }));
     for (const output of outputs)
@@ -165,7 +165,7 @@ describe("reports", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("of an earlier process are followed by a report of each lease that it left without an end", async () => {
+  it("after the reports of an earlier process, each of its leases without an end is reported", async () => {
     const proofs = ["outputs", "complete", "nothing"].map((task) => ({
       lease: `AAAAAAAAAAAAAA.${task}.1` as LeaseId,
       token: task,

@@ -13,23 +13,25 @@ import { isLeaseFile, leaseFilesIn, readLeaseFile, writeLeaseFile } from "./leas
 
 export type Report = LeaseReport;
 
-/** The slot that a task gives back with its last report, if that is sent by the socket. */
+/** The slot that a task gives back with its last report, if that report is sent by the socket. */
 export interface SlotReturn {
   /** Gives the slot back as the report is sent. */
   freed(): FreedSlots;
-  /** The hub knows that it is free. */
+  /** Called when the hub knows that the slot is free. */
   acknowledged(): void;
 }
 
-/** Sends a report by the socket: whether it was accepted; null when that is not known. */
+/** Sends a report by the socket. Resolves to true if it was accepted, false if not, null when that is unknown. */
 export type SendBySocket = (report: Report, slot?: SlotReturn) => Promise<boolean | null>;
 
 export interface Reports {
-  /** Resolves when the control plane has accepted the report (true), or has rejected it or ended its lease (false). */
+  /**
+   * Resolves to true when the control plane has accepted the report, to false when it rejected it or ended its lease.
+   */
   send(report: Report, slot?: SlotReturn): Promise<boolean>;
   /**
-   * Sends the reports that an earlier process of this node did not deliver. Of the leases that it held, those without a
-   * last report are reported as lost; `ended` is called for each that its job has heard of.
+   * Sends the reports that an earlier process of this node did not deliver. `held`: leases of that process. Leases
+   * without a last report are reported as lost. `ended` is called for each lease whose job has received its end.
    */
   resume(held?: readonly LeaseProof[], ended?: (lease: LeaseId) => void): Promise<void>;
 }
@@ -47,7 +49,7 @@ export function openReports(
   let parts = 0;
   /**
    * A report that cannot be written is still sent: only a crash of this node would lose it. Outputs of a lease may be
-   * reported at the same time, each in a file of its own.
+   * reported at the same time, each in its own file.
    */
   const trySpool = async (report: Report): Promise<string | null> => {
     try {
@@ -81,7 +83,7 @@ export function openReports(
       const files = await leaseFilesIn(folder);
       const resumed = files.map((file) => ({ file, report: resumeOne(file) }));
       const endOne = async (proof: LeaseProof): Promise<void> => {
-        // It stays valid until its outputs are reported; nothing more is known of a task after its last report.
+        // The lease stays valid until its outputs are reported. After a task's last report, it needs no lost report.
         const own = resumed.filter(({ file }) => isLeaseFile(file, proof.lease));
         const reports = await Promise.all(own.map(({ report }) => report));
         if (reports.every((report) => !report || report.verb === "outputs")) await send(lostReport(proof));
@@ -92,9 +94,7 @@ export function openReports(
   };
 }
 
-/**
- * Sends a report until the control plane accepts or rejects it. A result that is rejected ends the lease as a failure.
- */
+/** Sends a report until the control plane accepts or rejects it. A rejected result ends the lease as a failure. */
 function createDelivery(
   controlPlane: ControlPlane,
   log: Logger,

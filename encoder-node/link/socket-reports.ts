@@ -1,21 +1,21 @@
-// The reports that wait for the hub's answer on one socket after another.
+// Reports that wait for the hub's answer, on consecutive sockets.
 import type WebSocket from "ws";
 import type { NodeFrame } from "#shared/protocol/frames.ts";
 import type { LeaseReport } from "#shared/protocol/reports.ts";
 import type { SlotReturn } from "./reports.ts";
 
-/** How long a report waits for its `ack` before it is sent by POST. */
+/** A report waits for its `ack` for this time before it is sent by POST. */
 const ACK_LIMIT_MS = 10_000;
-/** After so long without an `ack` it is not known whether the hub has the slot of a report. */
+/** After this time without an `ack` it is unknown if the hub has the slot of a report. */
 const SLOT_LIMIT_MS = 60_000;
-/** Larger reports are sent by POST: the hub handles one message at a time. */
+/** Larger reports are sent by POST: the hub handles messages one after the other. */
 const MAX_REPORT_CHARS = 256 * 1024;
 
 type Ack = { readonly isAccepted: boolean | null };
 
 export class SocketReports {
   readonly #send: (socket: WebSocket, frame: NodeFrame) => void;
-  /** What to do with the answer; null: none will come. */
+  /** Callbacks for the answers; null: no answer will come. */
   readonly #waiting = new Map<number, (ack: Ack | null) => void>();
   #id = 0;
 
@@ -24,8 +24,8 @@ export class SocketReports {
   }
 
   /**
-   * Sends a report on a lease, and resolves with whether its job has accepted it; with null when there is no answer in
-   * time, or the report is not made for this.
+   * Sends a report on a lease. Resolves to true or false when its job has accepted or rejected the report. Resolves to
+   * null when no answer comes in time, or when the socket does not take this kind of report.
    */
   send(socket: WebSocket, report: LeaseReport, slot?: SlotReturn): Promise<boolean | null> {
     const id = this.#id++;
@@ -37,7 +37,7 @@ export class SocketReports {
       if (slot) timers.push(setTimeout(() => socket.terminate(), SLOT_LIMIT_MS));
       this.#waiting.set(id, (ack) => {
         for (const timer of timers) clearTimeout(timer);
-        // Only what the job has answered ends the lease at the hub, too: otherwise the node still holds it.
+        // Only an answer from the job also ends the lease at the hub: otherwise the node still holds the lease.
         if (ack && ack.isAccepted !== null) slot?.acknowledged();
         resolve(ack?.isAccepted ?? null);
       });

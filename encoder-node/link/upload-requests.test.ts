@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const end of cleanUp.splice(0)) await end();
 });
 
-/** A control plane that responds with these in turn and repeats the last: a status, or a body for the request. */
+/** An answer of the control plane: a status, or a body for the request. The last answer is repeated. */
 type Answer = number | ((request: ScratchRequest) => unknown);
 async function clientOf(
   ...answers: Answer[]
@@ -72,7 +72,7 @@ it("retries while the client's storage is unreachable, 25 requests at most", asy
   expect(lasting.requests.length).toBe(25);
 });
 
-it("returns the failure when nothing is signed", async () => {
+it("returns the failure when the control plane signs nothing", async () => {
   const failure = { code: "storage_denied", message: "no" };
   const { client } = await clientOf(signed, () => ({ failure }));
   expect(await requestScratch(client, [], names(300))).toEqual({ failure });
@@ -87,7 +87,7 @@ it.each<[string, Answer, string]>([
   await expect(requestScratch(client, [], names(1))).rejects.toMatchObject({ code });
 });
 
-it("stops when the work is aborted", async () => {
+it("upload requests stop when the work is aborted", async () => {
   const { client, abort } = await clientOf(503);
   const request = requestScratch(client, [], names(1));
   setTimeout(() => abort.abort(), 100);

@@ -1,4 +1,4 @@
-// Requests for signed uploads and scratch URLs that a lease makes to the control plane, retried until it responds.
+// Requests of a lease to the control plane for signed uploads and scratch URLs, retried until it responds.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BackoffPolicy, backoffMs } from "#shared/backoff.ts";
 import { AppError } from "#shared/errors.ts";
@@ -14,7 +14,7 @@ import {
 import { UploadsAnswer, type UploadsRequest } from "#shared/protocol/uploads.ts";
 import type { ControlPlane } from "./control-plane.ts";
 
-/** The control plane as one lease uses it. */
+/** The control plane's client for a lease. */
 export type LeaseClient = {
   readonly controlPlane: ControlPlane;
   readonly lease: LeaseId;
@@ -26,9 +26,9 @@ export type LeaseClient = {
 export type ScratchPut = ScratchRequest["puts"][number];
 
 const RETRY = { firstMs: 250, maxMs: 10_000 };
-/** HTTP 500 responses in about a minute, after which the lease gives its slot to other work. */
+/** HTTP 500 responses in about a minute. After these the lease gives its slot to other work. */
 const MAX_INTERNAL_ERRORS = 10;
-/** Names in one request (the maximum of ScratchRequest). */
+/** Names in a request (the maximum of ScratchRequest). */
 const BATCH = 200;
 
 /** A storage that is unreachable now may be back soon: waiting about five minutes costs less than encoding again. */
@@ -57,7 +57,7 @@ export async function requestUploads(
 }
 
 /**
- * Requests URLs for any number of scratch objects; the first failure is the answer for all. Throws AppError
+ * Requests URLs for any number of scratch objects. The first failure is the answer for all of them. Throws AppError
  * `lease_superseded`, `node_failed` or `cancelled`.
  */
 export async function requestScratch(
@@ -86,8 +86,8 @@ export async function requestScratch(
 }
 
 /**
- * Requests the tracks of the chunks that follow each other from number `from` on, as far as they are done. Throws
- * AppError `lease_superseded`, `node_failed` or `cancelled`.
+ * Requests the tracks of the finished chunks from number `from` on, up to the first unfinished chunk. Throws AppError
+ * `lease_superseded`, `node_failed` or `cancelled`.
  */
 export async function requestChunks(client: LeaseClient, from: number): Promise<ScratchTrack[][]> {
   const { token } = client;

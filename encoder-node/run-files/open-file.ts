@@ -1,14 +1,14 @@
-// Opens files that a run of ffmpeg wrote. A run that was taken over by its source can leave anything under the name of
-// an output: a link to a file of this machine, or a named pipe that blocks whoever opens it.
+// Opens files that a run of ffmpeg wrote. A source may have taken over the run, which can then leave anything under the
+// name of an output: a link to a file of this machine, or a named pipe that blocks the opener.
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, rm } from "node:fs/promises";
 
-/** No link is followed, and no pipe is waited for. */
+/** Follows no link, and waits for no pipe. */
 const CAREFULLY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const READABLE_BY_ALL = 0o444;
 
 /**
- * Opens a regular file with one name; `flags` are those of open(2). Throws the error of the file system (ELOOP for a
+ * Opens a regular file with a single name; `flags` as for open(2). Throws the error of the file system (ELOOP for a
  * link), and an Error for pipes, folders, devices, and files with further names.
  */
 export async function openFile(path: string, flags: number = constants.O_RDONLY): Promise<FileHandle> {
@@ -16,7 +16,7 @@ export async function openFile(path: string, flags: number = constants.O_RDONLY)
   try {
     const found = await file.stat();
     if (!found.isFile()) throw new Error("It is no regular file");
-    // None if it has just been removed.
+    // A file that has just been removed has no name.
     if (found.nlink > 1) throw new Error("The file has further names");
     return file;
   } catch (error) {
@@ -25,7 +25,7 @@ export async function openFile(path: string, flags: number = constants.O_RDONLY)
   }
 }
 
-/** Null when the file does not exist; else as `openFile`. */
+/** Null when the file does not exist; otherwise as `openFile`. */
 export async function openIfThere(path: string): Promise<FileHandle | null> {
   return openFile(path).catch((error: unknown) => {
     if (isMissing(error)) return null;
@@ -34,8 +34,8 @@ export async function openIfThere(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * Creates an empty file in place of whatever has its name, and opens it for writing. Runs of other users can read it
- * with mode 0o644. Throws the error of the file system.
+ * Creates an empty file in place of whatever has its name, and opens it for writing. Runs of other users can read the
+ * file with mode 0o644. Throws the error of the file system.
  */
 export async function createFile(path: string, mode = 0o600): Promise<FileHandle> {
   await rm(path, { force: true });
@@ -55,7 +55,7 @@ export async function writeText(path: string, text: string, mode?: number): Prom
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-/** The bytes of an open file, which is closed. A run can leave a file of any size: throws above `maxBytes`. */
+/** Returns the bytes of an open file and closes it. A run can leave a file of any size: throws above `maxBytes`. */
 export async function bytesOf(file: FileHandle, maxBytes: number): Promise<Buffer> {
   // `end` is inclusive.
   const bytes = Buffer.concat(await file.createReadStream({ end: maxBytes }).toArray());
@@ -70,7 +70,7 @@ export const readBytes = async (path: string, maxBytes: number): Promise<Buffer>
 export const readText = async (path: string, maxBytes: number): Promise<string> =>
   (await readBytes(path, maxBytes)).toString();
 
-/** The last bytes of a file, as text: at most `maxBytes`. Throws as `openFile`. */
+/** Returns the last bytes of a file as text: at most `maxBytes`. Throws as `openFile`. */
 export async function readEnd(path: string, maxBytes: number): Promise<string> {
   const file = await openFile(path);
   try {
@@ -86,8 +86,8 @@ export async function readEnd(path: string, maxBytes: number): Promise<string> {
 }
 
 /**
- * Lets the users of runs read a file in a folder of this node, into which no other user gets. Pipes are left as they
- * are: opening one would look like a reader.
+ * Lets the users of runs read a file in a folder of this node that is closed to other users. Pipes stay unchanged:
+ * opening a pipe would look like a reader.
  */
 export async function makeReadable(path: string): Promise<void> {
   const found = await lstat(path);

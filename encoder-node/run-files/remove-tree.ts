@@ -1,11 +1,11 @@
-// Removes the folder of a run with all that the run left in it, and anything else that a run made.
+// Removes the folder of a run with all its content, and anything else that a run made.
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, type FileHandle, open, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** O_PATH of Linux, which Node does not name: opens a folder whatever its mode (open(2)). */
+/** O_PATH of Linux (open(2)), which Node does not name: opens a folder of any mode. */
 const O_PATH = 0o10000000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -14,10 +14,9 @@ const TRIES = 20;
 const AGAIN_MS = 50;
 
 /**
- * Removes a file, or a folder of any depth and mode, and no file outside: `rm` of Node would follow a link that takes
- * the place of a folder while it works, and cannot remove paths that are too long. Each folder is opened once and its
- * entries are named relative to it; folders in it are moved to its parent, which only this node can change, and removed
- * there.
+ * Removes a file, or a folder of any depth and mode, and no file outside. Node's `rm` would follow a link that replaces
+ * a folder during its work, and cannot remove paths that are too long. Each folder is opened once, and its entries are
+ * named relative to it. Its subfolders are moved to its parent, which only this node can change, and are removed there.
  */
 export async function removeTree(path: string): Promise<void> {
   if (process.platform !== "linux") return rm(path, { recursive: true, force: true, maxRetries: 3 });
@@ -37,7 +36,7 @@ const isUnlinked = (path: string | Buffer): Promise<boolean> =>
     },
   );
 
-/** Returns the folders that were in it, where they are now. */
+/** Returns the new paths of the folders that were in it. */
 async function removeFolder(path: string): Promise<string[]> {
   const moved: string[] = [];
   for (let left = TRIES; ; left--) {
@@ -63,7 +62,8 @@ async function empty(path: string, moved: string[]): Promise<void> {
       try {
         if (!(await isUnlinked(entry))) moved.push(await moveOut(entry, dirname(path)));
       } catch {
-        // A process that has not ended yet has changed it. It is tried again, because the folder is not empty.
+        // A process that has not ended yet has changed the folder. The removal is tried again, because the folder is
+        // not empty.
       }
     }
   } finally {
@@ -71,7 +71,7 @@ async function empty(path: string, moved: string[]): Promise<void> {
   }
 }
 
-/** A folder that moves must be writable for its owner, because its `..` changes. */
+/** A moved folder must be writable for its owner, because its `..` changes. */
 async function moveOut(entry: Buffer, to: string): Promise<string> {
   await openUp(entry);
   const own = join(to, `removed-${randomUUID()}`);
@@ -79,7 +79,7 @@ async function moveOut(entry: Buffer, to: string): Promise<string> {
   return own;
 }
 
-/** Lets this node list a folder and change its entries, whatever mode the run gave it. */
+/** Lets this node list a folder and change its entries, with any mode that the run gave it. */
 export async function openUp(path: string | Buffer): Promise<void> {
   if (process.platform !== "linux") return;
   const folder = await open(path, FOLDER);
@@ -90,7 +90,7 @@ export async function openUp(path: string | Buffer): Promise<void> {
   }
 }
 
-/** By the open folder: fchmod(2) does not take one that was opened by O_PATH. */
+/** Uses the path of the open folder: fchmod(2) rejects a folder that was opened by O_PATH. */
 const allow = (folder: FileHandle): Promise<void> => chmod(pathOf(folder), 0o700);
 const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 

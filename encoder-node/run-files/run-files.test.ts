@@ -1,4 +1,4 @@
-// What a program in place of ffmpeg could leave in its folder, and what the node takes over of it.
+// Tests which files of a program in place of ffmpeg the node takes over.
 import { execFile } from "node:child_process";
 import {
   appendFile,
@@ -43,7 +43,7 @@ const run = promisify(execFile);
 const pipe = (path: string) => run("mkfifo", [path]);
 const secret = () => join(outside, "secret");
 
-/** What a run may leave under the name of an output, which is none. */
+/** Things other than files that a run may leave under the name of an output. */
 const TRAPS: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   "a link to a file": (path) => symlink(secret(), path),
   "a link to a folder": (path) => symlink(outside, path),
@@ -79,7 +79,7 @@ it.each(Object.entries(TRAPS))("opens no %s, and waits for none", async (_what, 
   expect((await stat(secret())).mode & 0o777).toBe(0o600);
 });
 
-it("lets ffmpeg go on writing a file that was taken, and ignores what the run puts in its place", async () => {
+it("lets ffmpeg continue to write a file that was taken, and ignores its replacement by the run", async () => {
   await files.inRun(async (cwd) => {
     const file = await open(join(cwd, "track.mp4"), "w");
     await file.write("one ");
@@ -108,7 +108,7 @@ it("reads a playlist that is replaced while the run writes it, and after the run
   expect(await files.read("a.m3u8", 100)).toBe("two");
 });
 
-it("replaces no file of the node, and takes nothing over when a run fails", async () => {
+it("replaces no file of the node, and takes over nothing when a run fails", async () => {
   await appendFile(files.pathOf("joined.mp4"), "of the node");
   await files.inRun((cwd) => writeFile(join(cwd, "joined.mp4"), "of the run"));
   expect(await readFile(files.pathOf("joined.mp4"), "utf8")).toBe("of the node");
@@ -121,7 +121,7 @@ it("replaces no file of the node, and takes nothing over when a run fails", asyn
   expect(await readdir(files.folder)).toEqual(["joined.mp4"]);
 });
 
-it("creates a file in place of a link, and not through it", async () => {
+it("replaces a link with a new file, and does not write through the link", async () => {
   const path = files.pathOf("0.vtt");
   await symlink(secret(), path);
   const file = await createFile(path);
@@ -132,7 +132,7 @@ it("creates a file in place of a link, and not through it", async () => {
 });
 
 it.skipIf(process.platform !== "linux")(
-  "removes folders of any depth and mode, and names that are no text",
+  "removes folders of any depth and mode, and files whose names are not text",
   async () => {
     const tree = join(folder, "tree");
     const script = `

@@ -5,38 +5,38 @@ import { basename, join } from "node:path";
 import { bytesOf, isMissing, openFile, openIfThere } from "./open-file.ts";
 import { openUp, removeTree } from "./remove-tree.ts";
 
-/** What a file may do that was taken over: be read, also by the users of other runs. */
+/** Mode of a taken file: other users, such as the users of other runs, may read it. */
 const MODE = 0o644;
 
 /**
  * A folder of this node with the files of a command. No run can write to it. While a run works, its files are in a
- * folder of its own, from which they move here once: as soon as someone takes them, or when the run has ended. A file
- * may move while ffmpeg writes it. Whatever is no regular file with one name is removed.
+ * separate folder. Each file moves here once: when it is taken, or when the run has ended. A file may move while ffmpeg
+ * writes it. Anything but a regular file with a single name is removed.
  */
 export class RunFiles {
   readonly folder: string;
   readonly #runs = new Set<string>();
-  /** One file moves at a time, so that nobody misses one that moves. */
+  /** Files move one after the other, so that no caller misses a file that moves. */
   #lastMove: Promise<void> = Promise.resolve();
 
-  /** `folder` exists. */
+  /** `folder` must exist. */
   constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** In a new folder below `parent`. */
+  /** Creates a new folder below `parent`. */
   static async create(parent: string): Promise<RunFiles> {
     return new RunFiles(await mkdtemp(join(parent, "files-")));
   }
 
-  /** Where a file is after it was taken over. */
+  /** Path of a file after it was taken over. */
   pathOf(name: string): string {
     return join(this.folder, basename(name));
   }
 
   /**
-   * Runs work in a new folder, in which its runs write, and takes over what they left there, unless they failed. No
-   * process of theirs may be left.
+   * Runs work in a new folder, in which its runs write. Takes over the files that the runs left there, unless they
+   * failed. No process of the runs may remain.
    */
   async inRun<Value>(
     work: (cwd: string) => Promise<Value>,
@@ -54,14 +54,14 @@ export class RunFiles {
     }
   }
 
-  /** Takes over a file, also one that ffmpeg still writes, and returns its path; null while there is none. */
+  /** Takes over a file, even while ffmpeg writes it, and returns its path; null while the file does not exist. */
   async take(name: string): Promise<string | null> {
     if (await this.#has(name)) return this.pathOf(name);
     for (const cwd of this.#runs) await this.#move(cwd, name);
     return (await this.#has(name)) ? this.pathOf(name) : null;
   }
 
-  /** The text of a file that ffmpeg replaces again and again; null while there is none. Throws as `readText`. */
+  /** The text of a file that ffmpeg replaces repeatedly; null while the file does not exist. Throws as `readText`. */
   async read(name: string, maxBytes: number): Promise<string | null> {
     for (const folder of [...this.#runs, this.folder]) {
       const file = await openIfThere(join(folder, basename(name)));
@@ -70,7 +70,7 @@ export class RunFiles {
     return null;
   }
 
-  /** Removes all files. No run may be under way. */
+  /** Removes all files. No run may be active. */
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -90,15 +90,15 @@ export class RunFiles {
     return moved;
   }
 
-  /** Nothing is replaced: the folder may have files that the node wrote. */
+  /** Replaces no file: the folder may have files that the node wrote. */
   async #moveNow(cwd: string, name: string): Promise<void> {
     if (await this.#has(name)) return;
-    // The run cannot change what has this name, only what is in the file.
+    // The run can no longer change the entry of this name, only the content of the file.
     const taken = join(this.folder, `taken-${randomUUID()}`);
     try {
       await rename(join(cwd, basename(name)), taken);
     } catch (error) {
-      // There is none yet, or it has just been taken.
+      // The file does not exist yet, or has just been taken.
       if (isMissing(error)) return;
       throw error;
     }
@@ -107,7 +107,7 @@ export class RunFiles {
   }
 }
 
-/** True if it is a regular file with one name. It gets the mode of the files that were taken over. */
+/** True for a regular file with a single name. Sets the mode of a taken file. */
 async function isUsable(path: string): Promise<boolean> {
   try {
     const file = await openFile(path);

@@ -1,5 +1,5 @@
-// The task `audio`: encode what a chunked job does not encode in chunks, and store it in the scratch bucket for the
-// join.
+// The task `audio`: encode the parts of a chunked job that are not encoded in chunks, and store them in the scratch
+// bucket for the join.
 import { AppError } from "#shared/errors.ts";
 import { type AudioPlan, planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
@@ -34,7 +34,7 @@ export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: 
   );
 }
 
-/** Names other files among the tracks of an output; no track has this prefix. */
+/** Prefix of files that are not tracks in the names of an output; no track has this prefix. */
 const FILE_TRACK = "file-";
 export const isOtherFile = ({ track }: Pick<EncodedTrack, "track">): boolean => track.startsWith(FILE_TRACK);
 

@@ -17,6 +17,6 @@ test.each<[WorkDone, withinSeconds: number, boolean]>([
   [after(100, "transferring", 0.9), 120, false],
   [after(1, "uploading", 0), 5, true],
   [after(1, "uploading", 0), 0, false],
-])("%j ends within %d s: %s", (work, seconds, expected) => {
+])("predicts if %j ends within %d s: %s", (work, seconds, expected) => {
   expect(canFinish(work, NOW + 1000 * seconds, NOW)).toBe(expected);
 });

@@ -25,7 +25,7 @@ const failed: Report = {
 };
 const ofEncode = (encode: number) => ({ offered: { inspect: 0, encode }, released: [LEASE], outcome: "done" });
 
-it("is free with the report of a result, and no other frame names it once that was acknowledged", () => {
+it("frees the slot with the report of a result, and names it in no other frame once the report was acknowledged", () => {
   const { slot, slots, frames } = held("encode");
   expect(slots.free().encode).toBe(0);
   const sent = slot.with(complete("encode"));
@@ -37,14 +37,14 @@ it("is free with the report of a result, and no other frame names it once that w
   expect(frames).toEqual([]);
 });
 
-it("is offered once when the report was not acknowledged", () => {
+it("offers the slot once when the report was not acknowledged", () => {
   const { slot, frames } = held("encode");
   slot.with(complete("chunk"))?.freed();
   slot.end("done");
   expect(frames).toEqual([{ type: "slots", ...ofEncode(0) }]);
 });
 
-it("is free after the report if its node must not get other work sooner", () => {
+it("frees the slot after the report if its node must not get other work sooner", () => {
   for (const [slotClass, report] of [["inspect", complete("inspect")] as const, ["encode", failed] as const]) {
     const { slot, frames } = held(slotClass);
     expect(slot.with(report)).toBeUndefined();

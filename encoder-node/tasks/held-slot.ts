@@ -1,4 +1,4 @@
-// The slot of a lease: given back once, with the report of its task's result or in a frame of its own.
+// The slot of a lease: given back once, either with the report of its task's result or in a separate frame.
 import type { LeaseId } from "#shared/ids.ts";
 import type { FreedSlots, NodeDisk, NodeFrame, TaskOutcome } from "#shared/protocol/frames.ts";
 import type { Assignment, SlotClass } from "#shared/protocol/tasks.ts";
@@ -7,7 +7,7 @@ import type { Slots } from "../workspace/slots.ts";
 
 export interface HeldSlotDeps {
   readonly slots: Slots;
-  /** The disk that holds the results; null when it is not known. */
+  /** The disk that holds the results; null when the disk is unknown. */
   disk(): NodeDisk | null;
   send(frame: NodeFrame): void;
 }
@@ -30,14 +30,15 @@ export class HeldSlot {
     this.#deps.send({ type: "slots", ...this.#give([]) });
   }
 
-  /** The lease has ended, and the slot is free if it was not before. */
+  /** Ends the lease, and frees the slot unless it was free before. */
   end(outcome: TaskOutcome): void {
     if (!this.#isReported) this.#deps.send({ type: "slots", ...this.#give([this.#assignment.lease], outcome) });
   }
 
   /**
-   * A result takes the slot along, so that the next task comes with its answer. Not that of an inspection: the hub
-   * keeps an encode slot for its job meanwhile. A failure neither: its job must first advertise which nodes to avoid.
+   * A result gives the slot back in the same frame, so that the next task comes with the answer. The result of an
+   * inspection does not: the hub keeps an encode slot for its job meanwhile. A failure does not either: its job must
+   * first advertise which nodes to avoid.
    */
   with({ lease, verb }: Report): SlotReturn | undefined {
     if (verb !== "complete" || this.#assignment.slotClass !== "encode") return undefined;

@@ -22,7 +22,7 @@ const tool = { path: "/nonexistent", version: "7", origin: "env" } as const;
 /** Never responds, so that tasks run until they are stopped. */
 const silent = createServer(() => undefined);
 let root: string;
-/** Of one node: what the node of the test before removes late is not that of the next. */
+/** A folder for each node: the node of the previous test may still remove files late. */
 let folder: string;
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "copra-leases-"));
@@ -51,7 +51,7 @@ let reported: Report[];
 let board: ProgressBoard;
 let given: TaskDeps[];
 let leases: Leases;
-/** One task at a time uploads besides the others. */
+/** A single task at a time uploads beside the others. */
 const uploads = new UploadSlots(1, async () => true);
 function open(reports: Reports): Leases {
   board = createProgressBoard((sent) => items.push(sent));
@@ -130,7 +130,7 @@ describe("a source at an address that this node refuses", () => {
   });
 });
 
-it("gives the slot back when only uploads are left, for a limited number of tasks, and releases the lease later", async () => {
+it("gives the slot back when only uploads remain, for a limited number of tasks, and releases the lease later", async () => {
   const slots = (encode: number, released: string[] = []) => ({
     type: "slots",
     offered: { inspect: encode, encode: 0 },
@@ -143,18 +143,18 @@ it("gives the slot back when only uploads are left, for a limited number of task
   await vi.waitFor(() => expect(frames).toEqual([slots(1)]));
   expect(leases.running()).toHaveLength(2);
   leases.cancel(assignment("A").lease);
-  // B takes the upload slot of A.
+  // B takes A's upload slot.
   await vi.waitFor(() => expect(frames).toEqual([slots(1), slots(0, [assignment("A").lease]), slots(1)]));
   leases.cancel(assignment("B").lease);
   await leases.drain();
   expect(frames.slice(3)).toEqual([slots(0, [assignment("B").lease])]);
 });
 
-it("gives the slot of a task that waits for others to them, for a limited number of tasks, and hands it back when it stops", async () => {
+it("gives the slot back while a task waits for other leases, for a limited number of tasks, and hands the task back at a stop", async () => {
   for (const name of "ABCDEFGHI") leases.start(assignment(name));
   expect(given.map(({ waiting }) => waiting.begin())).toEqual([...Array(8).fill(true), false]);
   expect(frames).toHaveLength(8);
-  // H has all that it waited for: it ends by itself.
+  // H has everything that it waited for: it ends by itself.
   given[7]?.waiting.end();
   expect(given[8]?.waiting.begin()).toBe(true);
   const draining = leases.drain();
@@ -177,7 +177,7 @@ it("ignores progress of a lease that has ended", async () => {
   expect(reported).toEqual([]);
 });
 
-it("rejects assignments while it drains, and waits until that is reported", async () => {
+it("rejects assignments while the node drains, and waits until the rejections are reported", async () => {
   leases.start(assignment("A"));
   const drained = vi.fn();
   const draining = leases.drain().then(drained);
@@ -196,7 +196,7 @@ it("rejects assignments while it drains, and waits until that is reported", asyn
   expect(frames).toEqual([{ type: "slots", offered: { inspect: 0, encode: 0 }, ...released }]);
 });
 
-it("hands back at once what cannot end before its machine is taken away, and finishes the rest", async () => {
+it("hands back work at once that cannot end before the machine is taken away, and finishes the other work", async () => {
   leases.start(assignment("A"));
   leases.start(assignment("B"));
   await vi.waitFor(() => expect(given).toHaveLength(2));
@@ -205,14 +205,14 @@ it("hands back at once what cannot end before its machine is taken away, and fin
   const lost = { body: { failure: { code: "node_lost" } } };
   await vi.waitFor(() => expect(reported).toMatchObject([{ lease: assignment("A").lease, ...lost }]));
   expect(leases.running()).toMatchObject([{ lease: assignment("B").lease }]);
-  // It turns out to be slow: work that falls behind is handed back later.
+  // The task becomes slow: work that falls behind is handed back later.
   given[1]?.progress("encoding", 0.01);
   await vi.waitFor(() => expect(reported).toHaveLength(2));
   expect(reported[1]).toMatchObject({ lease: assignment("B").lease, ...lost });
   await draining;
 });
 
-it("continues when a report fails", async () => {
+it("leases continue when a report fails", async () => {
   leases = open({ send: () => Promise.reject(new Error("no disk")), resume: async () => undefined });
   leases.start(assignment("A"));
   leases.handBack();

@@ -1,4 +1,4 @@
-// The leases that this node works on: each takes a slot, runs, reports, and gives the slot back.
+// The leases of this node. Each lease takes a slot, runs, reports, and gives the slot back.
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
@@ -23,12 +23,12 @@ export type LeaseDeps = Pick<
   "assignment" | "signal" | "progress" | "playable" | "commands" | "report" | "releaseSlot" | "waiting"
 >;
 
-/** What the leases need from the node. */
+/** Dependencies of the leases on the node. */
 export interface LeasesDeps extends HeldSlotDeps {
   readonly uploads: UploadSlots;
   readonly board: ProgressBoard;
   readonly reports: Reports;
-  /** Where leases are noted until they end. */
+  /** Keeps the leases until they end. */
   readonly held: Pick<HeldLeases, "add" | "remove">;
   readonly log: Logger;
   taskDeps(own: LeaseDeps): TaskDeps;
@@ -42,7 +42,7 @@ type Running = {
 };
 type NoteProgress = (stage: TaskStage, fraction: number) => void;
 
-/** How often a node whose machine will be taken away checks what it can finish. */
+/** Interval at which a node checks which work it can finish before its machine is taken away. */
 const CHECK_EVERY_MS = 1000;
 
 const DRAINING: Failure = { code: "node_lost", message: "The node is about to stop and accepts no new work" };
@@ -61,7 +61,7 @@ export class Leases {
   start(assignment: Assignment): void {
     const { reports, log, send } = this.#deps;
     const { lease, token, kind, slotClass, round } = assignment;
-    // The hub has used a slot for it. The work that already runs gives back only its own slot.
+    // The hub has used a slot for this assignment. The work that already runs gives back only its own slot.
     if (this.#leases.has(lease)) return send({ type: "slots", ...freedSlots(slotClass, this.#isDraining ? 0 : 1, []) });
     if (this.#isDraining) {
       return this.#run(assignment, () => reports.send({ lease, verb: "fail", body: { token, failure: DRAINING } }));
@@ -84,20 +84,20 @@ export class Leases {
     }));
   }
 
-  /** Stops all work and reports it as failed, so that other nodes do it. */
+  /** Stops all work and reports it as failed, so that other nodes do the work. */
   handBack(): void {
     this.#handBack([...this.#leases.values()]);
   }
 
   /**
    * Accepts no new work, and resolves when all work has ended. If the machine will be gone after `withinMs`, work that
-   * cannot end until then is handed back as soon as this is clear.
+   * cannot end in time is handed back as soon as this is clear.
    */
   async drain(withinMs: number | null = null): Promise<void> {
     this.#isDraining = true;
     this.#deps.slots.close();
     this.#waiting.close();
-    // The others may wait for a slot of this node.
+    // The other leases may wait for a slot of this node.
     this.#handBack([...this.#leases.values()].filter(({ assignment }) => this.#waiting.has(assignment.lease)));
     if (withinMs === null) return this.#allEnded();
     const deadline = Date.now() + withinMs;
@@ -120,7 +120,8 @@ export class Leases {
   }
 
   async #allEnded(): Promise<void> {
-    // Assignments that the hub sent before it knew may still arrive, and must be reported before the node stops.
+    // Assignments that the hub sent before it knew of the drain may still arrive. They must be reported before the node
+    // stops.
     while (this.#leases.size > 0) await Promise.all([...this.#leases.values()].map(({ done }) => done));
   }
 
@@ -149,7 +150,7 @@ export class Leases {
 
 type LeaseRun = { readonly assignment: Assignment; readonly slot: HeldSlot; readonly waiting: WaitForOthers };
 
-/** Runs a lease from the slot that it has taken to the report; the slot may be given back long before the end. */
+/** Runs a lease from its taken slot to the report. The slot may be given back long before the end. */
 async function runLease(
   { assignment, slot, waiting }: LeaseRun,
   signal: AbortSignal,
@@ -161,7 +162,7 @@ async function runLease(
   const log = deps.log.child({ lease, ...traceFields(assignment.trace) });
   const end = new AbortController();
   let releaseUploadSlot: (() => void) | null = null;
-  // Work that was stopped may still report progress for a short time, which would keep the lease on the board forever.
+  // Stopped work may still report progress for a short time. That would keep the lease on the board forever.
   const progress: TaskDeps["progress"] = (stage, fraction, rate) => {
     if (end.signal.aborted) return;
     note(stage, fraction);
@@ -197,9 +198,9 @@ async function runLease(
   }
 }
 
-// The leases of this node whose tasks wait for those of other leases. They have no slot meanwhile.
+// The leases of this node whose tasks wait for tasks of other leases. They have no slot meanwhile.
 
-/** Each may have a process of ffmpeg that waits, too. */
+/** Each waiting task may also have an ffmpeg process that waits. */
 const MAX_WAITING = 8;
 
 class WaitingLeases {
@@ -210,17 +211,17 @@ class WaitingLeases {
     return this.#leases.has(lease);
   }
 
-  /** The lease has ended. */
+  /** Removes a lease that has ended. */
   remove(lease: LeaseId): void {
     this.#leases.delete(lease);
   }
 
-  /** From now on no task may begin to wait. */
+  /** After this call no task may start to wait. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** How a lease's task waits; `giveBack` gives its slot back. */
+  /** Returns the functions with which a lease's task waits; `giveBack` gives its slot back. */
   of(lease: LeaseId, giveBack: () => void): WaitForOthers {
     return {
       begin: () => {

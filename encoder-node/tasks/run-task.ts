@@ -13,13 +13,13 @@ import { encode } from "./encode/encode.ts";
 import { inspect } from "./inspect/inspect.ts";
 import { join } from "./join/join.ts";
 
-/** Why the work on a task was stopped: its job no longer needs it, or this node stops and hands it back. */
+/** The reason to stop the work on a task: its job no longer needs it, or this node stops and hands it back. */
 export type StopReason = "cancelled" | "handed-back";
 
 /** Codes of failures with which a node returns a task. */
 const RETURNING: ReadonlySet<string> = new Set(["node_busy", "node_lost"]);
 
-/** Runs a task, reports its result or failure, and returns how it ended. Never rejects. */
+/** Runs a task, reports its result or failure, and returns the outcome. Never rejects. */
 export async function runTask(deps: TaskDeps, reports: Reports): Promise<TaskOutcome> {
   const { outcome, error } = await runReported(deps, reports);
   deps.trace.end(outcome, error);
@@ -60,7 +60,7 @@ const ranCommands = ({ commands }: TaskDeps): { commands?: CommandReport[] } => 
 
 type Ended = { result: TaskResult } | { failure: Failure };
 
-/** The result or failure to report; null when the job no longer needs it. */
+/** Returns the result or failure to report; null when the job no longer needs it. */
 async function workEnded(deps: TaskDeps): Promise<Ended | null> {
   const { log, signal } = deps;
   const { kind } = deps.assignment.task;
@@ -96,8 +96,8 @@ function work(deps: TaskDeps): Promise<TaskResult> {
 }
 
 /**
- * The control plane has checked the URL of the source, or has signed it itself: what only this node refuses is for
- * another node, and not the client's fault.
+ * The control plane has checked or signed the URL of the source. If only this node refuses it, another node can do the
+ * task and the client is not at fault.
  */
 function ownFailure(failure: Failure, { assignment: { task, ownUrls }, allowPrivate }: TaskDeps): Failure {
   if (failure.code !== "input_address_not_allowed" || !("sourceUrl" in task)) return failure;

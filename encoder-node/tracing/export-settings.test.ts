@@ -42,7 +42,7 @@ it.each<[string, Record<string, string>, unknown]>([
     { [BASE]: "http://c", OTEL_EXPORTER_OTLP_HEADERS: "a=1", OTEL_EXPORTER_OTLP_TRACES_HEADERS: "b=2" },
     { ...DEFAULTS, url: "http://c/v1/traces", headers: { b: "2" } },
   ],
-])("the environment has %s", (_, env, expected) => {
+])("reads the export settings when the environment has %s", (_, env, expected) => {
   expect(readTraceExport(env)).toEqual(expected);
 });
 
@@ -55,7 +55,7 @@ it.each<[string, Record<string, string>]>([
   ["OTEL_EXPORTER_OTLP_HEADERS must be pairs", { [BASE]: "http://c", OTEL_EXPORTER_OTLP_HEADERS: "a=secret%" }],
   ["OTEL_EXPORTER_OTLP_HEADERS has a name", { [BASE]: "http://c", OTEL_EXPORTER_OTLP_HEADERS: "a b=secret" }],
   ["OTEL_EXPORTER_OTLP_TIMEOUT must be", { [BASE]: "http://c", OTEL_EXPORTER_OTLP_TIMEOUT: "0" }],
-])("refuses: %s", (message, env) => {
+])("refuses invalid export settings: %s", (message, env) => {
   expect(() => readTraceExport(env)).toThrow(message);
   expect(() => readTraceExport(env)).not.toThrow("secret");
 });

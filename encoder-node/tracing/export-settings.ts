@@ -1,4 +1,4 @@
-// Where spans are exported to: the environment variables of OpenTelemetry that this node reads.
+// Reads where spans are exported to, from the environment variables of OpenTelemetry.
 
 type Environment = Readonly<Partial<Record<string, string>>>;
 
@@ -12,15 +12,15 @@ export type TraceExport = {
   readonly resource: Readonly<Record<string, string>>;
 };
 
-/** Of the collector's responses (OTLP exporter specification). */
+/** Time limit for the collector's responses (OTLP exporter specification). */
 const TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
-/** What receives one receives the other, at the same URL (OTLP/HTTP). */
+/** A collector receives both protocols at the same URL (OTLP/HTTP). */
 const HTTP: ReadonlySet<string> = new Set(["http/json", "http/protobuf"]);
 
 /**
- * Null when nothing is to be exported. A variable for traces overrides the one for all signals, and an empty one counts
- * as not set. Throws a message for the operator, which repeats no header.
+ * Null when nothing is exported. A variable for traces overrides the variable for all signals. An empty variable counts
+ * as unset. Throws a message for the operator, which repeats no header.
  */
 export function readTraceExport(env: Environment): TraceExport | null {
   const setting = (name: string): string | undefined =>

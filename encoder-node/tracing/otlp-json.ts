@@ -18,12 +18,12 @@ export type Span = {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** Why it failed; null: it did not. */
+  /** The reason of the failure; null: success. */
   readonly error: string | null;
 };
 
 /**
- * W3C flags in the lowest byte: all exported spans are sampled. Then: the next bit is known, and the parent is remote.
+ * W3C flags in the lowest byte: all exported spans are sampled. The next two bits: `isRemote` is known, and its value.
  */
 const FLAGS = { sampled: 0x01, isRemoteKnown: 0x100, isRemote: 0x200 } as const;
 const STATUS_ERROR = 2;

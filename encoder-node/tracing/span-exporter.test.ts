@@ -34,7 +34,7 @@ async function open(respond?: () => number | null, timeoutMs = 10_000) {
   return { collector, lines, exporter: new SpanExporter(to, () => ({ "service.name": "copra-node" }), log) };
 }
 
-it("sends spans in the JSON of OTLP, with the headers that were set", async () => {
+it("sends spans in the JSON of OTLP, with the configured headers", async () => {
   const { collector, exporter } = await open();
   exporter.add(SPAN);
   await exporter.close();
@@ -56,17 +56,17 @@ it("sends spans in the JSON of OTLP, with the headers that were set", async () =
   expect(collector.headers).toMatchObject([{ "api-key": "1", "content-type": "application/json" }]);
 });
 
-it("sends batches, keeps a limited number of spans, and reports once that more were dropped", async () => {
+it("sends batches, keeps a limited number of spans, and reports once that more spans were dropped", async () => {
   const { collector, lines, exporter } = await open();
   for (let at = 0; at < 5000; at++) exporter.add(SPAN);
   await vi.waitFor(() => expect(collector.spans.length).toBeGreaterThanOrEqual(2048));
   await exporter.close();
-  // 512 were on their way while 2048 waited.
+  // 512 spans were being sent while 2048 waited.
   expect([collector.spans.length, collector.headers.length]).toEqual([2560, 5]);
   expect(lines).toEqual(["spans dropped", "spans exported again"]);
 });
 
-it("drops what the collector does not take, reports it once, and goes on when it does", async () => {
+it("drops spans that the collector does not accept, reports it once, and continues when the collector accepts spans", async () => {
   let status = 503;
   const { collector, lines, exporter } = await open(() => status);
   for (let at = 0; at < 1024; at++) exporter.add(SPAN);
@@ -79,7 +79,7 @@ it("drops what the collector does not take, reports it once, and goes on when it
   expect(lines).toEqual(["spans dropped", "spans exported again"]);
 });
 
-it("does not hold up the end of a node while the collector is silent", async () => {
+it("a silent collector does not delay the end of a node", async () => {
   // Two batches would otherwise take two minutes.
   const { lines, exporter } = await open(() => null, 60_000);
   for (let at = 0; at < 600; at++) exporter.add(SPAN);
@@ -87,7 +87,7 @@ it("does not hold up the end of a node while the collector is silent", async () 
   expect(lines).toEqual(["spans dropped"]);
 }, 100_000);
 
-it("a task without a trace gets one of its job, and one that is not sampled records nothing", async () => {
+it("a task without a trace gets a trace id from its job, and a task that is not sampled records nothing", async () => {
   const spans: Span[] = [];
   const add = (span: Span): void => void spans.push(span);
   const task = { jobId: "AAAAAAAAAAAAAA", lease: "AAAAAAAAAAAAAA.encode.2", kind: "encode", round: 0 } as never;

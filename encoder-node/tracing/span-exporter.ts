@@ -1,4 +1,4 @@
-// Sends spans to a collector, in batches. Spans wait in memory, within a limit, and those that cannot be sent are
+// Sends spans to a collector in batches. A limited number of spans waits in memory. Spans that cannot be sent are
 // dropped.
 import { type Logger, messageOf } from "#shared/log.ts";
 import { NODE_USER_AGENT } from "#shared/version.ts";
@@ -7,7 +7,7 @@ import { type Attributes, exportRequest, type Span } from "./otlp-json.ts";
 
 /** The defaults of OpenTelemetry's batch processor, OTEL_BSP_*. */
 const LIMITS = { waiting: 2048, batch: 512, everyMs: 5000 } as const;
-/** How long the end of the node may wait for its last spans. */
+/** Time limit for the last spans at the end of the node. */
 const CLOSE_LIMIT_MS = 2000;
 
 export class SpanExporter {
@@ -17,7 +17,7 @@ export class SpanExporter {
   #waiting: Span[] = [];
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
-  /** Since the collector responded last. */
+  /** Dropped spans since the collector's last response. */
   #dropped = 0;
   readonly #closing = new AbortController();
 
@@ -27,7 +27,7 @@ export class SpanExporter {
     this.#log = log;
   }
 
-  /** Never throws, and takes no time. */
+  /** Never throws, and returns at once. */
   add(span: Span): void {
     if (this.#waiting.length >= LIMITS.waiting) return this.#drop(1, "more spans end than can be sent");
     this.#waiting.push(span);
@@ -35,7 +35,7 @@ export class SpanExporter {
     else this.#timer ??= setTimeout(() => this.#send(), LIMITS.everyMs).unref();
   }
 
-  /** Sends what waits, for two seconds at most. */
+  /** Sends the waiting spans, for two seconds at most. */
   async close(): Promise<void> {
     const limit = setTimeout(() => this.#closing.abort(new Error("The node ended")), CLOSE_LIMIT_MS);
     do {

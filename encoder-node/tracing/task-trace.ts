@@ -1,4 +1,4 @@
-// The trace of one task: its span, and those of its steps.
+// The trace of a task: its span, and the spans of its steps.
 import { createHash, randomBytes } from "node:crypto";
 import { AppError } from "#shared/errors.ts";
 import { parseLeaseId } from "#shared/ids.ts";
@@ -18,13 +18,13 @@ const STEPS = {
 } as const;
 export type Step = keyof typeof STEPS;
 
-/** Ends a span. `error`: why the step failed; null: it did not. */
+/** Ends a span. `error`: the reason why the step failed; null: success. */
 export type EndSpan = (error: string | null, attributes?: Attributes) => void;
 
 export interface TaskTrace {
   /** Null when the task belongs to no trace. */
   readonly traceId: string | null;
-  /** Begins the span of a step. */
+  /** Starts the span of a step. */
   begin(step: Step, attributes?: Attributes): EndSpan;
   /** Runs a step in a span. */
   step<Value>(step: Step, work: () => Promise<Value>, attributes?: Attributes): Promise<Value>;
@@ -35,14 +35,14 @@ export interface TaskTrace {
 export type TracedTask = Pick<Assignment, "jobId" | "lease" | "kind" | "round" | "trace">;
 
 /**
- * The trace of a task, whose spans are passed to `add` as they end; null: they are not wanted, as those of requests
- * that are not sampled. A job without a trace gets one with a trace id that all nodes derive from its id.
+ * Traces a task, and passes its spans to `add` as they end; null: the spans are not wanted. Spans of requests that are
+ * not sampled are not wanted either. A job without a trace gets a trace id that all nodes derive from its id.
  */
 export function traceTask(task: TracedTask, add: ((span: Span) => void) | null): TaskTrace {
   const given = task.trace ? partsOf(task.trace) : null;
   const traceId = given?.traceId ?? (add ? derivedTraceId(task.jobId) : null);
   if (!add || traceId === null || given?.isSampled === false) return unrecorded(traceId);
-  // Clocks that are set during a task must not change durations.
+  // A clock that is set during a task must not change durations.
   const offsetMs = Date.now() - performance.now();
   const now = (): number => offsetMs + performance.now();
   const spanId = newSpanId();
@@ -89,7 +89,7 @@ const unrecorded = (traceId: string | null): TaskTrace => ({
   end: () => undefined,
 });
 
-/** The trace of work that nobody traces. */
+/** The trace of work that is not traced. */
 export const NO_TRACE: TaskTrace = unrecorded(null);
 
 async function stepOf<Value>(
@@ -104,7 +104,7 @@ async function stepOf<Value>(
     end(null);
     return value;
   } catch (error) {
-    // Messages may name what only the operator's log may name.
+    // Messages may contain names that only the operator's log may contain.
     end(error instanceof AppError ? error.code : "interrupted");
     throw error;
   }
@@ -121,7 +121,7 @@ function attributesOf({ jobId, lease, kind, round }: TracedTask): Attributes {
   };
 }
 
-/** 16 bytes, of which no node knows more than the job's id. */
+/** 16 bytes, derived from the job's id alone. */
 const derivedTraceId = (jobId: string): string =>
   createHash("sha256").update(`copra trace ${jobId}`).digest("hex").slice(0, 32);
 

@@ -11,10 +11,7 @@ export interface Tracer {
   close(): Promise<void>;
 }
 
-/**
- * `node` returns the attributes of this node's resource. Without an export, tasks have only the trace ids of their
- * jobs.
- */
+/** `node` returns the attributes of this node's resource. Without an export, tasks have only their jobs' trace ids. */
 export function openTracer(to: TraceExport | null, node: () => Attributes, log: Logger): Tracer {
   if (to === null) return { task: (task) => traceTask(task, null), close: async () => undefined };
   const exporter = new SpanExporter(to, () => ({ "service.name": to.serviceName, ...node(), ...to.resource }), log);

@@ -31,13 +31,14 @@ export async function fileContent(path: string): Promise<Content> {
 }
 
 /**
- * A byte range of a file that may still grow after it. Reading throws AppError `node_failed` when the file is shorter.
+ * A byte range of a file; the file may still grow after it. Reading throws AppError `node_failed` when the file is
+ * shorter.
  */
 export function rangeContent(path: string, start: number, sizeBytes: number): Content {
   return { sizeBytes, read: (offset, length) => readRange(path, start + offset, length) };
 }
 
-/** Bytes in memory, and then `rest`. */
+/** Bytes in memory, followed by `rest`. */
 export const headedContent = (head: Buffer, rest: Content): Content => ({
   sizeBytes: head.length + rest.sizeBytes,
   async *read(offset, sizeBytes) {
@@ -79,7 +80,7 @@ const BLOCK_BYTES = 16;
 export function encryptedContent(plain: Content, key: Uint8Array, iv: Uint8Array): Content {
   return {
     sizeBytes: (Math.floor(plain.sizeBytes / BLOCK_BYTES) + 1) * BLOCK_BYTES,
-    // Each block depends on the one before it, so a range needs all bytes before it.
+    // Each block depends on the block before it, so a range needs all bytes before it.
     read: (offset, sizeBytes) => slice(encrypt(plain, key, iv), offset, sizeBytes),
   };
 }

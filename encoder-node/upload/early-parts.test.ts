@@ -1,4 +1,4 @@
-// Signatures for the parts of a file that grows.
+// Signatures for the parts of a growing file.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -19,7 +19,7 @@ afterAll(() => {
   server.close();
 });
 
-it("are requested sixteen at a time, also for parts that are sent at the same time", async () => {
+it("requests sixteen signatures at a time, also for parts that are sent at the same time", async () => {
   const asked: number[][] = [];
   const requestUploads: RequestUploads = async (files) => {
     const wanted = files[0]?.early?.parts ?? [];

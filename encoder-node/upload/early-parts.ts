@@ -1,4 +1,4 @@
-// The parts of an upload that began before its file was complete: their tickets, and which are stored.
+// The parts of an upload that started before its file was complete: their tickets, and the stored parts.
 import { AppError } from "#shared/errors.ts";
 import { StorageRejection } from "#shared/network/storage-failure.ts";
 import { MAX_EARLY_PARTS, type UploadPart } from "#shared/protocol/uploads.ts";
@@ -10,7 +10,7 @@ import { requestTicket, type UploadDeps } from "./upload.ts";
 
 /** Parts in one request for signatures while the file grows. */
 const GROWING_BATCH = 16;
-/** Signatures are valid for 15 minutes (docs/storage.md), of which retries of a part may take five. */
+/** Signatures are valid for 15 minutes (docs/storage.md), and retries of a part may take five of them. */
 const FRESH_MS = 10 * 60_000;
 const FINAL_BATCH = 100;
 const PARALLEL_PARTS = 4;
@@ -49,8 +49,8 @@ export class EarlyParts {
   }
 
   /**
-   * Begins the upload, once. Returns the size of all parts but the last; undefined: the storage or the control plane
-   * does not support this. Throws what `requestTicket` does.
+   * Starts the upload, once. Returns the size of all parts but the last; undefined if the storage or the control plane
+   * does not support early uploads. Throws the errors of `requestTicket`.
    */
   async open(): Promise<number | undefined> {
     if (!this.#isOpen) await this.#request(numbers(GROWING_BATCH), 0, false);
@@ -58,12 +58,12 @@ export class EarlyParts {
     return this.#partBytes;
   }
 
-  /** Resolves when no request for signatures is under way. */
+  /** Resolves when no request for signatures is in progress. */
   idle(): Promise<void> {
     return this.#lastRequest;
   }
 
-  /** Stores one part of a file of unknown size. Throws what `putPart` and `requestTicket` do. */
+  /** Stores a single part of a file of unknown size. Throws the errors of `putPart` and `requestTicket`. */
   send(part: number, content: Content): Promise<void> {
     return this.#send(part, { content, fileBytes: 0, signal: this.#deps.signal, onProgress: () => undefined });
   }
@@ -86,8 +86,8 @@ export class EarlyParts {
   }
 
   /**
-   * Stores the parts of the finished file that are not stored, and those that were stored with bytes beyond its end.
-   * Throws what `send` does, and AppError `node_failed` for a file with too many parts.
+   * Stores the missing parts of the finished file. Stores parts again that had bytes beyond the end of the file. Throws
+   * the errors of `send`, and AppError `node_failed` for a file with too many parts.
    */
   async finish(content: Content, onProgress: (bytesSent: number) => void): Promise<StoredParts> {
     const { sizeBytes } = content;
@@ -95,7 +95,7 @@ export class EarlyParts {
     const count = Math.ceil(sizeBytes / partBytes);
     if (!(count <= MAX_EARLY_PARTS)) throw new AppError("node_failed", "The file has too many parts");
     const missing = numbers(count).filter((part) => !this.#etags.has(part) || (part + 1) * partBytes > sizeBytes);
-    // Signatures name the size of their part, and the control plane learns that of the file.
+    // Signatures contain the size of their part, and the control plane learns the size of the file.
     this.#signed.clear();
     const sizeOf = (part: number): number => Math.min(partBytes, sizeBytes - part * partBytes);
     let stored = sizeBytes - missing.reduce((sum, part) => sum + sizeOf(part), 0);
@@ -123,7 +123,7 @@ export class EarlyParts {
     return signed !== undefined && performance.now() - signed.at < FRESH_MS;
   }
 
-  /** Signs this part and those after it that will be sent next. */
+  /** Requests signatures for this part and for the parts that are sent next. */
   async #requestFrom(part: number, fileBytes: number, signal: AbortSignal): Promise<void> {
     const last = fileBytes === 0 ? MAX_EARLY_PARTS - 1 : part;
     const following = numbers(GROWING_BATCH).map((at) => part + at);
@@ -137,7 +137,7 @@ export class EarlyParts {
     );
   }
 
-  /** Requests signatures, one request after the other. Fresh ones of an earlier request are kept. */
+  /** Requests signatures, a single request at a time. Keeps fresh signatures of an earlier request. */
   #request(parts: readonly number[], fileBytes: number, isRenewed: boolean): Promise<void> {
     const requested = this.#lastRequest.then(() => this.#sign(parts, fileBytes, isRenewed));
     this.#lastRequest = requested.catch(() => undefined);
@@ -146,7 +146,7 @@ export class EarlyParts {
 
   async #sign(wanted: readonly number[], sizeBytes: number, isRenewed: boolean): Promise<void> {
     const parts = isRenewed ? [...wanted] : wanted.filter((part) => !this.#isFresh(part));
-    // Parts that are sent at the same time ask for each other's signatures.
+    // Parts that are sent at the same time request signatures for each other.
     const [first] = wanted;
     if (first === undefined || first !== parts[0]) return;
     const early = { expectedBytes: this.#expectedBytes, parts };

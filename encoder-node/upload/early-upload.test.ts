@@ -1,4 +1,4 @@
-// Uploads of files that grow, to a storage on loopback that takes parts.
+// Uploads of growing files to a storage on loopback that accepts parts.
 import { appendFile, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -20,11 +20,11 @@ const END = 64 * 1024;
 let folder: string;
 let path: string;
 let respond: RequestListener;
-/** Bodies of the stored parts, by number from 0; and how often each was sent. */
+/** Bodies of the stored parts, by number from 0, and the number of times that each was sent. */
 let parts: Map<number, Buffer>;
 let sent: number[];
 let requested: UploadsRequest["files"][number][];
-/** Signatures with another word are rejected. */
+/** The storage rejects signatures with another word. */
 let word: string;
 const server = createServer((request, response) => respond(request, response));
 const started: EarlyUpload[] = [];
@@ -88,7 +88,7 @@ function start({ requestUploads = sign, verified, limiter = new Limiter(4), ...f
   return upload;
 }
 
-/** Bytes of a video: each part of 5 MiB has its own. */
+/** Bytes of a video. Each part of 5 MiB is different. */
 const bytesOf = (sizeBytes: number): Buffer =>
   Buffer.concat(
     Array.from({ length: Math.ceil(sizeBytes / PART) }, (_, part) =>
@@ -96,7 +96,7 @@ const bytesOf = (sizeBytes: number): Buffer =>
     ),
   );
 const stored = (): Buffer => Buffer.concat([...parts].toSorted(([a], [b]) => a - b).map(([, body]) => body));
-/** Without the diff of megabytes. */
+/** Compares hashes, because a diff would have megabytes. */
 const expectStored = (expected: Buffer): void => expect(md5(stored())).toBe(md5(expected));
 const ignore = (): void => undefined;
 async function finished(upload: EarlyUpload, content?: Content, onProgress: (bytes: number) => void = ignore) {
@@ -104,7 +104,7 @@ async function finished(upload: EarlyUpload, content?: Content, onProgress: (byt
   return upload.finish(content ?? (await fileContent(path)), onProgress);
 }
 
-it("sends parts as soon as all their bytes are written, and the first one, which changes, last", async () => {
+it("sends parts as soon as all their bytes are written, and sends the first part last because it changes", async () => {
   const upload = start();
   await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]));
@@ -132,7 +132,7 @@ it("sends parts as soon as all their bytes are written, and the first one, which
   expect(requested[0]).toMatchObject({ sizeBytes: 0 });
 });
 
-it("has the bytes of the disk after those that are reserved", async () => {
+it("puts the bytes of the disk after the reserved bytes", async () => {
   const upload = start({ reservedBytes: 1000 });
   const fileBytes = 2 * PART + END;
   await appendFile(path, bytesOf(fileBytes));
@@ -144,7 +144,7 @@ it("has the bytes of the disk after those that are reserved", async () => {
   expect(sent.length).toBe(3);
 });
 
-it("is expected to have its reserved bytes once, whatever is written", async () => {
+it("expects the reserved bytes once, whatever is written", async () => {
   const upload = start({ reservedBytes: 4 * PART, fraction: () => 0.1 });
   await appendFile(path, bytesOf(PART - 1));
   await new Promise((waited) => setTimeout(waited, 100));
@@ -154,7 +154,7 @@ it("is expected to have its reserved bytes once, whatever is written", async () 
   expect(upload.halt()).toBe(true);
 });
 
-it("sends a part again that had bytes after the end, such as those of an index", async () => {
+it("sends a part again if it had bytes after the end, such as bytes of an index", async () => {
   const upload = start();
   await appendFile(path, bytesOf(3 * PART + END));
   await vi.waitFor(() => expect(sent.toSorted()).toEqual([1, 2]));
@@ -164,7 +164,7 @@ it("sends a part again that had bytes after the end, such as those of an index",
   expectStored(bytesOf(3 * PART).subarray(0, 3 * PART - 7));
 });
 
-it("gets new signatures when they have expired, at any time", async () => {
+it("gets new signatures when the signatures have expired, at any time", async () => {
   const upload = start();
   await appendFile(path, bytesOf(2 * PART + END));
   await vi.waitFor(() => expect(sent).toEqual([1]));
@@ -179,7 +179,7 @@ it.each<[string, Given]>([
   ["is small", { fraction: () => 1 }],
   ["has no known progress", { fraction: () => 0 }],
   ["has a source that is not verified", { verified: new Promise(ignore) }],
-])("does not begin while the file %s", async (_, given) => {
+])("does not start an early upload while the file %s", async (_, given) => {
   const upload = start(given);
   await appendFile(path, bytesOf(2 * PART));
   await new Promise((waited) => setTimeout(waited, 200));
@@ -220,7 +220,7 @@ it("leaves the whole file to the usual upload when the storage has lost the uplo
   expect(await finished(upload)).toBeNull();
 });
 
-it("waits while other files of the task send as many parts as may be sent", async () => {
+it("waits while other files of the task send the maximum number of parts", async () => {
   const limiter = new Limiter(1);
   const { promise: isHeld, resolve: release } = Promise.withResolvers<void>();
   const holding = limiter.run(() => isHeld);
@@ -235,7 +235,7 @@ it("waits while other files of the task send as many parts as may be sent", asyn
   expect((await finished(upload))?.etags.length).toBe(4);
 });
 
-it("ends its requests when it is stopped", async () => {
+it("ends its requests when the upload is stopped", async () => {
   let open = 0;
   respond = (request, response) => {
     open += 1;

@@ -10,24 +10,24 @@ import { EarlyParts, type StoredParts } from "./early-parts.ts";
 import { StorageDown } from "./put-part.ts";
 import type { UploadDeps } from "./upload.ts";
 
-/** A file that ffmpeg only appends to until it ends, except for its first bytes. */
+/** A file to which ffmpeg only appends until it ends, except for its first bytes. */
 export type GrowingFile = {
   readonly output: number;
-  /** The path of the file; null while there is none. */
+  /** The path of the file; null while the file does not exist. */
   find(): Promise<string | null>;
-  /** Bytes that the upload has before those of the file on the disk, or after its first ones: its index. */
+  /** Size of the index in bytes. The upload has it before the file's bytes on the disk, or after the first of them. */
   readonly reservedBytes: number;
-  /** The share of the file that is written, from 0 to 1; 0: not known. */
+  /** The written share of the file, from 0 to 1; 0 if unknown. */
   fraction(): number;
 };
 
 export interface EarlyUpload {
   readonly reservedBytes: number;
-  /** No other part begins. Whether the upload has begun: `reservedBytes` then counts. */
+  /** Starts no other part. Returns true if the upload has started: `reservedBytes` then counts. */
   halt(): boolean;
   /**
-   * Uploads the rest of the finished file, and returns what `uploadContent` does; null if the file is to be uploaded as
-   * a whole, because the storage has no parts or rejects them. Throws StorageDown, and the reason of an abort.
+   * Uploads the rest of the finished file, and returns the result of `uploadContent`. Null if the file must be uploaded
+   * as a whole, because the storage has no parts or rejects them. Throws StorageDown, and the reason of an abort.
    */
   finish(content: Content, onProgress: (bytesSent: number) => void): Promise<StoredParts | null>;
   /** Ends all requests, and resolves when they have ended. */
@@ -35,23 +35,26 @@ export interface EarlyUpload {
 }
 
 export type EarlyUploadDeps = UploadDeps & {
-  /** Limits how many parts of files that grow are sent at a time. */
+  /** Limits the parts of growing files that are sent at a time. */
   readonly limiter: Limiter;
 };
 
-/** How often the size of the file is read. */
+/** Interval at which the size of the file is read. */
 const POLL_MS = 500;
-/** Parts have 5 MiB at least. */
+/** The minimum size of a part is 5 MiB. */
 const LEAST_PART_BYTES = 5 * 2 ** 20;
-/** Of a smaller file hardly more than the first part is written before the encode ends, and that one is sent last. */
+/**
+ * Smaller files are not worth it: little more than the first part exists before the encode ends, and that part is
+ * uploaded last.
+ */
 const LEAST_BYTES = 2.5 * LEAST_PART_BYTES;
 /**
- * More than ffmpeg rewrites at the start of any file (the type of an MP4, the header of a Matroska file), and at the
- * end of one that grows: the sizes in the `moof` box of a fragment, which has some 16 bytes for each frame.
+ * More than ffmpeg rewrites. At the start of a file it rewrites the type of an MP4 or the header of a Matroska file. At
+ * the end of a growing file it rewrites the sizes in a fragment's `moof` box, which has some 16 bytes for each frame.
  */
 const REWRITTEN_BYTES = 64 * 1024;
 
-/** Begins when the file is large enough, and not before `verified`. */
+/** Starts the upload when the file is large enough, and not before `verified`. */
 export function openEarlyUpload(
   file: GrowingFile,
   verified: Promise<void>,
@@ -66,7 +69,7 @@ export function openEarlyUpload(
   const sending: Promise<void>[] = [];
   let parts: EarlyParts | null = null;
 
-  /** Its other requests would be of no use. */
+  /** After a failure the upload's other requests are useless. */
   const giveUp = (error: unknown): void => {
     if (!deps.signal.aborted) deps.log.info("early upload given up", { output: file.output, error: messageOf(error) });
     failing.abort(error);
@@ -84,7 +87,7 @@ export function openEarlyUpload(
     while (!growing.aborted) {
       const path = await file.find();
       const written = (path !== null && (await lstat(path).catch(() => null))?.size) || 0;
-      // Bytes of the upload that ffmpeg does not change any more.
+      // Bytes of the upload that ffmpeg no longer changes.
       const certain = reservedBytes + written - REWRITTEN_BYTES;
       parts ??= begin(written);
       const partBytes = await parts?.open();
@@ -105,7 +108,7 @@ export function openEarlyUpload(
   const ended = async (): Promise<void> => {
     await following;
     await Promise.all(sending);
-    // A request that came after that of another upload would replace it.
+    // If this request arrived after the request of another upload, it would replace that upload.
     await parts?.idle();
   };
 
@@ -136,7 +139,10 @@ export function openEarlyUpload(
   };
 }
 
-/** The bytes of a file that grows, as many later as are reserved. Its size is not known: read only what is certain. */
+/**
+ * The bytes of a growing file, shifted by the reserved bytes. Its size is unknown: read only bytes that no longer
+ * change.
+ */
 const shifted = (path: string, reservedBytes: number): Content => ({
   sizeBytes: 0,
   read: (offset, sizeBytes) => rangeContent(path, offset - reservedBytes, sizeBytes).read(0, sizeBytes),

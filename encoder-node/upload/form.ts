@@ -1,15 +1,15 @@
-// Uploads by form: the multipart/form-data body around a file (RFC 7578), and what a receiver's error status means.
+// Uploads by form: the multipart/form-data body around a file (RFC 7578), and the meaning of a receiver's error status.
 // Pure.
 import { AppError, type ErrorCode } from "#shared/errors.ts";
 import { isTransientStatus } from "#shared/network/storage-failure.ts";
 import type { UploadForm } from "#shared/protocol/uploads.ts";
 
-/** The bytes before and after the file, and the content type that names the boundary. */
+/** The bytes before and after the file, and the content type with the boundary. */
 export type FormFrame = { readonly head: Buffer; readonly tail: Buffer; readonly contentType: string };
 
 /**
- * Frames a file. The plain fields precede it, so that a receiver that reads the body as a stream has them before the
- * file. The boundary must not occur in the file or the fields: use random characters.
+ * Frames a file. The plain fields precede the file, so that a streaming receiver has them first. The boundary must not
+ * occur in the file or the fields: use random characters.
  */
 export function formFrame({ name, fileName, contentType, fields }: UploadForm, boundary: string): FormFrame {
   const head = [
@@ -43,7 +43,7 @@ export async function* framed({ head, tail }: FormFrame, range: AsyncIterable<Ui
 const quote = (text: string): string => text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 
 /**
- * The failure that a receiver's status means: any HTTP status but success. Redirects are failures, they are not
+ * The failure for a receiver's status: any HTTP status but success. Redirects are failures, because they are not
  * followed.
  */
 export function formFailure(status: number): AppError {

@@ -1,4 +1,4 @@
-// What a program in place of ffmpeg could leave in its folder: links to files of the node.
+// A program in place of ffmpeg could leave links to files of the node in its folder.
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Checks files that ffmpeg made: that they exist, have their tracks, and are long enough.
+// Checks the files that ffmpeg made: each file exists, has its tracks, and is long enough.
 
 import { lstat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
@@ -15,13 +15,15 @@ export type MadeFile = {
   readonly path: string;
   /** The size of `content`. */
   readonly sizeBytes: number;
-  /** What is uploaded; left out: the file as it is on the disk. */
+  /** The bytes to upload; left out: the file on the disk. */
   readonly content?: Content;
-  /** Its upload, if it began while the file was written. */
+  /** The file's upload, if it started while the file was written. */
   readonly early?: EarlyUpload;
 };
 
-/** Throws AppError `encoding_failed` when the file does not exist or is empty. A link is no file that ffmpeg made. */
+/**
+ * Throws AppError `encoding_failed` when the file does not exist or is empty. Links are rejected: ffmpeg makes none.
+ */
 export async function madeFile(path: string): Promise<MadeFile> {
   const found = await lstat(path).catch(() => null);
   if (!found?.isFile() || found.size === 0)
@@ -30,8 +32,8 @@ export async function madeFile(path: string): Promise<MadeFile> {
 }
 
 /**
- * A finished file as it is uploaded: one with its index at its end gets the index first. Ends an early upload that
- * cannot be continued. Throws AppError `encoding_failed` when the file is not as planned.
+ * A finished file as it is uploaded. If its index is at the end, the upload has the index first. Ends an early upload
+ * that cannot be continued. Throws AppError `encoding_failed` when the file is not as planned.
  */
 export async function uploadable(made: MadeFile, indexAtEnd: boolean, early?: EarlyUpload): Promise<MadeFile> {
   const hasBegun = early?.halt() ?? false;
@@ -52,7 +54,7 @@ async function withIndexFirst({ path }: MadeFile, reservedBytes: number): Promis
   }
 }
 
-/** ffmpeg also exits with 0 when it could decode no frame of its input: then the file has no content. */
+/** ffmpeg also exits with 0 when it could not decode any frame of its input. The file then has no content. */
 const UNREADABLE =
   "The result is not a readable file; the input may be damaged, or of a kind that this node's ffmpeg cannot decode";
 
@@ -70,7 +72,7 @@ export async function probeResult(
   }
 }
 
-/** True if a track that ends at `madeMs` is long enough; always when the expected end is not certain. */
+/** True if a track that ends at `madeMs` is long enough, or if the expected end is not certain. */
 export const isLongEnough = ({ endMs }: PlannedTrack, madeMs: number): boolean =>
   endMs === null || madeMs >= endMs - toleranceMs(endMs);
 

@@ -1,4 +1,4 @@
-// Sends one upload part with its signed request, streamed, with retries.
+// Sends an upload part with its signed request, streamed, with retries.
 import { randomBytes, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,9 +31,9 @@ export class StorageDown extends AppError {
   }
 }
 
-/** How long the request or the response may make no progress. */
+/** Time limit without progress of the request or the response. */
 const STALL_MS = 60_000;
-/** The receiver of a form may forward the file before it responds, which takes longer for larger files. */
+/** The receiver of a form may forward the file before it responds. This takes longer for larger files. */
 const FORM_STALL_MS_PER_MIB = 250;
 const MAX_FORM_STALL_MS = 5 * 60_000;
 const ERROR_BODY_BYTES = 16 * 1024;
@@ -41,17 +41,17 @@ const ERROR_BODY_BYTES = 16 * 1024;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Sends one part and returns the ETag that the storage sent (empty when it sent none). Network errors and the statuses
- * that storage-failure.ts classifies as transient are retried 24 times, forms twice, unless `policy` overrides that; an
- * unreachable host 5 times. Redirects are failures, they are not followed. A form whose receiver does not respond in
- * time is not sent again: it may have arrived.
+ * Sends a part and returns the ETag of the storage's response (empty without an ETag). Network errors and the statuses
+ * that storage-failure.ts classifies as transient are retried 24 times, and forms twice, unless `policy` overrides
+ * this. An unreachable host is retried 5 times. Redirects are failures, because they are not followed. A form whose
+ * receiver does not respond in time is not sent again: it may have arrived.
  * Throws AppError `storage_*` (`storage_unreachable` without retries for a storage that is too slow), `node_failed`,
  * and the errors of the agent. An abort rejects with the signal's reason.
  */
 export async function putPart(upload: PartUpload, policy: Partial<RetryPolicy> = {}): Promise<string> {
   const { signal, part, log } = upload;
   const { retries, backoff, limit } = { ...(part.form ? FORM_RETRIES : RETRIES), ...policy };
-  // With this header the receiver of a form recognizes a file that is sent again because the response was lost.
+  // If the response was lost and the file is sent again, the receiver of a form recognizes it by this header.
   const formKey = randomUUID();
   let withoutHost = 0;
   for (let attempt = 1; ; attempt++) {
@@ -96,7 +96,7 @@ function tooSlow(limitMs: number): AppError {
   return new AppError("storage_unreachable", message);
 }
 
-/** `isHostMissing`: the host refused the connection, or does not resolve. */
+/** `isHostMissing`: the host refused the connection, or its name does not resolve. */
 type Outcome =
   | { ok: true; etag: string }
   | { ok: false; isTransient: boolean; isHostMissing?: boolean; error: AppError };
@@ -128,7 +128,7 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
   const frame = part.form ? formFrame(part.form, randomBytes(16).toString("hex")) : null;
   const sizeBytes = part.sizeBytes + (frame ? frame.head.length + frame.tail.length : 0);
   const headers = {
-    // Some firewalls reject requests without it.
+    // Some firewalls reject requests without a user agent.
     "user-agent": NODE_USER_AGENT,
     ...Object.fromEntries(Object.entries(part.headers).map(([name, value]) => [name.toLowerCase(), value])),
     ...(frame ? { "content-type": frame.contentType, "idempotency-key": formKey } : {}),
@@ -137,7 +137,7 @@ function send({ content, part, agent, signal, onProgress }: PartUpload, formKey:
   const stallMs = STALL_MS + (frame ? formExtraMs(part) : 0);
   const limits = { headersTimeout: stallMs, bodyTimeout: stallMs };
   const range = withProgress(content.read(part.offset, part.sizeBytes), onProgress);
-  // An empty stream would be sent chunked, which storage services reject.
+  // An empty stream would be sent chunked, and storage services reject that.
   const body = sizeBytes === 0 ? "" : Readable.from(frame ? framed(frame, range) : range, { objectMode: false });
   return request(part.url, { dispatcher: agent, method: frame ? "POST" : "PUT", headers, body, signal, ...limits });
 }
@@ -153,7 +153,7 @@ async function* withProgress(range: Bytes, onProgress: PartUpload["onProgress"])
   }
 }
 
-/** The start of an error body of any size; empty when it cannot be read. */
+/** Returns the start of an error body of any size; empty if the body cannot be read. */
 async function readErrorBody(body: Readable): Promise<string> {
   let text = "";
   try {
@@ -162,7 +162,7 @@ async function readErrorBody(body: Readable): Promise<string> {
       if (text.length > ERROR_BODY_BYTES) break;
     }
   } catch {
-    // The status is known; the body would only have explained it.
+    // The status is known. The body would only have explained it.
   }
   return text;
 }

@@ -5,9 +5,10 @@ import { type AllowPrivate, hostAllowed } from "#shared/network/address-policy.t
 import { guardedAgent } from "../source/fetch/address-guard.ts";
 
 /**
- * Requests to other addresses fail: with AppError `storage_address_not_allowed` if the name leads to such an address,
- * and with `node_failed` if the URL itself names it, because the control plane allows what it has signed: another node
- * may, too. Share one agent, so that uploads share connections.
+ * Requests to other addresses fail. If the name resolves to such an address, they fail with AppError
+ * `storage_address_not_allowed`. If the URL itself contains the address, they fail with `node_failed`: the control
+ * plane allows the address, because it signed the URL, so another node may allow it, too. Share the agent, so that
+ * uploads share connections.
  */
 export const storageAgent = (allow: AllowPrivate): Agent =>
   guardedAgent({

@@ -1,4 +1,4 @@
-// Stores the files of one output in the client's storage.
+// Stores the files of an output in the client's storage.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { UploadedFile, UploadTicket } from "#shared/protocol/uploads.ts";
@@ -9,20 +9,20 @@ import { StorageDown } from "./put-part.ts";
 import { noTicket, requestTicket, type UploadDeps, uploadContent } from "./upload.ts";
 import type { UploadMeter } from "./upload-meter.ts";
 
-/** Files in one request for uploads (the maximum of UploadsRequest). */
+/** Files in a single request for uploads (the maximum of UploadsRequest). */
 const BATCH = 200;
 
 export type StoreDeps = UploadDeps & {
-  /** Limits how many files of the task are sent at a time. */
+  /** Limits the files of the task that are sent at a time. */
   readonly limiter: Limiter;
   readonly meter: UploadMeter;
-  /** The failure that another output of the task had because the storage is down; null while there is none. */
+  /** The failure of another output of the task, caused by a storage that is down; null without such a failure. */
   storageDown(): Failure | null;
 };
 
 type FileToSend = MadeFile & { readonly output: number; readonly file: number };
 
-/** Stores all files of an output, numbered from 1. Throws the first failure and then starts no other file. */
+/** Stores all files of an output, numbered from 1. Throws the first failure, and then starts no other file. */
 export async function storeFiles(output: number, made: readonly MadeFile[], deps: StoreDeps): Promise<UploadedFile[]> {
   const all = made.map((file, index) => ({ ...file, output, file: index + 1 }));
   const stored: UploadedFile[] = [];
@@ -38,7 +38,7 @@ export async function storeFiles(output: number, made: readonly MadeFile[], deps
   return stored;
 }
 
-/** Finishes the upload of a file that began while it was written. Null: all of the file is to be uploaded. */
+/** Finishes an upload that started while its file was written. Null if the whole file must be uploaded. */
 async function finishEarly(file: FileToSend, { meter }: StoreDeps): Promise<UploadedFile | null> {
   if (!file.early) return null;
   const content = file.content ?? (await fileContent(file.path));

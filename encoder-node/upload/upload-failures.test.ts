@@ -10,7 +10,7 @@ describe("a temporary storage failure", () => {
     ["429", (_, response) => !response.writeHead(429).end().destroyed],
     ["a reset connection", (request) => !!request.socket.resetAndDestroy()],
     ["a connection that closes during the body", (request) => !!request.once("data", () => request.socket.destroy())],
-  ])("is retried until it passes: %s", async (_, respond) => {
+  ])("retries a temporary storage failure until it passes: %s", async (_, respond) => {
     const { origin, received, tries } = await storage(
       (request, response, attempt) => attempt <= 2 && respond(request, response, attempt),
     );
@@ -31,7 +31,7 @@ describe("a temporary storage failure", () => {
     expect([...tries.values()]).toEqual([5]);
   });
 
-  it("is retried 24 times for a bucket by default", async () => {
+  it("retries a bucket 24 times by default", async () => {
     const { origin, tries } = await storage((_, response) => !response.writeHead(503).end().destroyed);
     const retryPolicy = { backoff: { firstMs: 5, maxMs: 5 } };
     await expect(upload(partsOf(origin, CLIP.length), { retryPolicy })).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe("a rejection by the storage", () => {
     },
   );
 
-  it("of one part stops the other parts", async () => {
+  it("stops the other parts when the storage rejects a part", async () => {
     const { origin, tries } = await storage((request, response) => {
       request.resume();
       if (request.url?.includes("partNumber=2&")) response.writeHead(403).end();

@@ -19,7 +19,7 @@ describe("upload forms", () => {
   const parse = ({ body, headers }: Received): Promise<FormData> =>
     new Response(new Uint8Array(body), { headers: { "content-type": String(headers["content-type"]) } }).formData();
 
-  it("carry the file with its name, type and exact length", async () => {
+  it("sends the file of a form with its name, type and exact length", async () => {
     const { origin, received } = await storage();
     const progress: number[] = [];
     await upload(formPart(origin, CLIP.length), { onProgress: (bytes) => progress.push(bytes) });
@@ -44,7 +44,7 @@ describe("upload forms", () => {
     expect(progress.at(-1)).toBe(CLIP.length);
   });
 
-  it("are retried with the same idempotency key", async () => {
+  it("retries a form with the same idempotency key", async () => {
     const keys: unknown[] = [];
     const { origin, received, tries } = await storage((request, response, attempt) => {
       keys.push(request.headers["idempotency-key"]);
@@ -58,7 +58,7 @@ describe("upload forms", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  it("are sent three times at most, because each may have arrived", async () => {
+  it("sends a form three times at most, because each attempt may have arrived", async () => {
     const { origin, tries } = await storage(
       (request) => !!request.resume().once("end", () => request.socket.destroy()),
     );
@@ -75,7 +75,7 @@ describe("upload forms", () => {
     [404, "storage_url_not_found", "check the path in `storage.url`"],
     [413, "storage_denied", "it must accept files of this size"],
     [422, "storage_denied", "it must accept a POST of multipart/form-data"],
-  ])("that receive HTTP %i fail with %s without retries", async (status, code, advice) => {
+  ])("fails a form without retries on HTTP %i, with %s", async (status, code, advice) => {
     const { origin, tries } = await storage((request, response) => {
       const location = `http://${request.headers.host}/elsewhere`;
       request.resume().once("end", () => response.writeHead(status, { location }).end("<Code>Ignored</Code>"));

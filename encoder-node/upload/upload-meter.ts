@@ -1,11 +1,11 @@
-// The progress of all uploads of a task, as one fraction.
+// The progress of all uploads of a task, as a single fraction.
 
 export interface UploadMeter {
   /** Adds bytes that are to be sent. */
   expect(bytes: number): void;
-  /** Sets how many bytes of `item` are sent. */
+  /** Sets the number of sent bytes of `item`. */
   update(item: object, sentBytes: number): void;
-  /** Starts to report: from now on the task only uploads. */
+  /** Starts to report: from now on, the task only uploads. */
   start(): void;
 }
 

@@ -23,7 +23,7 @@ describe("expired signatures", () => {
     [403, "<Error><Code>RequestTimeTooSkewed</Code></Error>"],
     [403, "<Error><Code>AuthenticationFailed</Code></Error>"],
     [403, '{"error_code":"upload_not_allowed"}'],
-  ])("are renewed once for all parts, and stored parts are not sent again: HTTP %i %s", async (status, body) => {
+  ])("renews expired signatures once for all parts, and does not send stored parts again: HTTP %i %s", async (status, body) => {
     let good = "secret";
     const { origin, received, tries } = await signedStorage(() => good, status, body);
     let renewals = 0;
@@ -42,7 +42,7 @@ describe("expired signatures", () => {
     expect(Math.max(...tries.values())).toBe(1);
   });
 
-  it("are renewed again each time that they worked in between", async () => {
+  it("renews signatures again each time that they worked in between", async () => {
     const { origin, received } = await signedStorage(() =>
       received.length < 4 ? "secret" : `new${received.length >> 2}`,
     );
@@ -53,7 +53,7 @@ describe("expired signatures", () => {
     expect([renewals, received.length]).toEqual([2, 12]);
   });
 
-  it("are wrong, not expired, when new ones are rejected too", async () => {
+  it("fails when the storage rejects the new signatures too: they are wrong, not expired", async () => {
     const { origin, tries } = await signedStorage(() => "never");
     const parts = partsOf(origin, CLIP.length);
     const renew = async () => ({ parts: signedWith("new", parts) });
@@ -61,7 +61,7 @@ describe("expired signatures", () => {
     expect([...tries.values()]).toEqual([1, 1]);
   });
 
-  it("are not replaced by those of another upload, or by none", async () => {
+  it("does not accept signatures of another upload, or no signatures, as a renewal", async () => {
     const { origin } = await signedStorage(() => "never");
     const parts = partsOf(origin, CLIP.length);
     await expect(upload(parts, { renew: async () => ({ parts: partsOf(origin, 500_000) }) })).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe("expired signatures", () => {
     await expect(upload(parts, { renew: () => Promise.reject(refused) })).rejects.toBe(refused);
   });
 
-  it("do not delay a stop: neither when another part fails, nor after an abort", async () => {
+  it("stops a renewal without delay, both when another part fails and after an abort", async () => {
     const controller = new AbortController();
     const reason = new Error("superseded");
     for (const stops of ["a failure", "an abort"] as const) {

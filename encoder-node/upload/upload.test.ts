@@ -8,7 +8,7 @@ import { storageAgent } from "./storage-agent.ts";
 useUploads();
 
 describe("upload parts", () => {
-  it("arrive byte for byte, four at a time, with length and headers", async () => {
+  it("uploads parts byte for byte, four at a time, with length and headers", async () => {
     const { origin, received, mostOpen } = await storage(undefined, 4);
     const progress: number[] = [];
     const result = await upload(partsOf(origin, 500_000), { onProgress: (bytes) => progress.push(bytes) });
@@ -32,7 +32,7 @@ describe("upload parts", () => {
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   });
 
-  it("can be a single one, and empty", async () => {
+  it("uploads a single, empty part", async () => {
     const { origin, received } = await storage();
     expect((await upload(partsOf(origin, CLIP.length))).etags.length).toBe(1);
     const empty = `${clipPath}.empty`;
@@ -64,7 +64,7 @@ it("connects to allowed addresses only, and fails at once otherwise", async () =
   await strict.destroy();
 });
 
-it("blames the node when the file differs from what was announced", async () => {
+it("blames the node when the size of the file differs from the announced size", async () => {
   const { origin, tries } = await storage();
   await expect(upload(partsOf(origin, 500_000, 400_000))).rejects.toMatchObject({ code: "node_failed" });
   await expect(fileContent(`${clipPath}.gone`)).rejects.toMatchObject({
@@ -75,7 +75,7 @@ it("blames the node when the file differs from what was announced", async () => 
 });
 
 describe("contents", () => {
-  it("are bytes in memory, or a range of a file that grows", async () => {
+  it("uploads bytes in memory, or a range of a growing file", async () => {
     const { origin, received } = await storage();
     const growing = `${clipPath}.growing`;
     await writeFile(growing, CLIP.subarray(0, 1_000_000));
@@ -87,7 +87,7 @@ describe("contents", () => {
     expect(received.map(({ body }, at) => body.equals(expected[at] ?? CLIP))).toEqual([true, true]);
   });
 
-  it("blame the node when the disk holds fewer bytes than announced", async () => {
+  it("blames the node when the disk holds fewer bytes than announced", async () => {
     const { origin } = await storage();
     for (const content of [rangeContent(clipPath, 1, CLIP.length), rangeContent(`${clipPath}.gone`, 0, CLIP.length)]) {
       await expect(upload(partsOf(origin, CLIP.length), { content })).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe("contents", () => {
   const key = Buffer.from("000102030405060708090a0b0c0d0e0f", "hex");
   const iv = Buffer.alloc(16, 7);
   it.each([0, 15, 16, 17, 188 * 1000, 5_999_990])(
-    "of %i bytes are encrypted again with each attempt",
+    "encrypts contents of %i bytes again with each attempt",
     async (sizeBytes) => {
       const { origin, received } = await storage(
         (_, response, attempt) => attempt === 1 && !response.writeHead(503).end().destroyed,

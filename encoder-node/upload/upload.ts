@@ -1,4 +1,4 @@
-// Uploads one file by its ticket: signed requests for the ranges of one object. Knows no storage service.
+// Uploads a file by its ticket: signed requests for the ranges of a single object. Knows no storage service.
 import type { Dispatcher } from "undici";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
@@ -16,10 +16,10 @@ import type { RetryPolicy } from "./retry-policy.ts";
  */
 export type RequestUploads = (files: UploadsRequest["files"]) => Promise<UploadsAnswer>;
 
-/** What every upload of a task has in common. */
+/** Dependencies that all uploads of a task share. */
 export type UploadDeps = {
   readonly requestUploads: RequestUploads;
-  /** One agent for all uploads, so that they share connections. */
+  /** A single agent for all uploads, so that they share connections. */
   readonly storages: Dispatcher;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -33,7 +33,7 @@ export type Upload = {
   readonly agent: Dispatcher;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Bytes of the file that were handed to the network; never decreases. */
+  /** Receives the bytes of the file that were handed to the network; never decreases. */
   readonly onProgress?: ((bytesSent: number) => void) | undefined;
   readonly retryPolicy?: Partial<RetryPolicy> | undefined;
 };
@@ -42,10 +42,9 @@ const PARALLEL_PARTS = 4;
 
 /**
  * Uploads the parts, up to 4 at a time, and returns the ETag of each part in the ticket's order. When the storage
- * rejects a signature as it rejects an expired one, the upload requests new signatures; parts that are stored are not
- * sent again. Throws the first failure that retries cannot fix (see put-part.ts) after it stopped the other parts, and
- * AppError `node_failed` when the content does not have the length of the ticket. An abort rejects with the signal's
- * reason.
+ * rejects a signature as if it had expired, the upload requests new signatures. Stored parts are not sent again.
+ * Throws the first failure that retries cannot fix (see put-part.ts) after it stopped the other parts. Throws AppError
+ * `node_failed` when the size of the content differs from the ticket. An abort rejects with the signal's reason.
  */
 export async function uploadContent(upload: Upload): Promise<{ etags: string[]; sizeBytes: number }> {
   const { content, ticket, agent, signal, log, retryPolicy } = upload;
@@ -74,8 +73,8 @@ export async function uploadContent(upload: Upload): Promise<{ etags: string[]; 
 }
 
 /**
- * Requests a ticket for one file. Throws AppError with the control plane's reason when it signs none, and as
- * `requestUploads` does.
+ * Requests a ticket for a single file. Throws AppError with the control plane's reason when it signs no ticket, and the
+ * errors of `requestUploads`.
  */
 export async function requestTicket(
   file: UploadsRequest["files"][number],
@@ -105,7 +104,10 @@ const hasSameRanges = (parts: readonly UploadPart[], others: readonly UploadPart
   parts.length === others.length &&
   parts.every(({ offset, sizeBytes }, at) => offset === others[at]?.offset && sizeBytes === others[at]?.sizeBytes);
 
-/** The size of the content. The parts must cover exactly that: a storage would accept another size without an error. */
+/**
+ * The size of the content. The parts must cover exactly this size: a storage would accept another size without an
+ * error.
+ */
 function checkSize({ sizeBytes }: Content, parts: readonly UploadPart[]): number {
   const planned = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
   if (sizeBytes === planned) return planned;

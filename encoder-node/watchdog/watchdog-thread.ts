@@ -1,5 +1,5 @@
-// The watchdog's thread: notices that the main thread hangs, reports the lease whose work hangs as failed, and ends the
-// process.
+// The watchdog's thread. It notices that the main thread hangs, reports the lease of the hanging work as failed, and
+// ends the process.
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,11 +15,11 @@ import type { WatchdogSetup } from "./watchdog.ts";
 const { beats, beatMs, limitTicks, url, token, spool } = workerData as WatchdogSetup;
 
 /**
- * V8 answers a debugger at the next loop or call of the code that runs, also within a regular expression: at once,
- * unless the machine is very busy.
+ * V8 answers a debugger at the next loop or call of the running code, even within a regular expression. The answer
+ * comes at once, unless the machine is very busy.
  */
 const ANSWER_MS = 10_000;
-/** A report that is not accepted in this time is sent after the next start. */
+/** A report that is not accepted within this time is sent after the next start. */
 const REPORT_MS = 5000;
 const END_MS = 1000;
 /** Functions of the stack that are logged. */
@@ -30,7 +30,7 @@ const HUNG: Failure = {
   message: "The encoder node stopped responding while it worked on this, and was ended",
 };
 
-/** Standard error itself: `console` of a thread writes through the main thread. */
+/** Writes to standard error directly: a thread's `console` writes through the main thread. */
 const log = createLogger({ write: (line) => writeSync(2, `${line}\n`), now: Date.now, level: "warn" });
 
 let lastBeat = -1;
@@ -55,11 +55,11 @@ async function endNode(): Promise<void> {
       stack: stack ?? "unknown",
     });
     if (proof) await withinLimit(reportHang(proof), REPORT_MS);
-    // The main thread ends the process, because a first process of a container cannot kill itself.
+    // The main thread ends the process, because the first process of a container cannot kill itself.
     void session.post("Runtime.evaluate", { expression: "process.reallyExit(1)" }).catch(() => undefined);
     await sleep(END_MS);
   } finally {
-    // It is within a call of the operating system.
+    // The main thread is inside a call of the operating system.
     if (Atomics.load(beats, 0) === lastBeat) process.kill(process.pid, "SIGKILL");
   }
 }
@@ -68,13 +68,13 @@ async function endNode(): Promise<void> {
 const withinLimit = <Value>(work: Promise<Value>, limitMs: number): Promise<Value | null> =>
   Promise.race([work.catch(() => null), sleep(limitMs, null)]);
 
-/** The lease for which the code that hangs works; null if it works for none. */
+/** Returns the lease for which the hanging code works; null if it works for no lease. */
 async function currentLease(session: Session): Promise<LeaseProof | null> {
   const { result } = await session.post("Runtime.evaluate", { expression: CURRENT_LEASE });
   return LeaseProof.nullable().parse(JSON.parse(String(result.value)));
 }
 
-/** Stops the code that hangs, and returns the functions that it is in. */
+/** Stops the hanging code, and returns the functions on its stack. */
 async function stackOf(session: Session): Promise<string> {
   const files = new Map<string, string>();
   session.on("Debugger.scriptParsed", ({ params }) => files.set(params.scriptId, params.url));
@@ -92,8 +92,8 @@ async function stackOf(session: Session): Promise<string> {
 }
 
 /**
- * Reports a failure of the work, not a lost lease: the task goes to one further node at most. A task that is merely
- * lost would hang each node that gets it, one after the other.
+ * Reports a failure of the work, not a lost lease: the task then goes to at most one further node. A lost task would
+ * hang each node that gets it, one after the other.
  */
 const reportHang = (proof: LeaseProof): Promise<boolean> =>
   openReports(spool, controlPlaneAt(url, token), log).send({

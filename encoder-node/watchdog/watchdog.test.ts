@@ -39,7 +39,7 @@ async function hang(how: string, url = `http://127.0.0.1:${(server.address() as 
 }
 
 it.each(["loopsForever", "matchesForever", "waitsInTheSystem"])(
-  "ends a process that %s, states where, and reports the lease that it works for as failed",
+  "ends a process that %s, states the place, and reports the lease of the hanging code as failed",
   async (how) => {
     const { code, log } = await hang(how);
     const expected = {
@@ -54,14 +54,14 @@ it.each(["loopsForever", "matchesForever", "waitsInTheSystem"])(
   },
 );
 
-it("keeps the report for the next start when the control plane cannot be reached", async () => {
+it("keeps the report of a hang for the next start when the control plane cannot be reached", async () => {
   const { code } = await hang("loopsForever", "http://127.0.0.1:9");
   expect(code).toBe(1);
   const [file = ""] = readdirSync(spool);
   expect(JSON.parse(readFileSync(join(spool, file), "utf8"))).toEqual({ lease: LEASE, verb: "fail", body: FAILURE });
 });
 
-it("blames no lease when the code that hangs works for none", async () => {
+it("blames no lease when the hanging code works for no lease", async () => {
   const { code, log } = await hang("for no lease");
   expect([code, posts]).toEqual([1, []]);
   expect(log).toContainEqual(expect.objectContaining({ lease: null }));

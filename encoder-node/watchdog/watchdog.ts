@@ -1,5 +1,5 @@
-// Ends the node's process when its main thread hangs, so that its supervisor starts it again. Without this, a node that
-// hangs keeps its connection and its leases.
+// Ends the node's process when its main thread hangs, so that its supervisor starts it again. Without this, a hanging
+// node keeps its connection and its leases.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -9,28 +9,28 @@ export type WatchdogSetup = {
   /** The main thread adds 1 every `beatMs`. */
   readonly beats: Int32Array<SharedArrayBuffer>;
   readonly beatMs: number;
-  /** The thread ends the process after so many of its own ticks of `beatMs` without a beat. */
+  /** The thread ends the process after this number of its own ticks of `beatMs` without a beat. */
   readonly limitTicks: number;
-  /** The control plane, and where reports wait that it has not accepted. */
+  /** The control plane, and the folder for reports that it has not accepted. */
   readonly url: string;
   readonly token: string;
   readonly spool: string;
 };
 
-/** The npm package has it beside the bundled node (local/package/). */
+/** The npm package has this file beside the bundled node (local/package/). */
 const THREAD = ["./watchdog-thread.ts", "./watchdog-thread.mjs"]
   .map((name) => fileURLToPath(new URL(name, import.meta.url)))
   .find((path) => existsSync(path));
 const TICKS = 30;
 
 type Watched = Pick<WatchdogSetup, "url" | "token" | "spool"> & {
-  /** How long the main thread may not respond, in ms. */
+  /** Longest time without a response of the main thread, in ms. */
   readonly limitMs: number;
 };
 
 /**
- * Watches this thread from another one until the process ends. Ticks are counted, not time: a machine or process that
- * was suspended does not look like a hang.
+ * Watches this thread from another thread until the process ends. It counts ticks, not time: a suspended machine or
+ * process does not look like a hang.
  */
 export function startWatchdog({ limitMs, ...control }: Watched, log: Logger): void {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

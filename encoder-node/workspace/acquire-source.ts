@@ -12,11 +12,12 @@ export type SourceDeps = Pick<
   "assignment" | "allowSource" | "maxSourceBytes" | "sources" | "signal" | "progress" | "trace" | "log"
 >;
 
-/** How long the source's host may take to respond to a range request. */
+/** Time limit for the source's host to respond to a range request. */
 const STALL_MS = 30_000;
 
 /**
- * Returns the job's source on this node's disk, and fetches it if necessary, with progress. Throws as `fetchSource`.
+ * Returns the job's source on this node's disk. Fetches the source if necessary, with progress. Throws as
+ * `fetchSource`.
  */
 export async function acquireSource(
   url: string,
@@ -36,16 +37,17 @@ export async function acquireSource(
     });
   const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
   onProgress(0);
-  // A job that is retried fetches its source again.
+  // A retried job fetches its source again.
   const key = `${assignment.jobId}-${assignment.round}`;
   const how = { signal: deps.signal, onProgress, leavesWhen };
   return deps.trace.step("fetch", () => deps.sources.acquire(key, fetchTo, how));
 }
 
 /**
- * The same; or what is to be read by ranges while it is encoded, when the rest of the source takes long, its transfer
- * could be resumed, and `mayRead` allows it. The transfer is left only after its host has responded to a second request
- * beside it: there are URLs for one request, and hosts for one connection.
+ * Like `acquireSource`, but may return a source to read by ranges during the encode. That requires that the rest of the
+ * source takes long, that its transfer could be resumed, and that `mayRead` allows it. The transfer is left only after
+ * its host has responded to a second concurrent request: some URLs work for a single request, and some hosts allow a
+ * single connection.
  */
 export async function acquireUnlessSlow(
   url: string,

@@ -31,7 +31,7 @@ describe("a reported command", () => {
     expect(log.reports()[0]?.stderrTail).not.toMatch(/srv|pass|word|Signature|127\.0/);
   });
 
-  it("has the signal that ended it", () => {
+  it("a reported command has the signal that ended it", () => {
     const crash: CommandResult = { ok: false, reason: "signal", signal: "SIGSEGV", exitCode: null, stderrTail: "" };
     const stalled: CommandResult = { ok: false, reason: "stalled", exitCode: null, stderrTail: "no end" };
     expect(logOf([["-i"], crash], [["-i"], stalled], [["-i"], DONE]).reports()).toMatchObject([
@@ -45,7 +45,7 @@ describe("a reported command", () => {
 describe("commands that are too long for a report", () => {
   const long = (text: string): string => text.repeat(9000);
 
-  it("lose the earliest that succeeded first", () => {
+  it("leaves out the earliest successful commands first", () => {
     const log = logOf([[long("a")], DONE], [["failed"], failed("why")], [[long("b")], DONE]);
     expect(log.reports().map(({ argv }) => argv[0]?.[0])).toEqual(["f", "b"]);
   });
@@ -54,7 +54,7 @@ describe("commands that are too long for a report", () => {
     ["an argument", ["-filter_complex", "x".repeat(40_000), "out.mp4"]],
     ["many arguments", Array.from({ length: 5000 }, (_, at) => `argument ${at}`)],
     ["text that JSON escapes", [String.raw`\"`.repeat(20_000)]],
-  ])("are shortened: %s", (_, argv) => {
+  ])("shortens commands that are too long for a report: %s", (_, argv) => {
     const reports = logOf([argv, failed("z".repeat(8000))]).reports();
     expect(JSON.stringify(reports).length).toBeLessThanOrEqual(MAX_COMMAND_CHARS);
     expect(reports).toMatchObject([{ exitCode: 1, stderrTail: expect.stringContaining("zzz") }]);

@@ -1,19 +1,19 @@
-// The commands that ran for a lease, as they are reported: without folders, URLs with secrets, and within limits.
+// The commands that ran for a lease, as reported: without folders and URLs with secrets, and within limits.
 import { hideUrls } from "#shared/network/hide-urls.ts";
 import { type CommandReport, charsOf, MAX_COMMAND_CHARS, MAX_COMMANDS } from "#shared/protocol/commands.ts";
 import type { CommandResult } from "../ffmpeg/command-result.ts";
 import { withoutFolders } from "../ffmpeg/error-lines.ts";
 
-/** Characters of what a failed command printed last. */
+/** Characters of the last output of a failed command. */
 const STDERR_CHARS = 4000;
-/** The same, and those of one argument, when there are too many commands for a report. */
+/** Limit for an output, and for an argument, when there are too many commands for a report. */
 const SHORT_CHARS = 1000;
 
 export class CommandLog {
   readonly #openedAt = performance.now();
   readonly #commands: CommandReport[] = [];
 
-  /** A command starts in a folder; the returned function takes its end. */
+  /** Records the start of a command in a folder; call the returned function with its result. */
   start(argv: readonly string[], folder: string): (result: CommandResult) => void {
     const startedAt = performance.now();
     return (result) => {
@@ -24,7 +24,7 @@ export class CommandLog {
     };
   }
 
-  /** The commands that have ended: all of them, or the most useful ones that fit into a report. */
+  /** The commands that have ended: all of them, or the most useful commands that fit into a report. */
   reports(): CommandReport[] {
     return bounded(this.#commands);
   }
@@ -32,7 +32,7 @@ export class CommandLog {
 
 function endOf(result: CommandResult, folder: string): Pick<CommandReport, "exitCode" | "signal" | "stderrTail"> {
   if (result.ok) return { exitCode: 0 };
-  // What exceeds a limit, stalls or is no longer needed is killed.
+  // A command that exceeds a limit, stalls or is no longer needed is killed.
   const killed = result.reason === "exit" ? undefined : "SIGKILL";
   const signal = result.signal ?? killed;
   const stderrTail = withoutSecrets(result.stderrTail, folder).trim().slice(-STDERR_CHARS);
@@ -40,7 +40,7 @@ function endOf(result: CommandResult, folder: string): Pick<CommandReport, "exit
   return signal === undefined ? { exitCode: result.exitCode, ...printed } : { exitCode: null, signal, ...printed };
 }
 
-/** Text with names instead of paths, and URLs that hold no secrets. */
+/** Replaces paths by names, and removes secrets from URLs. */
 function withoutSecrets(text: string, folder: string): string {
   const lines = hideUrls(text.replaceAll(`${folder}/`, ""))
     .split(/[\r\n]+/)
@@ -48,14 +48,14 @@ function withoutSecrets(text: string, folder: string): string {
   return lines.join("\n");
 }
 
-/** Commands that succeeded are left out first, the earliest first; then long texts are shortened. */
+/** Leaves out successful commands first, starting with the earliest; then shortens long texts. */
 function bounded(commands: readonly CommandReport[]): CommandReport[] {
   const kept = [...commands];
   let chars = charsOf(kept);
   while (kept.length > 1 && (chars > MAX_COMMAND_CHARS || kept.length > MAX_COMMANDS)) {
     const succeeded = kept.findIndex(({ exitCode }, at) => exitCode === 0 && at < kept.length - 1);
     const [removed] = kept.splice(Math.max(0, succeeded), 1);
-    // With its comma, without the brackets of the list.
+    // Counts the comma of the command, but not the brackets of the list.
     chars -= removed ? charsOf([removed]) - 1 : 0;
   }
   return charsOf(kept) > MAX_COMMAND_CHARS ? kept.map(shortened) : kept;

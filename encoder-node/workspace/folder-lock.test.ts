@@ -37,7 +37,7 @@ async function start(
   };
 }
 
-it("locks a folder for one process at a time, and for the next one after it ends", async () => {
+it("locks a folder for a single process at a time, and for the next process after the first ends", async () => {
   const first = await start();
   expect(first.output).toBe("locked");
   const second = await start();
@@ -51,7 +51,7 @@ it("locks a folder for one process at a time, and for the next one after it ends
   await third.end("SIGKILL");
 });
 
-it("locks a folder for one of many processes that start together", async () => {
+it("locks a folder for only one of many processes that start together", async () => {
   const killed = await start();
   await killed.end("SIGKILL");
   const all = await Promise.all(Array.from({ length: 4 }, () => start()));

@@ -1,4 +1,4 @@
-// Locks a work folder for one node process: two would delete each other's files.
+// Locks a work folder for a single node process: two processes would delete each other's files.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { constants, copyFile, link, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 import * as z from "zod";
 import { messageOf } from "#shared/log.ts";
 
-/** `startedAt` distinguishes the process from a later one with the same pid. */
+/** `startedAt` distinguishes the process from a later process with the same pid. */
 const Holder = z.object({ pid: z.int().min(1), startedAt: z.string() });
 type Holder = z.infer<typeof Holder>;
 
 /**
  * Locks the folder, which must exist, for this process until it ends. A lock whose process has ended is taken over.
- * Processes are recognized on one machine only: containers that share a folder do not see each other. Throws a message
- * for people when another process holds the lock, or when a stale lock cannot be removed.
+ * Processes are recognized on the same machine only: containers that share a folder do not see each other. Throws a
+ * message for people when another process holds the lock, or when a stale lock cannot be removed.
  */
 export async function lockFolder(folder: string): Promise<void> {
   const lock = join(folder, "node.lock");
@@ -28,7 +28,7 @@ export async function lockFolder(folder: string): Promise<void> {
 }
 
 /**
- * Creates the lock by a hard link, which is atomic and never replaces a file; by a copy on file systems without links.
+ * Creates the lock by a hard link, which is atomic and never replaces a file. File systems without links get a copy.
  */
 async function tryLock(own: string, lock: string): Promise<boolean> {
   try {
@@ -49,7 +49,7 @@ const errorCode = (error: unknown): unknown => (error instanceof Error && "code"
 /** Removes a lock whose holder has ended. */
 async function clearStale(lock: string, aside: string, folder: string): Promise<void> {
   throwIfHeld(await readText(lock), folder);
-  // Another process may have taken over the lock since it was read: check again what was moved.
+  // Another process may have taken over the lock since it was read: check the moved file again.
   await rename(lock, aside).catch((error: unknown) => throwUnlessMissing(error, lock));
   const moved = await readText(aside);
   try {
@@ -63,7 +63,8 @@ async function clearStale(lock: string, aside: string, folder: string): Promise<
 }
 
 /**
- * Without this, a lock that cannot be moved, such as another user's in a folder like /tmp, would be retried forever.
+ * Without this, a lock that cannot be moved would be retried forever, such as another user's lock in a folder like
+ * /tmp.
  */
 function throwUnlessMissing(error: unknown, lock: string): void {
   const code = errorCode(error);
@@ -92,7 +93,7 @@ function parseHolder(text: string): Holder | null {
   }
 }
 
-/** When a process was started, as text that differs for each process with this pid; null when it does not run. */
+/** Start time of a process, as text that differs for each process with this pid; null when the process does not run. */
 function startTime(pid: number): string | null {
   try {
     return existsSync("/proc/self/stat") ? startByProc(pid) : startByPs(pid);
@@ -109,7 +110,7 @@ function startByProc(pid: number): string | null {
   return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[19]}`;
 }
 
-/** So that all nodes read the same text, whatever their locale and time zone. */
+/** All nodes read the same text, with any locale and time zone. */
 const FIXED_LOCALE = { LC_ALL: "C", TZ: "UTC" };
 
 const startByPs = (pid: number): string =>

@@ -23,7 +23,7 @@ const item = (lease: LeaseId, stage: ProgressItem["stage"], fraction: number) =>
   fraction,
 });
 
-it("sends a new stage at once, and everything else in one frame per interval", () => {
+it("sends a new stage at once, and all other progress in one frame per interval", () => {
   board.update(A, "t", "transferring", 0);
   expect(sent).toEqual([[item(A, "transferring", 0)]]);
   board.update(B, "t", "encoding", 0);
@@ -35,7 +35,7 @@ it("sends a new stage at once, and everything else in one frame per interval", (
   expect(sent[2]).toEqual([item(A, "transferring", 0.4), item(B, "encoding", 1)]);
 });
 
-it("sends how fast ffmpeg encodes", () => {
+it("sends the encoding speed of ffmpeg", () => {
   board.update(A, "t", "encoding", 0.1, { fps: 48, speed: 2 });
   expect(sent).toEqual([[{ ...item(A, "encoding", 0.1), fps: 48, speed: 2 }]]);
 });
@@ -52,7 +52,7 @@ it("repeats unchanged progress, which renews the lease, until the lease is remov
   expect(sent).toHaveLength(2);
 });
 
-it("sends at once that a stream can be played, and how much of it with the next progress", () => {
+it("sends at once that a stream can be played, and its playable length with the next progress", () => {
   board.playable(A, { output: 2, seconds: 1 });
   expect(sent).toEqual([]);
   board.update(A, "t", "encoding", 0.1);

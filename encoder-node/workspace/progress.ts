@@ -3,9 +3,9 @@ import type { LeaseId } from "#shared/ids.ts";
 import type { EncodingRate, LiveStream, ProgressItem, TaskStage } from "#shared/protocol/frames.ts";
 
 export interface ProgressBoard {
-  /** Sets the progress of a lease; `fraction` is 0 to 1 of its stage. */
+  /** Sets the progress of a lease; `fraction`: 0 to 1 of its stage. */
   update(lease: LeaseId, token: string, stage: TaskStage, fraction: number, rate?: EncodingRate): void;
-  /** A stream of a lease that has progress can be played, or more of it. */
+  /** Reports that a stream, or more of it, can be played. The lease must have progress. */
   playable(lease: LeaseId, stream: LiveStream): void;
   remove(lease: LeaseId): void;
   setIntervalMs(intervalMs: number): void;
@@ -17,7 +17,7 @@ const REPEAT_AFTER_MS = 10_000;
 
 type Row = { item: ProgressItem; sent: ProgressItem | null; sentAt: number };
 
-/** Sends the rows that changed, once per interval; a new lease or stage is sent at once. */
+/** Sends the changed rows once per interval; a new lease or stage is sent at once. */
 export function createProgressBoard(send: (items: ProgressItem[]) => void): ProgressBoard {
   const board = new Map<LeaseId, Row>();
   const flush = (): void => {

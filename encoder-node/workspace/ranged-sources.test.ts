@@ -1,4 +1,4 @@
-// Sources read by ranges out of a real bucket, through the node's proxy.
+// Sources read by ranges from a real bucket, through the node's proxy.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ async function bytesAt(url: string, start: number, end: number): Promise<Buffer>
   return Buffer.from(await response.arrayBuffer());
 }
 
-it("reads pieces as one file, and nothing after it is closed", async () => {
+it("reads pieces as a single file, and nothing after the file is closed", async () => {
   const input = await opened("A", 1);
   expect((await bytesAt(input.url, 1_100_000, 2_300_000)).equals(CLIP.subarray(1_100_000, 2_300_001))).toBe(true);
   input.close();
@@ -109,7 +109,7 @@ it.each<[string, string | undefined, boolean]>([
   ["the version that was inspected", '"v1"', true],
   ["any, when none is named", undefined, true],
   ["no other version", '"v0"', false],
-])("reads at the origin %s", async (_what, validator, isRead) => {
+])("reads a source at its origin: %s", async (_what, validator, isRead) => {
   const { origin } = await serve((request, response) => sendRange(CLIP, request, response));
   const version = validator === undefined ? {} : { validator };
   const source = { from: "origin", sizeBytes: CLIP.length, ...version };
@@ -128,7 +128,7 @@ it.each<[string, string | undefined, boolean]>([
   await read;
 });
 
-it("fails the run whose source does not arrive in time, if it needs all of it", async () => {
+it("fails the run whose source does not arrive in time, if the run needs all of it", async () => {
   let isSlow = true;
   const { origin } = await serve((request, response) => {
     if (isSlow) response.writeHead(206, { "content-range": `bytes 0-${CLIP.length - 1}/${CLIP.length}` }).write("a");
@@ -147,7 +147,7 @@ it("fails the run whose source does not arrive in time, if it needs all of it", 
   quick.close();
 });
 
-it("leaves no files behind", async () => {
+it("ranged sources leave no files behind", async () => {
   await node.rangedSources.close();
   expect(await readdir(folder)).toEqual([]);
 });

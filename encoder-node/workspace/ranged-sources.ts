@@ -1,5 +1,5 @@
-// Sources that are read by ranges: one block cache for all tasks of this node that read the same source, one proxy for
-// all.
+// Sources that are read by ranges. All tasks of this node that read the same source share a block cache. All sources
+// share a proxy.
 import { AppError } from "#shared/errors.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { BlockCache } from "../source/ranges/block-cache.ts";
@@ -7,7 +7,7 @@ import { type HeldCache, SharedBlockCaches } from "../source/ranges/block-cache-
 import { type RangeInput, type RangeProxy, startRangeProxy } from "../source/ranges/range-proxy.ts";
 import type { SourcePiece } from "../source/ranges/source-pieces.ts";
 
-/** Returns the pieces of a source with URLs that are valid now. */
+/** Returns the pieces of a source with valid URLs. */
 export type LocateSource = () => Promise<readonly SourcePiece[]>;
 
 type OpenOptions = { readonly allow: AllowPrivate; readonly allWithinMs?: number };
@@ -15,22 +15,21 @@ type OpenOptions = { readonly allow: AllowPrivate; readonly allWithinMs?: number
 export class RangedSources {
   readonly #caches: SharedBlockCaches;
   /**
-   * By key: the leases that may request URLs now. The cache outlives a lease, and a lease that has ended cannot request
-   * URLs.
+   * By key: the leases that may request URLs now. The cache outlives a lease, and an ended lease cannot request URLs.
    */
   readonly #locators = new Map<string, Set<LocateSource>>();
   #proxy: Promise<RangeProxy> | null = null;
 
-  /** What is read is cached in `folder`, and kept for `keepMs` after the last use. */
+  /** Caches blocks in `folder`, and keeps them for `keepMs` after the last use. */
   constructor(folder: string, keepMs?: number) {
     this.#caches = new SharedBlockCaches(folder, { keepMs });
   }
 
   /**
-   * One run's view of a source, until it is closed. `key` identifies the version of the source that is read; `locate`
-   * is called again when its URLs have expired. `allow`: the policy for these URLs. With `allWithinMs` all of the
-   * source is read as fast as it arrives, also before the run needs it: its URL may expire before the run ends. It
-   * fails with `input_timeout` when it takes longer.
+   * Opens a view of a source for a run, until the view is closed. `key` identifies the version of the source. `locate`
+   * is called again when its URLs have expired. `allow`: the policy for these URLs. With `allWithinMs` the whole source
+   * is read as fast as it arrives, even before the run needs it: its URL may expire before the run ends. A longer read
+   * fails with `input_timeout`.
    */
   async open(key: string, locate: LocateSource, { allow, allWithinMs }: OpenOptions): Promise<RangeInput> {
     this.#locators.set(key, (this.#locators.get(key) ?? new Set()).add(locate));
@@ -80,7 +79,7 @@ export class RangedSources {
 
 type ReadSource = Pick<BlockCache, "sizeBytes" | "reader">;
 
-/** Reads all of a source, until `closing` aborts. The result aborts when that takes longer than `ms`. */
+/** Reads all of a source, until `closing` aborts. The result aborts when the read takes longer than `ms`. */
 function readWithin(ms: number, source: ReadSource, closing: AbortSignal): AbortSignal {
   const late = new AbortController();
   const message = "The host of the input became too slow for the input to be read while it is encoded";
@@ -92,7 +91,7 @@ function readWithin(ms: number, source: ReadSource, closing: AbortSignal): Abort
 
 const READ_BYTES = 256 * 1024;
 
-/** False when a block cannot be read: the run that needs it reports why. */
+/** False when a block cannot be read: the run that needs the block reports the reason. */
 async function readAll(source: ReadSource, signal: AbortSignal): Promise<boolean> {
   const [reader, bytes] = [source.reader(), Buffer.allocUnsafe(READ_BYTES)];
   for (let at = 0; at < source.sizeBytes && !signal.aborted; ) {

@@ -11,17 +11,20 @@ import type { TaskDeps } from "./task-deps.ts";
 /** A source that is read by ranges, as the planner takes it. */
 export type ServedSource = Required<Pick<RunInputs, "source" | "loopbackOptions">>;
 
-/** The deps of work that reads a ranged source: also the network in which the source is served. */
+/** The deps of work on a ranged source, with the network in which the source is served. */
 export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
 
 type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl"> & {
-  /** Set if the work needs all of the source, which is then read as fast as it arrives: how long that may take. */
+  /**
+   * Time limit to read all of the source. If set, the source is read as fast as it arrives; set it if the work needs
+   * all of it.
+   */
   readonly allWithinMs?: number;
 };
 
 /**
- * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails, and that
- * failure is thrown: what ffmpeg made of an incomplete source is useless.
+ * Runs work that reads the source of a task. The signal in its deps aborts when reading the source fails. That failure
+ * is thrown: the result of ffmpeg for an incomplete source is useless.
  */
 export async function withRangedSource<Value>(
   task: RangedTask,
@@ -41,7 +44,7 @@ export async function withRangedSource<Value>(
   }
 }
 
-/** One view of the source. The caller closes it. */
+/** Opens a view of the source. The caller closes it. */
 export function openRangedSource({ source, sourceUrl, allWithinMs }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
   const locate: LocateSource = async () => {
     if (source.from === "origin") {
@@ -51,7 +54,7 @@ export function openRangedSource({ source, sourceUrl, allWithinMs }: RangedTask,
     const urls = await scratchUrls(names, deps);
     return source.pieces.map(({ sizeBytes }, at) => ({ url: urls[at] ?? "", sizeBytes }));
   };
-  // A job that is retried may have another source: the names of the pieces, or size and version, distinguish the two.
+  // A retried job may have another source: the names of the pieces, or size and version, distinguish the two.
   return deps.rangedSources.open(JSON.stringify([deps.assignment.jobId, source]), locate, {
     allow: source.from === "origin" ? deps.allowSource : deps.service.allow,
     ...(allWithinMs === undefined ? {} : { allWithinMs }),

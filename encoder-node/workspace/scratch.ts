@@ -14,7 +14,7 @@ export type ScratchDeps = Pick<TaskDeps, "requestScratch" | "service" | "signal"
 /** Files that are sent at a time. */
 const PARALLEL = 4;
 
-/** The name of an object that only this lease writes. */
+/** Returns the name of an object that only this lease writes. */
 export function scratchName(lease: LeaseId, file: string): string {
   const parts = parseLeaseId(lease);
   if (!parts) throw new Error(`Not a lease id: ${lease}`);
@@ -24,9 +24,8 @@ export function scratchName(lease: LeaseId, file: string): string {
 export type ScratchFile = { readonly name: string; readonly content: Content };
 
 /**
- * Stores files; `onBytes` receives the number of bytes sent of all files. Throws AppError `node_failed` when a file
- * cannot be stored: the bucket is the operator's, so no client's storage is to blame. An abort rejects with the
- * signal's reason.
+ * Stores files; `onBytes` receives the total number of sent bytes. Throws AppError `node_failed` when a file cannot be
+ * stored: the bucket is the operator's, so no client's storage is to blame. An abort rejects with the signal's reason.
  */
 export async function putScratch(
   files: readonly ScratchFile[],

@@ -7,7 +7,7 @@ const signed = {
   gets: [{ name: "inspect-1/source-1", url: "get" }],
 };
 
-it("uses each URL that came with the assignment once, for ten minutes, and requests all others", async () => {
+it("uses each URL that came with the assignment once, for ten minutes, and requests all other URLs", async () => {
   let now = 0;
   const requested: unknown[] = [];
   const open = (task: object) =>

@@ -1,4 +1,4 @@
-// The URLs of scratch objects that came with an assignment. Others are requested.
+// The URLs of scratch objects that came with an assignment. Other URLs are requested.
 import type { ScratchAnswer, SignedScratch } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { TaskDeps } from "./task-deps.ts";
@@ -10,7 +10,10 @@ type RequestScratch = TaskDeps["requestScratch"];
 
 export const signedOf = ({ task }: Assignment): SignedScratch | null => ("signed" in task && task.signed) || null;
 
-/** Answers from what was signed with the assignment, each URL once: one that is requested again has failed. */
+/**
+ * Answers with the URLs that were signed with the assignment. Each URL is used once: a repeated request means that it
+ * failed.
+ */
 export function answerSigned(assignment: Assignment, request: RequestScratch, now = Date.now): RequestScratch {
   const signed = signedOf(assignment);
   if (!signed) return request;

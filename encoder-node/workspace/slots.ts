@@ -1,13 +1,13 @@
-// Counts the slots of this node: how many tasks of each class it runs at a time.
+// Counts the slots of this node: the tasks of each class that it runs at a time.
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 
 export interface Slots {
   free(): SlotCounts;
   take(slotClass: SlotClass): void;
   give(slotClass: SlotClass): void;
-  /** From now on slots that are not used are free. */
+  /** Makes unused slots free. */
   open(): void;
-  /** From now on no slot is free. */
+  /** Makes unused slots unavailable. */
   close(): void;
 }
 

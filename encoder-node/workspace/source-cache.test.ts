@@ -34,7 +34,7 @@ it("keeps nothing of a fetch that failed", async () => {
   expect(await readFile(held.path, "utf8")).toBe("video");
 });
 
-it("stops a fetch that no caller waits for, but not one that another caller waits for", async () => {
+it("stops a fetch that no caller waits for, but continues a fetch that another caller waits for", async () => {
   const stopped = vi.fn();
   const fetchTo = (path: string, { signal }: FetchOptions) =>
     new Promise<void>((resolve, reject) => {
@@ -83,7 +83,7 @@ it("reports progress to all callers that still wait", async () => {
   expect([first, second, third].map(({ mock }) => mock.calls)).toEqual([[[0.5]], [[0.5]], []]);
 });
 
-it("keeps what has arrived for a caller that leaves, and lets nobody leave what cannot be resumed", async () => {
+it("keeps the received bytes for a caller that leaves, and lets no caller leave a transfer that cannot be resumed", async () => {
   const transfers: object[] = [];
   const begun =
     (canResume: boolean): FetchTo =>

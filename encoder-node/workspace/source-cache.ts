@@ -1,4 +1,4 @@
-// Sources on disk: fetched once for all tasks of a job on this node, and kept for a while for the tasks that follow.
+// Sources on disk: fetched once for all tasks of a job on this node, and kept for a while for later tasks.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { untilAborted } from "../async/until-aborted.ts";
@@ -6,10 +6,10 @@ import { newResumeState, type ResumeState } from "../source/fetch/fetch-options.
 import type { TransferState } from "../source/fetch/slow-transfer.ts";
 import { type DiskShare, SourceDisk } from "../source/fetch/source-disk.ts";
 
-/** Receives how much of the source has arrived, 0 to 1. */
+/** Receives the share of the source that has arrived, 0 to 1. */
 type Listener = (fraction: number) => void;
 
-/** What one fetch of a source has: its state, and its share of the disk. */
+/** Resources of a fetch: its state, and its share of the disk. */
 export type FetchOptions = {
   readonly onProgress: Listener;
   readonly signal: AbortSignal;
@@ -21,11 +21,11 @@ export type FetchTo = (destination: string, options: FetchOptions) => Promise<un
 export type AcquireOptions = {
   readonly signal: AbortSignal;
   readonly onProgress?: Listener;
-  /** True if the caller leaves a transfer that can be resumed: then `acquire` rejects with LEFT. */
+  /** True if the caller leaves a transfer that can be resumed: `acquire` then rejects with LEFT. */
   readonly leavesWhen?: ((transfer: TransferState) => boolean) | undefined;
 };
 
-/** With this `acquire` rejects when its caller leaves the transfer: what has arrived is kept. */
+/** `acquire` rejects with this error when its caller leaves the transfer; the received bytes are kept. */
 export const LEFT = new Error("The transfer of the source was left");
 
 /** A source on disk. The holder must release it. */
@@ -35,7 +35,7 @@ type Entry = {
   readonly folder: string;
   readonly path: Promise<string>;
   isComplete: boolean;
-  /** When its present transfer began (`performance.now`). */
+  /** Start of the present transfer (`performance.now`). */
   readonly startedAt: number;
   users: number;
   readonly listeners: Set<Listener>;
@@ -44,15 +44,15 @@ type Entry = {
   readonly abort: AbortController;
   expiry: NodeJS.Timeout | undefined;
 };
-/** What has arrived of a source whose tasks left. */
+/** The received part of a source whose tasks left. */
 type PartialSource = Pick<Entry, "folder" | "resume" | "disk"> & { readonly expiry: NodeJS.Timeout };
 
 /**
- * How long an unused source is kept, also what has arrived of one that was left: the job's next task comes within
- * seconds, if it comes to this node.
+ * Unused sources are kept for this time, and so are received parts of sources that were left. The job's next task comes
+ * within seconds, if it comes to this node.
  */
 const KEEP_MS = 2 * 60_000;
-/** A source is kept as long as it took to arrive, within this: its job may wait behind others. */
+/** A source is kept for as long as it took to arrive, up to this limit: its job may wait behind other jobs. */
 const KEEP_SLOW_MS = 30 * 60_000;
 
 export class SourceCache {
@@ -68,8 +68,8 @@ export class SourceCache {
   }
 
   /**
-   * Returns the source that `key` names (a part of a file name), and fetches it if necessary; concurrent callers share
-   * one fetch. Rejects with the error of the fetch, or when `signal` aborts.
+   * Returns the source that `key` names (a part of a file name), and fetches it if necessary. Concurrent callers share
+   * a fetch. Rejects with the error of the fetch, or when `signal` aborts.
    */
   async acquire(key: string, fetchTo: FetchTo, options: AcquireOptions): Promise<HeldSource> {
     const { signal, onProgress = () => undefined, leavesWhen } = options;
@@ -105,14 +105,14 @@ export class SourceCache {
     const partial = this.#partial.get(key);
     clearTimeout(partial?.expiry);
     this.#partial.delete(key);
-    // A folder of its own: an earlier fetch of the same source may still be removed.
+    // A separate folder: an earlier fetch of the same source may still be in removal.
     const folder = partial?.folder ?? join(this.#folder, `${key}-${++this.#fetches}`);
     const [resume, disk] = [partial?.resume ?? newResumeState(), partial?.disk ?? this.#disk.open(this.#folder)];
     const listeners = new Set<Listener>();
     const fetch = async (): Promise<string> => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       abort.signal.throwIfAborted();
-      // Without an extension: ffmpeg prefers the format of a name's extension, and `bin` is one (binary text).
+      // No extension: ffmpeg prefers the format of a name's extension, and `bin` is a format (binary text).
       const path = join(folder, "input");
       const onProgress = (fraction: number): void => {
         for (const listener of listeners) listener(fraction);
@@ -137,7 +137,7 @@ export class SourceCache {
       () => {
         entry.isComplete = true;
       },
-      // A failed fetch is not kept: the next attempt starts from zero.
+      // A failed fetch is not kept: the next attempt starts at zero.
       async () => {
         if (abort.signal.reason !== LEFT) await this.#remove(key, entry);
       },
@@ -145,7 +145,7 @@ export class SourceCache {
     return entry;
   }
 
-  /** `isLeft`: what has arrived of an incomplete source is kept. */
+  /** `isLeft`: keep the received part of an incomplete source. */
   #release(key: string, entry: Entry, isLeft = false): void {
     entry.users -= 1;
     if (entry.users > 0 || this.#entries.get(key) !== entry) return;
@@ -155,13 +155,13 @@ export class SourceCache {
     entry.expiry.unref();
   }
 
-  /** Stops a transfer and keeps what has arrived. */
+  /** Stops a transfer and keeps the received bytes. */
   async #pause(key: string, entry: Entry): Promise<void> {
     const { folder, resume, disk } = entry;
     this.#entries.delete(key);
     entry.abort.abort(LEFT);
     await entry.path.catch(() => null);
-    // The transfer has completed by now, or was started again.
+    // The transfer has completed meanwhile, or was started again.
     if (entry.isComplete || this.#entries.has(key) || this.#partial.has(key)) return this.#discard(entry);
     const expiry = setTimeout(() => {
       this.#partial.delete(key);

@@ -1,4 +1,4 @@
-// What the work on a task needs from its node.
+// Dependencies of the work on a task.
 import type { Agent } from "undici";
 import type { Logger } from "#shared/log.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
@@ -16,36 +16,38 @@ import type { CommandLog } from "./command-log.ts";
 import type { RangedSources } from "./ranged-sources.ts";
 import type { SourceCache } from "./source-cache.ts";
 
-/** What all tasks of a node share. */
+/** Dependencies that all tasks of a node share. */
 export interface NodeDeps {
   readonly ffmpeg: Tool;
   readonly ffprobe: Tool;
-  /** What this node's ffmpeg can do, as tested when the node started. */
+  /** The abilities of this node's ffmpeg, as tested when the node started. */
   readonly capabilities: Capabilities;
   readonly sources: Pick<SourceCache, "acquire" | "clear">;
   readonly rangedSources: RangedSources;
-  /** Limits how many sources are probed at a time: a probe uses a processor, while a transfer only waits. */
+  /** Limits the number of concurrent probes: a probe uses a processor, while a transfer only waits. */
   withProbeSlot<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly workFolder: string;
   /** The agent for uploads, which connects to allowed addresses only. */
   readonly storages: Agent;
-  /** The policy for URLs of clients. */
+  /** The policy for clients' URLs. */
   readonly allowPrivate: AllowPrivate;
-  /** For URLs that the service has signed for its own storages. */
+  /** Access for URLs that the service has signed for its own storages. */
   readonly service: Pick<ServiceAccess, "allow" | "storages">;
   readonly maxSourceBytes: number;
   readonly log: Logger;
 }
 
-/** How a task that has to wait for tasks of other leases gives its slot to others. */
+/** Gives the slot of a task to others while it waits for tasks of other leases. */
 export type WaitForOthers = {
-  /** Gives the slot back. False: it keeps the slot, because too many tasks of this node wait, or the node stops. */
+  /**
+   * Gives the slot back. False: the task keeps the slot, because too many tasks of this node wait, or the node stops.
+   */
   begin(): boolean;
-  /** The task has all that it waited for. Until then a node that stops hands it back. */
+  /** The task has everything that it waited for. Until this call, a node that stops hands the task back. */
   end(): void;
 };
 
-/** What the work on one lease has. */
+/** Dependencies of the work on a lease. */
 export interface TaskDeps extends NodeDeps {
   readonly assignment: Assignment;
   /** The policy for the URL of the task's source. */
@@ -53,22 +55,22 @@ export interface TaskDeps extends NodeDeps {
   /** Aborts when the job no longer needs the work. */
   readonly signal: AbortSignal;
   progress(stage: TaskStage, fraction: number, rate?: EncodingRate): void;
-  /** A stream of the task can be played, or more of it. */
+  /** Reports that a stream of the task, or more of it, can be played. */
   playable(stream: LiveStream): void;
-  /** What ffmpeg runs for the lease, for its client. */
+  /** The commands of ffmpeg that run for the lease, for its client. */
   readonly commands: CommandLog;
   readonly trace: TaskTrace;
-  /** Call this when the task no longer needs an encoder and only uploads: its slot may then be given to other work. */
+  /** Call this when the task no longer needs an encoder and only uploads: its slot may then go to other work. */
   releaseSlot(): void;
   readonly waiting: WaitForOthers;
   /** Reports outputs that have ended while the task continues; false when `complete` must include them. */
   report(outputs: OutputReport[]): Promise<boolean>;
   readonly requestUploads: RequestUploads;
   /**
-   * Requests URLs to write and read objects of the job in the scratch bucket, in the order of the request; else like
-   * `requestUploads`.
+   * Requests URLs to write and read objects of the job in the scratch bucket, in the order of the request; otherwise
+   * like `requestUploads`.
    */
   requestScratch(puts: readonly ScratchPut[], gets: readonly string[]): Promise<ScratchAnswer>;
-  /** Requests the tracks of the chunks from number `from` on that are done by now; else like `requestUploads`. */
+  /** Requests the tracks of the finished chunks from number `from` on; otherwise like `requestUploads`. */
   requestChunks(from: number): Promise<ScratchTrack[][]>;
 }

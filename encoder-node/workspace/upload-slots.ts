@@ -1,9 +1,9 @@
-// Limits how many tasks upload beside those that encode: uploads are cheap, but files that wait for them fill the disk.
+// Limits the tasks that upload beside encoding tasks: uploads are cheap, but files that wait for them fill the disk.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Limiter } from "../async/in-parallel.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 
-/** How often the free disk space is checked while there is too little. */
+/** Interval at which the free disk space is checked while it is too small. */
 const DISK_CHECK_MS = 5000;
 
 export class UploadSlots {
@@ -17,8 +17,8 @@ export class UploadSlots {
   }
 
   /**
-   * Resolves when a slot is free, with a function that releases it. Until then a task keeps its encode slot, so that a
-   * node with slow storages accepts no more work than its disk holds. Rejects when `signal` aborts.
+   * Resolves when a slot is free, with a function that releases it. Until then a task keeps its encode slot: a node
+   * with slow storages accepts no more work than its disk holds. Rejects when `signal` aborts.
    */
   async acquire(signal: AbortSignal): Promise<() => void> {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class UploadSlots {
       while (!(await this.#hasDiskSpace())) await sleep(DISK_CHECK_MS, undefined, { signal });
       return release;
     } catch (error) {
-      // The slot may still be given to this caller: then it is released at once.
+      // The slot may still be given to this caller, and is then released at once.
       release();
       throw error;
     }

@@ -1,4 +1,4 @@
-// Checks that the tracks of a chunk are as planned: the number of frames, and the timestamp of the first one.
+// Checks that the tracks of a chunk are as planned: the number of frames, and the timestamp of the first frame.
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";

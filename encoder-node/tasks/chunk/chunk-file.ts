@@ -30,7 +30,7 @@ export type ChunkFragment = {
 export type ChunkFacts = {
   readonly timescale: number;
   readonly frames: number;
-  /** When the first frame is shown, and when the last one ends. */
+  /** The start of the first frame, and the end of the last frame. */
   readonly start: number;
   readonly end: number;
 };
@@ -67,7 +67,7 @@ export async function* readChunkFragments(
   let isOver = false;
   for (let offset = init.length; offset < size; ) {
     const box = await wholeBoxAt(file, offset, size);
-    // At the end: the index for seeking, and what this program appends (quality/chunk-quality.ts).
+    // At the end of the file: the index for seeking, and the data that this program appends (quality/chunk-quality.ts).
     if (box.type === "mfra" || box.type === "free") {
       isOver = true;
       offset += box.sizeBytes;
@@ -117,7 +117,7 @@ export const withFragment = (
   end: Math.max(facts?.end ?? end, end),
 });
 
-/** The body of the box of a type that ends the file; null: it ends with another one. Throws for a truncated file. */
+/** Returns the body of the last box if it has this type, else null. Throws for a truncated file. */
 export async function lastBox(path: string, type: string): Promise<Buffer | null> {
   const file = await openFile(path);
   try {

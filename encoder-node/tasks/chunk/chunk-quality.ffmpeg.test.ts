@@ -29,7 +29,7 @@ const measured = (vmaf: number): TrackQuality => ({
   },
 });
 
-test("the quality of a chunk travels in its file, and those of all chunks are merged", async () => {
+test("the quality of a chunk is stored in its file, and the join merges the qualities of all chunks", async () => {
   const path = join(folder, "chunk.mp4");
   const plain = await readChunkFacts(path, "video");
   expect(await readChunkQuality(path, "video", 0)).toBeNull();

@@ -1,4 +1,4 @@
-// What another node wrote at the end of a chunk becomes part of this node's report, which must stay valid.
+// Data that another node wrote at the end of a chunk becomes part of this node's report, which must stay valid.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ test.each([
   if (quality) expect(QualityReport.safeParse(qualityReport([quality]))).toMatchObject({ success: true });
 });
 
-test("a long message of several lines is reported as one line", async () => {
+test("a long message of several lines is reported as a single line", async () => {
   const failure = `ffmpeg failed:\u2028no\n${"long ".repeat(100)}`;
   const path = join(folder, "failed");
   await writeFile(path, "");

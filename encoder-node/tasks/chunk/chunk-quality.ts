@@ -1,4 +1,4 @@
-// The measured quality of a chunk, which travels at the end of its file: the node that joins the chunks merges it.
+// The measured quality of a chunk is stored at the end of its file. The node that joins the chunks merges it.
 import { constants } from "node:fs";
 import * as z from "zod";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
@@ -21,7 +21,7 @@ const Side = z.int().min(1).max(100_000);
 const Size = z.object({ width: Side, height: Side });
 const value = (most: number) => z.number().min(-1).max(most);
 
-/** Another node wrote it: the report of this one, which is made of it, must stay within the protocol's limits. */
+/** Another node wrote these values. This node's report includes them and must stay within the protocol's limits. */
 const ChunkQuality = z.union([
   z.object({
     measured: z.object({
@@ -29,7 +29,7 @@ const ChunkQuality = z.union([
       size: Size,
       shown: Size,
       every: z.int().min(1),
-      /** Since the first frame of the chunk, in ms; VMAF, PSNR and SSIM. */
+      /** Time since the first frame of the chunk, in ms; VMAF, PSNR and SSIM. */
       samples: z
         .array(z.tuple([z.number().min(0).max(MAX_LENGTH_MS), value(MAX_VMAF), value(MAX_PSNR), value(MAX_SSIM)]))
         .max(MAX_SAMPLES),
@@ -38,7 +38,7 @@ const ChunkQuality = z.union([
   z.object({ failure: Line(300) }),
 ]);
 
-/** Measures the tracks of a chunk whose outputs ask for it, and appends what was measured to their files. */
+/** Measures the tracks of a chunk whose outputs ask for it, and appends the results to the track files. */
 export async function measureChunk(
   request: Omit<ChunkRequest, "capabilities">,
   tracks: readonly EncodedTrack[],
@@ -56,7 +56,7 @@ export async function measureChunk(
   }
 }
 
-/** Appends what was measured to the file of a chunk. */
+/** Appends the measured quality to the file of a chunk. */
 export async function appendQuality(path: string, quality: TrackQuality): Promise<void> {
   const file = await openFile(path, constants.O_WRONLY | constants.O_APPEND);
   try {
@@ -84,7 +84,7 @@ function packed({ measured: { samples, ...measured } }: Extract<TrackQuality, { 
   return { measured: { ...measured, samples: tuples } };
 }
 
-/** What was measured of a chunk that begins at a time of its output (ms); null if its file has nothing of it. */
+/** Returns the quality of a chunk that starts at a time of its output (ms); null if its file has no quality. */
 export async function readChunkQuality(path: string, track: string, beginsMs: number): Promise<TrackQuality | null> {
   const body = await lastBox(path, BOX);
   const parsed = body && ChunkQuality.safeParse(parseJson(body));
@@ -103,7 +103,7 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** The tracks of an output, each with the samples of all of its chunks. */
+/** Merges the qualities of an output's chunks: each track gets the samples of all its chunks. */
 export function mergeQualities(chunks: readonly TrackQuality[]): TrackQuality[] {
   const tracks = Map.groupBy(chunks, ({ track }) => track);
   return [...tracks].flatMap(([track, parts]): TrackQuality[] => {

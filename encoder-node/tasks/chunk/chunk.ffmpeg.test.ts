@@ -82,7 +82,7 @@ it("encodes a chunk in software when hardware fails, unless other chunks were en
   );
   const { capabilities } = testBed.node.depsOf(leaseOf(job, "any"), task, {});
   const given = { ...testBed.bucket, ffmpeg, capabilities: { ...capabilities, hardware: NVENC } };
-  // NVENC supports no small frames.
+  // NVENC does not support small frames.
   const outputs = [specOf({ format: "mp4:240p" }, 0)];
   const encodedBy = (encoder: string | null): Promise<TaskResult> =>
     chunk({ ...task, outputs, encoder }, testBed.node.depsOf(leaseOf(job, "hw"), task, given));
@@ -131,7 +131,7 @@ it("fails a chunk whose source does not exist", async () => {
     ...first.source,
     pieces: first.source.pieces.map((piece) => ({ ...piece, name: "gone-1/source-00001" })),
   };
-  // Another job, because this node has cached the source of the first one.
+  // A new job, because this node has cached the source of the first job.
   const lease = leaseOf(newJob(), "chunk-0");
   const failing = chunk({ ...first, source }, testBed.node.depsOf(lease, first, testBed.bucket));
   await expect(failing).rejects.toMatchObject({

@@ -17,7 +17,7 @@ import { checkChunkTracks } from "./chunk-check.ts";
 import { measureChunk } from "./chunk-quality.ts";
 import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
 
-/** Additional preroll after the usual one did not give the planned frames, in ms. */
+/** Additional preroll for the second attempt, when the usual preroll did not give the planned frames; in ms. */
 const MORE_PREROLL_MS = 20_000;
 
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
@@ -37,7 +37,9 @@ export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult
 
 type Targets = Pick<TaskResult & { kind: "chunk" }, "targets">;
 
-/** Searches the rate factors for requested VMAFs in the chunk: each has those that its own frames need. */
+/**
+ * Searches the rate factors for requested VMAFs in the chunk: each chunk has the rate factors that its own frames need.
+ */
 async function withTargets(
   request: ChunkWork,
   folder: string,
@@ -55,13 +57,13 @@ async function withTargets(
   return { request: { ...request, outputs: found.outputs }, targets: targets.length > 0 ? { targets } : {} };
 }
 
-/** What to encode of which source. */
+/** The source, and the outputs to encode. */
 export type ChunkWork = Omit<ChunkRequest, "capabilities" | "prerollMs">;
 
-/** `network` is left out for a source that is a local file, which is among `reads` then. */
+/** `network` is absent for a source that is a local file; `reads` then includes the file. */
 type ChunkDeps = TaskDeps & Pick<RunDeps, "network" | "reads">;
 
-/** Throws when a watermark cannot be fetched. The task fails then, because no output can do without this chunk. */
+/** Throws when a watermark cannot be fetched. The task then fails, because every output needs this chunk. */
 async function requestOf(
   { probe, outputs, chunk }: TaskOf<"chunk">,
   served: ServedSource,
@@ -79,7 +81,7 @@ export type EncodedChunk = { readonly tracks: readonly EncodedTrack[]; readonly 
 
 /**
  * Encodes a chunk. Retries in software when the hardware encoder fails, unless other chunks of the job were encoded
- * with it; and once with more preroll when the frames are not as planned. `required` is the encoder of the other
+ * with it. Retries once with more preroll when the frames are not as planned. `required`: the encoder of the other
  * chunks, if there are any.
  */
 export async function encodeChunk(
@@ -121,7 +123,7 @@ function plannedCommand(
 
 const MAX_ENCODER_CHARS = 200;
 
-/** What all chunks of a job must have in common: other encoders or versions write other headers and other frames. */
+/** The encoder, which all chunks of a job must share: other encoders or versions write other headers and frames. */
 const encoderName = ({ tracks }: Command, { capabilities }: TaskDeps): string =>
   `${[...new Set(tracks.map(({ encoder }) => encoder))].join(", ")} ${capabilities.ffmpegVersion}`.slice(
     0,
@@ -139,7 +141,7 @@ async function tryChunk(
   folder: string,
   deps: ChunkDeps,
 ): Promise<{ tracks: EncodedTrack[] } | { failure: AppError }> {
-  // For each attempt, so that files of a failed attempt are not taken for those of the next.
+  // A new folder for each attempt: files of a failed attempt must not pass for files of the next attempt.
   const files = await RunFiles.create(folder);
   const onProgress: OnRuns = (done, rate) => deps.progress("encoding", done / runs.length, rate);
   const failed = await runAll(runs, files, onProgress, deps);

@@ -1,4 +1,4 @@
-// Stores the tracks that a task of a chunked job encoded in the scratch bucket.
+// Stores the encoded tracks of a chunked job's task in the scratch bucket.
 import { basename } from "node:path";
 import type { ScratchTrack } from "#shared/protocol/scratch.ts";
 import { fileContent } from "../../upload/content.ts";
@@ -6,18 +6,18 @@ import { putScratch, scratchName } from "../../workspace/scratch.ts";
 import { signedOf } from "../../workspace/signed-scratch.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
-/** A file with a track, or one chunk of it. */
+/** A file with a whole track, or with a chunk of a track. */
 export type EncodedTrack = {
   readonly output: number;
   readonly track: string;
   readonly path: string;
-  /** Null for anything but video. */
+  /** Null for tracks that are not video. */
   readonly frames: number | null;
 };
 
 /**
- * Files get the names that were signed with the assignment; beyond those they keep their own, below the lease's folder.
- * Reports progress of the stage `uploading`.
+ * Files get the names that were signed with the assignment. Further files keep their own names, below the lease's
+ * folder. Reports progress of the stage `uploading`.
  */
 export async function storeTracks(tracks: readonly EncodedTrack[], deps: TaskDeps): Promise<ScratchTrack[]> {
   const { lease } = deps.assignment;

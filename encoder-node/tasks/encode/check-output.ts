@@ -1,4 +1,4 @@
-// Checks that what ffmpeg made is what was planned: its exit status alone proves nothing.
+// Checks that ffmpeg made the planned files: its exit status alone proves nothing.
 import { AppError, type Failure } from "#shared/errors.ts";
 import type { DroppedVideo } from "#shared/job/dropped-video.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
@@ -34,32 +34,32 @@ export type MadeOutput = {
   output: number;
   files: MadeFile[];
   probe: MediaProbe | null;
-  /** ffmpeg's name of it; absent for images. */
+  /** The encoder's name in ffmpeg; absent for images. */
   encoder?: string;
-  /** What the client should know about how it was made, in one sentence. */
+  /** Note for the client about how the output was made, in one sentence. */
   note?: string;
-  /** How the rate factors for requested VMAFs were found; absent without any. */
+  /** The search for the rate factors of requested VMAFs; absent without any. */
   targets?: TargetReport[];
-  /** The measured loudness, and the gains that were chosen; absent if it was not requested. */
+  /** The measured loudness and the chosen gains; absent if loudness was not requested. */
   loudness?: LoudnessReport[];
-  /** Of a stream: the videos that were left out. */
+  /** Videos that were left out of a stream. */
   dropped?: DroppedVideo[];
-  /** Its encoded video tracks. */
+  /** The encoded video tracks. */
   videos?: MadeVideo[];
-  /** How good its video is; absent if that is not measured. */
+  /** The quality of the video; absent if it is not measured. */
   quality?: Promise<QualityReport>;
-  /** For a stream, whose files are being uploaded already; `files` is empty then. */
+  /** Set for a stream: its files are being uploaded already, and `files` is empty. */
   publication?: Publication;
 };
 
 export type FailedOutput = { output: number; failure: Failure };
 
-/** What one run of ffmpeg made. */
+/** The result of one run of ffmpeg. */
 export type RunResult = {
   readonly task: Pick<TaskOf<"encode">, "outputs">;
   readonly files: RunFiles;
   readonly publications: Publications;
-  /** The files that were uploaded while they were written, by output; left out: none. */
+  /** By output: files that were uploaded while they were written; absent: none. */
   readonly uploads?: ReadonlyMap<number, EarlyUpload>;
 };
 
@@ -107,7 +107,7 @@ export async function checkOutput(
 const droppedIn = (spec: OutputSpec | undefined): Pick<MadeOutput, "dropped"> =>
   spec?.type === "httpstream" && spec.dropped ? { dropped: spec.dropped } : {};
 
-/** What ffprobe reports of the same file with another size: an index that comes first may leave some bytes free. */
+/** Returns the probe of the same file with another size: an index at the front may leave some bytes free. */
 function ofSize(probe: MediaProbe, sizeBytes: number): MediaProbe {
   const { format } = probe;
   const seconds = Number(format.duration);
@@ -127,7 +127,7 @@ function checkTracks(planned: readonly PlannedTrack[], { streams }: MediaProbe):
 const TAIL_BYTES = 4096;
 
 /**
- * Images after the last frame that can be decoded would all show it. So the source's video must have been decoded up to
+ * All images after the last decodable frame would show that frame. So the source's video must have been decoded up to
  * the frame of the last image, within the tolerance.
  */
 async function checkDecoded({ startMs, timestampMs, originMs }: NeededFrame, files: RunFiles): Promise<void> {
@@ -158,24 +158,22 @@ async function tailOf(path: string): Promise<string> {
   }
 }
 
-// Checks that each track of a file that ffmpeg made is as long as planned.
+// Checks that each track of a file has its planned length.
 
-/**
- * Demuxers, by ffprobe's names, whose files state the length of each track. Others estimate it, or state one length.
- */
+/** Demuxers (ffprobe's names) whose files state the length of each track. Others estimate it, or state one length. */
 const STATE_LENGTHS: ReadonlySet<string> = new Set(["mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "wav", "flac"]);
 
-/** How much before the planned end packets are read, at first. */
+/** Distance before the planned end from which packets are read at first. */
 const LOOK_BACK_MS = 10_000;
 
-/** ffmpeg's MPEG-TS files begin at twice its `max_delay` (mpegtsenc.c), of 0.7 s. */
+/** ffmpeg's MPEG-TS files start at twice its `max_delay` of 0.7 s (mpegtsenc.c). */
 const TS_START_MS = 1400;
 
 type MadeTracks = { readonly path: string; readonly probe: MediaProbe };
 
 /**
  * Throws AppError `encoding_failed` when a track ends before its planned end. The end counts, not the duration: a track
- * may start late, as it did in the source.
+ * may start late, as in the source.
  */
 async function checkTrackEnds(
   planned: readonly PlannedTrack[],

@@ -59,21 +59,21 @@ async function made(output: number, sizeBytes = 10) {
 const failure = { code: "encoding_failed", message: "no" } as const;
 const outputsOf = (reports: readonly OutputReport[]): number[] => reports.map(({ output }) => output);
 
-it("reports each output as soon as it is stored, small ones first, and leaves the last one to the task", async () => {
+it("reports each output as soon as it is stored, small files first, and leaves the final output to the task", async () => {
   const reported: number[] = [];
   const deps = depsOf(async (reports) => reported.push(...outputsOf(reports)) > 0);
   const delivery = openDelivery(4, deps);
   delivery.add([await made(1, 3_000_000), { output: 3, failure }, await made(0)]);
   await vi.waitFor(() => expect(reported.toSorted()).toEqual([0, 1, 3]));
   expect(stored).toEqual(["/0", "/1"]);
-  // No upload progress is reported while others are encoded.
+  // No upload progress is reported while other outputs are encoded.
   expect(deps.reported).toEqual([]);
   delivery.add([await made(2)]);
   expect(await delivery.finish()).toMatchObject([{ status: "made", output: 2 }]);
   expect(deps.reported.at(-1)).toEqual({ stage: "uploading", fraction: 1 });
 });
 
-it("leaves to the task what the control plane does not accept on its own", async () => {
+it("leaves outputs to the task's report when the control plane does not accept their own report", async () => {
   const delivery = openDelivery(
     3,
     depsOf(async () => false),
@@ -82,7 +82,7 @@ it("leaves to the task what the control plane does not accept on its own", async
   expect(outputsOf(await delivery.finish()).toSorted()).toEqual([0, 1, 2]);
 });
 
-it("fails all outputs when the storage rejects them, and names the storage's code", async () => {
+it("fails all outputs when the storage rejects them, and names the storage's error code", async () => {
   const deps = depsOf(async () => false);
   let requests = 0;
   respond = (_, response) => {

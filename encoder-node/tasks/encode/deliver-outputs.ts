@@ -16,8 +16,8 @@ export interface Delivery {
   /** Starts to upload encoded outputs, and reports failed ones. */
   add(outputs: readonly Encoded[]): void;
   /**
-   * Resolves when all outputs are stored or have failed, with the reports that the task's own report must include: at
-   * least one. Rejects when the work is no longer needed.
+   * Resolves when all outputs are stored or have failed. Returns the reports that the task's own report must include:
+   * at least one. Rejects when the work is no longer needed.
    */
   finish(): Promise<OutputReport[]>;
   /** Stops all uploads, and resolves when they have ended. */
@@ -28,8 +28,8 @@ export interface Delivery {
 const PARALLEL = 4;
 
 /**
- * `count` is the number of outputs of the task: the last one to end is left to the task's own report. Nothing is stored
- * or reported before `verified` resolves; whoever makes that promise handles its rejection.
+ * `count`: number of outputs of the task. The last output to end is left to the task's own report. Nothing is stored or
+ * reported before `verified` resolves. The caller handles a rejection of `verified`.
  */
 export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promise<void> = Promise.resolve()): Delivery {
   const stopping = new AbortController();
@@ -39,7 +39,7 @@ export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promis
   const deliveries: Promise<void>[] = [];
   const rest: OutputReport[] = [];
   let ended = 0;
-  /** The failure of an output whose storage is down: the others are not retried for as long again. */
+  /** The failure of an output whose storage is down: the other outputs are not retried for as long again. */
   let down: Failure | null = null;
 
   const report = async (output: OutputReport): Promise<void> => {
@@ -88,7 +88,7 @@ export function openDelivery(count: number, taskDeps: TaskDeps, verified: Promis
   };
 }
 
-/** The report of a stored output, with its quality if that is measured. */
+/** Returns the report of a stored output, with its quality if that is measured. */
 async function withQuality(report: OutputReport, { quality }: MadeOutput, signal: AbortSignal): Promise<OutputReport> {
   if (!quality || report.status !== "made") return report;
   return { ...report, quality: await untilAborted(quality, signal) };
@@ -101,10 +101,10 @@ const bytesOf = (output: Encoded): number =>
     ? 0
     : (output.publication?.waitingBytes() ?? 0) + output.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-/** So that a small file does not wait for a large one of the same run. */
+/** A small file does not wait for a large file of the same run. */
 const smallestFirst = (outputs: readonly Encoded[]): Encoded[] => outputs.toSorted((a, b) => bytesOf(a) - bytesOf(b));
 
-/** Stores an output in a span of its own. Throws what `stored` does. */
+/** Stores an output in a span of its own. Throws as `stored` does. */
 async function uploaded(made: MadeOutput, deps: StoreDeps, trace: TaskTrace): Promise<OutputReport> {
   const end = trace.begin("upload", { "copra.output": made.output });
   try {
@@ -117,7 +117,7 @@ async function uploaded(made: MadeOutput, deps: StoreDeps, trace: TaskTrace): Pr
   }
 }
 
-/** Stores all files of an output. Throws AppError `storage_*`, and what `requestUploads` throws. */
+/** Stores all files of an output. Throws AppError `storage_*`, and as `requestUploads` does. */
 async function stored(made: MadeOutput, deps: StoreDeps): Promise<OutputReport> {
   const { output, publication, probe, files } = made;
   if (!publication) {

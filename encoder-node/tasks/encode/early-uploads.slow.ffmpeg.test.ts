@@ -1,4 +1,4 @@
-// Files are uploaded while real ffmpeg writes them, and have the same content as those that are uploaded afterwards.
+// Files are uploaded while real ffmpeg writes them. Their content is the same as with an upload afterwards.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -31,7 +31,7 @@ let stored: Map<string, Buffer>;
 let sentWhileEncoding: Set<string>;
 let isEncoding: boolean;
 let heldFfmpeg: typeof tools.ffmpeg;
-/** The outputs of which a part must be stored before the encode ends. */
+/** Outputs that must have a stored part before the encode ends. */
 let awaited: Set<number>;
 const server = createServer(async (request, response) => {
   const bytes = Buffer.concat(await request.toArray().catch(() => []));
@@ -73,14 +73,14 @@ function inParts({ output, file, sizeBytes, early }: Requested): UploadTicket {
   });
   return { output, file, partBytes: PART, parts };
 }
-/** As older control planes do. */
+/** Signs all parts at once, as older control planes do. */
 const atOnce = ({ output, file, sizeBytes }: Requested): UploadTicket => ({
   output,
   file,
   parts: [{ url: urlOf(output, 0), headers: {}, offset: 0, sizeBytes }],
 });
 
-/** Quick encoders, whose results do not depend on the load of the machine. */
+/** Fast encoders whose results do not depend on the load of the machine. */
 const FORMATS = ["mp4:mpeg4_24000k", "mov:mpeg4_24000k", "mkv:mpeg4_24000k", "mp4:mpeg4_24000k::frag"];
 
 type Source = { readonly probed: string; readonly read: string; readonly formats: readonly string[] };
@@ -109,7 +109,7 @@ async function encoded(
   return result.outputs.toSorted((a, b) => a.output - b.output);
 }
 
-/** The stored bytes of a report, in a file; its ETags name the parts. */
+/** Writes the stored bytes of a report to a file; the ETags of the report name the parts. */
 async function fileOf(report: OutputReport | undefined): Promise<{ path: string; bytes: Buffer }> {
   if (report?.status !== "made") throw new Error(JSON.stringify(report));
   const [file] = report.files;
@@ -119,7 +119,7 @@ async function fileOf(report: OutputReport | undefined): Promise<{ path: string;
   await writeFile(path, bytes);
   return { path, bytes };
 }
-/** The hashes of all packets, which can be decoded. */
+/** Returns the hashes of all packets, and checks that they can be decoded. */
 async function contentOf(path: string): Promise<string> {
   const read = async (...how: string[]): Promise<string> => {
     const argv = ["-v", "error", "-xerror", "-i", path, "-map", "0", ...how, "-"];
@@ -139,11 +139,11 @@ const boxesIn = (bytes: Buffer): string[] => {
   return types;
 };
 
-it("have the same packets and frames, and an index that comes first", { timeout: 400_000 }, async () => {
+it("early uploads have the same packets and frames as later uploads, and an index at the front", { timeout: 400_000 }, async () => {
   awaited = new Set(FORMATS.keys());
   const early = await encoded(inParts);
   const files = await Promise.all(early.map(fileOf));
-  // The first parts change until the end.
+  // The first parts change until the encode ends.
   expect([...sentWhileEncoding].filter((name) => name.endsWith("/0"))).toEqual([]);
   expect(files.slice(0, 2).map(({ bytes }) => boxesIn(bytes).slice(0, 3))).toEqual([
     ["ftyp", "moov", "free"],
@@ -163,7 +163,7 @@ it("have the same packets and frames, and an index that comes first", { timeout:
   }
 });
 
-it("are given up when the result is not as planned", { timeout: 200_000 }, async () => {
+it("early uploads are given up when the result is not as planned", { timeout: 200_000 }, async () => {
   await run(tools.ffmpeg.path, ["-v", "error", "-i", "source.mp4", "-t", "9", "-c", "copy", "short.mp4"], {
     cwd: folder,
     env,
@@ -179,7 +179,7 @@ it("are given up when the result is not as planned", { timeout: 200_000 }, async
   expect(requested.every(({ sizeBytes }) => sizeBytes === 0)).toBe(true);
 });
 
-it("are sent again at once where the index needs more bytes than were reserved", { timeout: 200_000 }, async () => {
+it("early uploads are sent again at once when the index needs more bytes than were reserved", { timeout: 200_000 }, async () => {
   const tags = ["title", "comment"].flatMap((name) => ["-metadata", `${name}=${"t".repeat(60_000)}`]);
   await run(tools.ffmpeg.path, ["-v", "error", "-i", "source.mp4", "-c", "copy", ...tags, "tags.mp4"], {
     cwd: folder,
@@ -194,7 +194,7 @@ it("are sent again at once where the index needs more bytes than were reserved",
   await contentOf(path);
 });
 
-it("end all requests when the work is no longer needed", { timeout: 200_000 }, async () => {
+it("early uploads end all requests when the work is no longer needed", { timeout: 200_000 }, async () => {
   const stop = new AbortController();
   const requested: Requested[] = [];
   const ticket = (file: Requested): UploadTicket => {

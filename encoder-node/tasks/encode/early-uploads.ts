@@ -1,21 +1,21 @@
-// The uploads of a task's files that begin while ffmpeg writes them.
+// Uploads of a task's files that start while ffmpeg still writes the files.
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { Limiter } from "../../async/in-parallel.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
 import { type EarlyUpload, openEarlyUpload } from "../../upload/early-upload.ts";
 import type { UploadDeps } from "../../upload/upload.ts";
 
-/** The files of one command. */
+/** Uploads of the files of one command. */
 export type GrowingUploads = {
   /** By output. */
   readonly byOutput: ReadonlyMap<number, EarlyUpload>;
-  /** The share of the files that is written, from 0 to 1. */
+  /** `fraction`: the share of the files that is written, from 0 to 1. */
   progressed(fraction: number): void;
   stop(): Promise<void>;
 };
 
 export interface EarlyUploads {
-  /** Starts to upload the files among these outputs that ffmpeg will write. */
+  /** Starts to upload the files of these outputs that ffmpeg will write. */
   follow(outputs: readonly PlannedOutput[], made: RunFiles): GrowingUploads;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface EarlyUploads {
 /** Parts of all files that are sent at a time. An encode is seldom faster than one connection. */
 const PARALLEL_PARTS = 8;
 
-/** Nothing is stored before `verified` resolves; whoever makes that promise handles its rejection. */
+/** Nothing is stored before `verified` resolves. The caller handles a rejection of `verified`. */
 export function openEarlyUploads(verified: Promise<void>, deps: UploadDeps): EarlyUploads {
   const started: EarlyUpload[] = [];
   const shared = { ...deps, limiter: new Limiter(PARALLEL_PARTS) };

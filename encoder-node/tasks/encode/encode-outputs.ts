@@ -1,5 +1,5 @@
 // Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
-// command fails in software, its outputs are encoded one by one, so that only the outputs that cause the failure fail.
+// command fails in software, its outputs are encoded individually: only the outputs that cause the failure fail.
 import { AppError, failureOf } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { PlannedCommand, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
@@ -38,7 +38,7 @@ export type EncodeWork = {
   readonly uploads: EarlyUploads;
 };
 
-/** Makes all outputs of the task, except those whose watermark or subtitles cannot be fetched. */
+/** Makes all outputs of the task, except outputs whose watermark or subtitles cannot be fetched. */
 export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promise<void> {
   const work = withLoggedFailures(given, deps);
   const { outputs } = work.task;
@@ -60,7 +60,7 @@ export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promis
   await measuring.run();
 }
 
-/** Finds the gains of outputs with `loudness`. If their audio cannot be measured, these outputs fail. */
+/** Finds the gains of outputs with `loudness`. Outputs whose audio cannot be measured fail. */
 async function withGains(
   work: LoudnessWork,
   outputs: readonly OutputSpec[],
@@ -84,7 +84,7 @@ function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
   return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
 }
 
-/** The log of a node names each failed output: its task may complete all the same. */
+/** Logs each failed output by its number: the task may still complete. */
 const withLoggedFailures = (work: EncodeWork, { log }: EncodeDeps): EncodeWork => ({
   ...work,
   onEncoded: (encoded) => {
@@ -98,7 +98,7 @@ const withLoggedFailures = (work: EncodeWork, { log }: EncodeDeps): EncodeWork =
 
 type EquippedWork = EncodeWork &
   Extras & {
-    /** By output: a note that the hardware encoder failed. If there is any, no hardware is used. */
+    /** By output: a note that the hardware encoder failed. With any note, no hardware is used. */
     readonly notes: ReadonlyMap<number, string>;
   };
 
@@ -145,7 +145,7 @@ async function makeOutputs(
   onProgress: OnRuns,
   deps: EncodeDeps,
 ): Promise<void> {
-  // For each command, so that files of a failed one are not taken for those of the next.
+  // A new folder for each command: files of a failed command must not pass for files of the next command.
   const files = await RunFiles.create(work.folder);
   const publications = await work.publisher.follow(command.outputs, files, work.subtitles);
   const uploads = work.uploads.follow(command.outputs, files);
@@ -240,7 +240,7 @@ async function checkOutputs(outputs: readonly PlannedOutput[], result: RunResult
 
 // Leaves out videos of streams that save few bits, before anything is encoded.
 
-/** The outputs with their rate factors; streams that were asked to do without similar variants know which these are. */
+/** Returns the outputs with their rate factors. Streams that drop similar variants know which variants these are. */
 export function withoutSimilar(
   { probe, outputs }: TaskOf<"encode">,
   { outputs: found, kbpsOf }: FoundTargets,

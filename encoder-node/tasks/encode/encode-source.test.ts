@@ -26,10 +26,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("fetches a slow source when its ranges are of several versions", async () => {
+it("fetches all of a slow source when its host serves ranges of several versions", async () => {
   const { origin } = await serve(async (request, response) => {
     const { range } = request.headers;
-    // The second one is for the rest of the fetch that was left.
+    // The second range request is for the rest of the fetch that was left.
     if (range === "bytes=0-0" || range?.endsWith("-")) return sendRange(CLIP, request, response);
     if (range) return sendRange(CLIP, { ...request, headers: { range } } as typeof request, response, { etag: '"v2"' });
     response.writeHead(200, { etag: '"v1"', "accept-ranges": "bytes", "content-length": CLIP.length });

@@ -1,4 +1,4 @@
-// Where an encode reads its source: on this node's disk, or by ranges while the rest of it arrives.
+// Chooses where an encode reads its source: on this node's disk, or by ranges while the rest of the source arrives.
 import { AppError } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
@@ -11,26 +11,27 @@ import type { RunDeps } from "./run-planned.ts";
 
 /** A source as runs of ffmpeg read it. */
 export type EncodeSource = {
-  /** A path on this node's disk, or with `loopbackOptions` the URL at which the node serves it. */
+  /** Path on this node's disk. With `loopbackOptions`: the URL at which the node serves the source. */
   readonly source: string;
   readonly loopbackOptions?: readonly string[];
-  /** The source is no longer needed: uploads continue without it. */
+  /** Releases the source when it is no longer needed: uploads continue without it. */
   release(): void;
 };
 
-/** `network`: where a source is served; left out for one on the disk. */
+/** `network`: the network in which a source is served; absent for a source on the disk. */
 export type EncodeDeps = TaskDeps & Pick<RunDeps, "network">;
 
 /**
- * Twice as long as a source may have seemed to take (slow-transfer.ts): an encode that waits for a slower one keeps its
- * slot from others, while a fetch gives way to them.
+ * Twice the longest time that a source may seem to take (slow-transfer.ts). An encode that waits for a slower source
+ * keeps its slot from other work, while a fetch gives its slot away.
  */
 const ALL_MS = 30 * 60_000;
 
 /**
- * Runs the work on an encode. A source that is slow to arrive, and whose packets are known, is read by ranges: the
- * encode does not wait for all of it. When it breaks off, as with a host whose servers identify versions differently or
- * refuse connections, and for every other source, all of it is fetched first; the work is then done again.
+ * Runs the work on an encode. A source that arrives slowly, and whose packets are known, is read by ranges: the encode
+ * does not wait for all of it. If such a read breaks off, the whole source is fetched and the work is done again. That
+ * happens with hosts whose servers identify versions differently or refuse connections. Every other source is fetched
+ * first.
  */
 export async function withEncodeSource<Value>(
   task: TaskOf<"encode">,
@@ -39,7 +40,7 @@ export async function withEncodeSource<Value>(
 ): Promise<Value> {
   const { sourceUrl, probe } = task;
   if (!mayReadRanges(task)) return withFile(task, deps, work);
-  // Another version than the one that was inspected must arrive as a whole to be judged.
+  // A version other than the inspected version must arrive as a whole to be judged.
   const isInspected = ({ sizeBytes }: SourcePiece): boolean => String(sizeBytes) === probe.format.size;
   const found = await acquireUnlessSlow(sourceUrl, deps, isInspected);
   if ("path" in found) return released(found, (release) => work({ source: found.path, release }, deps));
@@ -66,7 +67,7 @@ async function withFile<Value>(
   return released(file, (release) => work({ source: file.path, release }, deps));
 }
 
-/** Releases a source once: when the work no longer needs it, or at its end. */
+/** Releases a source once: when the work no longer needs it, or at the end of the work. */
 async function released<Value>(
   source: { release(): void },
   work: (release: () => void) => Promise<Value>,
@@ -84,8 +85,8 @@ async function released<Value>(
 }
 
 /**
- * MP4 has an index of all packets. A copy without a reserved color matrix (encode.ts) needs the file, and images
- * need a source whose packets the inspection has read.
+ * MP4 has an index of all packets. A copy without a reserved color matrix (encode.ts) needs the file. Images need a
+ * source whose packets the inspection has read.
  */
 function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
   if (!probe.format.format_name?.split(",").includes("mp4")) return false;
@@ -93,7 +94,9 @@ function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
   return video?.lengthFrom === "packets" && !video.hasReservedMatrix && outputs.every(needsNoFile);
 }
 
-/** A search for a rate factor seeks in all of the source, and measurements of loudness and quality read it twice. */
+/**
+ * A search for a rate factor seeks in all of the source. Measurements of loudness and quality read the source twice.
+ */
 function needsNoFile(spec: OutputSpec): boolean {
   if (spec.type === "image") return true;
   if (spec.measuresQuality || spec.loudness) return false;

@@ -169,7 +169,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
   };
 }
 
-it("probes the first file of images, also of an animation whose size ffprobe does not know", async () => {
+it("probes the first file of images, even of an animation whose size ffprobe does not know", async () => {
   const images: OutputOptions = { format: "jpg", params: { offsets: [3, 1], path: "%d.jpg", vtt: true } };
   const animation: OutputOptions = { format: "webp_anim:64x36", params: { scene: { duration: 0.2 } } };
   const [still, moving] = await reports("clip.mp4", [images, animation]);
@@ -216,7 +216,7 @@ const STREAM: OutputOptions = {
   params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:96x54", "mp4:x"] },
 };
 
-it("makes streams and files with one decode", async () => {
+it("makes streams and files with a single decode", async () => {
   requested.length = 0;
   const folder = "AAAAAAAAAAAAAA_encode_1";
   expect(await reports("clip.mp4", [STREAM, "mp4:240p"])).toMatchObject([
@@ -260,7 +260,7 @@ it("fails only the stream whose subtitles cannot be fetched", SLOW, async () => 
 });
 
 const NVENC: Hardware = { name: "nvenc", path: null, encoders: ["h264_nvenc"] };
-/** What an ffmpeg without a GPU, or without a free session, does when it is to encode in hardware. */
+/** Imitations of an ffmpeg without a GPU, or without a free session, that is started for hardware encoding. */
 const GPUS: Readonly<Record<string, [shell: string, why: string]>> = {
   broken: ["echo '[h264_nvenc @ 0x5] No capable devices found' >&2; exit 187", "failed"],
   taken: ["echo '[h264_nvenc @ 0x5] OpenEncodeSessionEx failed: out of memory (10)' >&2; exit 244", "was busy"],

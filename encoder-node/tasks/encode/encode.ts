@@ -41,7 +41,7 @@ const checkedSource = ({ source, loopbackOptions }: EncodeSource, { network }: E
 type Work = {
   readonly task: TaskOf<"encode">;
   readonly source: EncodeSource;
-  /** The indexes in the probe are those of this node's ffmpeg. */
+  /** True if the indexes in the probe are from this node's ffmpeg. */
   readonly isChecked?: boolean;
 };
 
@@ -50,7 +50,7 @@ async function encodeSource({ task, source, isChecked = false }: Work, sourceDep
   const useless = new AbortController();
   const deps = { ...sourceDeps, signal: AbortSignal.any([sourceDeps.signal, useless.signal]) };
   const checked = checkedSource(source, deps);
-  // While ffmpeg starts. Nothing is stored before it has ended.
+  // Checked while ffmpeg starts. Nothing is stored before the check has ended.
   const verified = isChecked
     ? Promise.resolve()
     : deps.trace.step("probe", () => checkStreams(deps.ffmpeg, checked, task.probe, deps.signal));
@@ -63,7 +63,7 @@ async function encodeSource({ task, source, isChecked = false }: Work, sourceDep
       deps.progress("encoding", 0);
       await encodeOutputs({ task, ...input, folder, publisher, uploads, onEncoded: delivery.add }, deps);
       await verified;
-      // Uploads may take long, and need neither the source nor an encoder.
+      // Uploads may take long. They need neither the source nor an encoder.
       release();
       deps.releaseSlot();
       const outputs: OutputReport[] = await delivery.finish();
@@ -76,7 +76,7 @@ async function encodeSource({ task, source, isChecked = false }: Work, sourceDep
 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
 
-/** Replaces a source whose video states a reserved color matrix by a copy without it, for one encode. */
+/** For one encode, a copy without the color matrix replaces a source whose video states a reserved color matrix. */
 const FILE = "clean";
 
 /** Runs the work with the source, or with its copy and the copy's probe. Copying takes as long as writing the file. */

@@ -1,4 +1,4 @@
-// Fetches what outputs need besides the source: watermarks, and the subtitles of streams.
+// Fetches the files that outputs need besides the source: watermarks, and the subtitles of streams.
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
@@ -12,7 +12,7 @@ export type Extras = {
   readonly subtitles: SubtitleFiles;
 };
 
-/** Fetches the files into `folder`. `failed` are the outputs whose files cannot be fetched. */
+/** Fetches the files into `folder`. `failed`: the outputs whose files cannot be fetched. */
 export async function fetchExtras(
   outputs: readonly OutputSpec[],
   folder: string,

@@ -38,7 +38,7 @@ export type LoudnessWork = RunInputs & {
 };
 
 export type FoundGains = {
-  /** With the gains that were found. */
+  /** The outputs with the gains that were found. */
   readonly outputs: OutputSpec[];
   /** By output. */
   readonly reports: ReadonlyMap<number, LoudnessReport[]>;
@@ -47,8 +47,8 @@ export type FoundGains = {
 type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly request: LoudnessSpec };
 
 /**
- * Measures each distinct mix of the source once. Reads nothing if no output requests it. Throws an AppError with the
- * failure of ffmpeg, and when the signal aborts.
+ * Measures each distinct mix of the source once. Reads nothing if no output requests loudness. Throws an AppError with
+ * the failure of ffmpeg, and when the signal aborts.
  */
 export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec[], deps: Deps): Promise<FoundGains> {
   const tracks = chooseTracks(work.probe);
@@ -67,7 +67,7 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
   const found = new Map<number, Adjusted[]>();
   for (const { output, mix, request } of wanted) {
     const input = measured.get(keyOf(mix));
-    // Audio shorter than a tenth of a second.
+    // The audio is shorter than a tenth of a second.
     if (!input) continue;
     const key = JSON.stringify([keyOf(mix), mix.encoding, request]);
     const adjusting = limited.get(key) ?? adjust({ work, tracks }, { output, mix, request, input }, deps);
@@ -103,11 +103,11 @@ async function measureAll(
   return found;
 }
 
-/** The second correction is for sources whose peaks are most of their loudness. */
+/** The second correction is for sources whose loudness comes mostly from peaks. */
 const MOST_TRIALS = 3;
 
 /**
- * Chooses the gain. If a limiter or the codec changes the loudness, encodes the audio in a trial, measures it and
+ * Chooses the gain. If a limiter or the codec changes the loudness, a trial encodes and measures the audio, and
  * corrects the gain.
  */
 async function adjust(
@@ -169,13 +169,13 @@ async function tryGain(
   });
 }
 
-/** More than the last of the values that are printed every 0.1 s, for eight channels. */
+/** Longer than the final block of values for eight channels. ffmpeg prints a block every 0.1 s. */
 const LAST_VALUES_BYTES = 4096;
 
 const loudnessIn = async (files: RunFiles, at: number): Promise<MeasuredLoudness | null> =>
   readLoudness(await readEnd(files.pathOf(loudnessFile(at)), LAST_VALUES_BYTES));
 
-/** Runs one command and uses its files, which are then removed. */
+/** Runs one command, uses its files and removes them. */
 async function withFiles<Value>(
   { folder, source, loopbackOptions }: Pick<LoudnessWork, "folder" | "source" | "loopbackOptions">,
   run: PlannedRun,

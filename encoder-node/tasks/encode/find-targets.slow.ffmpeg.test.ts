@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Where runs begin to read their source, in seconds. */
+/** Logs the positions at which runs start to read their source, in seconds. */
 class SeekLog extends CommandLog {
   readonly seeks: number[] = [];
 
@@ -54,7 +54,7 @@ async function foundFor(requested: object, clip = source, range?: { fromMs: numb
   return { outputs, probe, found, beginsAt: commands.seeks };
 }
 
-it("takes its samples of a scene that is hard, except in chunks", async () => {
+it("takes its samples from a hard scene, except in chunks", async () => {
   const hard = "noise=alls=60:allf=t:enable=between(t\\,6\\,8)";
   const encode = "-c:v libx264 -preset ultrafast -g 50 -sc_threshold 0";
   await makeClip(folder, "scenes.mp4", `-f lavfi -i testsrc2=s=160x90:r=25:d=12,${hard} ${encode}`);
@@ -64,7 +64,7 @@ it("takes its samples of a scene that is hard, except in chunks", async () => {
   expect((await foundFor(outputs, scenes, { fromMs: 0, toMs: 12_000 })).beginsAt).toEqual([5.25]);
 });
 
-it("searches each video once, and those without a VMAF not", async () => {
+it("searches each video once, and skips videos without a VMAF", async () => {
   const variants = ["mp4:320x::quality=vmaf88", "mp4:320x:64k:quality=vmaf88", "mp4:160x::quality=4"];
   const { outputs, found } = await foundFor({
     "mp4:::quality=vmaf92": { path: "/a.mp4", offset: 3, duration: 2 },
@@ -87,7 +87,7 @@ it("searches each video once, and those without a VMAF not", async () => {
   expect(found.withTargets(encoded)).toMatchObject({ targets: [{ vmaf: 92, measured: expect.anything() }] });
 });
 
-it("finds variants that save few bits, of streams that are to do without them", async () => {
+it("finds variants that save few bits, in streams that drop such variants", async () => {
   const variants = [320, 304, 160].map((width) => `mp4:${width}x::quality=vmaf85`);
   const stream = { variants, hls: { path: "hls" } };
   const { outputs, probe, found } = await foundFor({

@@ -21,18 +21,18 @@ export type TargetWork = RunInputs & {
   readonly probe: MediaProbe;
   /** The workspace. */
   readonly folder: string;
-  /** The part of the source that is encoded, in ms from the start of the file; left out: all. */
+  /** The part of the source that is encoded, in ms from the start of the file; absent: all. */
   readonly range?: { readonly fromMs: number; readonly toMs: number };
 };
 
 export type FoundTargets = {
-  /** With the rate factors that were found. */
+  /** The outputs with the rate factors that were found. */
   readonly outputs: OutputSpec[];
   /** By output. */
   readonly reports: ReadonlyMap<number, TargetReport[]>;
-  /** The bitrate of the samples with the rate factor that was found for a video of an output; null: not measured. */
+  /** Bitrate of the samples with the rate factor that was found for a video of an output; null: not measured. */
   readonly kbpsOf: (output: number, video: EncodedVideo) => number | null;
-  /** Adds the reports to what was encoded. */
+  /** Adds the reports to the encoded outputs. */
   readonly withTargets: (encoded: Encoded) => Encoded;
 };
 
@@ -42,7 +42,7 @@ type Wanted = SearchedVideo & { readonly range: Range; readonly variant: number 
 
 type TargetDeps = RunDeps & Omit<SearchDeps, "folder" | "run"> & Pick<TaskDeps, "ffprobe">;
 
-/** Searches for all outputs with a requested VMAF. Without any, nothing happens. Throws when the signal aborts. */
+/** Searches for all outputs with a requested VMAF. Does nothing without such outputs. Throws when the signal aborts. */
 export async function findTargets(
   work: TargetWork,
   outputs: readonly OutputSpec[],
@@ -83,7 +83,7 @@ export async function findTargets(
   return { outputs: found, reports, kbpsOf, withTargets };
 }
 
-/** Of a source on this node's disk that is encoded whole: a chunk has room for a sample or two. */
+/** Groups of samples, for a whole source on this node's disk: a chunk has room for a sample or two. */
 const groupsOf = async (
   { source, probe, loopbackOptions, range }: TargetWork,
   wanted: readonly Wanted[],
@@ -101,7 +101,7 @@ function byRange(wanted: readonly Wanted[]): Wanted[][] {
   return [...groups.values()];
 }
 
-/** Equal videos of an output, as of variants with different audio, are searched once. */
+/** Equal videos of an output, such as variants with different audio, are searched once. */
 const searchOf = ({ output, video, gridSeconds: grid }: Wanted): string => keyOf(output.index, video, grid);
 const keyOf = (output: number, video: EncodedVideo, grid?: number): string => JSON.stringify([output, video, grid]);
 
@@ -115,7 +115,7 @@ function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): 
   return [{ output: spec, video, range: shown, variant: null }];
 }
 
-/** True if a VMAF is requested, and its rate factor is not known yet. */
+/** True if a VMAF is requested and its rate factor is still unknown. */
 const isUnknown = ({ rate }: EncodedVideo): boolean => "vmaf" in rate && rate.rateFactor === null;
 
 function renditionsOf(spec: HttpStreamOutput, source: SourceTracks, track: VideoTrack, range: Range | null): Wanted[] {

@@ -22,7 +22,7 @@ import { runAll } from "./run-planned.ts";
 
 const tone = (db: number, seconds: number): string => `sine=f=997:r=48000:d=${seconds},volume=${db + 18.06}dB`;
 const STEREO = "-ac 2 -c:a pcm_f32le";
-/** Tones in a row, in dBFS and seconds, on both channels. */
+/** Consecutive tones on both channels, in dBFS and seconds. */
 const tones = (...parts: readonly (readonly [db: number, seconds: number])[]): string => {
   const inputs = parts
     .map(([db, seconds]) => `-f lavfi -i ${tone(db, seconds)},aformat=channel_layouts=mono`)
@@ -124,7 +124,7 @@ describe("loudness: measure", () => {
 });
 
 describe("loudness with a target", () => {
-  it("applies one gain to all samples where the peaks allow it", async () => {
+  it("applies one gain to all samples when the peaks allow it", async () => {
     const { reports, files, source, measurements } = await encoded("speech.wav", [audio("wav", -30)]);
     const [report] = reports.get(0) ?? [];
     const [before, after] = [await samplesOf(source, 2), await samplesOf(files[0] ?? "", 2)];
@@ -133,7 +133,7 @@ describe("loudness with a target", () => {
     expect(Math.abs(integratedLoudness(after) + 30)).toBeLessThanOrEqual(0.2);
     const factor = 10 ** ((report?.gainDb ?? 0) / 20);
     expect(after[0]?.length).toBe(before[0]?.length);
-    // 16 bits of the output.
+    // The output has 16 bits per sample.
     const largest = before[0]?.reduce(
       (most, sample, at) => Math.max(most, Math.abs(sample * factor - (after[0]?.[at] ?? 9))),
       0,
@@ -141,7 +141,7 @@ describe("loudness with a target", () => {
     expect(largest).toBeLessThan(2 / 2 ** 15);
   });
 
-  it("limits true peaks and corrects the gain for the loudness that the limiter takes", async () => {
+  it("limits true peaks, and corrects the gain for the loudness that the limiter removes", async () => {
     const { reports, files } = await encoded("peaks.wav", [audio("flac", { target: -20, true_peak: -3 })]);
     const [report] = reports.get(0) ?? [];
     const after = await samplesOf(files[0] ?? "", 2);
@@ -155,12 +155,12 @@ describe("loudness with a target", () => {
   it.each([
     ["quiet.wav", /quieter than -60 LUFS/],
     ["silence.wav", /quieter than -60 LUFS/],
-  ])("leaves %s as it is, with a note", async (clip, note) => {
+  ])("leaves the loudness of %s unchanged, with a note", async (clip, note) => {
     const { reports } = await encoded(clip, [audio("wav", -16)]);
     expect(reports.get(0)).toEqual([expect.objectContaining({ gainDb: 0, note: expect.stringMatching(note) })]);
   });
 
-  it("leaves audio as it is that is too short to be measured", async () => {
+  it("leaves audio unchanged that is too short to be measured", async () => {
     expect((await encoded("short.wav", [audio("wav", -16)])).files).toHaveLength(1);
   });
 
@@ -179,7 +179,7 @@ describe("loudness with a target", () => {
     }
   });
 
-  it("levels the part of the source that an output shows", async () => {
+  it("levels only the part of the source that an output shows", async () => {
     const part = { offset: 5, duration: 4 };
     const { files } = await encoded("tech3.wav", [audio("wav", -20, part), audio("wav", -20, { ...part, offset: 0 })]);
     for (const file of files)

@@ -1,4 +1,4 @@
-// Measures the quality of encoded outputs, while they are uploaded. Their reports wait for it.
+// Measures the quality of encoded outputs during their upload. Their reports wait for the measurement.
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -8,15 +8,15 @@ import type { Encoded } from "./deliver-outputs.ts";
 import type { EncodeDeps } from "./encode-source.ts";
 
 export interface Measuring {
-  /** The same outputs. Those that will be measured have a promise of their quality. */
+  /** Returns the same outputs. Outputs that will be measured have a promise of their quality. */
   add(encoded: readonly Encoded[]): Encoded[];
-  /** Measures them, a few together. Rejects when the signal aborts: their promises are then never settled. */
+  /** Measures the outputs, a few together. Rejects when the signal aborts: the promises are then never settled. */
   run(): Promise<void>;
 }
 
 type Waiting = OutputToMeasure & { readonly settle: (report: QualityReport) => void };
 
-/** `folder`: the workspace, in which the made files are. */
+/** `folder`: the workspace with the encoded files. */
 export function openMeasuring(
   { task, folder, ...inputs }: RunInputs & { readonly task: TaskOf<"encode">; readonly folder: string },
   deps: EncodeDeps,

@@ -1,4 +1,4 @@
-// Which runs get a network: real runs whose arguments all contain the URL of a served source.
+// Tests which runs get a network: the arguments of all these runs contain the URL of a served source.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
   it.each<[PlannedRun["network"], object | null]>([
     ["loopback", null],
     ["none", { failure: { code: "encoding_failed" } }],
-  ])("with network %s", async (network, failure) => {
+  ])("a run with network %s reaches the served source only if its plan allows it", async (network, failure) => {
     const bytes = await readFile(join(folder, "tone.wav"));
     const source = { read: async (into: Buffer, position: number) => bytes.copy(into, 0, position) };
     const input = proxy.open({ sizeBytes: bytes.length, reader: () => source });

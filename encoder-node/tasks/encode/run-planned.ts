@@ -12,27 +12,30 @@ import type { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /**
- * ffmpeg is stuck after this time without progress. At the end it rewrites a large file for minutes without progress
- * lines.
+ * ffmpeg counts as stuck after this time without progress. At the end it rewrites a large file for minutes without
+ * progress lines.
  */
 const STALL_MS = 300_000;
 
 /** `busy`: the GPU had no free encoder session. */
 export type RunFailure = { readonly failure: Failure; readonly busy: boolean };
 
-/** Receives the number of completed runs, with a fraction for the current one, and how fast that one encodes. */
+/** Receives the number of completed runs, the fraction of the current run, and its encoding speed. */
 export type OnRuns = (done: number, rate: EncodingRate) => void;
 
 export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | "trace"> & {
   /** Files outside the folder that the runs may read. */
   readonly reads?: readonly string[];
-  /** The network in which the source is served. Only runs with `network: "loopback"` enter it; all others have none. */
+  /**
+   * The network in which the source is served. Only runs with `network: "loopback"` enter it; other runs have no
+   * network.
+   */
   readonly network?: LoopbackNetwork;
   /** While this is true the runs may wait for their input. */
   readonly mayWait?: () => boolean;
 };
 
-/** Runs the commands until one fails, and returns that failure, or null: then `files` has what they made. */
+/** Runs the commands until one fails, and returns its failure. Null: all succeeded, and `files` has their results. */
 export async function runAll(
   runs: readonly PlannedRun[],
   files: RunFiles,

@@ -26,7 +26,7 @@ let node: TestNode;
 let clip: Buffer;
 /** The byte from which the host breaks off connections. */
 let endsAt: number;
-/** What the host waits for before it sends the last tenth of the source. */
+/** Resolves when the host may send the last tenth of the source. */
 let mayEnd: Promise<void>;
 let stored: Buffer[];
 let freeAt = 0;
@@ -82,7 +82,7 @@ const ticket = ({ output, file, sizeBytes }: UploadsRequest["files"][number]) =>
 });
 
 /**
- * Inspects the source and encodes it; returns its probe. The host sends the end of the source after the first encoded
+ * Inspects and encodes the source; returns its probe. The host sends the end of the source after the first encoded
  * frame.
  */
 async function inspectedAndEncoded(job: string) {
@@ -104,7 +104,7 @@ async function inspectedAndEncoded(job: string) {
   return found.probe;
 }
 
-it("is encoded while it arrives, with the same result as from the disk", async () => {
+it("a slow source is encoded while it arrives, with the same result as from the disk", async () => {
   const probe = await inspectedAndEncoded("AAAAAAAAAAAAAA");
   const files = await framesOf(stored);
   await node.close();
@@ -140,13 +140,13 @@ async function framesOf(files: readonly Buffer[]): Promise<string[]> {
   return (await Promise.all(frames)).toSorted();
 }
 
-/** Waits for the whole source, however slow it is. */
+/** Waits for the whole source, even if it is slow. */
 const fetching = ({ sources }: TaskDeps): TaskDeps["sources"] => ({
   acquire: (key, fetchTo, { leavesWhen: _, ...options }) => sources.acquire(key, fetchTo, options),
   clear: () => sources.clear(),
 });
 
-it("stores nothing when it breaks off for good", async () => {
+it("stores nothing when a slow source breaks off for good", async () => {
   endsAt = Math.round(clip.length * 0.7);
   await expect(inspectedAndEncoded("CCCCCCCCCCCCCC")).rejects.toMatchObject({ code: "input_unreachable" });
   expect(stored).toEqual([]);

@@ -10,16 +10,16 @@ import { inWorkspace } from "../../workspace/workspace.ts";
 import { findSplitPoints, originOf } from "./split-points.ts";
 
 /**
- * Returns the same as an inspection of the whole source, if the source has an outline and, where the task asks for
- * chunks, can be split into them. Otherwise null: then the node fetches the source, for a better error or for the
- * encode that follows. Rejects only when the work is no longer needed.
+ * Returns the same result as an inspection of the whole source, if the source has an outline. A task that asks for
+ * chunks also needs a source that can be split from its outline. Otherwise returns null: the node then fetches the
+ * source, for a better error or for the encode that follows. Rejects only when the work is no longer needed.
  */
 export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
   const { allowSource: allow, maxSourceBytes: maxBytes, signal } = deps;
   deps.progress("transferring", 0);
   try {
     return await inWorkspace(deps.workFolder, async (folder) => {
-      // The name that a fetched source has: clients can read it in the probe.
+      // The name of a fetched source: clients can read it in the probe.
       const request = { url: task.sourceUrl, allow, maxBytes, path: join(folder, "input"), signal };
       const outline = await deps.trace.step("fetch", () => fetchOutline(request));
       return outline && (await resultOf(outline, task, deps));

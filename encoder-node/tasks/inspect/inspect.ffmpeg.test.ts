@@ -23,7 +23,7 @@ let origin: string;
 let server: TestServer;
 const CLIPS = {
   "clip.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=70 -c:v libx264 -preset ultrafast -g 125",
-  // Most of it is noise, so that its header and first frames are a small part.
+  // Most of the file is noise, so its header and first frames are a small part.
   "noisy.mp4":
     "-f lavfi -i testsrc2=s=160x90:r=25:d=70,noise=alls=60:allf=t -c:v libx264 -preset ultrafast -qp 10 -g 50 -movflags +faststart",
   "short.mp4": "-f lavfi -i testsrc2=s=160x90:r=25:d=5 -c:v libx264 -preset ultrafast",
@@ -83,7 +83,7 @@ async function inspected(
   return { chunking: result.chunking, probe: result.probe, reported: deps.reported };
 }
 
-it("recognizes a source by its content: an MP3 that begins with two ID3 tags", async () => {
+it("recognizes a source by its content: an MP3 that starts with two ID3 tags", async () => {
   const { probe } = await inspected("whole/two-tags.mp3", null);
   expect(probe).toMatchObject({ format: { format_name: "mp3" }, streams: [{ codec_name: "mp3", channels: 2 }] });
 });
@@ -131,7 +131,7 @@ it("stores a large source in several pieces", async () => {
 it.each([
   ["ranges/clip.mp4", "origin"],
   ["whole/clip.mp4", "scratch"],
-])("reads the source of %s at the %s if that is allowed", async (path, from) => {
+])("reads the source of %s at the %s if the task allows it", async (path, from) => {
   const { chunking } = await inspected(path, { readOrigin: true });
   const version = from === "origin" ? { validator: '"v1"' } : {};
   expect(chunking).toMatchObject({ ok: true, source: { from, ...version } });
@@ -150,7 +150,7 @@ it("inspects a source that is read at its origin without fetching it", async () 
   });
 });
 
-it("reads the header and the first frames alone for a probe, where the host has ranges", async () => {
+it("reads only the header and the first frames for a probe, if the host supports ranges", async () => {
   const whole = await inspected("whole/noisy.mp4", null, {}, true);
   const before = server.sent();
   const part = await inspected("ranges/noisy.mp4", null, {}, true);
@@ -197,7 +197,7 @@ it.each<[string, number, string, boolean]>([
   ["of 11 hours", MAX_SPLIT_POINTS, "", false],
   ["with one split point more", MAX_SPLIT_POINTS + 1, "", true],
   ["with much metadata", 10_000, "é".repeat(300_000), true],
-])("recognizes a source %s as too long or not", (_what, count, title, tooLong) => {
+])("decides whether the report of a source %s is too long", (_what, count, title, tooLong) => {
   const splitPoints = Array.from({ length: count }, (): PackedSplitPoints[number] => [
     120, 2_000_000, 8333, 120, 4_000_000,
   ]);

@@ -1,4 +1,4 @@
-// The task `inspect`: fetch the source, or what is needed of it, probe it, and find its split points.
+// The task `inspect`: fetch the source or the needed part of it, probe it, and find its split points.
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { explainNotMedia } from "../../source/probe/not-media.ts";
@@ -19,7 +19,7 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
 }
 
 async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult> {
-  // For chunks the source is fetched and then copied: each is one half of the progress.
+  // For chunks the source is fetched and then copied: each step is half of the progress.
   const halfFrom = (start: number): TaskDeps["progress"] =>
     task.chunking ? (stage, fraction) => deps.progress(stage, start + fraction / 2) : deps.progress;
   const source = await acquireSource(task.sourceUrl, { ...deps, progress: halfFrom(0) });

@@ -8,7 +8,7 @@ import type { TaskDeps } from "../../workspace/task-deps.ts";
 
 /** Far below the limit of one PUT (5 GiB with S3), so that a lost connection costs little. */
 const PIECE_BYTES = 512 * 1024 * 1024;
-/** Pieces that are sent at a time. Each is signed just before it is sent, because signatures expire soon. */
+/** Pieces that are sent at a time. Each piece is signed just before it is sent, because signatures expire soon. */
 const PARALLEL = 4;
 
 /** Reports progress of the stage `transferring`. Throws as `putScratch` does. */

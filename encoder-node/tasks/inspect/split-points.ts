@@ -1,4 +1,4 @@
-// Whether a source can be split into chunks and where, and where the nodes that encode the chunks read it.
+// Decides if and where a source can be split into chunks, and where the nodes that encode the chunks read the source.
 import { stat } from "node:fs/promises";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
@@ -20,20 +20,20 @@ import { scratchSource } from "./scratch-source.ts";
 export type InspectedSource = LocalFile & {
   readonly probe: MediaProbe;
   readonly url: string;
-  /** Where it can be read by ranges, if that is known. */
+  /** The place where the source can be read by ranges, if known. */
   readonly origin?: RangedSource;
 };
 
-/** How long the source's host may take to respond to a range request. */
+/** Time limit for the source's host to respond to a range request. */
 const STALL_MS = 30_000;
 const MAX_REASON_CHARS = 300;
-/** Split points and probe are in one report, and the control plane accepts 1 MiB. */
+/** The report holds split points and probe. The control plane accepts 1 MiB. */
 const MAX_REPORT_BYTES = 900_000;
 
 /**
  * Finds the split points of a source. Copies the source to the scratch bucket, with progress of the stage
- * `transferring`, unless it can be read at its origin. Rejects only when the work is no longer needed: any other
- * failure is a reason to encode the source as a whole.
+ * `transferring`, unless it can be read at its origin. Rejects only when the work is no longer needed: after any other
+ * failure the source is encoded as a whole.
  */
 export async function findSplitPoints(
   source: InspectedSource,
@@ -90,7 +90,7 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
   return chunkable;
 }
 
-/** Null when the host supports no range requests, identifies no versions, or serves another file now. */
+/** Null when the host supports no range requests, identifies no versions, or now serves another file. */
 async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Promise<RangedSource | null> {
   const { allowSource: allow, signal } = deps;
   const { size } = await stat(path);
@@ -99,14 +99,15 @@ async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Pro
   return piece?.sizeBytes === size ? originOf(piece) : null;
 }
 
-/** Where a source can be read by ranges; null without a validator that a report can hold. */
+/** The place where a source can be read by ranges; null without a validator that fits into a report. */
 export function originOf({ sizeBytes, validator }: SourcePiece): RangedSource | null {
   if (!validator || validator.length > MAX_VALIDATOR_CHARS) return null;
   return { from: "origin", sizeBytes, validator };
 }
 
 /**
- * The cause is only logged: it may name the host of the operator's scratch storage, and clients can read the reason.
+ * The cause is only logged: clients can read the reason, and the cause may name the host of the operator's scratch
+ * storage.
  */
 async function copiedSource({ path }: InspectedSource, deps: TaskDeps): Promise<RangedSource> {
   return await deps.trace

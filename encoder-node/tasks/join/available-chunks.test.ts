@@ -21,16 +21,16 @@ async function joined(task: JoinTask, more: readonly JoinChunk["tracks"][] = [])
   return all;
 }
 
-it("yields all chunks at once, in order, where all are there", async () => {
+it("yields all chunks at once, in order, when all are available", async () => {
   expect(await joined(taskOf(chunk(0), chunk(1), chunk(2)))).toEqual([[0, 1, 2]]);
 });
 
-it("yields those before a missing one first, and the rest as it comes, without gaps", async () => {
+it("yields the chunks before a missing chunk first, and the others without gaps as they become available", async () => {
   const task = taskOf(chunk(0), chunk(1, false), chunk(2, false));
   expect(await joined(task, [chunk(1).tracks, chunk(2).tracks])).toEqual([[0], [1], [2]]);
 });
 
-it("waits for no chunk where the node cannot wait", async () => {
+it("waits for no chunk when the node cannot wait", async () => {
   const deps = {
     waiting: { begin: () => false, end: () => undefined },
     signal: new AbortController().signal,

@@ -1,4 +1,4 @@
-// The chunks of a join in time order, as they become available: a stream that is played while it is encoded is joined
+// The chunks of a join in time order, as they become available. A stream that is played while it is encoded is joined
 // from its first chunk on.
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "#shared/errors.ts";
@@ -8,7 +8,7 @@ import type { TaskDeps } from "../../workspace/task-deps.ts";
 export type JoinTask = TaskOf<"join">;
 export type JoinChunk = JoinTask["chunks"][number];
 
-/** How often the control plane is asked for further chunks, each of which lasts tens of seconds. */
+/** Interval of requests for further chunks. Each chunk lasts tens of seconds. */
 const ASK_EVERY_MS = 2000;
 
 const isAvailable = ({ tracks }: JoinChunk): boolean => tracks.length > 0;
@@ -19,7 +19,7 @@ export const isGrowing = ({ chunks }: JoinTask): boolean => !chunks.every(isAvai
 type ChunksDeps = Pick<TaskDeps, "requestChunks" | "waiting" | "signal">;
 
 /**
- * Yields all chunks, as many at a time as are available, without gaps. While it waits, the task has no slot. Throws
+ * Yields all chunks without gaps, as many at a time as are available. The task has no slot while it waits. Throws
  * AppError `node_busy` when it may not wait on this node, and as `requestChunks` does.
  */
 export async function* availableChunks(task: JoinTask, deps: ChunksDeps): AsyncGenerator<readonly JoinChunk[]> {

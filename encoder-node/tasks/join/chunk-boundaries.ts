@@ -5,8 +5,7 @@ import { trackKey } from "./fetch-chunks.ts";
 import { endMs, type JoinedChunk, type JoinedTracks } from "./join-tracks.ts";
 
 /**
- * Frames are counted in the first video track, timestamps in all tracks. Audio is that of the first output that has
- * any.
+ * Frames are counted in the first video track, timestamps in all tracks. The audio is from the first output with audio.
  */
 export function checkChunkBoundaries({ chunks, audio }: JoinedTracks): ChunkBoundaryCheck {
   const [first] = chunks;

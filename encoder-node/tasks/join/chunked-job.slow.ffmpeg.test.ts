@@ -50,10 +50,10 @@ it.each<[Clip, string[]]>([
   ["ntsc.mp4", ["mp4:64x36", "mkv:64x36_15fps", "mkv:64x36_15fps:opus"]],
   ["uneven.mkv", ["mp4:64x36"]],
   ["clip.ts", ["mp4:64x36"]],
-])("makes the same outputs of %s in chunks as in one run: %j", async (clip, formats) => {
+])("makes the same outputs of %s in chunks as in a single run: %j", async (clip, formats) => {
   const outputs = formats.map((format, index) => specOf({ format, params: { loudness: -20 } }, index));
   const [one, many] = [await encodeWhole(testBed, clip, outputs), await encodeInChunks(testBed, clip, outputs)];
-  // They are reported in the order in which they are stored.
+  // Outputs are reported in the order in which they are stored.
   const reports = many.result.outputs.toSorted((a, b) => a.output - b.output);
   expect(reports).toMatchObject(outputs.map(({ index }) => ({ status: "made", output: index })));
   const { framesPlanned, framesJoined, largestErrorUs, videoOverAudioMs } = boundariesOf(many.result);
@@ -76,7 +76,7 @@ const STREAM = {
   params: { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x"], thumbnails: true },
 };
 
-/** The texts of a package, without names of the lease and measured values. */
+/** Returns the texts of a package, without names of the lease and measured values. */
 function texts({ storage }: Outputs): [name: string, text: string][] {
   const plain = (text: string): string =>
     text
@@ -125,9 +125,9 @@ it("uploads segments of a stream while later chunks are still being fetched", as
   expect(names(many).toSorted()).toEqual(names(one).toSorted());
 });
 
-it("joins no chunk that has another number of frames than its span", async () => {
+it("joins no chunk whose number of frames differs from its span", async () => {
   const outputs = [specOf({ format: "mkv:64x36" }, 0)];
-  // The chunks report the frames that they have: only the plan of the join knows better.
+  // The chunks report their real frames: only the plan of the join differs.
   const longer = (task: TaskOf<"join">): TaskOf<"join"> => ({
     ...task,
     chunks: task.chunks.map(({ range, tracks }) => ({ range: { ...range, frames: range.frames + 1 }, tracks })),
@@ -137,7 +137,7 @@ it("joins no chunk that has another number of frames than its span", async () =>
   });
 });
 
-/** All objects, without names of the lease; those of growing playlists as they were stored last. */
+/** Returns all objects, without names of the lease. Growing playlists are included as they were stored last. */
 const objectsOf = ({ storage }: Outputs): Map<string, string> => {
   const plain = (text: string): string => text.replaceAll(/\d{14}_[a-z]+_1/g, "F");
   return new Map(
@@ -170,7 +170,7 @@ it("plays a stream while later chunks are encoded, and stores the same bytes in 
       async requestChunks(from) {
         asked += 1;
         const lists = storage.stored.filter(({ name }) => name === "hls/master.m3u8" || name === "dash/master.mpd");
-        // Nothing more before both can be played.
+        // Nothing more until both can be played.
         if (from === 1 && new Set(lists.map(({ name }) => name)).size < 2) return [];
         waits.push(`chunk ${from}`);
         return all.slice(from, from + 1).map(({ tracks }) => tracks);

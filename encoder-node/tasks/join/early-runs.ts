@@ -1,4 +1,4 @@
-// The runs of ffmpeg that make segments of streams while their chunks are joined.
+// Runs of ffmpeg that make segments of streams while their chunks are joined.
 import { chunkFile, pipeFile } from "#shared/plan/chunks/chunk-muxers.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
@@ -6,17 +6,17 @@ import type { RunDeps, RunFailure } from "../encode/run-planned.ts";
 import { type GrowingInput, runOnGrowing } from "./growing-run.ts";
 
 export interface EarlyRuns {
-  /** Starts them: the tracks exist. */
+  /** Starts the runs: the tracks exist. */
   start(): void;
-  /** The tracks grow no more. */
+  /** Ends the input of the runs: the tracks are complete. */
   complete(): void;
-  /** The result of a command's run; undefined for a command that runs when its tracks are complete. */
+  /** Returns the result of a command's run; undefined for a command that runs when its tracks are complete. */
   of(command: PlannedCommand): Promise<RunFailure | null> | undefined;
-  /** Stops those that have not ended, and resolves when they have. */
+  /** Stops the runs that have not ended, and resolves when they have. */
   stop(): Promise<void>;
 }
 
-/** `commands` were planned for tracks that grow. Those that make files need complete ones. */
+/** `commands` were planned for growing tracks. Commands that make files need complete tracks. */
 export function earlyRuns(commands: readonly PlannedCommand[], files: RunFiles, deps: RunDeps): EarlyRuns {
   const running = new Map<PlannedCommand, Promise<RunFailure | null>>();
   const end = new AbortController();
@@ -43,7 +43,7 @@ export function earlyRuns(commands: readonly PlannedCommand[], files: RunFiles, 
   };
 }
 
-/** The videos that have segments in MPEG-TS. Fragmented MP4 needs no run. */
+/** Returns the videos that have segments in MPEG-TS. Fragmented MP4 needs no run. */
 const pipedInputs = ({ runs, outputs }: PlannedCommand): GrowingInput[] =>
   runs.length === 0
     ? []

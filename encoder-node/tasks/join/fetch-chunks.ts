@@ -10,7 +10,7 @@ import { HttpRangeReader, type RangeReader } from "../../source/ranges/range-rea
 import type { SourcePiece } from "../../source/ranges/source-pieces.ts";
 import { type ScratchDeps, scratchUrls } from "../../workspace/scratch.ts";
 
-/** Chunks that are fetched or wait for their predecessor at the same time: as many files are in the folder. */
+/** Chunks that are fetched, or wait for their predecessor, at the same time. The folder has as many files. */
 const PARALLEL = 4;
 
 /** Names a track within the job. */
@@ -18,18 +18,17 @@ export const trackKey = ({ output, track }: Pick<ScratchTrack, "output" | "track
 
 export type FetchChunks = {
   readonly chunks: readonly ScratchTrack[];
-  /** Where files are kept until they are handed over. */
+  /** The folder for files until they are handed over. */
   readonly folder: string;
   /** Receives each chunk as a file, which is removed afterwards. */
   readonly onChunk: (chunk: ScratchTrack, path: string) => Promise<void>;
-  /** Receives the number of bytes fetched of all chunks. */
+  /** Receives the total number of fetched bytes of all chunks. */
   readonly onBytes?: (bytes: number) => void;
 };
 
 /**
- * Hands over the chunks of each track one after the other in the order of `chunks`, and those of different tracks
- * concurrently. Throws what `onChunk` throws, AppError `node_failed` when a chunk cannot be read as it was reported,
- * and the signal's reason.
+ * Hands over the chunks of each track in the order of `chunks`, and the chunks of different tracks concurrently. Throws
+ * as `onChunk` does, AppError `node_failed` when a chunk cannot be read as it was reported, and the signal's reason.
  */
 export async function fetchChunks(
   { chunks, folder, onChunk, onBytes = () => undefined }: FetchChunks,
@@ -70,7 +69,7 @@ export async function fetchChunks(
 
 type Place = {
   readonly chunk: ScratchTrack;
-  /** Of its first byte in all chunks together. */
+  /** Position of the first byte within all chunks together. */
   readonly start: number;
   readonly path: string;
 };

@@ -1,5 +1,5 @@
-// Runs ffmpeg on joined tracks while they grow: it reads them through named pipes, which it takes for files that are
-// not seekable. Its output is the same as from the complete files.
+// Runs ffmpeg on joined tracks while they grow. It reads them through named pipes, as files that are not seekable. Its
+// output is the same as from the complete files.
 import { execFile } from "node:child_process";
 import { constants, open } from "node:fs";
 import { Socket } from "node:net";
@@ -12,26 +12,26 @@ import { openFile } from "../../run-files/open-file.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
 import { type RunDeps, type RunFailure, runAll } from "../encode/run-planned.ts";
 
-/** A file that grows, and the pipe by which a run reads it; names in the folder of this node. */
+/** A growing file, and the pipe through which a run reads it; names in the folder of this node. */
 export type GrowingInput = { readonly file: string; readonly pipe: string };
 
 export type GrowingRun = {
   readonly runs: readonly PlannedRun[];
   readonly inputs: readonly GrowingInput[];
   readonly files: RunFiles;
-  /** True if the files grow no more. */
+  /** True if the files no longer grow. */
   readonly isComplete: () => boolean;
 };
 
-/** How often a file is read again, and how often a pipe is opened until ffmpeg reads it. */
+/** Interval at which a file is read again, and at which a pipe is tried until ffmpeg reads it. */
 const READ_EVERY_MS = 250;
 const OPEN_EVERY_MS = 50;
 const BUFFER_BYTES = 256 * 1024;
 const PIPE_FLAGS = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Runs the commands, and returns the failure of one, or null. Throws AppError `node_failed` for errors of the disk, and
- * the reason of the signal.
+ * Runs the commands, and returns the failure of a command, or null. Throws AppError `node_failed` for errors of the
+ * disk, and the reason of the signal.
  */
 export async function runOnGrowing(run: GrowingRun, deps: RunDeps): Promise<RunFailure | null> {
   const { runs, inputs, files, isComplete } = run;
@@ -64,7 +64,7 @@ const hasCode = (error: unknown, code: string): boolean =>
 
 const run = promisify(execFile);
 
-/** ffmpeg may run as another user, who may read them; only this user may write. */
+/** ffmpeg may run as another user. Other users may read the pipes; only this user may write. */
 async function makePipes(paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;
   await run("mkfifo", ["-m", "644", "--", ...paths]).catch((error: unknown) => {
@@ -72,7 +72,7 @@ async function makePipes(paths: readonly string[]): Promise<void> {
   });
 }
 
-/** Writes a file into its pipe as it grows, until it is complete or ffmpeg has ended (EPIPE). */
+/** Writes a growing file into its pipe, until the file is complete or ffmpeg has ended (EPIPE). */
 async function feedPipe({ file, pipe }: GrowingInput, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const source = await openFile(file);
   try {
@@ -98,8 +98,8 @@ async function feedPipe({ file, pipe }: GrowingInput, isComplete: () => boolean,
 type PipeWriter = { write(bytes: Buffer): Promise<void>; end(): Promise<void>; destroy(): void };
 
 /**
- * Opens a pipe once its reader has. Writes wait in the event loop: those of files would each hold one of the few
- * threads of this process while ffmpeg reads another track.
+ * Opens a pipe once its reader has opened it. Writes to the pipe wait in the event loop. File writes would each hold a
+ * thread of this process, which has few, while ffmpeg reads another track.
  */
 async function openPipe(path: string, signal: AbortSignal): Promise<PipeWriter> {
   const socket = new Socket({ fd: await openWhenRead(path, signal), readable: false, writable: true, signal });
@@ -124,7 +124,7 @@ async function openWhenRead(path: string, signal: AbortSignal): Promise<number> 
     try {
       return await openNow(path, PIPE_FLAGS);
     } catch (error) {
-      // Nobody reads it yet (fifo(7)).
+      // The pipe has no reader yet (fifo(7)).
       if (!hasCode(error, "ENXIO")) throw error;
     }
     await sleep(OPEN_EVERY_MS, undefined, { signal });

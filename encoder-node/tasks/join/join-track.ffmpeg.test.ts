@@ -14,7 +14,7 @@ import { readChunkFacts } from "../chunk/chunk-file.ts";
 import { fetchChunks } from "./fetch-chunks.ts";
 import { openJoinedTrack } from "./join-track.ts";
 
-/** The first frames of the second and third chunk. */
+/** The first frame of the second chunk, and of the third chunk. */
 const SPLIT_FRAMES = [50, 100];
 const SECONDS = 5.2;
 let folder: string;
@@ -51,7 +51,7 @@ afterAll(async () => {
 const path = (name: string): string => join(folder, name);
 const CHUNKS = ["chunk-0.mp4", "chunk-1.mp4", "chunk-2.mp4"];
 
-it("joins chunks to the track of one run", async () => {
+it("joins chunks to the same track as a single run makes", async () => {
   const joined = await openJoinedTrack(path("joined.mp4"), "video");
   const received = [];
   for (const chunk of CHUNKS) received.push(await joined.append(path(chunk)));

@@ -19,17 +19,18 @@ export interface JoinedTrack {
   /** The facts of all appended chunks; null before the first. */
   facts(): ChunkFacts | null;
   /**
-   * Appends the next chunk, which may be removed afterwards, and returns its facts. One call at a time. Throws AppError
-   * `encoding_failed` when the chunk does not continue the track, and `node_failed` for errors of the disk.
+   * Appends the next chunk and returns its facts. The chunk may be removed afterwards. Make only a single call at a
+   * time. Throws AppError `encoding_failed` when the chunk does not continue the track, and `node_failed` for errors of
+   * the disk.
    */
   append(chunk: string): Promise<ChunkFacts>;
   close(): Promise<void>;
 }
 
-/** Runs of a sandbox have a user of their own; the folder keeps all other users out. */
+/** Sandboxed runs have a separate user; the folder keeps all other users out. */
 const READABLE_BY_ALL = 0o644;
 
-/** Creates the file at `path`. It only grows, so it can be followed while chunks are appended. */
+/** Creates the file at `path`. The file only grows, so readers can follow it while chunks are appended. */
 export async function openJoinedTrack(path: string, kind: TrackKind): Promise<JoinedTrack> {
   const file = await createFile(path, READABLE_BY_ALL);
   let head: ChunkHead | null = null;

@@ -1,4 +1,4 @@
-// Joins the tracks of a chunked job in one folder, from what other nodes stored in the scratch bucket.
+// Joins the tracks of a chunked job in one folder, from the chunks that other nodes stored in the scratch bucket.
 import { rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AppError } from "#shared/errors.ts";
@@ -18,7 +18,7 @@ import { availableChunks, type JoinChunk, type JoinTask } from "./available-chun
 import { fetchChunks, trackKey } from "./fetch-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
 
-/** One chunk of one track, as planned and as encoded. */
+/** A chunk of a track, as planned and as encoded. */
 export type JoinedChunk = {
   readonly planned: Pick<ChunkTrack, "output" | "track" | "frames" | "firstUs">;
   readonly facts: ChunkFacts;
@@ -26,12 +26,12 @@ export type JoinedChunk = {
 
 export type JoinedAudio = {
   readonly output: number;
-  /** On the source's timeline. */
+  /** End on the source's timeline. */
   readonly endMs: number;
 };
 
 export type JoinedTracks = {
-  /** By output: what was measured of each chunk of its tracks. */
+  /** By output: the measured quality of each chunk of its tracks. */
   readonly qualities: ReadonlyMap<number, readonly TrackQuality[]>;
   /** In time order within each track. */
   readonly chunks: readonly JoinedChunk[];
@@ -42,19 +42,19 @@ export type TracksWork = {
   readonly task: JoinTask;
   /** The outputs of the task that are made. */
   readonly outputs: readonly OutputSpec[];
-  /** Where the tracks are written, with their planned names; they grow there. Runs do not write here. */
+  /** Folder for the tracks, under their planned names; they grow there. Runs do not write here. */
   readonly folder: string;
-  /** Where chunks are kept until they are joined: another folder of this node. */
+  /** Folder for chunks until they are joined: another folder of this node. */
   readonly chunkFolder: string;
-  /** Called when the first chunks are joined: all tracks and other files exist, and grow from now on. */
+  /** Called when the first chunks are joined: all tracks and other files exist, and grow afterwards. */
   readonly onBegun: () => void;
 };
 
 type StoredChunk = { readonly scratch: ScratchTrack; readonly planned: ChunkTrack };
 
 /**
- * Brings all tracks and other files of the outputs into the folder. Throws AppError `chunk_mismatch` when chunks are
- * missing, have another number of frames than planned, or files that are not planned, and otherwise as `fetchChunks`
+ * Writes all tracks and other files of the outputs to the folder. Throws AppError `chunk_mismatch` when chunks are
+ * missing, differ from the plan in their number of frames, or have unplanned files. Otherwise throws as `fetchChunks`
  * and `JoinedTrack.append` do.
  */
 export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<JoinedTracks> {
@@ -103,12 +103,12 @@ export async function joinTracks(work: TracksWork, deps: TaskDeps): Promise<Join
 }
 
 type Taking = {
-  /** What the fetched tracks were planned as; audio and other files are not in it. */
+  /** The plans of the fetched tracks, without audio and other files. */
   readonly plannedOf: Map<ScratchTrack, ChunkTrack>;
   readonly onChunk: (stored: ScratchTrack, path: string) => Promise<void>;
 };
 
-/** Fetches the chunks as they become available, and with the first of them the audio and the other files. */
+/** Fetches the chunks as they become available. The audio and the other files come with the first chunk. */
 async function fetchAll(work: TracksWork, { plannedOf, onChunk }: Taking, deps: TaskDeps): Promise<void> {
   const { task, outputs, chunkFolder: folder } = work;
   deps.progress("transferring", 0);
@@ -132,7 +132,7 @@ async function fetchAll(work: TracksWork, { plannedOf, onChunk }: Taking, deps: 
   }
 }
 
-/** The audio of streams is fragmented, and on the timeline of their segments. */
+/** The audio of streams is fragmented, on the timeline of their segments. */
 async function audioEndMs(path: string, isStream: boolean, deps: TaskDeps): Promise<number> {
   if (isStream) return endMs(await readChunkFacts(path, "audio"));
   const { format } = await probeResult(path, deps);
@@ -143,9 +143,7 @@ async function audioEndMs(path: string, isStream: boolean, deps: TaskDeps): Prom
 export const endMs = ({ end, timescale }: Pick<ChunkFacts, "end" | "timescale">): number =>
   (end / timescale - STREAM_START_SECONDS) * 1000;
 
-/**
- * Throws AppError `chunk_mismatch` for a chunk that has another number of frames than it was reported or planned with.
- */
+/** Throws AppError `chunk_mismatch` when the number of frames of a chunk differs from the report or the plan. */
 export function checkFrames({ frames: reported }: ScratchTrack, { frames }: ChunkTrack, facts: ChunkFacts): void {
   if (facts.frames === reported && (frames === null || frames === facts.frames)) return;
   throw mismatch(`has ${facts.frames} frames instead of ${frames ?? reported}`);
@@ -154,8 +152,8 @@ export function checkFrames({ frames: reported }: ScratchTrack, { frames }: Chun
 const mismatch = (problem: string): AppError => new AppError("chunk_mismatch", `A chunk of the video ${problem}.`);
 
 /**
- * The names of the audio and the other files that are not made in chunks, as the node that made them has named them. It
- * did not know yet which variants are dropped.
+ * Returns the names of the audio and of other files that are not made in chunks. The node that made these files chose
+ * the names before it was known which variants are dropped.
  */
 function plannedFiles({ probe }: JoinTask, outputs: readonly OutputSpec[]): ReadonlySet<string> {
   if (outputs.length === 0) return new Set();
@@ -164,7 +162,7 @@ function plannedFiles({ probe }: JoinTask, outputs: readonly OutputSpec[]): Read
   return new Set([...(command?.tracks ?? []), ...(command?.files ?? [])].map(({ file }) => file));
 }
 
-/** The tracks that a chunk must have. Plans depend only on the outputs, not on the node that encoded them. */
+/** Returns the tracks that a chunk must have. Plans depend only on the outputs, not on the node that encoded them. */
 function storedTracks(
   { range, tracks }: JoinChunk,
   { probe }: JoinTask,

@@ -23,7 +23,7 @@ import { type JoinedTracks, joinTracks } from "./join-tracks.ts";
 export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, async (folder) => {
     const publisher = openPublisher(task.outputs.filter(isStream), deps);
-    // Only the end of the task shows whether the video is complete, so no output is reported before that.
+    // Only the end of the task shows if the video is complete, so no output is reported earlier.
     const delivery = openDelivery(task.outputs.length, { ...deps, report: async () => false });
     try {
       const { tracks, encoded } = await joinOutputs({ task, folder, publisher }, deps);
@@ -36,7 +36,7 @@ export function join(task: TaskOf<"join">, deps: TaskDeps): Promise<TaskResult> 
   });
 }
 
-/** A joined output with what the nodes of its chunks measured. */
+/** Adds the quality that the nodes of its chunks measured to a joined output. */
 function withQuality(made: MadeOutput | FailedOutput, { qualities }: JoinedTracks): MadeOutput | FailedOutput {
   const chunks = qualities.get(made.output);
   return chunks && !("failure" in made)
@@ -90,7 +90,7 @@ type Finishing = {
   readonly run: () => Promise<RunFailure | null>;
 };
 
-/** Makes one output of its tracks, and checks the result. */
+/** Makes an output from its tracks, and checks the result. */
 async function finishOutput(
   { outputs }: PlannedCommand,
   { task, files, publications, run }: Finishing,

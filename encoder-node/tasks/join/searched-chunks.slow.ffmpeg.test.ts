@@ -21,7 +21,7 @@ afterAll(() => testBed.close());
 
 const outputs = ["mp4:::quality=vmaf90", "mp4:hevc::quality=vmaf85"].map((format, index) => specOf({ format }, index));
 
-it("searches in each chunk", async () => {
+it("searches a rate factor in each chunk", async () => {
   const { job, chunks } = await chunkTasks(testBed, "ntsc.mp4", outputs);
   const [task] = chunks;
   if (!task) throw new Error("No chunk");
@@ -50,7 +50,7 @@ it("joins chunks with different rate factors", async () => {
   expect(result.outputs.every(({ status }) => status === "made")).toBe(true);
 });
 
-it("joins a stream without the variants that save few bits, whose chunks exist", async () => {
+it("joins a stream without the variants that save few bits, although their chunks exist", async () => {
   const params = { variants: ["mp4:x90", "mp4:x80", "mp4:x60"], hls: { path: "hls" }, dash: { path: "dash" } };
   const stream = specOf({ format: "httpstream", params }, 0);
   const dropped = [{ track: "80p", width: 142, height: 80, kbps: 90, above: { track: "90p", kbps: 100 } }];
