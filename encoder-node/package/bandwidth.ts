@@ -20,7 +20,7 @@ const longest = (seconds: readonly number[]): number =>
 
 /**
  * The bit rates of consecutive spans. The peak is the highest rate of any contiguous set that lasts between 0.5 and 1.5
- * target durations (RFC 8216 §4.1), or the average if the track is too short for such a set.
+ * target durations (RFC 8216 §4.1). If the track is too short for such a set, the peak is the average.
  */
 export function bandwidthOf(spans: readonly Span[], timescale: number, target: number): Bandwidth {
   const sized = spans.map((span) => ({ bits: span.sizeBytes * 8, seconds: spanSeconds(span, timescale) }));

@@ -1,9 +1,9 @@
 // Frame rates in the notation of playlists and manifests.
 
-/** A common frame rate: a whole number, or 1000/1001 of one as in NTSC. */
+/** A common frame rate: a whole number, or 1000/1001 of a whole number as in NTSC. */
 type Rate = { readonly fps: number; readonly fraction: string };
 
-/** Half the distance between 30 and 30000/1001, relative. A mean that is this close to a common rate is that rate. */
+/** Half the relative distance between 30 and 30000/1001. A mean that is this close to a common rate is that rate. */
 const NEAR = 0.0005;
 
 /** The common rate closest to this mean frame rate, or the mean itself rounded to a thousandth. */

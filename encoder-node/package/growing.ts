@@ -1,19 +1,19 @@
-// What the playlists of a stream declare while it is still encoded. Pure.
+// Values that the playlists of a stream declare while it is still encoded. Pure.
 
-/** Absent from playlists that are complete. */
+/** Absent from complete playlists. */
 export type Growing = {
-  /** The duration of most segments, which playlists announce before there are others. */
+  /** The duration of most segments. Playlists announce it before other segments exist. */
   readonly segmentSeconds: number;
-  /** The length of the complete stream, in ms; null: not known. */
+  /** The length of the complete stream, in ms; null if unknown. */
   readonly expectedMs: number | null;
-  /** When the first playlists were written, and when these are, in ms since 1970. */
+  /** Times in ms since 1970: when the first playlists were written, and when the current playlists are written. */
   readonly startedAt: number;
   readonly writtenAt: number;
-  /** The first segments, from which bit rates are measured: what playlists have declared must not change. */
+  /** The number of first segments that bit rates are measured from. Values that playlists declare must not change. */
   readonly measuredSegments: number;
 };
 
-/** The target duration while a stream grows: it must not change, unless a longer segment requires it. */
+/** The target duration while a stream grows. It must not change, unless a longer segment requires it. */
 export const growingTarget = ({ segmentSeconds }: Growing, measured: number): number =>
   Math.max(Math.ceil(segmentSeconds), measured);
 
@@ -21,8 +21,8 @@ export const growingTarget = ({ segmentSeconds }: Growing, measured: number): nu
 const UNKNOWN_MS = 24 * 3600_000;
 
 /**
- * The time that a manifest declares as that of the stream's beginning. Segments are available one duration after their
- * start on this clock, and an encoder may be faster than that: so the stream begins in the past, by its whole length.
+ * The time that a manifest declares as the start of the stream. On this clock, a segment is available one duration
+ * after its start, and an encoder may be faster than that. So the stream starts in the past, by its whole length.
  */
 export const availabilityStart = ({ startedAt, expectedMs }: Growing): number =>
   Math.floor((startedAt - (expectedMs ?? UNKNOWN_MS)) / 1000) * 1000;

@@ -1,5 +1,4 @@
-// Builds the MPEG-TS segments of a variant that contain video and audio, as the segments of both tracks become
-// complete.
+// Builds a variant's MPEG-TS segments with video and audio, as the segments of both tracks become complete.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type MuxedSegment, writeMuxed } from "./mpegts/mux-segment.ts";
 import { indexPes, type PesIndex, type PesSpan } from "./mpegts/pes-index.ts";
@@ -15,12 +14,10 @@ export type MuxedTracks = {
   readonly pathOf: (number: number) => string;
 };
 
-/** Audio that continues for less than this after the video is part of the last segment. In ticks. */
+/** In ticks. If audio continues for less than this after the video, it is part of the last segment. */
 const SHORTEST = 0.5 * TICKS_PER_SECOND;
 
-/**
- * Segments have the boundaries of the video segments. Audio that continues after the last one gets its own segments.
- */
+/** Segments have the boundaries of the video segments. Audio after the last video segment gets its own segments. */
 export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTracks): TrackReader {
   const waitingVideo: ReadySegment[] = [];
   const pendingAudio = audioQueue();
@@ -37,7 +34,7 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
     await pendingAudio.drop(spans.length);
     written += 1;
     near = end;
-    // Packages with such segments have no keyframe playlists, which need a higher HLS version.
+    // Keyframe playlists need a higher HLS version, so packages with such segments have no keyframe playlists.
     const segment = { start, duration: end - start, sizeBytes, keyframes: [] };
     return { segment, path, offset: 0, release: fileRelease(path) };
   };
@@ -84,7 +81,7 @@ export function muxedReader({ video, audio, segmentSeconds, pathOf }: MuxedTrack
   };
 }
 
-/** Audio that is in no segment yet. A file is released when all of its audio is in segments. */
+/** Audio that is not in a segment yet. A file is released when all of its audio is in segments. */
 function audioQueue() {
   const waiting: (PesSpan & { readonly isLastOf: ReadySegment | null })[] = [];
   let end = 0;
@@ -97,8 +94,8 @@ function audioQueue() {
     /** The end of the audio that has arrived so far, in ticks. */
     end: (): number => end,
     /**
-     * The audio that ends by this time, in ticks. A packet of several frames that continues after it belongs to the
-     * next segment, so that a player that begins there has audio from the first frame on.
+     * The audio that ends by this time, in ticks. A packet of several frames that continues after this time belongs to
+     * the next segment. A player that starts there then has audio from the first frame on.
      */
     before(ticks: number): PesSpan[] {
       const count = waiting.findIndex((_, at) => (waiting[at + 1]?.shownAt ?? end) > ticks);

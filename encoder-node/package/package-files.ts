@@ -1,9 +1,9 @@
-// The names of a package's files: entry files with fixed names, and all other files in the stream's folder next to
+// The names of a package's files. Entry files have fixed names; all other files are in the stream's folder next to
 // them.
 
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 
-/** A playlist, manifest or text track: `file` is its name below the package's folder. */
+/** A playlist, manifest or text track. `file` is its name below the package's folder. */
 export type TextFile = { readonly file: string; readonly text: string };
 
 const EXTENSIONS = { mpegts: "ts", fmp4: "m4s" } as const satisfies Record<SegmentFormat, string>;
@@ -11,8 +11,9 @@ const DIGITS = 5;
 const counted = (number: number): string => String(number).padStart(DIGITS, "0");
 
 /**
- * The number of the segment at this index (from 0) of its track. It is part of the file name, the media sequence number
- * (RFC 8216 §4.3.3.2), from which AES-128 derives the initialization vector (§5.2), and DASH's `$Number$`.
+ * The number of the segment at this index (from 0) of its track. The number is part of the file name. It is the media
+ * sequence number (RFC 8216 §4.3.3.2), from which AES-128 derives the initialization vector (§5.2), and DASH's
+ * `$Number$`.
  */
 export const segmentNumber = (at: number): number => at + 1;
 
@@ -33,7 +34,7 @@ export const keyframePlaylistFile = (track: string): string => `${track}-keyfram
 /** The name of the folder and the playlist of text track number `number`, from 1, in the order of the request. */
 export const subtitlesName = (number: number): string => `subtitles-${number}`;
 export const subtitleSegmentFile = (track: string, number: number): string => `${track}/${counted(number)}.vtt`;
-/** The whole text track in one file. */
+/** The whole text track in a single file. */
 export const subtitleFile = (track: string): string => `${track}.vtt`;
 
 export const THUMBNAIL_FOLDER = "thumbnails";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assembleSegments, gridRule, type Piece } from "./segment-boundaries.ts";
 
-/** Pieces of 100 bytes that begin at these seconds of the output's timeline. The last one ends at `end`. */
+/** Pieces of 100 bytes that start at these seconds of the output's timeline. The last piece ends at `end`. */
 function pieces(starts: readonly number[], end: number): Piece[] {
   const ticks = (seconds: number): number => Math.round((seconds + 10) * 1000);
   return starts.map((start, at) => ({
@@ -21,7 +21,7 @@ function segmentsOf(kind: "video" | "audio", starts: readonly number[], end: num
   return segments.map(({ segment: { start, duration } }) => `${(start - 10_000) / 1000}+${duration / 1000}`).join(" ");
 }
 
-describe("a video segment begins at the first keyframe at or after each grid time", () => {
+describe("a video segment starts at the first keyframe at or after each grid time", () => {
   test.each([
     ["a keyframe at each grid time", [0, 2, 4, 6, 8, 10, 12], 14, "0+6 6+6 12+2"],
     ["keyframes that miss grid times", [0, 2, 4, 6, 8, 10, 12], 14, "0+6 6+4 10+4", 5],
@@ -46,7 +46,7 @@ describe("a video segment begins at the first keyframe at or after each grid tim
 test.each([
   ["before the grid time", [-0.021, 0.5, 5.8, 6.3, 11.8, 12.3], 13, "-0.021+5.821 5.8+6 11.8+1.2"],
   ["after the grid time", [-0.021, 0.5, 5.7, 6.2, 11.7, 12.2], 13, "-0.021+6.221 6.2+6 12.2+0.8"],
-])("an audio segment begins at the piece nearest to each grid time: %s", (_, starts, end, segments) => {
+])("an audio segment starts at the piece nearest to each grid time: %s", (_, starts, end, segments) => {
   expect(segmentsOf("audio", starts, end)).toBe(segments);
 });
 
@@ -58,7 +58,7 @@ test.each([
   expect(segmentsOf("video", starts, end, segmentSeconds)).toBe(segments);
 });
 
-test("a segment waits until the next one is long enough to be final", () => {
+test("a segment waits until the next segment is long enough to be final", () => {
   const arriving = pieces([0, 2, 4, 4.2, 4.4], 4.6);
   const counts = arriving.map((_, at) => {
     const { segments, waiting } = assembleSegments(arriving.slice(0, at + 1), rule("video", 4), false);

@@ -10,14 +10,14 @@ export type Piece = {
   /** The end of its last frame. */
   readonly end: number;
   readonly sizeBytes: number;
-  /** Their offsets are relative to the piece. */
+  /** Offsets are relative to the piece. */
   readonly keyframes: readonly Keyframe[];
 };
 
 export type BoundaryRule = {
   /** The minimum duration of a segment, in ticks, unless the whole track is shorter. */
   readonly shortest: number;
-  /** True if a piece begins a new segment after a segment that began at `segmentStart`. */
+  /** True if a piece starts a new segment after a segment that started at `segmentStart`. */
   readonly startsNew: (segmentStart: number, pieceStart: number) => boolean;
 };
 
@@ -28,10 +28,10 @@ export type Assembly<P extends Piece> = {
 };
 
 /**
- * Takes the pieces that are in no segment yet, in order, and returns the segments that are final and the pieces that
- * must wait for more. The last segment is final only at the end of the track. A very short one becomes part of the one
- * before: hls.js stalls at the end of a stream whose last segment is a few frames of audio. Throws when pieces are out
- * of order.
+ * Takes the pieces that are not in a segment yet, in order. Returns the final segments, and the pieces that must wait
+ * for more. The last segment is final only at the end of the track. A very short last segment becomes part of the
+ * segment before it: hls.js stalls at the end of a stream whose last segment is a few frames of audio. Throws when
+ * pieces are out of order.
  */
 export function assembleSegments<P extends Piece>(
   pieces: readonly P[],
@@ -53,7 +53,8 @@ export function assembleSegments<P extends Piece>(
 }
 
 /**
- * How far before a grid time a segment may begin, in seconds: half a millisecond of rounding, half an audio fragment.
+ * Tolerance in seconds: a segment may start this long before a grid time. Half a millisecond of rounding for video,
+ * half a fragment for audio.
  */
 const TOLERANCE_SECONDS = { video: 0.0005, audio: 0.25 } as const satisfies Record<TrackKind, number>;
 
@@ -62,9 +63,9 @@ const SHORTEST_SECONDS = 0.5;
 export type Grid = { readonly timescale: number; readonly segmentSeconds: number; readonly kind: TrackKind };
 
 /**
- * The grid has a time every `segmentSeconds`, beginning at the output's time 0. A video segment begins at the first
- * piece at or after a grid time, an audio segment at the nearest piece. A gap over several grid times results in one
- * long segment. A segment that begins just before a grid time, as after a gap, extends to the next one.
+ * The grid has a time every `segmentSeconds`, starting at the output's time 0. A video segment starts at the first
+ * piece at or after a grid time, an audio segment at the nearest piece. A gap over several grid times results in a
+ * single long segment. A segment that starts just before a grid time, as after a gap, extends to the next grid time.
  */
 export function gridRule({ timescale, segmentSeconds, kind }: Grid): BoundaryRule {
   const shortest = SHORTEST_SECONDS * timescale;

@@ -1,11 +1,11 @@
-// Tracks as the packager describes them: the codec, and the segments with their keyframes. Pure data.
+// The packager's description of tracks: the codec, and the segments with their keyframes. Pure data.
 
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
 
 /** A keyframe inside a segment, for keyframe playlists. */
 export type Keyframe = {
   /**
-   * Its position in the segment in bytes. In MP4 it begins with its `moof` box. In MPEG-TS it begins after the tables,
+   * Its position in the segment in bytes. In MP4 it starts with its `moof` box. In MPEG-TS it starts after the tables,
    * which a range must not include (RFC 8216 §4.3.3.6).
    */
   readonly offset: number;
@@ -14,23 +14,23 @@ export type Keyframe = {
   readonly start: number;
 };
 
-/** Times are in ticks of the track's timescale, on the stream's timeline, which begins at STREAM_START_SECONDS. */
+/** Times are in ticks of the track's timescale, on the stream's timeline, which starts at STREAM_START_SECONDS. */
 export type Segment = {
   /** The presentation time of its first frame. */
   readonly start: number;
   readonly duration: number;
   readonly sizeBytes: number;
-  /** None for audio. */
+  /** Empty for audio. */
   readonly keyframes: readonly Keyframe[];
 };
 
-/** What players must know about a track before they open it. */
+/** Properties of a track that players must know before they open it. */
 export type TrackDescription = {
   /** As in RFC 6381: `avc1.640028`, `hvc1.1.6.L93.90`, `mp4a.40.2`. */
   readonly codec: string;
   /**
-   * Null for an audio track. Pixels are square; `fps` is the mean frame rate, `hdr` the color space of PQ or HLG,
-   * `captions` whether frames have closed captions.
+   * Null for an audio track. Pixels are square. `fps` is the mean frame rate, `hdr` the color space of PQ or HLG.
+   * `captions`: frames have closed captions.
    */
   readonly video: {
     readonly width: number;
@@ -43,7 +43,7 @@ export type TrackDescription = {
   readonly audio: { readonly channels: number; readonly sampleRateHz: number } | null;
 };
 
-/** A complete track of one package. */
+/** A complete track of a package. */
 export type PackagedTrack = TrackDescription & {
   /** The name of its folder and its playlists. */
   readonly name: string;

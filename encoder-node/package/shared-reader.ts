@@ -1,12 +1,12 @@
 // Reads a track once for several variants. Each variant gets all of the track's segments.
 import type { ReadySegment, TrackReader } from "./track-reader.ts";
 
-/** `uses` readers of the same track. A segment is released when all of them have released it. */
+/** Returns `uses` readers of the same track. A segment is released when all of them have released it. */
 export function sharedReaders(reader: TrackReader, uses: number): TrackReader[] {
   const segments: ReadySegment[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let open = uses;
-  /** The track's reader accepts one call at a time. */
+  /** The track's reader accepts only a single call at a time. */
   const inTurn = <Value>(call: () => Promise<Value>): Promise<Value> => {
     const mine = last.then(call);
     last = mine.catch(() => undefined);

@@ -3,17 +3,17 @@ import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { segmentNumber } from "./package-files.ts";
 import type { PackagedTrack, Segment } from "./segment.ts";
 
-/** A segment, or a keyframe up to the next one. In ticks of the track's timescale. */
+/** A segment, or a keyframe and the time up to the next keyframe. In ticks of the track's timescale. */
 export type Span = { readonly start: number; readonly duration: number; readonly sizeBytes: number };
 
-/** A keyframe and the time up to the next one, or to the end of the track. */
+/** A keyframe and the time up to the next keyframe, or to the end of the track. */
 export type KeyframeSpan = Span & { readonly segment: number; readonly offset: number };
 
 const MICROSECONDS = 1e6;
 
 /**
  * The duration of a span in microseconds. Start and end are rounded instead of the duration, so that sums do not drift
- * from the media however many segments there are.
+ * from the media, however many segments there are.
  */
 export function spanMicroseconds({ start, duration }: Pick<Span, "start" | "duration">, timescale: number): number {
   const at = (ticks: number): number => Math.round((ticks / timescale) * MICROSECONDS);

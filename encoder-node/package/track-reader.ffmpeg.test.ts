@@ -1,4 +1,4 @@
-// Reads the tracks of real runs and compares them with ffprobe's and decoders' results for the same bytes.
+// Reads the tracks of real runs, and compares them with the results of ffprobe and decoders for the same bytes.
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A file in the folder of the clips, or in another one. */
+/** A file in the folder of the clips, or in another folder. */
 const clip = (file: string, within = clips) => ({
   files: new RunFiles(within),
   file,
@@ -93,7 +93,7 @@ async function readAll(reader: TrackReader): Promise<Track> {
   return { header, ready };
 }
 
-/** Reads a copy, because the last file may be appended to the one before. */
+/** Reads a copy, because the last file may be appended to the file before it. */
 async function readTs(name: string): Promise<Track> {
   const copy = await mkdtemp(path.join(folder, "copy-"));
   await cp(clips, copy, {
@@ -124,7 +124,9 @@ async function packetsOf(file: string): Promise<Packet[]> {
   return Packets.parse(JSON.parse((await run(FFPROBE, argv, options)).stdout)).packets;
 }
 
-/** The number of frames that a decoder gets from some bytes. Throws its error messages, except allowed ones. */
+/**
+ * Returns the number of frames that a decoder gets from some bytes. Throws its error messages, except allowed messages.
+ */
 async function decodedFrames(bytes: Buffer, allowed = /^$/): Promise<number> {
   const file = path.join(await mkdtemp(path.join(folder, "decode-")), "part");
   await writeFile(file, bytes);
@@ -139,7 +141,7 @@ async function bytesOf({ path, offset, segment }: ReadySegment): Promise<Buffer>
   return (await readFile(path)).subarray(offset, offset + segment.sizeBytes);
 }
 
-/** Segments begin with the first packet, are contiguous, and end with the clip. */
+/** Segments start with the first packet, are contiguous, and end with the clip. */
 function expectContiguous(name: string, { header, ready }: Track, packets: readonly Packet[]): void {
   const starts = ready.map(({ segment }) => segment.start);
   const ends = ready.map(({ segment: { start, duration } }) => start + duration);
@@ -277,7 +279,7 @@ describe("MPEG-TS", () => {
     },
   );
 
-  test("segments are returned as ffmpeg lists them, and the last ones once it has ended", async () => {
+  test("segments are returned as ffmpeg lists them, and the last segments after ffmpeg has ended", async () => {
     const whole = await readTs("main");
     const growing = at("growing-ts");
     await mkdir(growing);
@@ -330,7 +332,7 @@ test("frames that are presented before their decoding time keep their presentati
 });
 
 test("a fragment with a negative decoding time is rejected", async () => {
-  // The second frame is presented 20 s after the first, the third 40 s: with two B-frames decoding begins 20 s earlier.
+  // The second frame is presented 20 s after the first, the third 40 s: with two B-frames decoding starts 20 s earlier.
   await makeClip(
     clips,
     "slides.mp4",

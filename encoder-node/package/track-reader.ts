@@ -19,7 +19,7 @@ export type ReadySegment = {
   readonly path: string;
   /** Its position in the file, in bytes. */
   readonly offset: number;
-  /** Call it when the bytes are no longer needed. Removes the segment's own file, if it has one. */
+  /** Must be called when the bytes are no longer needed. Removes the segment's own file, if it has a file. */
   readonly release: () => Promise<void>;
 };
 
@@ -33,23 +33,23 @@ const keepFile = async (): Promise<void> => {};
 export type TrackHeader = CodecDescription & {
   /** Ticks per second. */
   readonly timescale: number;
-  /** Size of the initialization segment at the beginning of the file. Null for MPEG-TS, which has none. */
+  /** Size of the initialization segment at the start of the file. Null for MPEG-TS, which has no such segment. */
   readonly initBytes: number | null;
 };
 
 /**
- * Accepts one call at a time. Until `ended`, a missing file is a track that has not begun. Calls throw when the bytes
- * are not those of such a track, and so does every later call.
+ * Accepts a single call at a time. Until `ended`, a missing file is a track that has not started. Calls throw when the
+ * bytes do not belong to such a track, and then every later call throws, too.
  */
 export interface TrackReader {
-  /** Null until it is known. */
+  /** Null until the header is known. */
   header(): Promise<TrackHeader | null>;
   /** Segments that became complete since the last call. `ended`: ffmpeg has succeeded, so the files are complete. */
   next(ended: boolean): Promise<ReadySegment[]>;
   close(): Promise<void>;
 }
 
-/** The file or playlist that ffmpeg writes is named by `file`. */
+/** `file` is the name of the file or playlist that ffmpeg writes. */
 type Track = {
   readonly files: RunFiles;
   readonly file: string;
@@ -57,7 +57,7 @@ type Track = {
   readonly kind: TrackKind;
 };
 
-/** Each segment consists of whole fragments and begins at a grid time, or at the first fragment after it. */
+/** Each segment consists of whole fragments. It starts at a grid time, or at the first fragment after the grid time. */
 export function fmp4Reader({ files, file: name, segmentSeconds, kind }: Track): TrackReader {
   const path = files.pathOf(name);
   let file: FileHandle | null = null;
@@ -104,7 +104,8 @@ export type TsTrack = Track & {
 };
 
 /**
- * ffmpeg's segments are files that begin at the same grid times. Shorter ones, as after a gap, are joined in one file.
+ * ffmpeg's segments are files that start at the same grid times. Shorter segments, as after a gap, are joined in a
+ * single file.
  */
 export function tsReader({ files, file: playlist, segmentSeconds, kind, keepsFiles = false }: TsTrack): TrackReader {
   let header: TrackHeader | null = null;
@@ -151,10 +152,10 @@ export function tsReader({ files, file: playlist, segmentSeconds, kind, keepsFil
 
 type FileSegment = TsSegment & { readonly path: string };
 
-/** A week of segments of a second has half of that. */
+/** A week of segments of a second has half of this size. */
 const MAX_PLAYLIST_BYTES = 64 * 2 ** 20;
 
-/** Continuity counters continue from one file to the next, so that files can be concatenated. */
+/** Continuity counters continue from file to file, so the files can be concatenated. */
 async function inOneFile({ segment, pieces: [first, ...rest] }: AssembledSegment<FileSegment>): Promise<ReadySegment> {
   for (const piece of rest) {
     const from = await openFile(piece.path);

@@ -1,4 +1,4 @@
-// Checks that the tracks of a stream are as planned. Pure.
+// Compares the tracks of a stream with the plan. Pure.
 import type { PlannedTrack } from "#shared/plan/source/output-length.ts";
 import { endMs } from "../package/spans.ts";
 import { checkEnd, missingTrack } from "../upload/made-file.ts";

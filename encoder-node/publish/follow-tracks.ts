@@ -12,14 +12,14 @@ export interface Following {
   stop(): Promise<void>;
 }
 
-/** How often new segments are looked for. There is one every few seconds, and a poll reads a few headers. */
+/** Interval of polls for new segments. A new segment appears every few seconds, and a poll reads a few headers. */
 const POLL_MS = 500;
 /** Tracks that are polled at the same time: the first poll also runs ffprobe. */
 const PARALLEL = 4;
 
 /**
  * Follows until `finish` or `stop` is called, `signal` aborts, or the storage fails, which makes the rest useless.
- * `onPolled` is called after each look at all tracks until then.
+ * Until then, calls `onPolled` after each look at all tracks.
  */
 export function followTracks(
   feeds: readonly TrackFeed[],
@@ -32,7 +32,7 @@ export function followTracks(
   const broken = new AbortController();
   let failure: { error: unknown } | null = null;
 
-  /** When this rejects, no file is being read any more, so the caller can close the files. */
+  /** When this rejects, no file is being read anymore, so the caller can close the files. */
   const poll = async (ended: boolean): Promise<void> => {
     const errors: unknown[] = [];
     const files: StreamFile[][] = feeds.map(() => []);
@@ -80,8 +80,8 @@ export function followTracks(
 }
 
 /**
- * The first file of each track, then the second ones, and so on: when a whole chunk was joined, its first segments can
- * be played before its last ones are stored.
+ * Orders the files: the first file of each track, then the second file of each track, and so on. When a whole chunk was
+ * joined, its first segments can then be played before its last segments are stored.
  */
 function inTurn(tracks: readonly (readonly StreamFile[])[]): StreamFile[] {
   const longest = Math.max(0, ...tracks.map(({ length }) => length));

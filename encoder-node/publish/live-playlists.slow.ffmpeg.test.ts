@@ -1,4 +1,4 @@
-// Streams that are published while ffmpeg encodes them: what players can find at any time.
+// Streams that are published while ffmpeg encodes them, and the files that players can find at any time.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
@@ -93,7 +93,7 @@ function namesIn(list: Stored): string[] {
     return files.map((file) => posix.join(posix.dirname(list.name), file));
   }
   const ids = [...text.matchAll(/<Representation id="([^"]+)"(?! bandwidth="\d+">\s*<BaseURL)/g)].map(([, id]) => id);
-  // One `S` for each run of equal segments; the tracks of a set have one timeline.
+  // An `S` element for each run of equal segments. The tracks of a set have the same timeline.
   const counts = [...text.matchAll(/<SegmentTimeline>(.*?)<\/SegmentTimeline>/gs)].map(([, lines = ""]) =>
     [...lines.matchAll(/<S [^>]*?(?:r="(\d+)")?\/>/g)].reduce((sum, [, more = "0"]) => sum + 1 + Number(more), 0),
   );
@@ -106,14 +106,14 @@ function namesIn(list: Stored): string[] {
   ]);
 }
 
-// Side by side: they wait for ffmpeg, which is as slow as they want it.
+// The tests run side by side: they wait for ffmpeg, whose speed they limit.
 it.concurrent.each<[string, object, Terms]>([
   ["HLS and DASH", { ...HLS, ...DASH }, { subtitles: true }],
   ["HLS version 3", { hls: { path: "a", version: 3 }, thumbnails: true }, {}],
   ["encrypted HLS", { ...HLS, encryption: { key: "00".repeat(16), key_uri: "key.bin" } }, {}],
   ["HLS with fragmented MP4", { ...HLS, variants: ["mp4:hevc_64x36", "mp4:x"] }, {}],
   ["audio alone", { ...HLS, ...DASH, variants: ["mp4:x:64k", "mp4:x:128k"] }, {}],
-])("%s: playlists grow, never name what is not stored, and end as those of a job without", async (_, params, terms) => {
+])("%s: growing playlists name only stored files, and end like complete playlists", async (_, params, terms) => {
   const live = await publish({ ...params, live_playlist: true }, terms);
   const plain = await publish(params, { ...terms, speed: 20 });
   await Promise.all([live.finish(), plain.finish()]);
@@ -135,9 +135,9 @@ it.concurrent.each<[string, object, Terms]>([
     }
     const isEntry = name.endsWith("master.m3u8");
     if (isEntry) expect(growing).toHaveLength(1);
-    // One every two seconds.
+    // A playlist every two seconds.
     else expect([1, 2, 3, 4]).toContain(growing.length);
-    // Lists only grow: what players know of earlier segments stays.
+    // Lists only grow: entries of earlier segments stay.
     for (const [at, list] of growing.entries()) {
       const next = growing[at + 1];
       if (next && !name.endsWith(".mpd")) expect(String(next.body).startsWith(String(list.body))).toBe(true);
@@ -158,7 +158,7 @@ it.concurrent.each<[string, object, Terms]>([
 });
 
 it.concurrent.each([false, true])(
-  "a stream that fails ends with what is stored, unless it is cancelled: %s",
+  "a failed stream ends with its stored segments, unless it is cancelled: %s",
   async (isCancelled) => {
     const { store, publication, seconds, abort, encode } = await publish({ ...HLS, ...DASH, live_playlist: true });
     const encoded = encode();
@@ -177,7 +177,7 @@ it.concurrent.each([false, true])(
   },
 );
 
-it.concurrent("a stream whose last files are refused ends with what is stored", async () => {
+it.concurrent("a stream ends with its stored segments when the storage refuses its last files", async () => {
   let isOver = false;
   const respond: Respond = (name, response) => isOver && /subtitles/.test(name) && !!response.writeHead(403).end();
   const params = { ...HLS, ...DASH, live_playlist: true };
@@ -193,7 +193,7 @@ it.concurrent("a stream whose last files are refused ends with what is stored", 
   expect(String(store.objects.get("dash/master.mpd"))).toContain('type="static"');
 });
 
-it.concurrent("does not fail a stream whose growing playlists are refused", async () => {
+it.concurrent("does not fail a stream when the storage refuses its growing playlists", async () => {
   let refused = 0;
   const respond: Respond = (name, response) => {
     const isRefused = name === "hls/run/90p.m3u8" && refused === 0;

@@ -1,5 +1,5 @@
-// The playlists of a stream while it is encoded: stored again and again, each time with the segments that are stored by
-// then, so that players can start long before the end.
+// The playlists of a stream while it is encoded. They are stored repeatedly, each time with all segments that are
+// stored by then. Players can start long before the end.
 import { AppError, type Failure } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { longestEnd } from "#shared/plan/source/output-length.ts";
@@ -17,28 +17,29 @@ import { type StreamFile, StreamStorage } from "./stream-storage.ts";
 import type { MadeTrack, TrackFeed } from "./track-feed.ts";
 
 export interface LivePlaylists {
-  /** Stores the playlists with the segments that are stored now, unless there are no new ones or it is too early. */
+  /** Stores the playlists with the stored segments, unless no segment is new or it is too early. */
   update(): void;
-  /** Resolves when nothing is being stored, and starts no update any more: the complete playlists follow. */
+  /** Resolves when nothing is being stored, and starts no more updates: the complete playlists follow. */
   close(): Promise<void>;
   /**
-   * When complete playlists are not stored, also after `close()`: the stream ends with what is stored of it, so that
-   * players do not wait for more.
+   * Ends the stream with its stored segments, so that players do not wait for more. Call this if complete playlists are
+   * not stored, also after `close()`.
    */
   end(): Promise<void>;
 }
 
 export type LiveDeps = UploadDeps & {
-  /** Receives how much of the stream its stored playlists name. */
+  /** Receives the length of the stream that its stored playlists name. */
   readonly playable: (stream: LiveStream) => void;
 };
 
 /**
- * Segments of each track in the first playlists. A player looks for more after the duration of one, may just miss the
- * second playlists, and looks again half a duration later (RFC 8216 §6.3.4): so it has played one and a half.
+ * Segments of each track in the first playlists. A player looks for more segments after the duration of a segment, and
+ * may just miss the second playlists. It looks again half a duration later (RFC 8216 §6.3.4), so it has played 1.5
+ * segments.
  */
 const FIRST_SEGMENTS = 2;
-/** How long the last playlists of a stream that failed may take. */
+/** Time limit for the last playlists of a failed stream. */
 const END_LIMIT_MS = 10_000;
 
 type Part = Omit<StreamPackage, "subtitles" | "thumbnails">;
@@ -63,7 +64,7 @@ export function openLivePlaylists(
     });
     return parts.every((part) => part !== null) ? parts : null;
   };
-  /** The output does not depend on it. */
+  /** Only logs a failure: the output does not depend on growing playlists. */
   const attempt = (stored: Promise<void>): Promise<void> =>
     stored.catch((error: unknown) => {
       if (!deps.signal.aborted) deps.log.warn("growing playlists not stored", { error: messageOf(error) });
@@ -99,7 +100,7 @@ export function openLivePlaylists(
   };
 }
 
-/** Writes the playlists of a stream; one call at a time. */
+/** Writes the playlists of a stream. Accepts a single call at a time. */
 function playlistWriter(options: PublicationOptions, deps: LiveDeps) {
   const { spec, planned, subtitles: files } = options;
   const segmentSeconds = spec.segmentDurationMs / 1000;
@@ -137,7 +138,8 @@ function playlistWriter(options: PublicationOptions, deps: LiveDeps) {
 }
 
 /**
- * The tracks as far as they are stored, those of one kind equally far; null while one has less than `least` segments.
+ * The tracks with their stored segments. All tracks of a kind have equally many. Null while any track has less than
+ * `least` segments.
  */
 function storedTracks(feeds: readonly TrackFeed[], least: number): MadeTrack[] | null {
   const tracks = feeds.map((feed) => {
@@ -151,7 +153,7 @@ function storedTracks(feeds: readonly TrackFeed[], least: number): MadeTrack[] |
 
 const playableMs = (parts: readonly Part[]): number => Math.min(...parts.flatMap(({ tracks }) => tracks.map(endMs)));
 
-/** Stores the playlists that have changed, with one request for tickets: only the first ones name each other. */
+/** Stores the changed playlists with a single request for tickets. Only the first playlists name each other. */
 function textStore(output: number, deps: UploadDeps) {
   const known = new Map<string, string>();
   const storeAll = async (files: readonly StreamFile[], signal: AbortSignal): Promise<Failure | null> => {
@@ -172,7 +174,7 @@ function textStore(output: number, deps: UploadDeps) {
       const changed = texts.filter(({ name, text }) => known.get(name) !== text);
       for (const isMaster of [false, true]) {
         const stage = changed.filter((each) => each.isMaster === isMaster);
-        // Even the last ones, of a stream that failed: caches must not keep them for the next attempt.
+        // Even the last playlists of a failed stream: caches must not keep them for the next attempt.
         const files = stage.map(({ name, text }) => ({
           file: name,
           content: bytesContent(Buffer.from(text)),

@@ -1,5 +1,5 @@
-// The metadata of a whole package, in ffprobe's form: from ffprobe's data on the first bytes of each track, and from
-// the measured segments. Pure.
+// The metadata of a whole package, in ffprobe's form. It is based on ffprobe's data on the first bytes of each track,
+// and on the measured segments. Pure.
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
@@ -13,9 +13,9 @@ const FORMATS = {
 } as const;
 
 /**
- * HLS has the tracks of each variant in turn, as ffprobe lists those of a playlist whose segments hold video and audio
- * together, so audio that several variants share is listed with each of them; DASH has each track once. Each stream's
- * tag `variant_bitrate` is the bandwidth of its variant, or in DASH of its representation, as the playlist declares it.
+ * HLS has the tracks of each variant in turn. Audio that several variants share is listed with each of them. ffprobe
+ * lists the tracks like this when segments hold video and audio together. DASH has each track once. Each stream's tag
+ * `variant_bitrate` is the bandwidth that the playlist declares for its variant, or in DASH for its representation.
  */
 export function packageProbe(
   kind: keyof typeof FORMATS,
@@ -50,11 +50,11 @@ export function packageProbe(
   };
 }
 
-/** Video first. */
+/** Returns the video track first. */
 const tracksOf = ({ video, audio }: StreamVariant, tracks: readonly MadeTrack[]): MadeTrack[] =>
   [video, audio].flatMap((name) => tracks.find((track) => track.name === name) ?? []);
 
-/** Two for a track whose segments hold video and audio. */
+/** Returns two streams for a track whose segments hold video and audio. */
 function trackStreams(track: MadeTrack, tags: Readonly<Record<string, string>>): ProbedStream[] {
   const { start, end, bytes } = measure(track);
   const seconds = end - start;
@@ -62,11 +62,11 @@ function trackStreams(track: MadeTrack, tags: Readonly<Record<string, string>>):
   const lengths = {
     duration_ts: Math.round(seconds * track.timescale),
     duration: seconds.toFixed(6),
-    // The share of each in segments that hold both is unknown.
+    // If segments hold both video and audio, the share of each is unknown.
     ...(isMuxed ? {} : { bit_rate: String(bitRate(bytes, seconds)) }),
   };
   const streams = track.probe.streams.slice(0, isMuxed ? 2 : 1);
-  // That of one segment or of a growing file, not of the whole track.
+  // `nb_frames` counts the frames of a single segment or of a growing file, not of the whole track.
   return streams.map(({ nb_frames: _, ...stream }) => ({ ...stream, ...lengths, tags: { ...stream.tags, ...tags } }));
 }
 

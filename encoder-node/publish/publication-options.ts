@@ -1,4 +1,4 @@
-// What a publication is made of: the stream's spec, its plan, and its files on disk.
+// Inputs of a publication: the stream's spec, its plan, and its files on disk.
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
@@ -8,9 +8,9 @@ import type { RunFiles } from "../run-files/run-files.ts";
 export type PublicationOptions = {
   readonly spec: HttpStreamOutput;
   readonly planned: PlannedOutput & { readonly stream: PlannedStream };
-  /** What ffmpeg writes. */
+  /** The files that ffmpeg writes. */
   readonly files: RunFiles;
-  /** The stream's folder, below that of each package. */
+  /** The stream's folder, below the folder of each package. */
   readonly folder: string;
   readonly subtitles: readonly SubtitleFile[];
 };

@@ -67,9 +67,9 @@ function used(): number {
 
 const SECONDS = 3000;
 const SEGMENTS = SECONDS / 2;
-/** Descriptions of the segments, and what is loaded on the way. */
+/** Descriptions of the segments, and modules that are loaded during the upload. */
 const MOST_GROWTH_BYTES = 24e6;
-/** Over all uploads: they must not leak. */
+/** Over all uploads, which must not leak. */
 const MOST_LEAK_BYTES = 4e6;
 
 it("needs no more memory for thousands of segments than for their descriptions", async () => {

@@ -56,8 +56,8 @@ type Terms = Partial<PublicationDeps & Pick<PublicationOptions, "subtitles" | "p
 };
 
 /**
- * Starts to publish. `encode` takes at least the clip's duration divided by `speed`, so that there is something to
- * follow.
+ * Starts to publish. `encode` takes at least the clip's duration divided by `speed`, so that segments appear during the
+ * publication.
  */
 async function publish(planned: PlannedEncode, { requestUploads }: TestStorage, terms: Terms = {}): Promise<Run> {
   const files = await RunFiles.create(folder);
@@ -92,7 +92,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   const held = await makeHeldFfmpeg(folder, "-readrate");
   const { publication, files, encode } = await publish(planned, store, { subtitles, tool: held });
   const encoded = encode();
-  // Which tracks and formats are first depends on the build and the machine.
+  // The first tracks and formats depend on the build and the machine.
   const early = (): string[] => [...store.objects.keys()].filter((name) => /00001\.(?:ts|m4s)$/.test(name));
   await vi.waitFor(() => expect(early()).not.toEqual([]));
   await releaseRuns(files.folder);
@@ -156,7 +156,7 @@ it("stores segments while ffmpeg makes them, each file once, and the files that 
   expect(Number(hls?.streams[0]?.bit_rate)).toBe(Math.round(bits / 12));
 });
 
-it("encrypts MPEG-TS only, as players decrypt it", SLOW, async () => {
+it("encrypts only MPEG-TS, in the way that players decrypt it", SLOW, async () => {
   const store = await storage();
   const key = "000102030405060708090a0b0c0d0e0f";
   const planned = await plan({ ...HLS, ...DASH, encryption: { key, key_uri: "key.bin" } });
@@ -289,7 +289,7 @@ it("stops at the first final upload failure, and does not stop ffmpeg", async ()
   expect(await encode()).toEqual({ ok: true });
   await publication.check();
   expect(await publication.finish(() => undefined)).toMatchObject({ ok: false, error: { code: "storage_denied" } });
-  // Of 18 segments and the playlists.
+  // The stream has 18 segments and the playlists.
   expect(store.requests()).toBeLessThan(18);
   expect([...store.objects.keys()].filter((name) => name.endsWith(".m3u8"))).toEqual([]);
 });
@@ -307,7 +307,7 @@ it("stores thumbnails, and retries temporary failures", async () => {
   expect(String(store.objects.get("dash/master.mpd"))).toContain("thumbnail_tile");
 });
 
-it("returns why no tickets are signed, and rejects when the lease is superseded", SLOW, async () => {
+it("returns the reason when no tickets are signed, and rejects when the lease is superseded", SLOW, async () => {
   const planned = await plan({ ...HLS, variants: ["mp4:x"] });
   const failure = { code: "storage_bucket_not_found", message: "No such bucket" } as const;
   const refused = await publish(planned, await storage(), { requestUploads: async () => ({ failure }) });
@@ -335,7 +335,7 @@ it("does not block ffmpeg when the storage stalls, and stops at once", SLOW, asy
   expect(store.requests()).toBeLessThanOrEqual(4);
 });
 
-it("stops in the middle", SLOW, async () => {
+it("stops a publication in the middle", SLOW, async () => {
   const store = await storage();
   const { publication, encode } = await publish(await plan(DASH), store, { speed: 4 });
   const encoded = encode();

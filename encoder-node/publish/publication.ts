@@ -1,4 +1,4 @@
-// Publishes one stream: uploads its segments while ffmpeg writes them, and all other files after ffmpeg has ended.
+// Publishes a stream: uploads its segments while ffmpeg writes them, and all other files after ffmpeg has ended.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
 import { messageOf } from "#shared/log.ts";
@@ -20,18 +20,18 @@ import { type StreamFile, StreamStorage } from "./stream-storage.ts";
 import type { MadeTrack, TrackFeed } from "./track-feed.ts";
 
 export interface Publication {
-  /** Aborts when the publication cannot succeed any more: encoding for it can stop. */
+  /** Aborts when the publication can no longer succeed, so that encoding for it can stop. */
   readonly broken: AbortSignal;
   /**
-   * Reads the remaining segments after ffmpeg has succeeded. When the tracks are not as planned, stops and rejects with
-   * AppError `encoding_failed`. Ignores failures of the storage.
+   * Reads the remaining segments after ffmpeg has succeeded. If the tracks are not as planned, it stops and rejects
+   * with AppError `encoding_failed`. Ignores failures of the storage.
    */
   check(): Promise<void>;
   /** Bytes that are not stored yet. */
   waitingBytes(): number;
   /**
-   * Stores the remaining files, with the files that players open last, and returns those. `onBytes` receives how many
-   * of the waiting bytes are stored. Rejects when the work is no longer needed.
+   * Stores the remaining files and then the files that players open, and returns the files that players open. `onBytes`
+   * receives the number of waiting bytes that are stored. Rejects when the work is no longer needed.
    */
   finish(onBytes: (storedBytes: number) => void): Promise<Result<Published>>;
   /** Stops at once, and resolves when all uploads have ended. */
@@ -93,7 +93,7 @@ export function openPublication(options: PublicationOptions, deps: PublicationDe
         made.map((each) => ({ ...each, ...rest })),
         storage,
       );
-      // A stopped storage ignores what it is given.
+      // A stopped storage ignores all files that are added.
       isPublished = published.ok && !isStopped;
       return published;
     },
@@ -123,7 +123,7 @@ function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
   return Buffer.from(encryption.key, "hex");
 }
 
-/** Stores the files that players open only after all others are stored. */
+/** Stores the files that players open after all other files are stored. */
 async function storeRest(packages: readonly StreamPackage[], storage: StreamStorage): Promise<Result<Published>> {
   const texts = await Promise.all(packages.map(packageFiles)).then(ok, (error: unknown) => err(playlistFailure(error)));
   if (!texts.ok) return texts;

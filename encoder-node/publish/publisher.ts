@@ -1,5 +1,5 @@
-// Publishes the streams of a task, that is, packages and uploads them while ffmpeg encodes them. Each run of ffmpeg
-// starts new publications, each in a folder of its own.
+// Publishes the streams of a task: packages and uploads them while ffmpeg encodes them. Each run of ffmpeg starts new
+// publications, each in its own folder.
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
@@ -16,9 +16,9 @@ export interface Publisher {
   stop(): Promise<void>;
 }
 
-/** By output. */
+/** Publications by output. */
 export type Publications = ReadonlyMap<number, Publication>;
-/** By output: WebVTT files in the order of its subtitles. */
+/** WebVTT files by output, in the order of the output's subtitles. */
 export type SubtitleFiles = ReadonlyMap<number, readonly string[]>;
 
 export type PublisherDeps = PublicationDeps & Pick<TaskDeps, "assignment">;
@@ -26,7 +26,7 @@ export type PublisherDeps = PublicationDeps & Pick<TaskDeps, "assignment">;
 /** `specs` are the streams of the task. */
 export function openPublisher(specs: readonly HttpStreamOutput[], deps: PublisherDeps): Publisher {
   const started: Publication[] = [];
-  /** By output: the number of publications. */
+  /** The number of publications by output. */
   const runs = new Map<number, number>();
   return {
     async follow(outputs, files, subtitleFiles) {

@@ -1,4 +1,4 @@
-// Stores the subtitles of a stream one after the other, so that only one is in memory at a time.
+// Stores the subtitles of a stream in sequence, so that only a single file is in memory at a time.
 import { AppError } from "#shared/errors.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { StoredSubtitles } from "../package/dash/dash-adaptation-sets.ts";
@@ -12,16 +12,16 @@ import type { StreamPackage } from "./stream-package.ts";
 import type { StreamStorage } from "./stream-storage.ts";
 
 type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder"> & {
-  /** Where the stream ends, in ms. */
+  /** The end of the stream, in ms. */
   readonly endMs: number;
 };
 
-/** More than any file that was accepted. */
+/** Larger than any accepted file. */
 const MAX_SUBTITLE_BYTES = 64e6;
 
 /**
- * Stores the subtitle files of the packages, except for playlists. Returns a failure when the storage does not accept
- * them.
+ * Stores the subtitle files of the packages, except for playlists. Returns a failure if the storage does not accept the
+ * files.
  */
 export async function storeSubtitles(
   files: readonly SubtitleFile[],

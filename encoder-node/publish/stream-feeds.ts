@@ -28,7 +28,7 @@ export function openPackage(
   const segmentSeconds = spec.segmentDurationMs / 1000;
   const readerOf = (track: StreamTrack): TrackReader => {
     const own = { files, file: fileOf(track) ?? "", segmentSeconds, kind: track.kind };
-    // The quality of a track is measured after all of it is encoded.
+    // The quality of a track is measured after the whole track is encoded.
     const keepsFiles = spec.measuresQuality === true && track.kind === "video" && track.fmp4 === null;
     return format === "mpegts" ? tsReader({ ...own, keepsFiles }) : fmp4Reader(own);
   };
@@ -55,7 +55,7 @@ type MuxOptions = {
   readonly pathOf: (variant: string, number: number) => string;
 };
 
-/** One track for each variant, with its video and its audio. */
+/** Returns a track for each variant, with its video and its audio. */
 function muxVariants(
   tracks: readonly StreamTrack[],
   variants: readonly StreamVariant[],
@@ -78,7 +78,7 @@ function muxVariants(
     const own = videoSource ?? audioSource;
     if (!own) return [];
     if (!videoSource || !audioSource) return [{ ...own, variant: { video, audio } }];
-    // Named after its video. If the same video is in variants with different audio, after both.
+    // The track has the name of its video. If variants combine the same video with different audio, it has both names.
     const isShared = videos.filter((other) => other === video).length > 1;
     const name = isShared ? `${videoSource.track.name}-${audioSource.track.name}` : videoSource.track.name;
     const reader = muxedReader({

@@ -17,23 +17,23 @@ import type { MadeTrack } from "./track-feed.ts";
 export type StreamPackage = {
   readonly name: PackageName;
   readonly spec: HttpStreamOutput;
-  /** The stream's folder, below that of the package. */
+  /** The stream's folder, below the package's folder. */
   readonly folder: string;
   readonly tracks: readonly MadeTrack[];
   readonly variants: readonly StreamVariant[];
-  /** They are stored already, except for their playlists. */
+  /** The subtitles are already stored, except for their playlists. */
   readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: (StreamThumbnails & { readonly sheets: readonly SpriteSheet[] }) | null;
-  /** While the stream is encoded. */
+  /** Set while the stream is encoded. */
   readonly growing?: Growing | null;
 };
 
 export type SpriteSheet = { readonly path: string; readonly sizeBytes: number };
 
-/** `entries` are the files that players open: they are stored after all others. */
+/** `entries` are the files that players open. They are stored after all other files. */
 export type PackageFiles = { readonly below: readonly StreamFile[]; readonly entries: readonly StreamFile[] };
 
-/** The sprite sheets that ffmpeg made. Throws AppError `encoding_failed` when one does not exist. */
+/** Returns the sprite sheets that ffmpeg made. Throws AppError `encoding_failed` if a sprite sheet does not exist. */
 export const spriteSheetsIn = (made: RunFiles, { files }: StreamThumbnails): Promise<SpriteSheet[]> =>
   Promise.all(files.map((file) => madeFile(made.pathOf(file))));
 
@@ -53,7 +53,7 @@ export async function packageFiles(stream: StreamPackage): Promise<PackageFiles>
   };
 }
 
-/** Its playlists and its manifest. */
+/** The playlists and the manifest of a package. */
 export function textsOf(stream: StreamPackage): TextFile[] {
   const { name, spec, folder, thumbnails } = stream;
   const { playlistName, segmentDurationMs, encryption, hls, dash } = spec;

@@ -1,4 +1,4 @@
-// Uploads the many small files of one stream while it is encoded: a queue, a few senders, and tickets in batches.
+// Uploads the many small files of a stream while it is encoded: a queue, a few senders, and tickets in batches.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { UploadedFile, UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import { untilAborted } from "../async/until-aborted.ts";
@@ -10,14 +10,14 @@ export type StreamFile = {
   /** Its name in the protocol: package, stream folder, and so on. */
   readonly file: string;
   readonly content: Content;
-  /** A playlist that will be replaced by a longer one. */
+  /** A playlist that a longer playlist will replace. */
   readonly growing?: boolean;
   readonly onStored?: (uploaded: UploadedFile) => unknown;
 };
 
 /** Files that are sent at a time. */
 const PARALLEL = 4;
-/** The limits of one request for tickets: signatures expire, so a ticket is requested just before its file is sent. */
+/** The limits of a request for tickets. Signatures expire, so a ticket is requested just before its file is sent. */
 const BATCH_FILES = 50;
 const BATCH_BYTES = 128 * 2 ** 20;
 
@@ -43,7 +43,7 @@ export class StreamStorage {
     this.#signal = AbortSignal.any([deps.signal, this.#stop.signal]);
   }
 
-  /** Aborts when an upload failed. */
+  /** Aborts when an upload has failed. */
   get broken(): AbortSignal {
     return this.#broken.signal;
   }
@@ -52,12 +52,12 @@ export class StreamStorage {
     return this.#failure !== null;
   }
 
-  /** Bytes that are added and not stored. */
+  /** Bytes that are added but not stored. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
 
-  /** Queues files, which are started in this order. After a failure they are ignored. */
+  /** Queues files, which are started in this order. Ignores files after a failure. */
   add(files: readonly StreamFile[]): void {
     if (this.#signal.aborted) return;
     for (const file of files) {
@@ -68,8 +68,8 @@ export class StreamStorage {
   }
 
   /**
-   * Resolves when all files are stored (null) or an upload has failed. `onBytes` receives how many of the waiting bytes
-   * are stored. Rejects when the lease or the work is no longer needed.
+   * Resolves when all files are stored (null) or an upload has failed. `onBytes` receives the number of waiting bytes
+   * that are stored. Rejects when the lease or the work is no longer needed.
    */
   async settled(onBytes?: (storedBytes: number) => void): Promise<Failure | null> {
     let stored = 0;
@@ -98,7 +98,7 @@ export class StreamStorage {
     this.#senders.add(sender);
   }
 
-  /** The next file to send; null when there is none. */
+  /** The next file to send; null when no file is waiting. */
   async #next(): Promise<Ticketed | null> {
     while (this.#ticketed.length === 0) {
       if (this.#waiting.length === 0 && !this.#request) return null;
@@ -151,7 +151,7 @@ export class StreamStorage {
   }
 }
 
-/** How many of the first files are in one request: at least one. */
+/** Number of first files that fit in a request: at least 1. */
 function batchLength(waiting: readonly StreamFile[]): number {
   let bytes = 0;
   const tooMany = waiting.findIndex(({ content }, at) => {
@@ -161,7 +161,7 @@ function batchLength(waiting: readonly StreamFile[]): number {
   return tooMany === -1 ? waiting.length : tooMany;
 }
 
-/** Codes of errors after which the work is no longer needed. */
+/** Error codes that mean that the work is no longer needed. */
 const UNWANTED: ReadonlySet<string> = new Set(["lease_superseded", "cancelled"]);
 
 /** The failure of the stream. Rethrows errors that end the whole task. */

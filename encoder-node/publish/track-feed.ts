@@ -1,4 +1,4 @@
-// One track of one package while it is encoded: turns its complete segments into files to upload.
+// A track of a package while it is encoded: turns its complete segments into files to upload.
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { StreamTrack } from "#shared/plan/streams/planned-stream.ts";
@@ -14,11 +14,11 @@ export type MadeTrack = PackagedTrack & { readonly probe: MediaProbe };
 
 export interface TrackFeed {
   readonly kind: StreamTrack["kind"];
-  /** The files that became complete since the last call; `ended`: nothing more is written. */
+  /** Returns the files that became complete since the last call. `ended`: nothing more is written. */
   poll(ended: boolean): Promise<StreamFile[]>;
   /** The track so far; null before the first segment. */
   made(): MadeTrack | null;
-  /** How many of its first segments are stored, with what players need to read them. */
+  /** Number of first segments that are stored together with the files that players need to read them. */
   storedSegments(): number;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface TrackFeed {
 export type FeedOptions = {
   readonly track: StreamTrack;
   readonly format: SegmentFormat;
-  /** Reads what ffmpeg writes. */
+  /** Reads the output of ffmpeg. */
   readonly reader: TrackReader;
   /** The stream's folder in the package, by its name in the protocol. */
   readonly folder: string;
@@ -69,7 +69,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
       if (!first) return [];
       const isFirst = segments.length === 0;
       header ??= await reader.header();
-      // Before its file is stored and removed.
+      // Probes the file before it is stored and removed.
       probe ??= await options.probeFile(first.path);
       if (isFirst && track.video?.captions) captions = await holdsCaptions(first);
       const init = isFirst && header?.initBytes ? [initOf(options, first.path, header.initBytes)] : [];
@@ -85,7 +85,7 @@ export function openFeed(options: FeedOptions): TrackFeed {
   };
 }
 
-/** Counts segments that are stored without a gap before them: several are sent at a time. */
+/** Counts segments that are stored without a gap before them. Several segments are sent at a time. */
 function storedPrefix() {
   const later = new Set<number>();
   let count = 0;
@@ -122,12 +122,12 @@ function initializationVector(number: number): Buffer {
   return iv;
 }
 
-// Closed captions in encoded video. Not every encoder copies them, and not every version of one.
+// Closed captions in encoded video. Not every encoder copies them, and neither does every version of an encoder.
 
 /** The start of a message with captions in H.264 and HEVC: ITU-T T.35, country and provider, "GA94", type 3 (A/53). */
 const MESSAGE = Buffer.from("b500314741393403", "hex");
 
-/** True if frames of a segment have closed captions. Packets of MPEG-TS may part some of the messages, but not all. */
+/** True if frames of a segment have closed captions. Packets of MPEG-TS may split some of the messages, but not all. */
 async function holdsCaptions({ path, offset, segment }: ReadySegment): Promise<boolean> {
   const file = await openFile(path);
   try {

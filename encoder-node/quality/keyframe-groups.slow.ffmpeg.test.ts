@@ -1,4 +1,4 @@
-// Lists the groups of real files, whose clocks do not begin at zero, or whose frames are not in the order of time.
+// Lists the groups of real files whose clocks do not start at zero, or whose frames are not in the order of time.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,14 +30,14 @@ it.each(["clip.mp4", "clip.ts", "clip.mkv"])("%s has a group for each keyframe, 
   expect(most).toBe(groups[2]);
 });
 
-it("keyframes that are near are in one group", async () => {
+it("puts keyframes that are close to each other in the same group", async () => {
   const file = path.join(folder, "intra.mp4");
   await makeClip(folder, "intra.mp4", "-f lavfi -i testsrc2=s=128x72:r=25 -t 3 -c:v mjpeg");
   const groups = await readKeyframeGroups({ path: file, probe: await probeSource(tested.ffprobe, file) }, deps);
   expect(groups.map(({ fromMs }) => fromMs)).toEqual([0, 520, 1040, 1560, 2080, 2600].map((ms) => expect.closeTo(ms)));
 });
 
-it("a file that is not readable has none, and neither has one without video", async () => {
+it("returns no groups for a file that is not readable or has no video", async () => {
   const file = path.join(folder, "clip.mp4");
   const probe = await probeSource(tested.ffprobe, file);
   const broken = path.join(folder, "broken.mp4");

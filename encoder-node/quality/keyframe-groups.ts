@@ -1,4 +1,5 @@
-// How many bytes the groups of a source's video need, which shows how complex its scenes are. Nothing is decoded.
+// The size in bytes of each keyframe group of a source's video, which shows how complex its scenes are. Nothing is
+// decoded.
 import { messageOf } from "#shared/log.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
@@ -9,7 +10,7 @@ import type { TaskDeps } from "../workspace/task-deps.ts";
 
 const PACKET = /^packet\|pts_time=([^|]+)\|dts_time=([^|]+)\|size=(\d+)\|flags=(\S*)/;
 
-/** Keyframes that follow this soon begin no group of their own: each frame may be one. */
+/** A keyframe that follows this soon does not start its own group: each frame may be a keyframe. */
 const LEAST_MS = 500;
 
 /**
@@ -22,7 +23,7 @@ export async function readKeyframeGroups(
 ): Promise<KeyframeGroup[]> {
   const { video } = chooseTracks(probe);
   if (!video) return [];
-  // Seeks count from here.
+  // Seek positions are relative to this time.
   const startSeconds = Number(probe.format.start_time ?? 0);
   const groups: { fromMs: number; bytes: number }[] = [];
   const entries = [
@@ -33,7 +34,7 @@ export async function readKeyframeGroups(
   ];
   const listing = { ffprobe, source: { path }, argv: [...entries, "-of", "compact"] };
   const isClean = await runPacketListingByLine(listing, signal, (line) => {
-    // Side data has lines of its own.
+    // Side data is on separate lines.
     const [packet, pts, dts, size, flags = ""] = PACKET.exec(line) ?? [];
     if (packet === undefined) return true;
     const seconds = [pts, dts].map(Number).find(Number.isFinite);

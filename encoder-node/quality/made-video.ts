@@ -1,4 +1,4 @@
-// The files of an encoded video track, as one file.
+// Joins the files of an encoded video track in a single file.
 import { constants } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { openFile } from "../run-files/open-file.ts";
 
-/** An encoded video track. `segments`: the folder and the beginning of the names of its MPEG-TS segments. */
+/** An encoded video track. `segments`: the folder and the name prefix of its MPEG-TS segments. */
 export type MadeVideo = { readonly track: string } & (
   | { readonly path: string }
   | { readonly segments: { readonly folder: string; readonly prefix: string } }
@@ -29,7 +29,10 @@ export function madeVideos({ stream, tracks, files }: PlannedOutput, folder: str
 
 const APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
 
-/** The path of a file with all of the track: its own, or one in `folder` to which its segments are copied. */
+/**
+ * Returns the path of a file with the whole track: its own file, or a file in `folder` to which its segments are
+ * copied.
+ */
 export async function wholeVideo(video: MadeVideo, folder: string): Promise<string> {
   if ("path" in video) return video.path;
   const { segments } = video;

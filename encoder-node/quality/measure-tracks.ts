@@ -13,28 +13,29 @@ import { type MadeVideo, wholeVideo } from "./made-video.ts";
 import { type MeasureDeps, type MeasuredVideo, type MeasureRequest, measureQualities } from "./measure.ts";
 import type { TrackQuality } from "./quality-report.ts";
 
-/** Frames of each second that are measured: docs/quality.md has what fewer or more change. */
+/** Measured frames of each second. docs/quality.md lists the effects of fewer or more frames. */
 export const SAMPLES_PER_SECOND = 4;
 
 export type OutputToMeasure = { readonly spec: OutputSpec; readonly videos: readonly MadeVideo[] };
 
 export type TracksToMeasure = RunInputs & {
   readonly probe: MediaProbe;
-  /** Of one source. */
+  /** Outputs of the same source. */
   readonly outputs: readonly OutputToMeasure[];
-  /** The chunk that the files have; left out: all of the outputs. */
+  /** The chunk that the files contain; left out: the whole outputs. */
   readonly chunk?: ChunkSpan;
 };
 
 export type MeasureTracksDeps = MeasureDeps & { readonly trace: TaskTrace };
 
 /**
- * Videos that are measured in one run, which decodes the source once. Of 1080p, each needs some 150 MB more, and more
- * than three save little more. At most one of them is shown on a screen of 2160p, which needs four times as much.
+ * Videos that are measured in a single run, which decodes the source once. At 1080p, each video needs some 150 MB more,
+ * and more than three videos save little more. At most one video of a run is shown on a screen of 2160p, which needs
+ * four times as much.
  */
 const MOST_AT_ONCE = 3;
 
-/** A track, and its place among all of them. */
+/** A track, and its position among all tracks. */
 type Wanted = {
   readonly at: number;
   readonly output: number;
@@ -45,9 +46,9 @@ type Wanted = {
 export type OutputQuality = { readonly output: number; readonly tracks: readonly TrackQuality[] };
 
 /**
- * The tracks of each output, as soon as all of them are measured. Tracks of different outputs that begin at the same
- * place of the source are measured together. Those that cannot be measured are reported with the reason. Throws only
- * when the signal aborts.
+ * Yields the tracks of each output, as soon as all of them are measured. Tracks of different outputs that start at the
+ * same position of the source are measured together. A track that cannot be measured is reported with the reason.
+ * Throws only when the signal aborts.
  */
 export async function* measureTracks(
   { outputs, ...work }: TracksToMeasure,
@@ -82,7 +83,7 @@ export async function* measureTracks(
   }
 }
 
-/** Takes the outputs whose tracks are all measured out of the map. */
+/** Removes the outputs whose tracks are all measured from the map, and yields them. */
 function* ended(measured: Map<number, (TrackQuality | null)[]>): Generator<OutputQuality> {
   for (const [output, tracks] of measured) {
     const known = tracks.filter((track) => track !== null);
@@ -92,10 +93,10 @@ function* ended(measured: Map<number, (TrackQuality | null)[]>): Generator<Outpu
   }
 }
 
-/** Tracks that are measured in one run. */
+/** Tracks that are measured in a single run. */
 type Batch = { readonly start: string; readonly wanted: Wanted[]; hasLarge: boolean };
 
-/** Those that begin at the same place of the source are together, in their order. */
+/** Groups tracks that start at the same position of the source, in their order. */
 function batches(wanted: readonly Wanted[], source: SourceTracks): Wanted[][] {
   const all: Batch[] = [];
   for (const one of wanted) {
@@ -112,7 +113,9 @@ function batches(wanted: readonly Wanted[], source: SourceTracks): Wanted[][] {
   return all.map((batch) => batch.wanted);
 }
 
-/** If a run with several videos fails, each is measured alone, so that one that is broken does not hide the others. */
+/**
+ * If a run with several videos fails, each video is measured alone, so that a broken video does not hide the others.
+ */
 async function measureTogether(wanted: readonly Wanted[], deps: MeasureDeps): Promise<TrackQuality[]> {
   const requests = wanted.map(({ request }) => request);
   const result = await measureQualities(requests, deps).catch((error: unknown) => notMeasured(error, deps));

@@ -1,4 +1,4 @@
-// Measures real encodes of sources whose frames are easily paired wrongly, turned or scaled.
+// Measures real encodes of sources whose frames are easily paired, turned or scaled wrongly.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,7 +25,7 @@ const CLIPS: Readonly<Record<string, string>> = {
   "ntsc.mp4": `${MOVING("320x180", "30000/1001", 3)} ${X264} -bf 2 -g 40`,
   "ntsc.mkv": "-i ntsc.mp4 -c copy",
   "ntsc.ts": "-i ntsc.mp4 -c copy",
-  // An edit list that begins between keyframes.
+  // An edit list that starts between keyframes.
   "edited.mp4": "-ss 0.7 -i ntsc.mp4 -c copy",
   "vfr.mkv": `${MOVING("320x180", "25", 3)} -vf select='gt(mod(n\\,7)\\,2)' -fps_mode passthrough ${X264}`,
   "rotated.mp4": "-display_rotation -90 -i ntsc.mp4 -c copy",
@@ -50,7 +50,7 @@ const deps = {
   signal: new AbortController().signal,
 };
 
-/** Encodes a source as requested, unless there is a file already. */
+/** Encodes a source as requested, unless the file already exists. */
 async function madeOf(source: string, request: OutputOptions, file?: string): Promise<MeasureRequest> {
   const clip = path.join(folder, source);
   const made = file ?? (await encodeOne(clip, request));
@@ -97,13 +97,13 @@ test.each(everyNth(3, CASES))("pairs frames exactly: %s", async (_name, source, 
   expect(summarizeQuality(samples).ssim.mean).toBeGreaterThan(0.98);
 });
 
-test("a video that is one frame late has a lower quality", async () => {
+test("a video that is late by a single frame has a lower quality", async () => {
   const late = await encodeOne(path.join(folder, "ntsc.mp4"), { format: "mp4::x:quality=5", params: { offset: 0.03 } });
   const { samples } = await measured("ntsc.mp4", { format: "mp4::x:quality=5" }, late);
   expect(summarizeQuality(samples).ssim.mean).toBeLessThan(0.9);
 });
 
-test("several videos at once have the figures that each has alone", async () => {
+test("measures several videos at once with the same figures as each video alone", async () => {
   const formats = ["mp4::x:quality=5", "mp4:160x_15fps:x:quality=2", "webm:vp9_64x:x:quality=3"];
   const requests: MeasureRequest[] = [];
   for (const format of formats) requests.push(await madeOf("ntsc.mp4", { format }));
@@ -113,7 +113,7 @@ test("several videos at once have the figures that each has alone", async () => 
   expect(together).toEqual({ ok: true, value: alone });
 });
 
-test("one broken video does not hide the others", async () => {
+test("a broken video does not hide the others", async () => {
   const { probe, source, made } = await madeOf("ntsc.mp4", { format: "mp4:160x90:x:quality=3" });
   const broken = path.join(folder, "broken.mp4");
   await writeFile(broken, "no video");
@@ -141,7 +141,7 @@ test("one broken video does not hide the others", async () => {
   expect(others).toEqual([]);
 });
 
-test("files of a job that begin at the same place are measured in one run, and the first are reported first", async () => {
+test("measures files that start at the same position in a single run, and reports the first files first", async () => {
   const requests = [
     { format: "mp4:160x90:x:quality=3", params: { duration: 1 } },
     { format: "mp4:160x90:x:quality=4", params: { offset: 1 } },

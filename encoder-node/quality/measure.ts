@@ -23,7 +23,7 @@ export type MeasuredVideo = Viewing & {
   readonly activeArea: Viewing["size"];
   /** In the order of time. */
   readonly samples: readonly QualitySample[];
-  /** One of this many frames was measured. */
+  /** A single frame out of this many frames was measured. */
   readonly every: number;
   /** Frames per second of the video. */
   readonly fps: number;
@@ -33,7 +33,7 @@ export type MeasureRequest = Omit<QualityRequest, "capabilities" | "threads"> &
   Partial<Pick<QualityRequest, "capabilities">>;
 
 export type MeasureDeps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "signal"> & {
-  /** An existing folder, in which the run gets one of its own. */
+  /** An existing folder. The run gets its own folder in it. */
   readonly folder: string;
   /** The network in which a ranged source is served. */
   readonly network?: LoopbackNetwork;
@@ -45,7 +45,7 @@ const STALL_MS = 300_000;
 
 /**
  * Measures a made file, in the sandbox and within the limits of all runs. Fails if the node's ffmpeg lacks libvmaf, if
- * ffmpeg fails, or if the frames cannot be paired with those of the source. Throws when the signal aborts.
+ * ffmpeg fails, or if its frames cannot be paired with the source's frames. Throws when the signal aborts.
  */
 export async function measureQuality(request: MeasureRequest, deps: MeasureDeps): Promise<Result<MeasuredVideo>> {
   const measured = await measureQualities([request], deps);
@@ -56,8 +56,8 @@ export async function measureQuality(request: MeasureRequest, deps: MeasureDeps)
 }
 
 /**
- * Measures made files that begin at the same place of one source, and decodes that source once. Fails if all of them
- * do; otherwise each has a result of its own, in the order of the requests. Throws when the signal aborts.
+ * Measures made files that start at the same position of a source, and decodes that source once. Fails if all of them
+ * fail. Otherwise each file has its own result, in the order of the requests. Throws when the signal aborts.
  */
 export async function measureQualities(
   requests: readonly MeasureRequest[],
@@ -116,7 +116,7 @@ async function runPlan(
   return result.ok ? null : explainFailure(result.stderrTail, result);
 }
 
-/** Some 300 bytes for each frame: a day of video, of which four frames a second are measured, has 100 MB. */
+/** Some 300 bytes for each frame: a day of video has 100 MB, with four measured frames a second. */
 const MAX_LOG_BYTES = 256e6;
 
 /** Throws AppError `encoding_failed` when the run has not written its files. */

@@ -5,26 +5,26 @@ import { summarizeQuality } from "#shared/plan/quality/summarize-quality.ts";
 import type { Viewing } from "#shared/plan/quality/viewing.ts";
 import type { QualityReport, RenditionQuality } from "#shared/protocol/quality.ts";
 
-/** A measured video track, or why it could not be measured. */
+/** A measured video track, or the reason why it could not be measured. */
 export type TrackQuality = { readonly track: string } & (
   | { readonly measured: Measured }
   | { readonly failure: string }
 );
 
 export type Measured = {
-  /** Of VMAF. */
+  /** The VMAF model. */
   readonly model: string;
-  /** The part of its frames that is not padding, and how large that was shown. In pixels. */
+  /** The part of its frames that is not padding, and the size at which that part was shown. In pixels. */
   readonly size: Viewing["size"];
   readonly shown: Viewing["size"];
   readonly every: number;
   readonly samples: readonly QualitySample[];
 };
 
-/** Values of the series of an output, and of one rendition at least: they are stored with the job. */
+/** Maximum number of values in the series of an output and of a rendition. They are stored with the job. */
 const MAX_POINTS = { output: 1200, rendition: 60 };
 
-/** The tracks of an output. Of failures the first one is reported. */
+/** Reports on the tracks of an output. If several tracks failed, the first failure is reported. */
 export function qualityReport(tracks: readonly TrackQuality[]): QualityReport {
   const maxPoints = Math.max(MAX_POINTS.rendition, Math.floor(MAX_POINTS.output / Math.max(1, tracks.length)));
   const failures = tracks.flatMap((track) => ("failure" in track ? [track.failure] : []));
@@ -39,7 +39,7 @@ export function qualityReport(tracks: readonly TrackQuality[]): QualityReport {
   return { renditions, ...(failures[0] === undefined ? {} : { failure: lineOf(failures[0]) }) };
 }
 
-/** As the protocol takes it: a message can quote ffmpeg, and ffmpeg the source. */
+/** Formats a message for the protocol: a message can quote ffmpeg, and ffmpeg can quote the source. */
 export const lineOf = (message: string): string =>
   message
     .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")

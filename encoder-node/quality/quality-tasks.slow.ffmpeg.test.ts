@@ -1,4 +1,4 @@
-// The quality of a job's outputs, encoded in one run and in chunks.
+// The quality of a job's outputs, encoded in a single run and in chunks.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
@@ -36,7 +36,7 @@ const qualities = ({ result }: Outputs): (QualityReport | undefined)[] =>
     .map((report) => (report.status === "made" ? report.quality : undefined));
 
 // VMAF is computed at 1080p for 70 s of video, twice.
-it.runIf(process.env.COPRA_SOAK === "1")("is the same in chunks as in one run", { timeout: 600_000 }, async () => {
+it.runIf(process.env.COPRA_SOAK === "1")("measures chunks like a single run", { timeout: 600_000 }, async () => {
   const whole = qualities(await encodeWhole(testBed, "ntsc.mp4", OUTPUTS, { ffmpeg }));
   expect(whole).toMatchObject([
     {

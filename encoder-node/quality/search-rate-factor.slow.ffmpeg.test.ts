@@ -1,4 +1,4 @@
-// Searches the rate factors of real encodes, of sources whose frames are easily paired wrongly.
+// Searches the rate factors of real encodes. The frames of their sources are easily paired wrongly.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -83,7 +83,7 @@ test("gives up where a maximum bitrate leaves nothing to gain", async () => {
   expect(report?.tried.length).toBeLessThan(5);
 });
 
-test("begins the next rendition where the one before ended", async () => {
+test("starts the search for the next rendition at the rate factor of the previous rendition", async () => {
   const [first, second] = await search("ntsc.mp4", "mp4:::quality=vmaf90", "mp4:160x::quality=vmaf90");
   expect(first?.stopped).toBe("met");
   expect(second?.tried[0]?.rateFactor).toBe(first?.rateFactor);

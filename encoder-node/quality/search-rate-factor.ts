@@ -28,7 +28,7 @@ export type SearchRequest = RunInputs & {
   readonly videos: readonly SearchedVideo[];
   /** The part of the source that they show, in ms from the start of the file. */
   readonly range: { readonly fromMs: number; readonly toMs: number };
-  /** Those of the source's video, in the order of time; left out: its samples are evenly spread. */
+  /** Keyframe groups of the source's video, in the order of time; left out: its samples are evenly spread. */
   readonly groups?: readonly KeyframeGroup[];
 };
 
@@ -40,8 +40,8 @@ export type SearchDeps = Pick<TaskDeps, "capabilities" | "log" | "signal"> & {
 };
 
 /**
- * Searches the rate factor of each video, in the order of the request. Where nothing can be measured, the result has
- * the rate factor of usual video. Throws when the signal aborts.
+ * Searches the rate factor of each video, in the order of the request. If nothing can be measured, the result has the
+ * rate factor of usual video. Throws when the signal aborts.
  */
 export async function searchRateFactors(request: SearchRequest, deps: SearchDeps): Promise<TargetReport[]> {
   const tracks = chooseTracks(request.probe);
@@ -96,8 +96,8 @@ type Samples = {
 };
 
 /**
- * By encoder, how far the rate factor that was found last is from that of usual video. Renditions of one video need
- * about the same, so the next one begins there.
+ * By encoder, the distance of the last rate factor that was found from the rate factor of usual video. Renditions of
+ * the same video have similar distances, so the search for the next rendition starts there.
  */
 type Moved = Map<RateFactorEncoder, number>;
 
@@ -133,7 +133,7 @@ async function searchOne(
 
 const Log = z.object({ frames: z.array(z.object({ frameNum: z.int(), metrics: z.object({ vmaf: z.number() }) })) });
 
-/** Encodes the samples with a rate factor, and measures them; null when that fails. */
+/** Encodes the samples with a rate factor, and measures them. Null if this fails. */
 async function tryRateFactor(
   search: PlannedSearch,
   rateFactor: number,
@@ -147,7 +147,7 @@ async function tryRateFactor(
   const isMeasured = (await run(plan.encode, folder, [])) && (await run(plan.measure, folder, []));
   signal.throwIfAborted();
   if (!isMeasured) return null;
-  // No run is under way.
+  // No run is in progress.
   const vmaf = vmafIn(await readText(join(folder, QUALITY_LOG), MAX_LOG_BYTES).catch(() => ""));
   if (vmaf.length === 0) return null;
   const summary = summarizeVmaf(vmaf);

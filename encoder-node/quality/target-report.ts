@@ -5,7 +5,7 @@ import type { VmafSummary } from "#shared/plan/vmaf/score.ts";
 import type { Probe } from "#shared/plan/vmaf/search.ts";
 import type { TargetReport } from "#shared/protocol/target.ts";
 
-/** A rate factor that was tried, and what was measured. */
+/** A rate factor that was tried, and its measured quality. */
 export type Measured = Probe & { readonly summary: VmafSummary; readonly frames: number };
 
 type SearchEnd = {
@@ -13,12 +13,12 @@ type SearchEnd = {
   /** Null if nothing could be measured: the rate factor of usual video is used. */
   readonly chosen: Measured | null;
   readonly stopped: string;
-  /** Their number, and the length of all of them. */
+  /** The number of samples, and their total length. */
   readonly samples: number;
   readonly lengthMs: number;
 };
 
-/** The requested VMAF; 0 without one. */
+/** The requested VMAF; 0 if the request has none. */
 export const targetOf = ({ video: { rate } }: SearchedVideo): number => ("vmaf" in rate ? rate.vmaf : 0);
 
 /** Reports how a search ended. */

@@ -23,7 +23,7 @@ export type GrowingFile = {
 
 export interface EarlyUpload {
   readonly reservedBytes: number;
-  /** Starts no other part. Returns true if the upload has started: `reservedBytes` then counts. */
+  /** Prevents further parts. Returns true if the upload has started: `reservedBytes` then counts. */
   halt(): boolean;
   /**
    * Uploads the rest of the finished file, and returns the result of `uploadContent`. Null if the file must be uploaded

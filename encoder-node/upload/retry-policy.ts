@@ -1,3 +1,4 @@
+// How often and how long uploads are retried.
 import type { BackoffPolicy } from "#shared/backoff.ts";
 
 /** Number and delays of the retries of a part, and the time limit of an attempt. */

@@ -23,7 +23,7 @@ describe("expired signatures", () => {
     [403, "<Error><Code>RequestTimeTooSkewed</Code></Error>"],
     [403, "<Error><Code>AuthenticationFailed</Code></Error>"],
     [403, '{"error_code":"upload_not_allowed"}'],
-  ])("renews expired signatures once for all parts, and does not send stored parts again: HTTP %i %s", async (status, body) => {
+  ])("renews expired signatures once for all parts, and keeps stored parts: HTTP %i %s", async (status, body) => {
     let good = "secret";
     const { origin, received, tries } = await signedStorage(() => good, status, body);
     let renewals = 0;
@@ -61,7 +61,7 @@ describe("expired signatures", () => {
     expect([...tries.values()]).toEqual([1, 1]);
   });
 
-  it("does not accept signatures of another upload, or no signatures, as a renewal", async () => {
+  it("fails when the renewal returns the signatures of another upload, or rejects", async () => {
     const { origin } = await signedStorage(() => "never");
     const parts = partsOf(origin, CLIP.length);
     await expect(upload(parts, { renew: async () => ({ parts: partsOf(origin, 500_000) }) })).rejects.toMatchObject({

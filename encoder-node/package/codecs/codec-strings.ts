@@ -1,7 +1,7 @@
 // Codec strings for players (RFC 6381), from decoder configurations.
 import type { TrackDescription } from "../segment.ts";
 
-/** The part of a track's description that its bytes contain. The mean frame rate comes from the plan. */
+/** The part of a track's description that is in its bytes. The mean frame rate comes from the plan. */
 export type CodecDescription = Pick<TrackDescription, "codec" | "audio"> & {
   /** Null for an audio track. */
   readonly video: { readonly width: number; readonly height: number } | null;
@@ -10,7 +10,7 @@ export type CodecDescription = Pick<TrackDescription, "codec" | "audio"> & {
 const hex = (value: number): string => value.toString(16).toUpperCase();
 
 /**
- * `avc1.640028`. `profile` begins with profile_idc, constraint flags and level_idc, which follow the version in avcC.
+ * `avc1.640028`. `profile` starts with profile_idc, constraint flags and level_idc, which follow the version in avcC.
  */
 export function avcCodec(entry: string, profile: Buffer): string {
   if (profile.length < 3) throw new Error("H.264 configuration has no level");

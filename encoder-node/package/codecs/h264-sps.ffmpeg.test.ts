@@ -1,4 +1,4 @@
-// Parameter sets as real encoders write them.
+// Parameter sets of real encoders.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -28,7 +28,7 @@ test.each([
   expect(sps && describeSps(sps)).toEqual({ codec, width: Number.parseInt(size, 10), height });
 });
 
-test("a stream without parameter sets has none", () => {
+test("a stream without parameter sets returns null", () => {
   expect(findSps(Buffer.from("00000001 09f0 00000001 6588".replaceAll(" ", ""), "hex"))).toBeNull();
   expect(findSps(Buffer.alloc(0))).toBeNull();
 });

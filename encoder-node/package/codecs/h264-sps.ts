@@ -6,7 +6,7 @@ export type H264Video = { readonly codec: string; readonly width: number; readon
 
 const SPS = 7;
 
-/** The first sequence parameter set of a byte stream (annex B). Null when there is no complete one. */
+/** Returns the first sequence parameter set of a byte stream (annex B). Null if no parameter set is complete. */
 export function findSps(stream: Buffer): Buffer | null {
   for (let at = startCode(stream, 0); at >= 0; ) {
     const next = startCode(stream, at + 3);

@@ -1,4 +1,4 @@
-// The adaptation sets of a DASH manifest: players may switch between the representations of one set.
+// The adaptation sets of a DASH manifest. Players may switch between the representations of a set.
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
@@ -16,7 +16,7 @@ import type { SubtitleTraits } from "../text/text-files.ts";
 import { areAligned, segmentTemplate } from "./dash-segments.ts";
 import { element, type Lines, textElement } from "./xml.ts";
 
-/** A text track that is stored in one file. */
+/** A text track that is stored in a single file. */
 export type StoredSubtitles = SubtitleTraits & { readonly sizeBytes: number };
 
 /** Stored sprite sheets, with their sizes in order. */
@@ -25,8 +25,8 @@ export type StoredThumbnails = Pick<StreamThumbnails, "spriteSheet" | "everyMs">
 };
 
 /**
- * `target`: the package's target duration in seconds, over which peak bit rates are measured; `measured`: in how many
- * of the first segments.
+ * `target`: the package's target duration in seconds, over which peak bit rates are measured. `measured`: the number of
+ * first segments that are measured.
  */
 type SetOptions = {
   readonly id: number;
@@ -42,7 +42,7 @@ type AudioTrack = PackagedTrack & { readonly audio: NonNullable<PackagedTrack["a
 export const hasVideo = (track: PackagedTrack): track is VideoTrack => track.video !== null;
 export const hasAudio = (track: PackagedTrack): track is AudioTrack => track.audio !== null;
 
-/** The video tracks of one codec and one color space. */
+/** The video tracks with the same codec and color space. */
 export function videoSet(tracks: readonly VideoTrack[], options: SetOptions): Lines {
   const videos = tracks.map(({ video }) => video).toSorted((a, b) => b.width * b.height - a.width * a.height);
   const fastest = rateOf(Math.max(...videos.map(({ fps }) => fps)));
@@ -72,7 +72,7 @@ const CODE_POINTS: Readonly<Record<keyof ColorTags, Readonly<Record<string, numb
   matrix: { bt709: 1, bt470bg: 5, smpte170m: 6, smpte240m: 7, bt2020nc: 9, bt2020c: 10, ictcp: 14 },
 };
 
-/** Players that do not know PQ must not show it; HLG looks acceptable without that knowledge (ITU-R BT.2390). */
+/** Players that do not know PQ must not show it. HLG looks acceptable without that knowledge (ITU-R BT.2390). */
 function colorProperties(hdr: ColorTags | null): Lines[] {
   if (hdr === null) return [];
   const name = hdr.transfer === "smpte2084" ? "EssentialProperty" : "SupplementalProperty";
@@ -85,7 +85,7 @@ function colorProperties(hdr: ColorTags | null): Lines[] {
   ];
 }
 
-/** The audio tracks with one number of channels. */
+/** The audio tracks with the same number of channels. */
 export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Lines =>
   mediaSet({ contentType: "audio", mimeType: "audio/mp4" }, tracks, options, ({ audio }) => ({
     attributes: { audioSamplingRate: audio.sampleRateHz },
@@ -107,7 +107,7 @@ type Representation = {
   readonly children: readonly Lines[];
 };
 
-/** `startWithSAP` is 1: every segment begins with a keyframe, and no later frame refers to one before it. */
+/** `startWithSAP` is 1: every segment starts with a keyframe, and later frames do not refer to frames before it. */
 function mediaSet<Track extends PackagedTrack>(
   attributes: Readonly<Record<string, string | number | null>>,
   tracks: readonly Track[],
@@ -134,7 +134,7 @@ function mediaSet<Track extends PackagedTrack>(
   ]);
 }
 
-/** Text track number `at` (from 0), one file for a stream that ends at `lastMs`. */
+/** Text track number `at` (from 0) in a single file, for a stream that ends at `lastMs`. */
 export function subtitleSet(subtitles: StoredSubtitles, at: number, lastMs: number, { id, folder }: SetOptions): Lines {
   const name = subtitlesName(segmentNumber(at));
   const bandwidth = bitsPerSecond(subtitles.sizeBytes, lastMs);
@@ -161,7 +161,7 @@ export function thumbnailSet(
       timescale: 1000,
       duration: sheetMs,
       startNumber: segmentNumber(0),
-      // Without it players expect sheets up to the end of the stream, and audio may be a little longer than video.
+      // Without it, players expect sheets up to the end of the stream, and audio may be a little longer than video.
       endNumber: segmentNumber(sizesBytes.length - 1),
       media: inStreamFolder(folder, THUMBNAIL_TEMPLATE),
     }),

@@ -90,7 +90,7 @@ const hdr: DashPackage = {
   tracks: [captioned(hdrTrack("720p-pq", "smpte2084")), hdrTrack("720p-hlg", "arib-std-b67"), ...everything.tracks],
 };
 
-test("video in HDR has sets of its own, whose color space is stated, and captions are announced", () => {
+test("HDR video has its own sets with a color space, and captions are announced", () => {
   const sets = manifestOf(hdr).split("<AdaptationSet ").slice(1, 5);
   const properties = (set = "") =>
     [...set.matchAll(/<(\w+Property) schemeIdUri="urn:mpeg:mpegB:cicp:(\w+)" value="(\d+)"/g)].map((match) =>
@@ -160,7 +160,7 @@ test("elements are in the order of the schema", () => {
   expect(counts.get("UTCTiming")).toBe(1);
 });
 
-test("the manifest of a stream that is encoded begins in the past, by the length of the whole stream", () => {
+test("the manifest of a growing stream starts in the past, by the length of the whole stream", () => {
   const text = manifestOf(live);
   expect(/<MPD [^>]+>/.exec(text)?.[0]).toBe(
     '<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-live:2011" type="dynamic" ' +
@@ -192,7 +192,7 @@ test("tracks with different timescales are aligned when their times are equal", 
   expect(manifestOf({ ...everything, tracks: [...tracks, late] })).not.toContain("segmentAlignment");
 });
 
-test("a segment has a start time where it does not follow from those before", () => {
+test("a segment has a start time if it does not follow the previous segment directly", () => {
   const [first, second] = videoTrack("360p", { timescale: 1000, seconds: [6, 6] }).segments;
   if (!first || !second) throw new Error("no segments");
   const track = {

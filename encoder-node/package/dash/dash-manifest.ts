@@ -1,4 +1,4 @@
-// The manifest of a DASH package, with one period: static, or dynamic while the stream is encoded.
+// The manifest of a DASH package, with a single period: static, or dynamic while the stream is encoded.
 import { targetSeconds } from "../bandwidth.ts";
 import { availabilityStart, type Growing } from "../growing.ts";
 import { entryFile, type TextFile } from "../package-files.ts";
@@ -24,7 +24,7 @@ export type DashPackage = {
   readonly subtitles: readonly StoredSubtitles[];
   readonly thumbnails: StoredThumbnails | null;
   readonly segmentDurationMs: number;
-  /** While the stream is encoded: its manifest has no thumbnails then. */
+  /** Set while the stream is encoded. The manifest then has no thumbnails. */
   readonly growing?: Growing | null;
 };
 
@@ -57,7 +57,7 @@ function dashManifest(dash: DashPackage): string {
         xmlns: "urn:mpeg:dash:schema:mpd:2011",
         profiles: "urn:mpeg:dash:profile:isoff-live:2011",
         ...(growing ? dynamic(growing) : { type: "static", mediaPresentationDuration: duration(lastMs) }),
-        // All bits of a segment may be at its beginning, and `bandwidth` is the rate of whole segments.
+        // All bits of a segment may be at its start, and `bandwidth` is the rate of whole segments.
         minBufferTime: duration(segmentDurationMs),
       },
       [
@@ -73,8 +73,8 @@ function dashManifest(dash: DashPackage): string {
 }
 
 /**
- * Players look for new segments after the duration of one, and begin as far behind the end as they can: at the start of
- * the stream.
+ * Players look for new segments after the duration of a segment. They start as far behind the end as they can, at the
+ * start of the stream.
  */
 const dynamic = (growing: Growing): Readonly<Record<string, string>> => ({
   type: "dynamic",
@@ -84,7 +84,7 @@ const dynamic = (growing: Growing): Readonly<Record<string, string>> => ({
   suggestedPresentationDelay: duration(LONGEST_DELAY_MS),
 });
 
-/** The clock to go by, so that players ask no other server for one: dash.js would. */
+/** The clock for players. Without it, dash.js would ask another server for the time. */
 const clock = ({ writtenAt }: Growing): Lines =>
   element("UTCTiming", { schemeIdUri: "urn:mpeg:dash:utc:direct:2014", value: new Date(writtenAt).toISOString() });
 

@@ -6,7 +6,7 @@ import { element, type Lines } from "./xml.ts";
 
 type Timed = Pick<PackagedTrack, "segments" | "timescale">;
 
-/** True if the segments of these tracks begin and end at the same times. */
+/** True if the segments of these tracks start and end at the same times. */
 export function areAligned(tracks: readonly Timed[]): boolean {
   const [first, ...others] = tracks;
   return first === undefined || others.every((other) => sameTimes(first, other));
@@ -41,7 +41,8 @@ export const segmentTemplate = ({ segments, timescale }: Timed, folder: string):
 type Run = { readonly start: number; readonly duration: number; count: number };
 
 /**
- * Runs of consecutive segments of one duration. A run has a start time only if it does not begin where the last ended.
+ * Runs of consecutive segments of equal duration. A run has a start time only if it does not start at the end of the
+ * previous run.
  */
 function timeline(segments: readonly Segment[]): Lines[] {
   const runs: Run[] = [];

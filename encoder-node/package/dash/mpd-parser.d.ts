@@ -1,4 +1,4 @@
-// Types of the parts of mpd-parser that tests use. The package has none.
+// Types for the parts of mpd-parser that tests use. The package has no types.
 declare module "mpd-parser" {
   type Playlist = {
     readonly attributes: Readonly<Record<string, unknown>>;

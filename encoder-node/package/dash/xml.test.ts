@@ -7,11 +7,11 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "",
 test.each([
   ["&<>\"' é 😀 ]]> &amp;", "&<>\"' é 😀 ]]> &amp;"],
   ["\u0001 and \uFFFF are no characters of XML", "\uFFFD and \uFFFD are no characters of XML"],
-])("text comes out of a parser as it went in: %j", (text, expected) => {
+])("a parser returns the text that was formatted: %j", (text, expected) => {
   const { root } = parser.parse(xmlText(element("root", { text }, [textElement("child", text)])));
   expect([root.text, root.child]).toEqual([expected, expected]);
 });
 
-test("attributes without a value are left out, line breaks in attributes kept", () => {
+test("attributes without a value are left out, and line breaks in attributes are kept", () => {
   expect(element("e", { a: null, b: 0, c: true, d: "x\ny" })).toEqual(['<e b="0" c="true" d="x&#10;y"/>']);
 });

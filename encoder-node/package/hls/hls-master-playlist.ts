@@ -1,4 +1,4 @@
-// The master playlist, which players open: the variants with the attributes for choosing one.
+// The master playlist, which players open. It lists the variants with the attributes by which players choose.
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
@@ -29,7 +29,7 @@ export type MasterPlaylist = {
   readonly growing: Growing | null;
 };
 
-/** Group names must be unique within one rendition type only (RFC 8216 §4.3.4.1.1), so an audio track may share it. */
+/** Group names must be unique within a rendition type only (RFC 8216 §4.3.4.1.1), so an audio track may share it. */
 const SUBTITLE_GROUP = "subtitles";
 /** Matching renditions have the same name in every group (ibid.). */
 const AUDIO_NAME = "Audio";
@@ -79,7 +79,10 @@ const audioRendition = ({ name, audio }: PackagedTrack, folder: string): string 
     URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
   });
 
-/** Players choose by language among renditions with AUTOSELECT; each language should have one (RFC 8216 §4.3.4.1.1). */
+/**
+ * Players choose by language among renditions with AUTOSELECT. Each language should have such a rendition (RFC 8216
+ * §4.3.4.1.1).
+ */
 function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, folder: string): string {
   const [own, name] = [subtitles[at], subtitlesName(segmentNumber(at))];
   if (!own) throw new Error(`No subtitles ${at}`);
@@ -140,14 +143,14 @@ function keyframeStream(track: PackagedTrack, master: MasterPlaylist): string {
 const resolution = (track: PackagedTrack | null): string | null =>
   track?.video ? `${track.video.width}x${track.video.height}` : null;
 
-/** Players take a variant without this attribute for SDR, so that it is needed only where another one is HDR. */
+/** Players take a variant without this attribute for SDR, so it is needed only if another variant is HDR. */
 function videoRange(track: PackagedTrack | null, { tracks }: MasterPlaylist): string | null {
   if (!track?.video || tracks.every(({ video }) => !video?.hdr)) return null;
   if (track.video.hdr === null) return "SDR";
   return track.video.hdr.transfer === "smpte2084" ? "PQ" : "HLG";
 }
 
-/** The first channel of CEA-608, which all captions of television have. */
+/** The first channel of CEA-608, which all television captions have. */
 const CAPTIONS = tag("EXT-X-MEDIA", {
   TYPE: "CLOSED-CAPTIONS",
   "GROUP-ID": quoted("cc"),

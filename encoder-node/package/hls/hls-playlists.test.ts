@@ -86,7 +86,7 @@ test("keyframe playlists with an initialization section have version 5, and encr
 test.each([
   ["smpte2084", "PQ"],
   ["arib-std-b67", "HLG"],
-])("the master playlist states the range of each video if one is HDR: %s", (transfer, range) => {
+])("the master playlist states the range of each video if any video is HDR: %s", (transfer, range) => {
   const hdr = videoTrack("720p", timing, "hvc1.2.4.L93.b0", { matrix: "bt2020nc", primaries: "bt2020", transfer });
   const { video } = packages["video-only"].variants[0];
   const master = hlsTextFiles({ ...packages["video-only"], tracks: [hdr, small], format: "fmp4" }).at(-1)?.text ?? "";
@@ -95,7 +95,7 @@ test.each([
   expect([video, ranges]).toEqual(["720p", [range, "SDR", range, "SDR"]]);
 });
 
-test("variants whose frames have captions name their group, and NONE stands at all or none", () => {
+test("variants with captions in their frames name the caption group, and NONE is set for all variants or none", () => {
   const captioned = large.video && { ...large, video: { ...large.video, captions: true } };
   const variants = [...packages["video-only"].variants, { video: null, audio: "audio-64k" }];
   const hls = { ...base, variants, tracks: [...(captioned ? [captioned] : []), small, audio] };
@@ -140,7 +140,7 @@ test.each(Object.entries(packages))("independent parsers read every playlist: %s
   expect(warnings).toEqual([]);
 });
 
-test("playlists of a stream that is encoded are events, which players begin at the start", () => {
+test("playlists of a growing stream are event playlists, which players play from the start", () => {
   const growing = { segmentSeconds: 6, expectedMs: 130_000, startedAt: 0, writtenAt: 0, measuredSegments: 1 };
   const hls: HlsPackage = { ...base, growing, subtitles: [text("Dansk", "da", false)] };
   expect(hlsTextFiles(hls).map(({ file }) => file)).toEqual([
@@ -156,7 +156,7 @@ test("playlists of a stream that is encoded are events, which players begin at t
   expect(hlsParser.parse(fileOf(hls, "F/subtitles-1.m3u8"))).toMatchObject({ playlistType: "VOD", endlist: true });
   expect(fileOf(hls, "F/subtitles-1.m3u8")).toContain("subtitles-1/00003.vtt");
   expect(hlsParser.parse(fileOf(hls, "master.m3u8"))).toMatchObject({ isMasterPlaylist: true, start: { offset: 0 } });
-  // What is declared stays, although the second segment has a higher rate.
+  // The declared rate stays, although the second segment has a higher rate.
   const louder = {
     ...small,
     segments: small.segments.map((one, at) => ({ ...one, sizeBytes: one.sizeBytes * (at + 1) })),
@@ -173,7 +173,7 @@ test("the durations of a long track add up to its length within a microsecond, w
   expect(printed.reduce((sum, length) => sum + length * 1e6, 0) / 1e6).toBeCloseTo(ticks / 30_000, 6);
 });
 
-test("the target duration is that of the longest segment, rounded; text has its own", () => {
+test("the target duration is the rounded duration of the longest segment, and text has its own", () => {
   const seconds = Array.from({ length: 13 }, (_, at) => (at === 3 ? 5.6 : 5.4));
   const tracks = [videoTrack("360p", { timescale: 90_000, seconds }), audioTrack("audio-64k", [5.4])];
   const texts = hlsTextFiles({ ...base, tracks, subtitles: [text("Dansk", "da", false)] });
@@ -192,7 +192,7 @@ test("text that playlists cannot quote is rejected, and names are normalized", (
   expect(decomposed).toContain('NAME="Öl"');
 });
 
-test("a variant of a track that the package lacks is an error", () => {
+test("a variant with a track that is not in the package is an error", () => {
   const variants = [{ video: "720p", audio: "audio-64k" }];
   expect(() => hlsTextFiles({ ...base, variants })).toThrow("No track 720p");
 });

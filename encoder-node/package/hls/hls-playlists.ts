@@ -31,20 +31,20 @@ export type HlsPackage = {
   readonly tracks: readonly PackagedTrack[];
   /** Variants of the package's own tracks. */
   readonly variants: readonly StreamVariant[];
-  /** Their segments are those of segmentedSubtitle. */
+  /** Their segments come from segmentedSubtitle. */
   readonly subtitles: readonly SubtitleTraits[];
   /** The URL of the key that encrypts the segments. Null when they are not encrypted. */
   readonly keyUri: string | null;
   /** True if segments contain video and audio, for players of HLS version 3, which has no keyframe playlists. */
   readonly muxed: boolean;
-  /** While the stream is encoded. Its playlists have no keyframe playlists then. */
+  /** Set while the stream is encoded. The package then has no keyframe playlists. */
   readonly growing?: Growing | null;
 };
 
-/** In the order of storing: playlists of tracks first, the master playlist last. */
+/** Returns the files in the order of storing: the playlists of tracks first, the master playlist last. */
 export function hlsTextFiles(hls: HlsPackage): TextFile[] {
   const { format, folder, tracks, subtitles, keyUri, muxed, growing = null } = hls;
-  // Text is stored as a whole before the first segments are.
+  // All text is stored before the first segments.
   const spans = textSpans(growing?.expectedMs ?? lastEndMs(tracks));
   const measured = targetSeconds(tracks);
   const target = growing ? growingTarget(growing, measured) : measured;
@@ -76,8 +76,8 @@ type PlaylistTraits = {
 };
 
 /**
- * The playlist of a track, complete or with what there is of it so far. EXT-X-KEY has no IV attribute, so the IV of an
- * encrypted segment is its media sequence number (RFC 8216 §5.2); see segmentNumber.
+ * The playlist of a track, complete or growing. EXT-X-KEY has no IV attribute, so the IV of an encrypted segment is its
+ * media sequence number (RFC 8216 §5.2); see segmentNumber.
  */
 function mediaPlaylist({ name, timescale, segments }: PackagedTrack, traits: PlaylistTraits): string {
   const { format, target, keyUri, isGrowing } = traits;
@@ -93,7 +93,7 @@ function mediaPlaylist({ name, timescale, segments }: PackagedTrack, traits: Pla
 }
 
 /**
- * The playlist of a track's keyframes: byte ranges of its segments, each until the next keyframe (RFC 8216 §4.3.3.6).
+ * The playlist of a track's keyframes: byte ranges of its segments, each up to the next keyframe (RFC 8216 §4.3.3.6).
  */
 function keyframePlaylist(
   { name, timescale, segments }: PackagedTrack,

@@ -10,17 +10,17 @@ export function tag(name: string, attributes: Readonly<Record<string, Value>>): 
 
 /**
  * Text in quotes, in Unicode normalization form C (RFC 8216 §4.1).
- * @throws Error when it contains a quote or a control character, for which there is no escape
+ * @throws Error if the text contains a quote or a control character, because HLS has no escapes for them
  */
 export function quoted(text: string): string {
   if (/["\p{Cc}]/u.test(text)) throw new Error(`HLS cannot quote ${JSON.stringify(text)}`);
   return `"${text.normalize("NFC")}"`;
 }
 
-/** Players begin at the start of a playlist that grows, not near its end (RFC 8216 §4.3.5.2). */
+/** Players start at the start of a growing playlist, not near its end (RFC 8216 §4.3.5.2). */
 export const FROM_START = tag("EXT-X-START", { "TIME-OFFSET": 0 });
 
-/** The text of a playlist with these lines, with the lowest version that has all their features. */
+/** The text of a playlist with these lines. Its version is the lowest version with all their features. */
 export function playlistText(lines: readonly string[]): string {
   const version = versionOf(lines);
   const head = ["#EXTM3U", ...(version > 1 ? [`#EXT-X-VERSION:${version}`] : [])];
@@ -29,7 +29,7 @@ export function playlistText(lines: readonly string[]): string {
 
 /**
  * RFC 8216 §7. Players of version 1 ignore renditions and would play no audio, so renditions require version 4, as §7
- * recommends. EXT-X-MAP requires version 5 in keyframe playlists, and 6 in all others.
+ * recommends. EXT-X-MAP requires version 5 in keyframe playlists, and 6 in all other playlists.
  */
 function versionOf(lines: readonly string[]): number {
   const has = (pattern: RegExp): boolean => lines.some((line) => pattern.test(line));

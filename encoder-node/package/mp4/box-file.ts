@@ -4,7 +4,7 @@ import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "./boxes.ts";
 
 type ByteReader = Pick<FileHandle, "read">;
 
-/** Boxes that are read whole have a few kilobytes; this limit is far above that. */
+/** Boxes that are read completely have a few kilobytes. This limit is far above that size. */
 const MAX_BODY_BYTES = 64 * 2 ** 20;
 
 /** The header of the box at a byte. Null when the box goes beyond `end`. Throws when the header is invalid. */
@@ -13,14 +13,14 @@ export async function boxAt(file: ByteReader, offset: number, end: number): Prom
   return box && offset + box.sizeBytes <= end ? box : null;
 }
 
-/** As `boxAt`, but throws when the box goes beyond `end`. */
+/** Like `boxAt`, but throws when the box goes beyond `end`. */
 export async function wholeBoxAt(file: ByteReader, offset: number, end: number): Promise<BoxHeader> {
   const box = await boxAt(file, offset, end);
   if (!box) throw new Error("MP4 file is truncated: it ends within a box");
   return box;
 }
 
-/** Throws when the file has fewer bytes, and before reading above `maxBytes`. */
+/** Reads bytes of a file. Throws when the file has fewer bytes, and before it reads more than `maxBytes`. */
 export async function bytesAt(
   file: ByteReader,
   offset: number,

@@ -5,7 +5,7 @@ export type BoxHeader = { readonly type: string; readonly headerBytes: number; r
 /** Enough for the header of any box. */
 export const MAX_HEADER_BYTES = 16;
 
-/** The box header at the beginning of some bytes. Null when there are too few bytes. Throws when it is invalid. */
+/** Reads the box header at the start of some bytes. Null if there are too few bytes. Throws when it is invalid. */
 export function boxHeader(bytes: Buffer): BoxHeader | null {
   if (bytes.length < 8) return null;
   const short = bytes.readUInt32BE(0);
@@ -21,10 +21,13 @@ export function boxHeader(bytes: Buffer): BoxHeader | null {
 
 export type Box = { readonly type: string; readonly body: Buffer };
 
-/** Far more than any box has. A hostile header of 64 MB can have millions, each of which takes memory and time. */
+/**
+ * Far more than the boxes of any file. A hostile header of 64 MB can have millions of boxes, and each takes memory and
+ * time.
+ */
 const MAX_BOXES = 4096;
 
-/** The boxes in some bytes, which they must fill completely. Throws when they are invalid or too many. */
+/** Returns the boxes in some bytes, which they must fill completely. Throws when boxes are invalid or too many. */
 export function boxesIn(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -8,9 +8,9 @@ const TABLE_HEADER_BYTES = 8;
 const MAX_SHORT_OFFSET = 2 ** 32 - 1;
 
 /**
- * A `moov` box whose samples are `shift(size of the new box)` bytes later. A table of 32-bit offsets that no longer
- * fits becomes one of 64 bits, which makes the box larger; `shift` must not decrease then. Throws when the box is
- * invalid.
+ * Returns a `moov` box whose samples are `shift(size of the new box)` bytes later. A table of 32-bit offsets that no
+ * longer fits becomes a table of 64-bit offsets, which makes the box larger. `shift` must not decrease when the box
+ * grows. Throws when the box is invalid.
  */
 export function movedIndex(moov: Buffer, shift: (sizeBytes: number) => number): Buffer {
   let moved = moov;
@@ -21,7 +21,7 @@ export function movedIndex(moov: Buffer, shift: (sizeBytes: number) => number): 
   }
 }
 
-/** One box with its children, all samples `shift` bytes later. */
+/** Returns a box with its children, with all samples `shift` bytes later. */
 function rewritten(moov: Buffer, shift: number): Buffer {
   const [box, ...others] = boxesIn(moov);
   if (box?.type !== "moov" || others.length > 0) throw new Error("MP4 index is not one box moov");

@@ -8,7 +8,10 @@ const DECODER_CONFIG_BYTES = 13;
 /** ISO/IEC 14496-3: the AAC family. */
 const MPEG4_AUDIO = 0x40;
 
-/** The DecoderSpecificInfo in the body of an `esds` box: for AAC its AudioSpecificConfig. Throws for other codecs. */
+/**
+ * Returns the DecoderSpecificInfo in the body of an `esds` box: for AAC, its AudioSpecificConfig. Throws for other
+ * codecs.
+ */
 export function decoderConfig(esds: Buffer): Buffer {
   const stream = descriptor(esds.subarray(4), ES);
   const decoder = descriptor(stream.subarray(streamFieldBytes(stream)), DECODER_CONFIG);
@@ -16,7 +19,7 @@ export function decoderConfig(esds: Buffer): Buffer {
   return descriptor(decoder.subarray(DECODER_CONFIG_BYTES), DECODER_SPECIFIC);
 }
 
-/** The body of the descriptor at the beginning of some bytes. Its size is coded in groups of seven bits. */
+/** Returns the body of the descriptor at the start of some bytes. Its size is coded in groups of seven bits. */
 function descriptor(bytes: Buffer, tag: number): Buffer {
   if (bytes.readUInt8(0) !== tag) throw new Error(`MP4 descriptor ${bytes.readUInt8(0)} instead of ${tag}`);
   let sizeBytes = 0;

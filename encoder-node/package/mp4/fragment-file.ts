@@ -1,4 +1,4 @@
-// Follows a fragmented MP4 file while it grows: returns its head and each fragment as soon as they are complete.
+// Follows a growing fragmented MP4 file. Returns its head and each fragment as soon as they are complete.
 
 import type { FileHandle } from "node:fs/promises";
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
@@ -17,15 +17,15 @@ export type FileHead = MovieHeader & {
 };
 
 export interface FragmentFile {
-  /** Null until a call of `readOn` finds it complete. */
+  /** Null until a call of `readOn` finds the complete head. */
   head(): FileHead | null;
-  /** The fragments that became complete since the last call. Throws when the file is not a fragmented MP4 track. */
+  /** Returns fragments that became complete since the last call. Throws when the file is not a fragmented MP4 track. */
   readOn(): Promise<FileFragment[]>;
   /** True if the file ended with a complete box when it was last read. */
   isWhole(): boolean;
 }
 
-/** Boxes that are read completely have a few kilobytes. This is far more than any of them. */
+/** Boxes that are read completely have a few kilobytes. This limit is far above that size. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /** Reads only headers and tables, never the samples. */

@@ -1,4 +1,4 @@
-// Reads the samples' times and sizes from a movie fragment (`moof`) of one track (ISO/IEC 14496-12 §8.8).
+// Reads the times and sizes of samples from a movie fragment (`moof`) of a single track (ISO/IEC 14496-12 §8.8).
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import type { Piece } from "../segment-boundaries.ts";
 import { bodyAt, boxesIn } from "./boxes.ts";
@@ -12,8 +12,9 @@ type Sample = {
 };
 
 /**
- * Reads the body of a `moof`. Offsets are relative to the beginning of the box. Throws when it has no samples, more
- * than one track, offsets relative to the file, or does not begin with a keyframe: no segment could begin there.
+ * Reads the body of a `moof`. Offsets are relative to the start of the box. Throws when the `moof` has no samples,
+ * several tracks, or offsets relative to the file. Throws also when it does not start with a keyframe: no segment could
+ * start there.
  */
 export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: TrackKind): Omit<Piece, "sizeBytes"> {
   const traf = bodyAt(moof, "traf");
@@ -28,7 +29,8 @@ export function readFragment(moof: Buffer, defaults: SampleDefaults, kind: Track
   const keyframe = { offset: 0, sizeBytes: dataOffset(run.body) + first.sizeBytes, start: first.shownAt };
   return {
     start: samples.reduce((earliest, { shownAt }) => Math.min(earliest, shownAt), first.shownAt),
-    // Sample durations are distances of decoding times, which lag behind presentation times; the last is a frame's own.
+    // Sample durations are distances between decoding times, which lag behind presentation times. The last sample's
+    // duration is its frame's own.
     end: samples.reduce((latest, { shownAt }) => Math.max(latest, shownAt), first.shownAt) + last.duration,
     keyframes: kind === "video" ? [keyframe] : [],
   };
@@ -57,7 +59,7 @@ function fieldsOf(box: Buffer, from: number): () => number {
   };
 }
 
-/** ffmpeg writes negative times, although the field is unsigned: players read them as millions of years. */
+/** ffmpeg writes negative times, although the field is unsigned. Players read them as millions of years. */
 function decodeTime(tfdt: Buffer): number {
   const time = tfdt.readUInt8(0) === 1 ? Number(tfdt.readBigInt64BE(4)) : tfdt.readUInt32BE(4);
   if (time < 0) throw new Error("MP4 fragment has a negative decoding time");
@@ -67,7 +69,7 @@ function decodeTime(tfdt: Buffer): number {
 const DATA_OFFSET = 0x1;
 /** sample_is_non_sync_sample (§8.8.3.1). */
 const NOT_SYNC = 0x10000;
-/** Far more than any fragment has: hours of frames. */
+/** Far more samples than any fragment has: hours of frames. */
 const MAX_SAMPLES = 1_000_000;
 
 /** Adds the samples of a `trun`, and returns the decoding time of the sample after them. */

@@ -1,4 +1,4 @@
-// Files that ffmpeg made with their index at the end, beside those that it made with the index in front.
+// Compares files that ffmpeg made with the index at the end and with the index in front.
 import { execFile } from "node:child_process";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ it.each<[string, string]>([
   ["mov", `${VIDEO} -f lavfi -i sine=d=4 -c:v mpeg4 -c:a pcm_s16le -metadata title=Index`],
   ["mp4", `${VIDEO} -f lavfi -i sine=d=1:r=8000 -vf setpts=N*N/3000/TB -fps_mode vfr ${X264} -c:a aac`],
   ["3gp", `${VIDEO} ${X264}`],
-])("has the bytes that ffmpeg writes: %s %s", async (muxer, argv) => {
+])("has the same bytes as the file that ffmpeg writes with the index in front: %s %s", async (muxer, argv) => {
   const flags = `-fflags +bitexact -write_tmcd 0 -f ${muxer}`;
   await run(`${argv} ${flags} last.${muxer}`);
   await run(`-i last.${muxer} -map 0 -c copy ${flags} copy.${muxer}`);
@@ -45,7 +45,7 @@ it.each<[string, string]>([
   expect(bytes.equals(await readFile(join(folder, `first.${muxer}`)))).toBe(true);
 });
 
-it("can be decoded with bytes that are free, from its start alone", async () => {
+it("can be decoded from its start alone when bytes are free", async () => {
   await run(`${VIDEO} -f lavfi -i sine=d=4 ${X264} -c:a aac last.mp4`);
   const { bytes, shift } = await bytesOf(join(folder, "last.mp4"), 20_000);
   expect(shift).toBe(20_000);

@@ -1,4 +1,4 @@
-// MP4 files with their index at the end, read as if it came first.
+// MP4 files with the index at the end, read as if the index came first.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,13 +70,13 @@ describe("an index", () => {
         ["stco", [2 ** 32 - 1]],
       ],
     ],
-  ])("%s has all offsets moved", (_, moov, expected) => {
+  ])("moves all offsets of an index: %s", (_, moov, expected) => {
     const moved = movedIndex(moov, () => 100);
     expect(offsetsIn(moved)).toEqual(expected);
     expect(boxesIn(bodyAt(moved, "moov")).at(-1)).toEqual({ type: "udta", body: Buffer.from([1, 2, 3]) });
   });
 
-  it("is moved by its own new size", () => {
+  it("moves the offsets of an index by its own new size", () => {
     const moov = indexOf(table("stco", [2 ** 32 - 100]));
     const moved = movedIndex(moov, (sizeBytes) => sizeBytes);
     expect(moved.length).toBe(moov.length + 4);
@@ -91,7 +91,7 @@ describe("an index", () => {
       indexOf(boxOf("co64", Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, ...new Array(8).fill(255)]))),
     ],
     ["a child beyond its end", boxOf("moov", Buffer.from([0, 0, 1, 0, 116, 114, 97, 107]))],
-  ])("is rejected: %s", (_, moov) => expect(() => movedIndex(moov, () => 1)).toThrow());
+  ])("rejects an index: %s", (_, moov) => expect(() => movedIndex(moov, () => 1)).toThrow());
 });
 
 describe("a file", () => {
@@ -110,7 +110,7 @@ describe("a file", () => {
     ["grows where a box cannot be free", moov.length + 7, moov.length + 8],
     ["grows where its index fits exactly", moov.length, moov.length + 8],
     ["grows where its index is larger", moov.length - 1, moov.length + 8],
-  ])("%s", async (_, reservedBytes, shift) => {
+  ])("a file with the index first: %s", async (_, reservedBytes, shift) => {
     const path = await write(FTYP, EMPTY, SAMPLES, moov);
     const file = await readIndexFirst(path, reservedBytes);
     expect([file.shift, file.from, file.to]).toEqual([shift, FTYP.length, FTYP.length + 8 + SAMPLES.length]);
@@ -122,7 +122,7 @@ describe("a file", () => {
     ]);
   });
 
-  it("has one shift where a larger one makes its index larger", async () => {
+  it("uses the same shift where a larger shift makes the index larger", async () => {
     const size = indexOf(table("stco", [0])).length;
     const at = 2 ** 32 - size - 12;
     const path = await write(FTYP, SAMPLES, indexOf(table("stco", [at])));
@@ -141,7 +141,7 @@ describe("a file", () => {
     ["samples whose size is not known yet", [FTYP, Buffer.from("\0\0\0\0mdatabc", "latin1"), moov]],
     ["a hundred boxes", [FTYP, ...new Array<Buffer>(100).fill(EMPTY), SAMPLES, moov]],
     ["nothing", []],
-  ])("is rejected with %s", async (_, boxes) => {
+  ])("rejects a file with %s", async (_, boxes) => {
     const path = await write(...boxes);
     await expect(readIndexFirst(path, 0)).rejects.toThrow(/^MP4/);
   });

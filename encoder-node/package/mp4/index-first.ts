@@ -1,33 +1,33 @@
-// Reads an MP4 file whose index (`moov`) is at its end, as ffmpeg writes it, as if the index came first, as players
-// need it. Nothing is written.
+// Reads an MP4 file whose index (`moov`) is at its end, as ffmpeg writes it, as if the index came first. Players need
+// the index first. Nothing is written.
 import type { FileHandle } from "node:fs/promises";
 import { openFile } from "../../run-files/open-file.ts";
 import { bytesAt, wholeBoxAt } from "./box-file.ts";
 import type { BoxHeader } from "./boxes.ts";
 import { boxOf, movedIndex } from "./chunk-offsets.ts";
 
-/** The file with the index first: `head`, then the bytes of the file on the disk from `from` to `to`. */
+/** The file with the index first: `head`, then the bytes `from` to `to` of the file on the disk. */
 export type IndexFirst = {
   readonly head: Buffer;
   readonly from: number;
   readonly to: number;
-  /** How many bytes later the samples are than on the disk. */
+  /** Number of bytes by which the samples are later than on the disk. */
   readonly shift: number;
 };
 
-/** Twice of what plans expect at most (growing-file.ts). The index is read into memory. */
+/** Twice the maximum that plans expect (growing-file.ts). The index is read into memory. */
 const MAX_INDEX_BYTES = 128 * 2 ** 20;
 /** `ftyp` has some 32 bytes. */
 const MAX_TYPE_BYTES = 4096;
-/** The header of a box: the least that can be left free. */
+/** The header of a box: the smallest possible free space. */
 const LEAST_FREE_BYTES = 8;
 
 type PlacedBox = BoxHeader & { readonly at: number };
 
 /**
- * Describes a finished file. `reservedBytes` are those between the file type and the samples: what the index leaves of
- * them is free (ISO/IEC 14496-12 §8.1.2). Where the index needs more, or leaves less than the header of a box, `shift`
- * is larger than `reservedBytes`. Throws when the file is not as ffmpeg writes it.
+ * Describes a finished file. `reservedBytes` are the bytes between the file type and the samples. Reserved bytes that
+ * the index does not need become a free box (ISO/IEC 14496-12 §8.1.2). `shift` is larger than `reservedBytes` if the
+ * index needs more, or leaves less than the header of a box. Throws when the file is not as ffmpeg writes it.
  */
 export async function readIndexFirst(path: string, reservedBytes: number): Promise<IndexFirst> {
   const file = await openFile(path);
@@ -43,7 +43,7 @@ export async function readIndexFirst(path: string, reservedBytes: number): Promi
       bytesAt(file, type.at, type.sizeBytes),
       bytesAt(file, index.at, index.sizeBytes, MAX_INDEX_BYTES),
     ]);
-    // A larger index never has a smaller shift (`movedIndex`), so there is a free box wherever bytes are reserved.
+    // A larger index never has a smaller shift (`movedIndex`), so a free box exists wherever bytes are reserved.
     const shiftFor = (sizeBytes: number): number =>
       reservedBytes === 0 ? sizeBytes : Math.max(reservedBytes, sizeBytes + LEAST_FREE_BYTES);
     const moved = movedIndex(moov, shiftFor);
@@ -56,7 +56,7 @@ export async function readIndexFirst(path: string, reservedBytes: number): Promi
   }
 }
 
-/** A file that was encoded in one run has five. */
+/** A file that was encoded in a single run has five boxes. */
 const MAX_BOXES = 16;
 
 async function boxesOf(file: FileHandle, sizeBytes: number): Promise<PlacedBox[]> {

@@ -1,4 +1,4 @@
-// Reads the track description from the head (`moov`) of a fragmented MP4 file with one track.
+// Reads the track description from the head (`moov`) of a fragmented MP4 file with a single track.
 import { audioOfConfig } from "../codecs/aac.ts";
 import { avcCodec, type CodecDescription, hevcCodec } from "../codecs/codec-strings.ts";
 import { bodyAt, boxesIn } from "./boxes.ts";
@@ -12,7 +12,7 @@ export type MovieHeader = {
   readonly defaults: SampleDefaults;
 };
 
-/** Reads the body of a `moov`. Throws when it has more or less than one track, or an unsupported codec. */
+/** Reads the body of a `moov`. Throws when it does not have exactly one track, or has an unsupported codec. */
 export function readMovieHeader(moov: Buffer): MovieHeader {
   const media = bodyAt(moov, "trak/mdia");
   // The first 8 bytes are version, flags and the number of entries.

@@ -1,4 +1,4 @@
-// Multiplexes video and audio of the same time into one MPEG-TS segment.
+// Multiplexes video and audio of the same time into a single MPEG-TS segment.
 import { pipeline } from "node:stream/promises";
 import { createFile } from "../../run-files/open-file.ts";
 import type { PesSpan } from "./pes-index.ts";
@@ -23,11 +23,12 @@ export async function writeMuxed(path: string, segment: MuxedSegment): Promise<n
 }
 
 /**
- * The tables, then all packets in decoding order. Audio comes before the first video frame that is decoded no earlier,
- * so that it is available in time. Packets keep the continuity counters of their tracks, whose order does not change.
+ * Yields the tables, then all packets in decoding order. Audio precedes the first video frame that is decoded at the
+ * same time or later, so that the audio is available in time. Packets keep the continuity counters of their tracks,
+ * because the order within a track does not change.
  */
 async function* muxedPackets({ video, audio, streams, number }: MuxedSegment): AsyncGenerator<Buffer> {
-  // In their own files, both tracks have the same PID.
+  // Both tracks have the same PID in their own files.
   const pids = { video: streams.video.pid, audio: streams.video.pid + 1 };
   const tables = [streams.video, { ...streams.audio, pid: pids.audio }];
   yield programTables(tables, video.length > 0 ? pids.video : pids.audio, number);
@@ -55,7 +56,7 @@ function interleaved(video: readonly PesSpan[], audio: readonly PesSpan[]): Sour
   return sources;
 }
 
-/** Merges spans that are adjacent in one file, so that they are read at once. */
+/** Merges adjacent spans of the same file, so that they are read at once. */
 function joined(sources: readonly Source[]): Source[] {
   const runs: Source[] = [];
   for (const source of sources) {
@@ -68,7 +69,7 @@ function joined(sources: readonly Source[]): Source[] {
   return runs;
 }
 
-/** The packets of a span that have the PID `from`, with the PID `to`. */
+/** Yields the packets of a span that have the PID `from`, with their PID replaced by `to`. */
 async function* retargeted(span: PesSpan, from: number, to: number): AsyncGenerator<Buffer> {
   for await (const packet of packetsOf(span.path, span.offset, span.endOffset)) {
     if (packetHeader(packet, 0).pid !== from) continue;
@@ -78,7 +79,7 @@ async function* retargeted(span: PesSpan, from: number, to: number): AsyncGenera
   }
 }
 
-// Builds the packets with the tables of a transport stream with one program (ISO/IEC 13818-1 §2.4.4).
+// Builds the packets with the tables of a transport stream with a single program (ISO/IEC 13818-1 §2.4.4).
 
 /** The PID of the program map table, as in ffmpeg. */
 const PROGRAM_MAP_PID = 0x1000;
@@ -102,7 +103,7 @@ function programTables(streams: readonly ElementaryStream[], clockPid: number, c
   ]);
 }
 
-/** A section in the long form (§2.4.4.3): version 0, the only one of its table. */
+/** A section in the long form (§2.4.4.3): version 0, the only section of its table. */
 function section(tableId: number, extension: number, body: Buffer): Buffer {
   const length = 5 + body.length + 4;
   const head = [tableId, 0xb0 | (length >> 8), length & 0xff, extension >> 8, extension & 0xff, 0xc1, 0, 0];

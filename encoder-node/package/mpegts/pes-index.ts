@@ -1,10 +1,10 @@
-// Finds the PES packets of a one-track MPEG-TS segment in its file.
+// Finds the PES packets in the file of a single-track MPEG-TS segment.
 import { visitStream } from "./stream-packets.ts";
 import { type ElementaryStream, payloadOf, pesStart, unwrapped } from "./ts-packets.ts";
 
 /** A PES packet. Its transport packets are in [`offset`, `endOffset`) of the file; tables may be among them. */
 export type PesSpan = {
-  /** When its first frame is shown and decoded, in ticks. */
+  /** Presentation time and decoding time of its first frame, in ticks. */
   readonly shownAt: number;
   readonly decodedAt: number;
   readonly path: string;
@@ -14,7 +14,9 @@ export type PesSpan = {
 
 export type PesIndex = { readonly stream: ElementaryStream; readonly spans: readonly PesSpan[] };
 
-/** `near`: a time close to that of the first frame, in ticks. Throws when the file is not a segment of one track. */
+/**
+ * `near`: a time close to the first frame's time, in ticks. Throws when the file is not a segment of a single track.
+ */
 export async function indexPes(path: string, near: number): Promise<PesIndex> {
   const starts: { shownAt: number; decodedAt: number; offset: number }[] = [];
   const { stream, sizeBytes } = await visitStream(path, ({ packet, offset, isStart }) => {

@@ -1,11 +1,11 @@
-// Reads the packets of an MPEG-TS file, and finds those of its one elementary stream.
+// Reads the packets of an MPEG-TS file, and finds the packets of its only elementary stream.
 import { openFile } from "../../run-files/open-file.ts";
 import { type ElementaryStream, elementaryStream, PACKET_BYTES, packetHeader, programMapPid } from "./ts-packets.ts";
 
 const CHUNK_BYTES = PACKET_BYTES * 1024;
 
 /**
- * Pieces of a file, or of [`start`, `end`) of it, that consist of whole packets. Throws when the last one is
+ * Pieces of a file, or of its bytes [`start`, `end`), that consist of whole packets. Throws when the last packet is
  * incomplete.
  */
 async function* packetRuns(path: string, start: number, end: number): AsyncGenerator<Buffer> {
@@ -22,19 +22,19 @@ async function* packetRuns(path: string, start: number, end: number): AsyncGener
   if (rest.length > 0) throw new Error("MPEG-TS file ends within a packet");
 }
 
-/** The packets of [`start`, `end`) of a file. Throws when the last one is incomplete. */
+/** The packets in the bytes [`start`, `end`) of a file. Throws when the last packet is incomplete. */
 export async function* packetsOf(path: string, start: number, end: number): AsyncGenerator<Buffer> {
   for await (const run of packetRuns(path, start, end)) {
     for (let at = 0; at < run.length; at += PACKET_BYTES) yield run.subarray(at, at + PACKET_BYTES);
   }
 }
 
-/** A packet of the elementary stream. `offset` is its position in the file; a PES packet begins in it if `isStart`. */
+/** A packet of the elementary stream. `offset` is its position in the file. `isStart`: a PES packet starts in it. */
 export type StreamPacket = { readonly packet: Buffer; readonly offset: number; readonly isStart: boolean };
 
 /**
  * Calls `visit` with each packet of the file's elementary stream, in order. The packets are only valid during the call.
- * Throws when the file has more or less than one elementary stream.
+ * Throws when the file does not have exactly one elementary stream.
  */
 export async function visitStream(
   path: string,

@@ -1,14 +1,14 @@
-// Reads packets of MPEG transport streams (ISO/IEC 13818-1) with one elementary stream.
+// Reads packets of MPEG transport streams (ISO/IEC 13818-1) with a single elementary stream.
 
 export const PACKET_BYTES = 188;
 /** The clock of all timestamps (§2.4.3.7). */
 export const TICKS_PER_SECOND = 90_000;
 const SYNC_BYTE = 0x47;
 
-/** `isStart`: a PES packet or a table begins in this packet. */
+/** `isStart`: a PES packet or a table starts in this packet. */
 export type PacketHeader = { readonly pid: number; readonly isStart: boolean };
 
-/** The header of the packet at an offset (§2.4.3.2). Throws when no packet begins there. */
+/** Reads the header of the packet at an offset (§2.4.3.2). Throws when no packet starts there. */
 export function packetHeader(bytes: Buffer, at: number): PacketHeader {
   if (bytes.readUInt8(at) !== SYNC_BYTE) throw new Error("MPEG-TS packet has no sync byte");
   const word = bytes.readUInt16BE(at + 1);
@@ -22,13 +22,13 @@ export function payloadOf(packet: Buffer): Buffer {
   return packet.subarray(control & 0x20 ? 5 + packet.readUInt8(4) : 4, PACKET_BYTES);
 }
 
-/** random_access_indicator (§2.4.3.5): decoding can begin here. */
+/** random_access_indicator (§2.4.3.5): decoding can start here. */
 export function isRandomAccess(packet: Buffer): boolean {
   const hasField = (packet.readUInt8(3) & 0x20) !== 0 && packet.readUInt8(4) > 0;
   return hasField && (packet.readUInt8(5) & 0x40) !== 0;
 }
 
-/** The PID of the one program's table, from the packet of the program association table, PID 0 (§2.4.4.3). */
+/** The PID of the only program's table, from the packet of the program association table, PID 0 (§2.4.4.3). */
 export function programMapPid(packet: Buffer): number {
   const [pid, ...others] = entriesOf(sectionOf(packet), 8, () => 4)
     .filter((entry) => entry.readUInt16BE(0) !== 0)
@@ -39,7 +39,7 @@ export function programMapPid(packet: Buffer): number {
 
 export type ElementaryStream = { readonly pid: number; readonly type: number };
 
-/** The one elementary stream of the program, from the packet of its table (§2.4.4.8). */
+/** The only elementary stream of the program, from the packet of the program's table (§2.4.4.8). */
 export function elementaryStream(packet: Buffer): ElementaryStream {
   const section = sectionOf(packet);
   const from = 12 + (section.readUInt16BE(10) & 0xfff);
@@ -49,7 +49,7 @@ export function elementaryStream(packet: Buffer): ElementaryStream {
   return { type: stream.readUInt8(0), pid: stream.readUInt16BE(1) & 0x1fff };
 }
 
-/** The section of a table without its checksum. The section must be in one packet. */
+/** The section of a table without its checksum. The section must be in a single packet. */
 function sectionOf(packet: Buffer): Buffer {
   const payload = payloadOf(packet);
   const section = payload.subarray(1 + payload.readUInt8(0));
@@ -72,7 +72,7 @@ export type PesStart = {
   readonly data: Buffer;
 };
 
-/** Reads the beginning of a PES packet with a timestamp (§2.4.3.6). Throws when it is incomplete. */
+/** Reads the start of a PES packet with a timestamp (§2.4.3.6). Throws when it is incomplete. */
 export function pesStart(payload: Buffer): PesStart {
   if (payload.readUIntBE(0, 3) !== 1 || !(payload.readUInt8(7) & 0x80)) {
     throw new Error("MPEG-TS frame has no timestamp");
@@ -93,5 +93,5 @@ const timestampAt = (payload: Buffer, at: number): number =>
 
 const WRAP = 2 ** 33;
 
-/** The possible value of a timestamp that is nearest to another time: timestamps wrap around after 26.5 hours. */
+/** The possible value of a timestamp that is nearest to another time. Timestamps wrap around after 26.5 hours. */
 export const unwrapped = (ticks: number, near: number): number => ticks + Math.round((near - ticks) / WRAP) * WRAP;

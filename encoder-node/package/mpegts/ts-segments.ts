@@ -1,4 +1,4 @@
-// Reads finished MPEG-TS segments of one track: their times, keyframes and codec.
+// Reads finished MPEG-TS segments of a single track: their times, keyframes and codec.
 import type { TrackKind } from "#shared/plan/source/source-tracks.ts";
 import { audioOfAdts, secondsOfAdts } from "../codecs/aac.ts";
 import type { CodecDescription } from "../codecs/codec-strings.ts";
@@ -12,16 +12,16 @@ export type TsSegment = Piece & { readonly description: CodecDescription };
 export type TsFile = {
   readonly path: string;
   readonly kind: TrackKind;
-  /** A time close to that of its first frame, in ticks. */
+  /** A time close to its first frame's time, in ticks. */
   readonly near: number;
-  /** The duration of its frame if it has only one, in ticks. */
+  /** The duration of its frame in ticks, if the segment has a single frame. */
   readonly frameTicks: number;
 };
 
 /** stream_type of H.264, and of AAC with ADTS (ISO/IEC 13818-1 table 2-34). */
 const STREAM_TYPES = { video: 0x1b, audio: 0x0f } as const satisfies Record<TrackKind, number>;
 
-/** Reads a segment from its file. Throws when the file is not what ffmpeg writes for one track of this kind. */
+/** Reads a segment from its file. Throws when the file differs from ffmpeg's files for a single track of this kind. */
 export async function readTsSegment(file: TsFile): Promise<TsSegment> {
   const scan = scanFrames(file.kind);
   const { stream, sizeBytes } = await visitStream(file.path, scan.visit);
@@ -31,9 +31,9 @@ export async function readTsSegment(file: TsFile): Promise<TsSegment> {
   return segmentOf({ ...scan.result(), sizeBytes }, file);
 }
 
-/** A PES packet. ffmpeg puts one video frame or several audio frames into each. */
+/** A PES packet. ffmpeg puts a single video frame or several audio frames into each packet. */
 type Frame = {
-  /** Where its first packet begins and its last one ends, in bytes. */
+  /** Start of its first packet and end of its last packet, in bytes. */
   readonly offset: number;
   endOffset: number;
   /** Modulo 2^33. */
@@ -43,13 +43,13 @@ type Frame = {
 
 type Scanned = {
   readonly frames: readonly Frame[];
-  /** The beginning of the first frame. */
+  /** The start of the first frame. */
   readonly head: Buffer;
   /** The content of the last PES packet, for audio only. */
   readonly tail: Buffer;
 };
 
-/** Enough of the first frame to contain the parameter sets before its image data. */
+/** Enough bytes of the first frame to contain the parameter sets before its image data. */
 const HEAD_BYTES = 16 * 1024;
 
 function scanFrames(kind: TrackKind): { visit(packet: StreamPacket): void; result(): Scanned } {
@@ -83,7 +83,7 @@ function segmentOf(
   const [first] = shown;
   const last = shown.at(-1);
   if (first === undefined || last === undefined) throw new Error("MPEG-TS segment without frames");
-  // MPEG-TS has no durations: the last video frame is assumed to be as long as the one before.
+  // MPEG-TS has no durations: the last video frame is assumed to be as long as the previous frame.
   const videoTicks = shown.length > 1 ? last - (shown.at(-2) ?? first) : frameTicks;
   const lastTicks = kind === "audio" ? Math.round(secondsOfAdts(tail) * TICKS_PER_SECOND) : videoTicks;
   return {
@@ -96,7 +96,10 @@ function segmentOf(
   };
 }
 
-/** Without the tables before it (RFC 8216 §4.3.3.6): players have read those at the segment's beginning. */
+/**
+ * Excludes the tables before the keyframe (RFC 8216 §4.3.3.6): players have read the tables at the start of the
+ * segment.
+ */
 const keyframeOf = ({ offset, endOffset, shownAt }: Frame, near: number) => ({
   offset,
   sizeBytes: endOffset - offset,

@@ -1,4 +1,4 @@
-// Parses WebVTT from clients and formats it again. Untrusted data: whatever cannot be parsed is skipped.
+// Parses WebVTT from clients and formats it again. The data is untrusted: unparsable parts are skipped.
 
 /** A text that is displayed for a time. */
 export type Cue = {
@@ -21,7 +21,7 @@ const DEFINITION = /^(?:STYLE|REGION)[ \t]*$/;
 const ARROW = "-->";
 /**
  * WebVTT §4.1, also with a comma instead of the point, as in SubRip. No two repetitions may match the same character,
- * and the last one matches everything: otherwise a line with a million spaces would take minutes.
+ * and the last repetition matches everything. Otherwise a line with a million spaces would take minutes.
  */
 const TIMING =
   /^[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})[ \t]*-->[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:[ \t](.*))?$/s;
@@ -30,8 +30,8 @@ const TIMING =
 export const isWebVtt = (text: string): boolean => SIGNATURE.test(text);
 
 /**
- * Parses the text of a WebVTT file (WebVTT §6.1). Null when it is not WebVTT. Drops comments, cues without a duration
- * and the header's metadata: the times are those of the source.
+ * Parses the text of a WebVTT file (WebVTT §6.1). Null if it is not WebVTT. Drops comments and cues without a duration.
+ * Drops the header's metadata, because the times are the source's times.
  */
 export function parseWebVtt(text: string): WebVtt | null {
   const plain = plainLines(text.replace(/^\uFEFF/, ""));
@@ -58,7 +58,7 @@ export function webVttText({ definitions, cues }: WebVtt, header: readonly strin
 /** The text with line feeds as line ends. */
 export const plainLines = (text: string): string => text.replace(/\r\n/g, "\n").replace(/\r/g, "\n");
 
-/** Yields the blocks between blank lines one at a time, because millions of tiny ones would take too much memory. */
+/** Yields the blocks between blank lines step by step, because millions of tiny blocks would take too much memory. */
 function* blocksOf(text: string): Generator<string[]> {
   let block: string[] = [];
   for (let from = 0; from <= text.length; ) {
@@ -74,7 +74,7 @@ function* blocksOf(text: string): Generator<string[]> {
   if (block.length > 0) yield block;
 }
 
-/** A line with times always begins a cue, even without a blank line before it. */
+/** A line with times always starts a cue, even without a blank line before it. */
 function cuesOf(block: readonly string[]): Cue[] {
   const starts = block.flatMap((line, at) => (line.includes(ARROW) ? [at] : []));
   return starts.flatMap((start, at) => {

@@ -1,4 +1,4 @@
-// Splits text tracks into WebVTT segments for HLS. Their duration differs from that of the media segments.
+// Splits text tracks into WebVTT segments for HLS. Text segments and media segments have different durations.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
 import { type Cue, type WebVtt, webVttText } from "./subtitle-cues.ts";
 
@@ -11,15 +11,15 @@ const TICKS_PER_SECOND = 90_000;
 const TIMESTAMP_MAP = `X-TIMESTAMP-MAP=MPEGTS:${STREAM_START_SECONDS * TICKS_PER_SECOND},LOCAL:00:00:00.000`;
 
 /**
- * Text is small: segments as short as those of the video would be thousands of tiny files. Subtitles may have a
- * different target duration (RFC 8216 §6.2.4).
+ * Text is small: with the duration of video segments, a text track would be thousands of tiny files. Subtitles may have
+ * a different target duration (RFC 8216 §6.2.4).
  */
 const SPAN_MS = 60_000;
 
 /** A shorter remainder is part of the last segment, whose duration then still rounds to the target duration. */
 const MIN_LAST_MS = 500;
 
-/** The segment spans of a stream of this length: at least one. */
+/** The segment spans of a stream of this length. There is at least a single span. */
 export function textSpans(endMs: number): TextSpan[] {
   const end = Math.max(1, Math.round(endMs));
   const count = Math.max(1, Math.ceil((end - MIN_LAST_MS) / SPAN_MS));
@@ -30,8 +30,8 @@ export function textSpans(endMs: number): TextSpan[] {
 }
 
 /**
- * The segments of a text track, one per span. A cue is in every segment during which it is displayed, always with its
- * full times, by which players recognize it. Segments with cues also contain the styles and regions.
+ * The segments of a text track, a segment per span. A cue is in every segment during which it is displayed. It always
+ * has its full times, because players recognize it by them. Segments with cues also contain the styles and regions.
  */
 export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly TextSpan[]): string[] {
   const shown = spans.map((): Cue[] => []);
@@ -43,7 +43,7 @@ export function subtitleSegments({ definitions, cues }: WebVtt, spans: readonly 
   return shown.map((cues) => webVttText({ definitions: cues.length > 0 ? definitions : [], cues }, [TIMESTAMP_MAP]));
 }
 
-/** Keeps the sums finite when cues declare absurd times: no stream has this many spans. */
+/** Keeps the sums finite when cues declare absurd times. No stream has this many spans. */
 const MOST_SPANS = 1e9;
 
 /** The maximum number of characters of all segments with cues, whatever the stream's length. Creates no segments. */

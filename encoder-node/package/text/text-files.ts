@@ -1,4 +1,4 @@
-// The WebVTT files of a package: text tracks as one file for DASH and as segments for HLS, and thumbnail cues.
+// The WebVTT files of a package: text tracks as a single file for DASH and as segments for HLS, and thumbnail cues.
 import {
   inStreamFolder,
   segmentNumber,
@@ -12,7 +12,7 @@ import {
 import { type WebVtt, webVttText } from "./subtitle-cues.ts";
 import { subtitleSegments, textSpans } from "./subtitle-segments.ts";
 
-/** The traits by which viewers choose a text track. `language` is a BCP 47 tag. */
+/** Viewers choose a text track by these traits. `language` is a BCP 47 tag. */
 export type SubtitleTraits = { readonly language: string; readonly name: string; readonly default: boolean };
 
 export type SubtitlePlace = {
@@ -36,7 +36,9 @@ export function segmentedSubtitle(text: WebVtt, endMs: number, { folder, at }: S
   }));
 }
 
-/** The thumbnails' entry file: its cues point to the stream's folder, while those of `vtt` point to its own folder. */
+/**
+ * The thumbnails' entry file. Its cues point to the stream's folder, while the cues of `vtt` point to their own folder.
+ */
 export function thumbnailVtt(vtt: string, folder: string): string {
   return vtt.replaceAll(new RegExp(`^(?=${THUMBNAIL_FOLDER}/)`, "gm"), urlOf(inStreamFolder(folder, "")));
 }
