@@ -123,7 +123,7 @@ function keyOf({ encryption }: HttpStreamOutput): Buffer | null {
   return Buffer.from(encryption.key, "hex");
 }
 
-/** Stores the files that players open after all other files are stored. */
+/** Stores the files that players open after all other files are stored. Returns them in the order of the packages. */
 async function storeRest(packages: readonly StreamPackage[], storage: StreamStorage): Promise<Result<Published>> {
   const texts = await Promise.all(packages.map(packageFiles)).then(ok, (error: unknown) => err(playlistFailure(error)));
   if (!texts.ok) return texts;
@@ -132,7 +132,12 @@ async function storeRest(packages: readonly StreamPackage[], storage: StreamStor
   const entries = files.flatMap((each) => each.entries);
   const stages: StreamFile[][] = [
     files.flatMap((each) => each.below),
-    entries.map((entry) => ({ ...entry, onStored: (file) => uploaded.push(file) })),
+    entries.map((entry, at) => ({
+      ...entry,
+      onStored: (file) => {
+        uploaded[at] = file;
+      },
+    })),
   ];
   for (const stage of stages) {
     storage.add(stage);
