@@ -19,8 +19,6 @@ const MAX_ENCODE_SLOTS = 60;
 /** Google Cloud and Azure take a spot machine away 30 s after their notice. */
 const DRAIN_SECONDS = { spot: 25, other: 600 } as const;
 
-/** True if a video is encoded in chunks on this node alone. */
-
 const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
 const Config = z.object({

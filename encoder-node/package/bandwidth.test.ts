@@ -71,7 +71,7 @@ test.each<[string, number, Track, { peak: number; average: number }]>([
   ],
   ["a track shorter than half a target duration", 6, [[1, 1000]], { peak: 8000, average: 8000 }],
   ["no segments", 6, [], { peak: 1, average: 1 }],
-])("measured rates: %s", (_, target, track, expected) => {
+])("measures peak and average rates: %s", (_, target, track, expected) => {
   let start = 0;
   const spans = track.map(([seconds, sizeBytes]) => {
     start += seconds * 1000;

@@ -38,7 +38,7 @@ describe("a video segment starts at the first keyframe at or after each grid tim
     ["a start after a grid time", [7, 8, 12], 14, "7+5 12+2"],
     ["a gap of several segments", [0, 2, 23, 24, 26], 28, "0+23 23+1 24+4"],
     ["a gap that ends just before a grid time", [0, 2, 23.8, 24, 26], 28, "0+23.8 23.8+4.2"],
-  ])("%s", (_, starts, end, segments, segmentSeconds?: number) => {
+  ])("assembles video segments with %s", (_, starts, end, segments, segmentSeconds?: number) => {
     expect(segmentsOf("video", starts, end, segmentSeconds)).toBe(segments);
   });
 });
@@ -54,7 +54,7 @@ test.each([
   ["shorter than half a second", 4, [0, 2, 4], 4.4, "0+4.4"],
   ["half a second", 10, [0, 5, 10], 10.5, "0+10 10+0.5"],
   ["the only one", 6, [0], 0.1, "0+0.1"],
-])("a last segment that is %s", (_, segmentSeconds, starts, end, segments) => {
+])("decides if a last segment stays separate: %s", (_, segmentSeconds, starts, end, segments) => {
   expect(segmentsOf("video", starts, end, segmentSeconds)).toBe(segments);
 });
 
@@ -64,7 +64,7 @@ test("a segment waits until the next segment is long enough to be final", () => 
     const { segments, waiting } = assembleSegments(arriving.slice(0, at + 1), rule("video", 4), false);
     return `${segments.length} of ${at + 1}, ${waiting.length} waiting`;
   });
-  // The third ends at 4.2 s, the fifth at 4.6 s.
+  // The third piece ends at 4.2 s, the fifth piece at 4.6 s.
   expect(counts).toEqual([
     "0 of 1, 1 waiting",
     "0 of 2, 2 waiting",

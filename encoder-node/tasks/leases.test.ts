@@ -121,7 +121,7 @@ describe("a source at an address that this node refuses", () => {
     ["node_failed", "as the control plane has accepted it", () => "http://10.0.0.1/a.mp4", undefined],
     ["node_failed", "behind a URL that the service has signed", redirecting, ["source"]],
     ["input_address_not_allowed", "behind a client's URL", redirecting, undefined],
-  ])("fails with %s %s", async (code, _, urlOf, ownUrls) => {
+  ])("fails a refused source with %s %s", async (code, _, urlOf, ownUrls) => {
     const given = assignment("A");
     const task = { kind: "inspect", sourceUrl: urlOf(), chunking: null } as const;
     leases.start({ ...given, task, ...(ownUrls && { ownUrls }) });

@@ -34,7 +34,7 @@ const leasesLeft = (jobs: readonly JobSpec[]): Promise<(number | null)[]> =>
     ),
   );
 
-/** Connects so many nodes, each with a task that it works on. */
+/** Connects `size` nodes, each with a running task. */
 async function busyFleet(size: number) {
   const numbers = Array.from({ length: size }, (_, number) => number);
   const jobs = await Promise.all(numbers.map((number) => newJob({ accountId: `account-${number % 2}` })));
@@ -56,7 +56,7 @@ const comeBack = (running: readonly LeaseProof[]) =>
 
 describe("hub faults", () => {
   it("loses no lease when all sockets close at once and all nodes reconnect", async () => {
-    // The clock stands still, so that the nodes return within the ten seconds in which their leases last.
+    // The clock stands still: the nodes return before their leases end after ten seconds.
     vi.setSystemTime(Date.now());
     const { jobs, nodes, running } = await busyFleet(40);
     for (const node of nodes) node.socket.close();
@@ -112,7 +112,7 @@ describe("hub faults", () => {
     const advertise = vi
       .spyOn(NodeHub.prototype, "advertise")
       .mockResolvedValue({ waitingFor: null, taken: [], hasSource: false });
-    // The hub claims these leases and dies before it sends the assignments.
+    // The hub dies between the claims of these leases and the assignments.
     for (const [nodeId, spec] of [["a", lost] as const, ["b", away] as const]) {
       await jobOf(env, spec.id).create(spec);
       await claimFrom(jobOf(env, spec.id), { nodeId, session: `s-${nodeId}`, slotClass: "inspect", max: 1 });

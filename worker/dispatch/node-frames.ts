@@ -71,7 +71,7 @@ export class NodeFrames {
   #closeOverdue(now: number): void {
     clearTimeout(this.#helloTimer);
     for (const socket of this.#nodes.overdue(now)) void this.disconnect(socket, NO_HELLO);
-    // A timer instead of an alarm, which costs a row. A hub that lost the timer does this when the next node connects.
+    // A timer costs no row, unlike an alarm. A hub that lost the timer closes the sockets when the next node connects.
     if (this.#nodes.isAwaitingHello)
       this.#helloTimer = setTimeout(() => this.#closeOverdue(Date.now()), HELLO_LIMIT_MS);
   }

@@ -46,7 +46,7 @@ describe("node hub", () => {
     expect(await hubOf(env).capacity()).toBe(1);
   });
 
-  it("assigns no more tasks than the node offered slots", async () => {
+  it("assigns a node at most as many tasks as it has offered slots", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const jobs = [await newJob(), await newJob()];
     const { assignment } = await node.next("assign");
@@ -102,7 +102,7 @@ describe("node hub", () => {
     expect([assignment.jobId, (await node.next("assign")).assignment.jobId]).toEqual([first.id, second.id]);
   });
 
-  it("passes no extra progress to the job because of hibernation in between", async () => {
+  it("passes no extra progress to the job after the hub hibernates", async () => {
     const node = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await node.next("assign")).assignment;
@@ -130,7 +130,7 @@ describe("node hub", () => {
     expect((await node.next("cancel")).lease).toBe(lease);
   });
 
-  it("lets no node take another node's lease by naming it, whatever it knows of other leases of the job", async () => {
+  it("protects a lease from a node that names it, even if the node knows other leases of the job", async () => {
     const holder = await joined("a", { inspect: 1, encode: 0 });
     const spec = await newJob();
     const { lease, token: proof } = (await holder.next("assign")).assignment;

@@ -1,4 +1,4 @@
-// Nodes connect by a session without the database, and never without hello.
+// A node with a session connects without a database query. Every node must send hello.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
@@ -39,7 +39,7 @@ async function open(headers: Record<string, string>, bindings: typeof env = env)
 }
 
 describe("node sessions", () => {
-  it("reads a signed session until it expires, under any of the keys, if it is unchanged", () => {
+  it("accepts an unchanged signed session until it expires, under any of the keys", () => {
     const [newest, older] = KEYS;
     if (!newest || !older) throw new Error("The tests have two sealing keys");
     const text = signSession(SESSION, [older]);
@@ -102,7 +102,7 @@ describe("node sessions", () => {
     expect(await back.closed).toMatchObject({ code: 1008, reason: "the token was revoked" });
   });
 
-  it("remembers a revoked token as long as a session of it may be valid", async () => {
+  it("remembers a revoked token while its sessions may be valid", async () => {
     await runInDurableObject(hubOf(env), (_, { storage: { kv } }) => {
       const revoked = new RevokedTokens(kv);
       revoked.add("first", 0);

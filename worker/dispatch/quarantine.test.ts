@@ -1,4 +1,4 @@
-// Failures that nodes report of themselves decide about their next tasks.
+// The failures that a node reports decide about its next tasks.
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import type { Assignment } from "#shared/protocol/tasks.ts";

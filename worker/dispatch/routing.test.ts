@@ -47,7 +47,7 @@ it("sends work to a node that can do it, and shows missing requirements until th
   );
 });
 
-it("requires less of a node with each hop", async () => {
+it("relaxes the required labels of a job with each hop", async () => {
   const node = await joinedWith("plain", {});
   const spec = await jobWith({ settings: { require: ["gpu"], hop: [{ after_s: 1, require: [] }] } });
   await settle();

@@ -21,7 +21,7 @@ test.each([
   ["High 4:4:4", "161x91", "-profile:v high444 -pix_fmt yuv444p -level 4.0", "avc1.f40028", 91],
   ["with scaling lists", "160x90", "-level 4.0 -x264-params cqm=jvt", "avc1.640028", 90],
   ["interlaced", "160x92", "-flags +ildct+ilme -level 4.0", "avc1.640028", 92],
-])("%s", async (name, size, options, codec, height) => {
+])("reads codec and size from an H.264 parameter set: %s", async (name, size, options, codec, height) => {
   const source = `-f lavfi -i testsrc=s=${size}:r=25:d=0.04,format=yuv420p`;
   await makeClip(folder, `${name.replaceAll(/[: ]/g, "-")}.h264`, `${source} -c:v libx264 ${options}`);
   const sps = findSps(await readFile(path.join(folder, `${name.replaceAll(/[: ]/g, "-")}.h264`)));

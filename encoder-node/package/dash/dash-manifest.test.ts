@@ -45,7 +45,7 @@ const live: DashPackage = {
 
 const manifestOf = (dash: DashPackage): string => dashManifestFile(dash).text;
 
-test("the manifest of a package with everything", async () => {
+test("writes the manifest of a package with everything", async () => {
   const { file, text } = dashManifestFile(everything);
   expect(file).toBe("master.mpd");
   await expect(text).toMatchFileSnapshot("../../testing/fixtures/playlists/everything.mpd");

@@ -56,7 +56,7 @@ const fileOf = (hls: HlsPackage, file: string): string =>
 
 const FIXTURES = "../../testing/fixtures/playlists";
 
-test.each(Object.entries(packages))("the master playlist of a package: %s", async (name, hls) => {
+test.each(Object.entries(packages))("writes the master playlist of a package: %s", async (name, hls) => {
   const master = hlsTextFiles(hls).at(-1);
   expect(master?.file).toBe("master.m3u8");
   await expect(master?.text).toMatchFileSnapshot(`${FIXTURES}/${name}.master.m3u8`);
@@ -68,7 +68,7 @@ test.each([
   ["encrypted", "audio-64k.m3u8"],
   ["fmp4-hevc-subtitles", "360p-hevc.m3u8"],
   ["fmp4-hevc-subtitles", "subtitles-2.m3u8"],
-] as const)("the playlist of a track: %s, %s", async (name, file) => {
+] as const)("writes the playlist of a track: %s, %s", async (name, file) => {
   await expect(fileOf(packages[name], `F/${file}`)).toMatchFileSnapshot(`${FIXTURES}/${name}.${file}`);
 });
 

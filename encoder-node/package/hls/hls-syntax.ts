@@ -10,7 +10,7 @@ export function tag(name: string, attributes: Readonly<Record<string, Value>>): 
 
 /**
  * Text in quotes, in Unicode normalization form C (RFC 8216 §4.1).
- * @throws Error if the text contains a quote or a control character, because HLS has no escapes for them
+ * @throws Error if the text contains a quote or a control character, because HLS cannot escape them
  */
 export function quoted(text: string): string {
   if (/["\p{Cc}]/u.test(text)) throw new Error(`HLS cannot quote ${JSON.stringify(text)}`);

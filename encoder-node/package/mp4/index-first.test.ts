@@ -110,7 +110,7 @@ describe("a file", () => {
     ["grows where a box cannot be free", moov.length + 7, moov.length + 8],
     ["grows where its index fits exactly", moov.length, moov.length + 8],
     ["grows where its index is larger", moov.length - 1, moov.length + 8],
-  ])("a file with the index first: %s", async (_, reservedBytes, shift) => {
+  ])("reads a file with the index first: %s", async (_, reservedBytes, shift) => {
     const path = await write(FTYP, EMPTY, SAMPLES, moov);
     const file = await readIndexFirst(path, reservedBytes);
     expect([file.shift, file.from, file.to]).toEqual([shift, FTYP.length, FTYP.length + 8 + SAMPLES.length]);

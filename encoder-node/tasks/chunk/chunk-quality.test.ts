@@ -24,7 +24,7 @@ test.each([
   ["an impossible VMAF", { measured: { ...measured, samples: [[0, 190, 40, 0.98]] } }, false],
   ["an impossible SSIM", { measured: { ...measured, samples: [[0, 90, 40, 98]] } }, false],
   ["a failure of two lines", { failure: "a\nb" }, false],
-])("a chunk with %s", async (_name, content, isTaken) => {
+])("reads only valid quality data from a chunk: %s", async (_name, content, isTaken) => {
   const path = join(folder, "chunk");
   const body = Buffer.from(JSON.stringify(content));
   const header = Buffer.alloc(8, "    free", "latin1");

@@ -13,7 +13,7 @@ export const TRY_AGAIN_LATER = 1013;
  */
 export const MAX_SOCKETS_PER_TOKEN = 128;
 
-/** The code and reason with which a socket is closed. Reasons have at most 123 bytes (RFC 6455 §5.5). */
+/** The code and reason of a closed socket. Reasons have at most 123 bytes (RFC 6455 §5.5). */
 export type CloseReason = { readonly code: number; readonly reason: string };
 
 export const TOO_MANY_SOCKETS: CloseReason = {
@@ -41,7 +41,7 @@ export class Admission {
     this.#revoked = new RevokedTokens(kv);
   }
 
-  /** True if a token was revoked while sessions of it may still be valid. */
+  /** True if a token is revoked and its sessions may still be valid. */
   isRevoked(token: string, now: number): boolean {
     return this.#revoked.has(token, now);
   }
@@ -64,7 +64,7 @@ export class Admission {
   }
 }
 
-// Nodes whose reports keep causing internal errors: they may not connect for a while.
+// Nodes whose reports keep causing internal errors may not connect for a while.
 
 /**
  * Maximum number of internal errors within WINDOW_MS. The job gives up a single broken report sooner
@@ -72,7 +72,7 @@ export class Admission {
  */
 const MAX_FAILURES = 10;
 const WINDOW_MS = 10 * 60_000;
-/** Time for which such a node may not connect. */
+/** Exclusion time of such a node. */
 const EXCLUDED_MS = 10 * 60_000;
 
 type Failures = { count: number; since: number; excludedUntil: number };

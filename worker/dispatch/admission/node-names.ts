@@ -11,7 +11,7 @@ const Owner = z.object({
 type Owner = z.infer<typeof Owner>;
 
 const NAMES = "name:";
-/** A name that was unused for this long is free: operators reinstall machines and replace tokens. */
+/** An unused name is free after this time: operators reinstall machines and replace tokens. */
 const UNUSED_MS = 24 * 60 * 60_000;
 /** Maximum number of names per token. Beyond it, the token's least recently used name is forgotten. */
 const MAX_NAMES = 1024;

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { Capabilities } from "#shared/protocol/capabilities.ts";
 
 const PREFIX = "capabilities:";
-/** Fleets have tens of them. Beyond this number, capabilities that no connected node has are forgotten. */
+/** Fleets have tens of capabilities. Beyond this number, the hub forgets capabilities that no connected node has. */
 const MAX_KNOWN = 256;
 /** 96 bits. The keys are only names, so the HMAC needs no secret. */
 const KEY_CHARS = 24;

@@ -1,5 +1,5 @@
-// Facts about a node beside its slots and leases: the facts that its token binds, and the facts that it reported of
-// itself.
+// Facts about a node besides its slots and leases: the facts that its token binds, and the facts that the node
+// reported.
 import * as z from "zod";
 import { DEFAULT_POOL, labelsOf } from "#shared/placement.ts";
 import { NodeDisk, type NodeFrameOf, PROTOCOL_VERSION, ServiceOrigin } from "#shared/protocol/frames.ts";
@@ -32,11 +32,11 @@ export const NodeAbout = z.object({
   host: z.string().nullable().default(null),
   version: z.string().nullable().default(null),
   spot: z.boolean().default(false),
-  /** State of the disk in the last frame that stated it. */
+  /** State of the disk, from the last frame that contained it. */
   disk: NodeDisk.nullable().default(null),
-  /** Reasons why the node cannot work, in the last frame that stated them. */
+  /** Reasons why the node cannot work, from the last frame that contained them. */
   notReady: z.array(z.string()).default([]),
-  /** Optional features of the node: nodes of some older release lack them (NODE_FEATURES). */
+  /** Optional features of the node (NODE_FEATURES). Nodes of older releases lack some of them. */
   features: z.array(z.string()).default([]),
   /** The key of its capabilities (known-capabilities.ts). */
   capabilities: z.string().default(""),

@@ -19,7 +19,7 @@ const StoredNode = ConnectedNode.omit({ profile: true }).extend({
   about: NodeAbout,
   progress: z.array(KnownProgress).default([]),
 });
-/** The progress of more leases than this is not stored: the hub of so busy a node hardly ever hibernates. */
+/** Maximum number of leases with stored progress. The hub of a busier node hardly ever hibernates. */
 const MAX_STORED_PROGRESS = 8;
 const MAX_PROGRESS_CHARS = 6000;
 
@@ -81,7 +81,7 @@ export class NodeConnections {
     socket.serializeAttachment(waiting);
   }
 
-  /** The checked facts about a socket's node, from before its hello. */
+  /** The checked facts about a socket's node before its hello. */
   admittedOf(socket: WebSocket): Admitted {
     const [token = ""] = this.#ctx.getTags(socket);
     return this.#waiting.get(socket)?.admitted ?? Admitted.parse({ token });
@@ -111,7 +111,7 @@ export class NodeConnections {
     return this.#capabilities.get(about.capabilities);
   }
 
-  /** The profile of a node, which decides about the work that it gets. */
+  /** The profile of a node, which determines its work. */
   profileOf(about: NodeAbout): Profile | null {
     const capabilities = this.capabilitiesOf(about);
     const { admitted, labels, spot } = about;

@@ -8,7 +8,7 @@ const LEASE = `${JOB}.encode.1` as never;
 const item = (stage: TaskStage, fraction = 0.5, token = "t") => ({ lease: LEASE, token, stage, fraction });
 const S = 1000;
 
-it("sends on a new stage and a sign of life now and then, and each step while somebody follows the job", () => {
+it("forwards new stages and periodic signs of life, and each step while somebody follows the job", () => {
   const relay = new ProgressRelay();
   relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
   const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
@@ -36,7 +36,7 @@ it("sends on a new stage and a sign of life now and then, and each step while so
   expect(relay.take([item("uploading", 0.9, "other")], 301 * S)).toHaveLength(1);
 });
 
-it("sends only signs of life of a chunk, unless somebody follows the job", () => {
+it("forwards only signs of life of a chunk, unless somebody follows the job", () => {
   const relay = new ProgressRelay();
   relay.assigned({ lease: LEASE, token: "t", kind: "chunk" }, 0);
   const rows: [atS: number, stage: TaskStage, isSent: boolean][] = [
@@ -54,7 +54,7 @@ it("sends only signs of life of a chunk, unless somebody follows the job", () =>
   expect(relay.take([item("uploading", 0.8)], 205 * S)).toHaveLength(1);
 });
 
-it("reports at once that a stream can be played, but not how much of the stream", () => {
+it("reports at once that a stream is playable, but not its playable length", () => {
   const relay = new ProgressRelay();
   relay.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
   const live = (count: number, seconds: number) => ({
@@ -67,7 +67,7 @@ it("reports at once that a stream can be played, but not how much of the stream"
   expect(relay.take([live(2, 24)], 19 * S)).toHaveLength(1);
 });
 
-it("continues where it stopped after the hub has lost its memory", () => {
+it("restores the known progress of leases after the hub has lost its memory", () => {
   const before = new ProgressRelay();
   before.assigned({ lease: LEASE, token: "t", kind: "encode" }, 0);
   expect(before.take([item("encoding")], 11 * S)).toHaveLength(1);

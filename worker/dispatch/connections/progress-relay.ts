@@ -1,12 +1,12 @@
-// Decides which progress of nodes is sent on to their jobs. While somebody follows a job, that is each step of two
-// percent. Otherwise it is a new stage, and a sign of life now and then. The hub itself notices lost connections. Pure,
-// except for its memory.
+// Decides which progress of nodes the hub forwards to jobs. While somebody follows a job, the hub forwards each step of
+// two percent. Otherwise it forwards new stages, and a sign of life now and then. The hub itself notices lost
+// connections. Pure, except for its memory.
 import * as z from "zod";
 import { type LeaseId, parseLeaseId } from "#shared/ids.ts";
 import { ProgressItem, TASK_STAGES } from "#shared/protocol/frames.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 
-/** Interval of nodes' reports while somebody follows a job of theirs, and otherwise. */
+/** Intervals of a node's reports: while somebody follows one of its jobs, and otherwise. */
 export const WATCHED_EVERY_MS = 1000;
 export const PROGRESS_EVERY_MS = 15_000;
 /**
@@ -15,7 +15,7 @@ export const PROGRESS_EVERY_MS = 15_000;
  */
 export const ALIVE_EVERY_MS = 120_000;
 /**
- * The same while somebody follows the job. It is below the ten seconds after which the job's object hibernates and
+ * Maximum interval while somebody follows the job. After ten seconds without a report, the job's object hibernates and
  * forgets progress.
  */
 const WATCHED_ALIVE_MS = 5000;
@@ -23,11 +23,11 @@ const WATCHED_ALIVE_MS = 5000;
 const STAGE_AFTER_MS = 10_000;
 
 export const KnownProgress = z.object({
-  /** The last report. The other fields describe the last report that was sent on. */
+  /** The last report. The other fields describe the last forwarded report. */
   item: ProgressItem,
   sentStage: z.enum(TASK_STAGES),
   sentStep: z.number(),
-  /** Number of streams that could be played by then. */
+  /** Number of playable streams at that time. */
   sentLive: z.number(),
   sentAt: z.number(),
   /** True if clients see the stage of the task. */
@@ -78,7 +78,7 @@ export class ProgressRelay {
     return (this.#watchedUntil.get(jobOf(lease)) ?? 0) > now;
   }
 
-  /** Records a lease that was just assigned: its job needs no report on it soon. */
+  /** Records a new lease. Its job needs no report soon. */
   assigned({ lease, token, kind }: Pick<Assignment, "lease" | "token" | "kind">, now: number): void {
     const item: ProgressItem = { lease, token, stage: "transferring", fraction: 0 };
     this.#known.set(lease, sentAs(item, now, !WITHOUT_STAGES.has(kind)));
@@ -114,7 +114,7 @@ const sentAs = (item: ProgressItem, sentAt: number, hasStages: boolean): SentPro
   hasStages,
 });
 
-/** A stream that can be played is reported at once: somebody may wait for it. */
+/** A playable stream is reported at once: somebody may wait for it. */
 function waitAfter({ sentStage, sentLive, hasStages }: SentProgress, item: ProgressItem): number {
   if (liveIn(item) > sentLive) return 0;
   return item.stage === sentStage || !hasStages ? ALIVE_EVERY_MS : STAGE_AFTER_MS;

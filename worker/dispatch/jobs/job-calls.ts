@@ -16,7 +16,7 @@ import { PROGRESS_EVERY_MS, ProgressRelay, WATCHED_EVERY_MS } from "../connectio
 import { holding } from "../matching/nodes/connected-node.ts";
 import { JobTurns, type PartAnswer } from "./job-turns.ts";
 
-/** Attempts per turn. A repeated turn changes nothing that the first attempt has changed. */
+/** Attempts per turn. Turns are idempotent. */
 const TRIES = 2;
 /** Maximum number of recently lost sessions, by node. Beyond it, the oldest sessions are forgotten. */
 const MAX_LOST = 10_000;
@@ -52,7 +52,7 @@ export class JobCalls {
     return assignments;
   }
 
-  /** Sends on the progress that the jobs need. */
+  /** Forwards the progress that the jobs need. */
   async progress(node: SocketNode, items: readonly ProgressItem[]): Promise<void> {
     const now = Date.now();
     await this.#forEachJob(node, this.#relay.take(items, now), (jobId, progress) =>
@@ -79,7 +79,7 @@ export class JobCalls {
     return this.#reporting.has(lease);
   }
 
-  /** Handles a node that has connected and still works on these leases. The accounts of their jobs become known. */
+  /** Handles a newly connected node that still works on these leases. Records the accounts of their jobs. */
   async running(node: SocketNode, running: readonly RunningLease[]): Promise<void> {
     this.#pace.set(node, PROGRESS_EVERY_MS);
     const before = this.#lost.get(node.nodeId);
@@ -96,8 +96,8 @@ export class JobCalls {
   }
 
   /**
-   * Handles a lost connection. `hasEnded`: another process of the node has replaced the connection's process, which has
-   * ended.
+   * Handles a lost connection. `hasEnded`: the connection's process has ended, and another process of the node has
+   * replaced it.
    */
   async lost({ nodeId, leases, session }: SocketNode, hasEnded = false): Promise<void> {
     const jobs = new Set<string>(Object.keys(leases).flatMap((lease) => parseLeaseId(lease)?.job ?? []));
@@ -116,7 +116,7 @@ export class JobCalls {
     this.#relay.forget(leases, Date.now());
   }
 
-  /** Makes the nodes of these leases report often until then, because somebody follows the job. */
+  /** Makes the nodes of these leases report often until `until`, because somebody follows the job. */
   async watch(jobId: string, leases: readonly LeaseId[], until: number): Promise<ProgressItem[]> {
     const latest = this.#relay.watch(jobId, until);
     const now = Date.now();

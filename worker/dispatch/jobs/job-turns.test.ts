@@ -4,7 +4,7 @@ import { JobTurns } from "./job-turns.ts";
 
 const wants = (nodeId: string) => ({ want: [{ nodeId, session: "s", slotClass: "encode" as const, max: 1 }] });
 
-it("has a single turn with a job at a time, and sends later parts with the next turn", async () => {
+it("runs a single turn of a job at a time, and sends later parts with the next turn", async () => {
   const calls: { jobId: string; turn: Turn; answer: (answer: TurnAnswer | null) => void }[] = [];
   const turns = new JobTurns((jobId, turn) => new Promise((answer) => calls.push({ jobId, turn, answer })));
   const answerTo = ({ want }: Turn): TurnAnswer => ({

@@ -20,7 +20,7 @@ import type { JobCalls } from "./job-calls.ts";
 /** Minimum interval between searches for silent nodes. */
 const SWEEP_EVERY_MS = 15_000;
 const SILENCE_CHECK_MS = 30_000;
-/** The alarm rings at multiples of this, so that it rings once for tickets that open at about the same time. */
+/** The alarm rings at multiples of this interval: once for all tickets that open at about the same time. */
 const ALARM_STEP_MS = 250;
 /** WebSocket close code (RFC 6455 §7.4.1). */
 const GOING_AWAY = 1001;
@@ -57,7 +57,7 @@ export class Matcher {
     return this.#matching.demand(Date.now());
   }
 
-  /** The place of a job's work; null: no task of it waits. */
+  /** The place of a job's work; null: the job has no waiting task. */
   place(jobId: string): Place | null {
     return this.#matching.place(jobId, Date.now());
   }
@@ -118,7 +118,7 @@ export class Matcher {
     await Promise.all(this.#disconnectSilent());
   }
 
-  /** Sets the alarm for a search for silent nodes, while another node could take the work of a silent node. */
+  /** Sets the alarm for a search for silent nodes, if another node could take their work. */
   #wakeForSilence(): void {
     const { roster, size } = this.#deps.nodes;
     const isAnyBusy = size > 1 && [...roster.values()].some(({ leases }) => Object.keys(leases).length > 0);
@@ -140,7 +140,7 @@ export class Matcher {
     for (const node of changed) this.#deps.nodes.update(node, {});
     // Same turn as the advertisement: tickets that are taken at once are never written to disk.
     saveMatching(this.#storage.kv, writes);
-    // Work that waits for a silent node must not wait longer than the node is silent.
+    // An earlier alarm for silent nodes: their work must not wait for a later ticket.
     if (wakeAt !== null) this.#wakeAt(Math.min(wakeAt, Date.now() + SWEEP_EVERY_MS));
     return matches;
   }
@@ -176,7 +176,7 @@ export class Matcher {
   }
 }
 
-/** Number of matched tasks of each offer. */
+/** Number of matched tasks per offer. */
 const takenOf = (offers: readonly TicketOffer[], matches: readonly Match<SocketNode>[]): number[] =>
   offers.map((offer) => {
     const key = ticketKey(offer);

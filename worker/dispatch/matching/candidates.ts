@@ -9,8 +9,8 @@ import type { Entry } from "./waiting/waiting.ts";
 type Ranked<Node extends ConnectedNode> = { readonly rank: number; readonly kind: Kind<Node> };
 
 /**
- * Cached nodes while nothing changes, by class. They are for tickets without a source and without nodes to avoid: such
- * tickets differ only in the kinds of nodes that suit them.
+ * Nodes by class, cached until something changes. For tickets without a source and without nodes to avoid: such tickets
+ * differ only in their suitable kinds of nodes.
  */
 export type FreeNodes<Node> = Record<SlotClass, Map<string, Node | null>>;
 export const freeNodes = <Node>(): FreeNodes<Node> => ({ inspect: new Map(), encode: new Map() });

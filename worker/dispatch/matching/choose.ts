@@ -21,9 +21,9 @@ type Found<Node> = Record<SlotClass, Candidate<Node> | null> & { noRoom: boolean
 type Order<Node> = (entry: Entry, band: number, found: Candidate<Node> | null) => boolean;
 
 const BANDS = 5;
-/** A ticket rises by one band of priority after this waiting time, so that no ticket waits for ever. */
+/** Waiting time after which a ticket rises by a band of priority, so that no ticket waits for ever. */
 const RISE_EVERY_MS = 15 * 60_000;
-/** The number of matches for each match of an account that was not served for OVERDUE_MS. */
+/** Every 16th match goes to an account that was not served for OVERDUE_MS, if there is such an account. */
 const MATCHES_PER_OVERDUE = 16;
 const OVERDUE_MS = 60 * 60_000;
 
@@ -99,8 +99,8 @@ export class Chooser<Node extends ConnectedNode> {
   }
 
   /**
-   * Finds a ticket of an account that was not served for long, at some matches (MATCHES_PER_OVERDUE). Turns alone would
-   * starve the account while new accounts come faster than they are served.
+   * Finds a ticket of an account that was not served for OVERDUE_MS, at every MATCHES_PER_OVERDUE-th match. Turns alone
+   * would starve the account while new accounts come faster than they are served.
    */
   #overdue(othersWait: boolean, now: number): Candidate<Node> | null {
     if (this.#choices % MATCHES_PER_OVERDUE !== 0) return null;
@@ -172,5 +172,5 @@ export function isOlder(one: Ticket, other: Ticket): boolean {
   return since < 0 || (since === 0 && one.jobId < other.jobId);
 }
 
-/** Start of a ticket's wait: when its account was last served, or when the ticket came, if that is later. */
+/** Start of a ticket's wait: the arrival of the ticket, or the time when its account was last served, if later. */
 const waitsSince = ({ account, ticket }: Entry): number => Math.max(account.servedAt, ticket.waitingSince);

@@ -18,7 +18,7 @@ export type Demand = {
 
 type MutableDemand = { -readonly [Field in keyof Demand]: Demand[Field] };
 
-/** The state of a hub from which its demand is counted. */
+/** The state of a hub that determines its demand. */
 export type DemandSource = {
   readonly roster: Pick<Roster, "kinds" | "running" | "get" | "slots" | "free">;
   readonly tickets: Iterable<Ticket>;
@@ -54,7 +54,7 @@ export function demandOf({ roster, tickets, meanS }: DemandSource, now: number):
     }
   }
   for (const running of roster.running()) {
-    // Such a task needs no node: it waits for other tasks.
+    // The task needs no node: it waits for other tasks.
     if (waitsForOthers(running.lease)) continue;
     const queues = of(roster.get(running.nodeId)?.profile.pool ?? "");
     for (const taken of slotsOf(running)) queues[taken].running += 1;

@@ -46,7 +46,7 @@ export class Matching<Node extends ConnectedNode> {
 
   /** Adds the tickets and kinds that the hub has stored. */
   restore(tickets: Iterable<Ticket>, kinds: Iterable<StoredKind>, now: number): void {
-    // Nodes may still return: the profiles of nodes that were connected count as seen now.
+    // Nodes may still return: the profiles of connected nodes count as seen now.
     for (const { profile, isConnected, seenAt } of kinds) {
       this.roster.kinds.restore({ profile, isConnected, seenAt: isConnected ? now : seenAt });
     }
@@ -68,7 +68,7 @@ export class Matching<Node extends ConnectedNode> {
     return demandOf(this.#source, now);
   }
 
-  /** The place of a job's work; null: no task of it waits. */
+  /** The place of a job's work; null: the job has no waiting task. */
   place(jobId: string, now: number): Place | null {
     return placeOf(jobId, this.#source, now);
   }
@@ -160,7 +160,7 @@ export class Matching<Node extends ConnectedNode> {
   }
 
   /**
-   * Time at which the first ticket opens to more nodes while a slot may be free, or at which a node's pause or a hold
+   * Time of the earliest event: a ticket opens to more nodes while a slot may be free, or a node's pause or a hold
    * ends.
    */
   #wakeAt(now: number): number | null {

@@ -26,7 +26,7 @@ export function placeOf(jobId: string, { roster, tickets, meanS }: DemandSource,
   const slots = Math.min(roster.slots(pool, "encode") * share, mine.maxRunning ?? Infinity);
   const secondsOf = ({ slotClass, count }: Ticket): number =>
     slotClass === "inspect" ? meanS.inspect + meanS.encode : count * meanS.encode;
-  // Time until a slot is free: the running tasks end one after the other.
+  // Time until a slot is free: the running tasks end in succession.
   const first = roster.free(pool, "encode") > 0 ? 0 : meanS.encode;
   const seconds = before.reduce((sum, ticket) => sum + secondsOf(ticket), first) / slots;
   return {

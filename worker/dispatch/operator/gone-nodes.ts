@@ -11,7 +11,7 @@ const GoneNode = z.object({
   spot: z.boolean(),
   /** End of its connection; ms since 1970. */
   goneAt: z.number(),
-  /** Its first leases at that time. */
+  /** Its first leases at the end of the connection. */
   leases: z.array(z.string()),
 });
 export type GoneNode = z.infer<typeof GoneNode>;

@@ -74,7 +74,7 @@ export class Operator implements HubReports {
     return this.cordon(id, true);
   }
 
-  /** Handles a new connection. A node that was asked to drain may have missed that. */
+  /** Handles a new connection. A node that was asked to drain may have missed the request. */
   welcomed(node: SocketNode): void {
     this.#gone.delete(node.nodeId);
     if (this.#cordons.get(node.nodeId)?.draining === node.session) this.#deps.nodes.send(node, { type: "drain" });

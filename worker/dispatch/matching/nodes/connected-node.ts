@@ -5,7 +5,7 @@ import { Profile } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES, type SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import { MAX_LEASES, MAX_SLOTS } from "#shared/report-limits.ts";
 
-/** The leases that a node holds, with the class of the slot that each takes. */
+/** The leases of a node, each with the class of its slot. */
 const HeldLeases = z.record(z.string(), z.enum(SLOT_CLASSES));
 export type HeldLeases = z.infer<typeof HeldLeases>;
 
@@ -13,9 +13,9 @@ export const ConnectedNode = z.object({
   nodeId: z.string(),
   session: z.string(),
   profile: Profile,
-  /** Slots that the node has offered and the hub has not yet used. */
+  /** Offered slots that the hub has not yet used. */
   free: SlotCounts,
-  /** Leases that the node was assigned and has not released. */
+  /** Assigned leases that the node has not released. */
   leases: HeldLeases,
   /** The accounts of these leases' jobs, by job id, if known. */
   accounts: z.record(z.string(), z.string()).default({}),

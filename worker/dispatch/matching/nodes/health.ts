@@ -55,7 +55,7 @@ export class Health {
   /** Counts a job that a node has left without a known fault. The first success in quarantine ends the quarantine. */
   ended(nodeId: string, jobId: string, now: number): void {
     const node = this.#nodes.get(nodeId);
-    // Nothing is kept of nodes without faults.
+    // Nodes without faults have no entry.
     if (!node || node.recent.some((outcome) => outcome.jobId === jobId)) return;
     // The fault may be reported later. Then the node returns to quarantine, for a longer time.
     if (now >= node.pausedUntil) node.isQuarantined = false;

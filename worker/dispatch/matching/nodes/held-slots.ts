@@ -1,5 +1,5 @@
-// Each job is encoded on the node that has its source. A source is fetched only where an encode slot is free, and the
-// slot is held for the job until then.
+// Each job is encoded on the node that has its source. A node fetches a source only if it has a free encode slot. The
+// hub holds the slot for the job's encode.
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 
 type Slots = {
@@ -10,12 +10,12 @@ type Slots = {
 
 const NO_CLAIMS: SlotCounts = { inspect: 0, encode: 0 };
 
-/** Time for which a slot is held for a source: a slower source does not keep a machine idle. */
+/** Maximum time of a hold: a slower source does not keep a machine idle. */
 export const HOLD_MS = 5 * 60_000;
 
 /**
- * The free slots that a node may get any work for. `held`: the inspections with a held encode slot. `claims`: the slots
- * of running claims for the node.
+ * The free slots of a node for any work. `held`: the inspections with a held encode slot. `claims`: the slots of
+ * running claims for the node.
  */
 export function freeSlots({ free, leases }: Slots, held: number, claims: SlotCounts = NO_CLAIMS): SlotCounts {
   const encode = Math.max(0, free.encode - held);

@@ -2,7 +2,7 @@
 import { type Profile, profileKey } from "#shared/protocol/requirements.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 
-/** Time for which a profile still belongs to the fleet after its last node has gone. */
+/** A profile belongs to the fleet for this time after its last node has gone. */
 export const SEEN_MS = 10 * 60_000;
 /** Nodes with more free slots than this are treated alike. */
 const MOST_FREE = 64;

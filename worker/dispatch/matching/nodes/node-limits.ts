@@ -1,4 +1,4 @@
-// Limits the work of nodes: of nodes that the operator has cordoned, and of nodes that have failed.
+// Limits the work of cordoned nodes, and of nodes that have failed.
 import { type Allowance, Health } from "./health.ts";
 import type { Roster } from "./roster.ts";
 

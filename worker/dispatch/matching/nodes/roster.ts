@@ -74,12 +74,12 @@ export class Roster<Node extends ConnectedNode = ConnectedNode> {
     return node.session === session && Object.hasOwn(node.leases, lease) ? "held" : "not-held";
   }
 
-  /** The number of free slots of a class that a node may get any work for. */
+  /** The number of a node's free slots of a class for any work. */
   freeOf(node: Node, slotClass: SlotClass): number {
     return this.#slots.freeOf(node, slotClass);
   }
 
-  /** The same for work whose source the node has. It includes the slots that the node holds for such work. */
+  /** The number of free slots for work whose source the node has, including the slots held for such work. */
   freeForSources(node: Node, slotClass: SlotClass): number {
     return this.#slots.freeForSources(node, slotClass);
   }

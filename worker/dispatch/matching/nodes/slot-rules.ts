@@ -1,4 +1,4 @@
-// The number of a node's slots that may get work: the offered slots, less limited slots and slots held for sources.
+// The number of a node's usable slots: the offered slots, minus limited slots and slots held for sources.
 import { waitsForOthers } from "#shared/ids.ts";
 import type { SlotClass, SlotCounts } from "#shared/protocol/tasks.ts";
 import type { ConnectedNode } from "./connected-node.ts";
@@ -18,12 +18,12 @@ export class SlotRules {
     return !draining && this.#limits.get(nodeId) !== 0;
   }
 
-  /** The number of free slots of a class that a node may get any work for. */
+  /** The number of a node's free slots of a class for any work. */
   freeOf(node: ConnectedNode, slotClass: SlotClass): number {
     return Math.min(this.freeForSources(node, slotClass), this.#unheld(node)[slotClass]);
   }
 
-  /** The same for work whose source the node has. It includes the slots that the node holds for such work. */
+  /** The number of free slots for work whose source the node has, including the slots held for such work. */
   freeForSources(node: ConnectedNode, slotClass: SlotClass): number {
     if (!this.accepts(node)) return 0;
     const limit = this.#limits.get(node.nodeId);
@@ -41,8 +41,7 @@ export class SlotRules {
   }
 
   /**
-   * The free slots of a node and the slots of running claims. The node still has the latter if nobody hears of the
-   * claims.
+   * The free slots of a node, and the slots of running claims. If the claims are lost, the node still has these slots.
    */
   offeredBy({ nodeId, free }: ConnectedNode): SlotCounts {
     const { inspect = 0, encode = 0 } = this.#claims.get(nodeId) ?? {};

@@ -20,7 +20,7 @@ export type Account = {
   readonly costS: Record<SlotClass, number>;
   /** Grows with each turn: among equal accounts, the account that has waited longest comes first. */
   turn: number;
-  /** Time at which it last got a slot; ms since 1970. */
+  /** Time of its last slot; ms since 1970. */
   servedAt: number;
   /** Number of its tickets. */
   readonly waiting: Record<SlotClass, number>;
