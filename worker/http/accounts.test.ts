@@ -1,4 +1,4 @@
-// On no route can an account change jobs of another account, or learn about them.
+// No route lets an account change jobs of another account, or learn about them.
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -63,7 +63,7 @@ describe("access to jobs of another account", () => {
   // Uploads and probes have their own tests (routes/uploads.test.ts, routes/probes.test.ts).
   const isOfJob = ({ path }: TestRoute): boolean => path.includes("/:id") && !/^\/v2\/(uploads|probes)\//.test(path);
   const routes = ROUTES.filter((route) => route.audience === "client" && isOfJob(route));
-  it.each(routes.map(named))("another account's job is unknown to %s", async (_, route) => {
+  it.each(routes.map(named))("%s treats another account's job as unknown", async (_, route) => {
     for (const { id, nid } of await ownersJobs()) {
       const before = await stateOf(id);
       const [foreign, nobodys] = [
@@ -73,7 +73,7 @@ describe("access to jobs of another account", () => {
       expect(JSON.parse(foreign.text)).toMatchObject({ error_code: "job_not_found", status: "error" });
       expect([foreign.status, foreign]).toEqual([404, nobodys]);
       expect(await stateOf(id)).toBe(before);
-      // The owner's same request finds the job.
+      // The same request of the owner finds the job.
       const own = await request(route.method, fill(route, { id, nid, key: "input" }), basic(owner.key));
       expect(own.text).not.toContain("job_not_found");
     }

@@ -63,7 +63,7 @@ const post = async (
 
 const jobs = async () => (await env.DB.prepare("SELECT count(*) AS n FROM jobs").first<{ n: number }>())?.n;
 
-/** Adds a user if the URL can have one. */
+/** Adds a user to HTTP URLs that have no user. */
 const withUser = (url: string): string => url.replace(/^(https?:\/\/)(?!.*@)/, "$1user:hunter2@");
 
 describe.each(FIELDS)("hostile URL in %s", (field, code, changes) => {

@@ -9,7 +9,7 @@ import { withDeadline } from "../rpc/deadline.ts";
 import { settingsOf } from "../settings.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
-/** Time for which the count of a full account is cached (account/account-object.ts). */
+/** Cache time of the count of a full account (account/account-object.ts). */
 const RETRY_AFTER_SECONDS = 5;
 
 /**

@@ -13,7 +13,7 @@ import { accountOf } from "../rpc/account.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { settingsOf } from "../settings.ts";
 
-/** Time for which notifications also have a signature with the previous secret. */
+/** The previous secret also signs for this time. */
 const OVERLAP_MS = 24 * 60 * 60_000;
 
 const sealedFor = ({ id }: Account): string => `account:${id}`;

@@ -19,7 +19,7 @@ const StoredNode = ConnectedNode.omit({ profile: true }).extend({
   about: NodeAbout,
   progress: z.array(KnownProgress).default([]),
 });
-/** Maximum number of leases with stored progress. The hub of a busier node hardly ever hibernates. */
+/** Above these limits, no progress of a node is stored: the hub of so busy a node hardly ever hibernates. */
 const MAX_STORED_PROGRESS = 8;
 const MAX_PROGRESS_CHARS = 6000;
 

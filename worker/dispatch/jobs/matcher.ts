@@ -140,7 +140,7 @@ export class Matcher {
     for (const node of changed) this.#deps.nodes.update(node, {});
     // Same turn as the advertisement: tickets that are taken at once are never written to disk.
     saveMatching(this.#storage.kv, writes);
-    // An earlier alarm for silent nodes: their work must not wait for a later ticket.
+    // Wakes up early enough to find silent nodes, because work may wait for them.
     if (wakeAt !== null) this.#wakeAt(Math.min(wakeAt, Date.now() + SWEEP_EVERY_MS));
     return matches;
   }

@@ -23,7 +23,7 @@ type Order<Node> = (entry: Entry, band: number, found: Candidate<Node> | null) =
 const BANDS = 5;
 /** Waiting time after which a ticket rises by a band of priority, so that no ticket waits for ever. */
 const RISE_EVERY_MS = 15 * 60_000;
-/** Every 16th match goes to an account that was not served for OVERDUE_MS, if there is such an account. */
+/** The number of matches per match that prefers accounts that were not served for OVERDUE_MS. */
 const MATCHES_PER_OVERDUE = 16;
 const OVERDUE_MS = 60 * 60_000;
 

@@ -46,7 +46,7 @@ export class Matching<Node extends ConnectedNode> {
 
   /** Adds the tickets and kinds that the hub has stored. */
   restore(tickets: Iterable<Ticket>, kinds: Iterable<StoredKind>, now: number): void {
-    // Nodes may still return: the profiles of connected nodes count as seen now.
+    // Nodes may still return: the profiles of previously connected nodes count as seen now.
     for (const { profile, isConnected, seenAt } of kinds) {
       this.roster.kinds.restore({ profile, isConnected, seenAt: isConnected ? now : seenAt });
     }

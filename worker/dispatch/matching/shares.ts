@@ -5,7 +5,7 @@ import type { Roster } from "./nodes/roster.ts";
 import type { Account } from "./waiting/accounts.ts";
 import type { Entry } from "./waiting/waiting.ts";
 
-/** An eighth of the inspect slots is kept for other accounts. */
+/** The number of inspect slots per slot that is kept for other accounts. */
 const KEPT_SHARE = 8;
 
 /**

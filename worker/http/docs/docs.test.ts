@@ -51,7 +51,7 @@ describe("GET /docs", () => {
     expect(await referencePage(openApiDocument(), 'https://"><script>x', [])).not.toContain("<script");
   });
 
-  it("supports no other method", async () => {
+  it("rejects POST requests for the page", async () => {
     const refused = await send("/docs", { method: "POST" });
     expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
   });

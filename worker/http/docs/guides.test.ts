@@ -38,11 +38,11 @@ describe("guides", () => {
     "/docs/%2e%2e%2fshell",
     "/guides/nothing.png",
     "/guides/nothing.js",
-  ])("are not at %s", async (path) => {
+  ])("returns 404 for %s", async (path) => {
     expect(await send(path)).toMatchObject({ status: 404, body: { error_code: "route_not_found" } });
   });
 
-  it("accepts only requests that read", async () => {
+  it("rejects POST requests for guides", async () => {
     expect(await send("/docs/nodes", { method: "POST" })).toMatchObject({ status: 405 });
   });
 });

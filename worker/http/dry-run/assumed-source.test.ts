@@ -21,7 +21,7 @@ describe("the query of a dry run", () => {
       { dry_run: "1", duration: "7.5", rotation: "90", audio: "false" },
       { ...USUAL, duration: 7.5, rotation: 90, audio: false },
     ],
-  ])("%o means %o", (query, source) => expect(parseDryRun(query)).toEqual(source));
+  ])("parses %o as %o", (query, source) => expect(parseDryRun(query)).toEqual(source));
 
   it.each([
     ["dry_run", "yes"],
@@ -65,7 +65,7 @@ describe("the assumed source", () => {
     [{ fps: 59.94 }, { video: { fps: 60_000 / 1001 } }],
     [{ fps: 23.98 }, { video: { fps: 24_000 / 1001 } }],
     [{ fps: 12.5 }, { video: { fps: 12.5 } }],
-  ])("of %o has the facts %o", (changes, facts) =>
+  ])("the source %o has the facts %o", (changes, facts) =>
     expect(sourceFacts(probeFor({ ...USUAL, ...changes }))).toMatchObject(facts),
   );
 });

@@ -20,8 +20,7 @@ export async function readiness(env: Env): Promise<Readiness> {
   const settings = settingsReason(env);
   const pools = await poolsOf(env);
   if (typeof pools === "string") return { reasons: [...settings, pools], nodes: 0 };
-  // Only hubs of pools with a token: a question creates a missing hub, near the sender of the request
-  // (routes/health.ts).
+  // Only hubs of pools with a token: a call creates a missing hub, near the sender of the request (routes/health.ts).
   const { answers, unavailable } = await askAvailableHubs(env, pools, async (hub) => (await hub.stats()).nodes);
   const hubs = unavailable === 0 ? [] : [`${unavailable} of ${unavailable + answers.length} hubs do not answer`];
   return { reasons: [...settings, ...hubs], nodes: answers.reduce((sum, count) => sum + count, 0) };

@@ -30,7 +30,7 @@ describe("GET /v2/openapi.json", () => {
     expect([again.status, await again.text()]).toEqual([304, ""]);
   });
 
-  it("supports no other method", async () => {
+  it("rejects POST requests for the document", async () => {
     const refused = await send("/v2/openapi.json", { method: "POST" });
     expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
   });

@@ -131,7 +131,7 @@ describe("GET /v2/events", () => {
   });
 
   it.each(["1795238607123", "1", "99999999999999", "later"])(
-    "reports a gap after the id %s that it never gave",
+    "reports a gap after the unknown event id %s",
     async (lastEventId) => {
       const listener = await listen();
       await newJob();
@@ -171,7 +171,7 @@ describe("GET /v2/events", () => {
     const later = await listen(start);
     expect(await heard(later, 3)).toEqual(["job.starting", "job.aborted", "job.aborted"]);
     await later.close();
-    // The object notices only at a write that the listener has left.
+    // The object notices at its next write that the listener has left.
     await newJob();
     await vi.waitFor(async () => expect(await events()).toHaveLength(4));
     await runInDurableObject(object, (_, { storage }) => {
@@ -185,7 +185,7 @@ describe("GET /v2/events", () => {
     expect((await (await listen(start)).next()).event).toBe("gap");
   });
 
-  it.each([{}, basic("k-0000"), { authorization: "Bearer x" }])("rejects %j", async (headers) => {
+  it.each([{}, basic("k-0000"), { authorization: "Bearer x" }])("rejects the credentials %j", async (headers) => {
     const { status, body } = await send("/v2/events", { headers: headers as Record<string, string> });
     expect([status, body.error_code]).toEqual([401, "authentication_failed"]);
   });

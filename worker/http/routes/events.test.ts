@@ -131,7 +131,7 @@ describe("GET /v2/jobs/:id/events", () => {
     const [first, second] = await Promise.all(
       [1, 2].map(async () => (await send("/v2/jobs", { method: "POST", body: jobBody(VIDEO), headers })).body.id),
     );
-    // The account's other jobs use all streams but one.
+    // The account's other jobs leave a single free stream.
     await accountOf(env, account).follow("others", 199);
     const stream = (await request(first, { headers })).body?.getReader();
     await stream?.read();
@@ -150,7 +150,7 @@ describe("GET /v2/jobs/:id/events", () => {
     await send(`/v2/jobs/${second}`, { method: "DELETE", headers });
   });
 
-  it("writes nothing to storage, like a single request", async () => {
+  it("stores nothing when it shows progress, like a single request", async () => {
     const id = await newJob();
     const inspect = await claim(id, "inspect");
     const job = jobOf(env, id);

@@ -8,9 +8,9 @@ import { askHubs } from "../fleet/ask-hubs.ts";
 import { type Readiness, readiness } from "../fleet/readiness.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 
-/** Time for which the hubs' answers are cached, because the routes are public. */
+/** Cache time of the hubs' answers: the routes are public. */
 const KEEP_MS = 1000;
-/** Time for which the pools with node tokens are cached. */
+/** Cache time of the pools with node tokens. */
 const KEEP_POOLS_MS = 60_000;
 
 type Cached<Value> = { readonly at: number; readonly value: Value };
@@ -33,8 +33,8 @@ export const health = new Hono<{ Bindings: Env }>({ strict: false })
   });
 
 /**
- * Asks only the hubs of pools with a node token. These hubs exist since the token was created. An object is placed near
- * its first caller, who must not be a stranger.
+ * Asks only the hubs of pools with a node token. These hubs have existed since the token was created. An object is
+ * placed near its first caller, who must not be a stranger.
  */
 async function countNodes(env: Env, now: number): Promise<number> {
   if (!pools?.value.length || now - pools.at > KEEP_POOLS_MS) pools = { at: now, value: await listPools(env.DB) };

@@ -44,7 +44,7 @@ describe("GET /v2/jobs", () => {
     ["created_after=2026-11-20T12:00:00Z&created_before=2026-11-21T12:00:00Z&status=job.starting,job.failed", [1, 0]],
     ["created_after=2026-11-23", []],
     ["status=job.completed,job.aborted", []],
-  ])("with %s finds these jobs", async (query, expected) => {
+  ])("finds the jobs that match %s", async (query, expected) => {
     expect(await listed(query)).toEqual(expected.map((at) => ids[at]));
   });
 
@@ -64,13 +64,13 @@ describe("GET /v2/jobs/counts", () => {
     expect((await counts("?q=.example.&created_before=2026-11-21")).counts).toEqual({ ...none, "job.starting": 1 });
   });
 
-  it.each([["?status=job.failed"], ["?limit=1"], ["?created_after=1"], ["?q="]])("rejects %s", async (query) => {
+  it.each([["?status=job.failed"], ["?limit=1"], ["?created_after=1"], ["?q="]])("rejects query %s", async (query) => {
     const { status, body } = await get(`/v2/jobs/counts${query}`);
     expect([status, body.error_code]).toEqual([400, "query_not_valid"]);
   });
 });
 
-describe("many jobs", () => {
+describe("actions on many jobs", () => {
   it("cancels and retries jobs by their ids, each with its own result", async () => {
     const mine = [await create({}), await create({})];
     const other = await newAccount();
@@ -99,7 +99,7 @@ describe("many jobs", () => {
     expect((await get(`/v2/jobs/${mine[1]}`)).body.status).toBe("job.starting");
   });
 
-  it("cancels each job of a filter once, in portions", async () => {
+  it("cancels each job of a filter once, in batches", async () => {
     const made: string[] = [];
     for (let at = 0; at < 5; at++) made.push(await create({ input: { url: "https://many.example.net/a.mp4" } }));
     const done: Job[] = [];
@@ -130,7 +130,7 @@ describe("many jobs", () => {
     [{ filter: { colour: "red" } }, /`filter` has no field `colour`/],
     [{ filter: {}, limit: 101 }, /`limit` must be a whole number from 1 to 100/],
     [{ filter: {}, cursor: "x" }, /`cursor` must be the `next_cursor`/],
-  ])("row %#: are not changed by a body that is not valid", async (body, message) => {
+  ])("row %#: rejects an invalid body", async (body, message) => {
     for (const action of ["cancel", "retry"]) {
       const { status, body: error } = await post(`/v2/jobs/${action}`, body);
       expect([status, error.error_code]).toEqual([400, "request_not_valid"]);

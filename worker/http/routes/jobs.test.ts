@@ -253,7 +253,7 @@ describe("POST /v2/jobs queries the database twice", () => {
     };
     const request = new Request<unknown, IncomingRequestCfProperties>("https://copra.test/v2/jobs", init);
     const { status } = await worker.fetch(request, { ...env, DB: db }, createExecutionContext());
-    // The key's account; the job's row.
+    // The queries read the key's account and insert the job's row.
     expect([status, work.calls]).toEqual([201, 2]);
   });
 });
@@ -301,7 +301,7 @@ describe("GET /v2/jobs", () => {
       /^The query has no field `colour`; allowed: status, q, created_after, created_before, limit, cursor$/,
     ],
   ];
-  it.each(rows)("rejects %s", async (query, message) => {
+  it.each(rows)("rejects the query %s", async (query, message) => {
     const { status, body } = await send(`/v2/jobs${query}`, { headers: basic(account.key) });
     expect([status, body]).toEqual([
       400,
@@ -362,7 +362,7 @@ describe("PATCH /v2/jobs/:id", () => {
     [{ settings: { priority: 1, queue: "gpu" } }, "`settings` has no field `queue`"],
     [{ settings: { priority: 1 }, outputs: {} }, "has no field `outputs`; allowed: settings"],
     [{}, "`settings` is missing"],
-  ])("refuses %j", async (body, message) => {
+  ])("rejects the change %j", async (body, message) => {
     const { body: job } = await post(jobBody());
     const refused = await patch(job.id, body);
     expect([refused.status, refused.body.error_code]).toEqual([400, "settings_not_valid"]);

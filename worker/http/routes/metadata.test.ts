@@ -68,7 +68,7 @@ describe("the metadata of a completed job", () => {
     expect(await metadataOf("mp4:240p:1")).toEqual({ "mp4:240p:1": one["mp4:240p"] });
   });
 
-  it.each(["mp4:240p:2", "mp4:240p:01", "jpg:320x", "audio:1", "mp4:x:64k"])("has no output %s", async (key) => {
+  it.each(["mp4:240p:2", "mp4:240p:01", "jpg:320x", "audio:1", "mp4:x:64k"])("finds no output %s", async (key) => {
     const { status, body } = await ask("GET", `/metadata/jobs/${id}/${key}`);
     expect([status, body.error_code]).toEqual([404, "metadata_not_found"]);
   });

@@ -70,7 +70,7 @@ export const nodes = new Hono<NodeEnv>({ strict: false })
 /** Shorter than the timeout of nodes (60 s). Signed uploads may need many requests to the job's storage. */
 const REPORT_LIMIT_MS = 50_000;
 
-/** Reports an internal error to the hubs of the node's pool. One of the hubs has the node. */
+/** Reports an internal error to all hubs of the node's pool: any of them may have the node. */
 async function reportFailed(context: Context<NodeEnv>, lease: LeaseId): Promise<void> {
   await askHubs(context.env, [context.get("placement").pool], (hub) => hub.reportFailed(lease));
 }

@@ -18,7 +18,7 @@ const post = (path: string, body?: unknown, { key } = account) =>
   send(path, { method: "POST", headers: basic(key), ...(body === undefined ? {} : { body }) });
 const test = (body: unknown) => post("/v2/notifications/test", body);
 
-/** An address that responds like this. */
+/** A URL whose server responds with `answer`. */
 const answering = (answer: object): string => `${inject("answers")}/${btoa(JSON.stringify(answer))}/hook`;
 
 /** The requests to a URL, which responds with 204. `work` sends the requests. */
@@ -49,7 +49,7 @@ describe("POST /v2/notifications/test", () => {
       "http://127.0.0.1:9/hook",
       { delivered: false, status: null, error: expect.stringMatching(/^No response/) },
     ],
-  ])("returns that an endpoint %s", async (_, url, expected) => {
+  ])("reports that an endpoint %s", async (_, url, expected) => {
     expect(await test({ url })).toMatchObject({ status: 200, body: { ...expected, seconds: expect.any(Number) } });
   });
 
@@ -71,7 +71,7 @@ describe("POST /v2/notifications/test", () => {
     [{ url: "http://user:%@example.com/" }, /percent-encoded/],
     [{ url: "https://example.com/", event: "job.done" }, /^`event` must be one of input\.transferred, /],
     [{ url: "https://example.com/", events: true }, /has no field `events`; did you mean `event`/],
-  ])("rejects %j and names the field", async (body, message) => {
+  ])("rejects the body %j and names the field", async (body, message) => {
     const refused = await test(body);
     expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
     expect(refused.body.message).toMatch(message);
@@ -154,7 +154,7 @@ describe("POST /v2/account/webhook-secret", () => {
   });
 });
 
-it("returns only a webhook secret that signs when two requests replace it at the same time", async () => {
+it("rejects the second of two simultaneous requests that replace a webhook secret", async () => {
   const owner = await newAccount();
   const read = await findAccount(env.DB, owner.id);
   if (!read) throw new Error("There is no account");

@@ -11,7 +11,7 @@ import { jsonResponse } from "../responses/json-response.ts";
 import { sendWebhook } from "../send-webhook.ts";
 import { rotateWebhookSecret } from "../webhook-secrets.ts";
 
-/** The job id of examples, by which receivers distinguish them from events. */
+/** The job id of examples. It lets receivers distinguish examples from events. */
 const TEST_JOB_ID = "0".repeat(JOB_ID.length);
 
 export const notifications = new Hono<ClientEnv>({ strict: false }).use(clientAuth).post("/test", async (context) => {

@@ -96,7 +96,7 @@ describe("a probe", () => {
     ["that is a job", async () => [(await ask("POST", "/jobs", jobBody())).body.id, account.key]],
     ["that never was", async () => ["AAAAAAAAAAAAAA", account.key]],
     ["of no form", async () => ["none", account.key]],
-  ])("%s is not found", async (_, make) => {
+  ])("does not find a probe %s", async (_, make) => {
     const [id, key] = await make();
     const { status, body } = await ask("GET", `/probes/${id}`, undefined, key);
     expect([status, body.error_code]).toEqual([404, "probe_not_found"]);
@@ -116,13 +116,13 @@ it.each([
   ],
   [{ input: SOURCE, settings: { priority: 50 } }, "request_not_valid", "`settings` has no field `priority`"],
   [{ input: { url: "https://a.example/\ud800" } }, "input_not_valid", "`input.url` must"],
-])("refuses %j", async (body, code, message) => {
+])("rejects the body %j", async (body, code, message) => {
   const refused = await ask("POST", "/probes", body);
   expect([refused.status, refused.body.error_code]).toEqual([400, code]);
   expect(refused.body.message).toContain(message);
 });
 
-it.each(["31", "-1", "soon"])("refuses to wait %s seconds", async (wait) => {
+it.each(["31", "-1", "soon"])("rejects a wait of %s seconds", async (wait) => {
   const refused = await ask("POST", `/probes?wait=${wait}`, { input: SOURCE });
   expect(refused).toMatchObject({ status: 400, body: { error_code: "query_not_valid" } });
   expect(refused.body.message).toContain("`wait` must be a number of seconds from 0 to 30");
@@ -159,7 +159,7 @@ describe("dry run for a probed source", () => {
   it.each([
     ["that has not ended", newProbe, 409, "probe_not_completed"],
     ["that is unknown", async () => "AAAAAAAAAAAAAA", 404, "probe_not_found"],
-  ] as const)("refuses a probe %s", async (_, make, status, code) => {
+  ] as const)("rejects a probe %s", async (_, make, status, code) => {
     const refused = await plan(await make());
     expect([refused.status, refused.body.error_code]).toEqual([status, code]);
   });

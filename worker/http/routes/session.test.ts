@@ -251,12 +251,12 @@ it.each<[string, () => Headers, unknown, string]>([
   ["an account with an API key", () => basic(account.key), { account: "other" }, "request_not_valid"],
   ["an account that does not exist", () => bearer(ADMIN), { account: "unknown" }, "account_not_found"],
   ["another field", () => bearer(ADMIN), { name: "x" }, "request_not_valid"],
-])("refuses a link with %s", async (_, headers, body, code) => {
+])("rejects a new link with %s", async (_, headers, body, code) => {
   expect((await newLink(headers(), body)).body.error_code).toBe(code);
 });
 
 it.each(["x", "s1.t1.AAAA", "s1.gone.AAAA", "", "x".repeat(5000)])(
-  "a cookie that is not ours is nobody's: %#",
+  "a cookie of another service gives no access: %#",
   async (text) => {
     const response = await exports.default.fetch(
       new Request("https://copra.test/v2/jobs", { headers: { cookie: `__Host-copra=${text}` } }),

@@ -98,7 +98,7 @@ async function validPart(context: AnyContext, given: Session): Promise<{ current
   return { current, view: { account: ofKey ?? chosen, isOperator: operator } };
 }
 
-/** Adds the rights of a second credential to a session. The earlier rights do not last longer by that. */
+/** Adds the rights of a second credential to a session. The earlier rights do not last longer. */
 function joined(begun: Session, before: Session): Session {
   const key = begun.key ?? before.key;
   const admin = begun.admin ?? before.admin;

@@ -222,7 +222,7 @@ describe("uploads to the built-in storage", () => {
         expect(other?.lease).not.toBe(lease);
       },
     ],
-  ])("are rejected after %s, and stored objects remain", async (_, end) => {
+  ])("rejects uploads once %s, and keeps the stored objects", async (_, end) => {
     const job = await folder();
     const url = await job.keep("a.mp4", 10);
     const [part] = await job.store.sign(file("a.mp4", 10), null);

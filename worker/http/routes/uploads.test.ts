@@ -74,7 +74,7 @@ const rowOf = (id: string) =>
     .bind(id)
     .first<{ expiresAt: number; status: string; jobs: string }>();
 
-/** Sweeps after the upload's time is over. */
+/** Sweeps after the upload has expired. */
 async function sweepAfterExpiry(id: string): Promise<void> {
   await env.DB.prepare("UPDATE uploads SET expires_at = 1 WHERE id = ?").bind(id).run();
   await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), env);
@@ -84,7 +84,7 @@ const base64 = async (algorithm: string, text: string): Promise<string> =>
   btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest(algorithm, new TextEncoder().encode(text)))));
 
 describe("an upload", () => {
-  it("takes parts in any order and repeatedly, and is complete when all parts are stored", async () => {
+  it("accepts parts in any order and repeatedly, and completes when all parts are stored", async () => {
     const { status, body: created } = await ask("", { method: "POST", body: { name: "my clip.mov", size: 150e6 } });
     expect([status, created]).toEqual([
       201,
@@ -183,7 +183,7 @@ describe("an upload", () => {
     expect((await put(id, 1, A, headers)).status).toBe(200);
   });
 
-  it("takes no part that arrives after the end of the upload", async () => {
+  it("rejects a part that arrives after the end of the upload", async () => {
     const id = await begin([A, "bb"]);
     const { readable, writable } = new FixedLengthStream(2);
     const writer = writable.getWriter();
@@ -198,7 +198,7 @@ describe("an upload", () => {
     expect((await parts.all()).results).toEqual([]);
   });
 
-  it("needs a storage of the service for uploads", () => {
+  it("requires a storage of the service for uploads", () => {
     const { STORAGE: _, ...withScratch } = env;
     expect([storeForNew(env), storeForNew(withScratch)]).toEqual(["bucket", "scratch"]);
     const names = Object.entries(withScratch).filter(([name]) => !name.startsWith("SCRATCH_"));
@@ -231,7 +231,7 @@ describe("an upload", () => {
     [{ name: "a", size: "1" }, /`size`/],
     [{ name: "a", size: MAX_UPLOAD_BYTES + 1 }, /`size`.*from 1 to 671088640000/],
     [{ name: "a", size: 1, type: "video" }, /no field `type`/],
-  ])("is not begun by row %#", async (body, message) => {
+  ])("row %#: rejects an invalid new upload", async (body, message) => {
     const { status, body: error } = await ask("", { method: "POST", body });
     expect([status, error.error_code]).toEqual([400, "request_not_valid"]);
     expect(error.message).toMatch(message);
@@ -413,7 +413,7 @@ describe("a job whose input is an upload", () => {
     [{ upload: 7 }, /^`input\.upload` must be a string/],
     [{ upload: "" }, /^`input\.upload` must be a string/],
     [{ upload: "a", url: "https://example.com/a.mp4" }, /^`input` has no field `url`; allowed: upload/],
-  ])("is refused in row %#", async (input, message) => {
+  ])("row %#: rejects a job with an invalid upload", async (input, message) => {
     const { status, body } = await post(input);
     expect([status, body.error_code]).toEqual([400, "input_not_valid"]);
     expect(body.message).toMatch(message);

@@ -70,7 +70,7 @@ describe("GET /v2/usage", () => {
     ["from=2026-11-23&to=2026-11-22", "The query parameter `from` must not be after `to`"],
     ["from=2025-11-21&to=2026-11-22", "The query parameter `from` must be at most 365 days before `to`"],
     ["since=2026-11-22", "The query has no field `since`; allowed: from, to"],
-  ])("rejects %s", async (query, message) => {
+  ])("rejects the query %s", async (query, message) => {
     const { status, body } = await ask("GET", `/v2/usage?${query}`);
     expect([status, body.error_code, body.message]).toEqual([400, "query_not_valid", message]);
   });
@@ -79,7 +79,7 @@ describe("GET /v2/usage", () => {
     [{}, "2026-10-24", "2026-11-22"],
     [{ to: "2024-02-29" }, "2024-01-31", "2024-02-29"],
     [{ from: "2025-11-22" }, "2025-11-22", "2026-11-22"],
-  ])("with %j is from %s to %s", (query, from, to) => {
+  ])("the query %j covers the days from %s to %s", (query, from, to) => {
     const days = { from: dayOf(Date.parse(from)), to: dayOf(Date.parse(to)) };
     expect(parseUsageQuery(query, Date.parse("2026-11-22T23:59:59Z"))).toEqual(days);
   });

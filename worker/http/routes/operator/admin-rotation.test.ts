@@ -107,7 +107,7 @@ describe("a changed pepper", () => {
     expect((await withSettings(both, "/v2/jobs", init)).body.id).toBe(first.body.id);
   });
 
-  it.each(["short", "test-pepper,", "p2:good-enough,x"])("is invalid if it is %j", (pepper) => {
+  it.each(["short", "test-pepper,", "p2:good-enough,x"])("rejects a short pepper in %j", (pepper) => {
     expect(() => settingsOf({ ...env, KEY_PEPPER: pepper })).toThrow(/KEY_PEPPER: .* must have at least 8 characters/);
   });
 });
@@ -154,7 +154,7 @@ describe("a changed sealing key", () => {
   });
 
   it.each([{ cursor: "x" }, { cursor: "jobs:../" }, { cursor: 5 }, { next: "" }])(
-    "is not to be gone on with at %j",
+    "rejects the invalid place to continue in %j",
     async (body) => {
       const refused = await admin("/reseal", body);
       expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);

@@ -44,7 +44,7 @@ describe("/v2/admin", () => {
     [{ name: "a\ud800" }, "`name` must be valid Unicode text, without unpaired surrogates"],
     [{ name: "me", role: "chief" }, "The body has no field `role`; allowed: name"],
     [["me"], "The body must be an object"],
-  ])("rejects the name in %j with one sentence", async (body, message) => {
+  ])("rejects the name in %j with a single sentence", async (body, message) => {
     for (const path of ["/accounts", "/node-tokens"]) {
       const refused = await admin("POST", path, body);
       const allowed = path === "/accounts" ? "name" : "name, pool, labels";
@@ -81,7 +81,7 @@ describe("/v2/admin", () => {
     [{ labels: "gpu" }, "`labels` must be a list of labels, such as gpu or region:eu"],
     [{ labels: [""] }, expect.stringMatching(/^`labels\.0` must be a label/)],
     [{ label: ["gpu"] }, "The body has no field `label`; did you mean `labels`? Allowed: name, pool, labels"],
-  ])("binds no node token to %j", async (binding, message) => {
+  ])("rejects the binding %j of a node token", async (binding, message) => {
     const refused = await admin("POST", "/node-tokens", { name: "x", ...binding });
     expect([refused.status, refused.body]).toEqual([
       400,
@@ -111,7 +111,7 @@ describe("/v2/admin", () => {
     [{ weight: null }, "`weight` must be a whole number from 1 to 1000"],
     [{ max_running: 0 }, "`max_running` must be null or a whole number from 1 to 100000"],
     [{}, "The body must have at least one of max_unfinished_jobs, max_running, weight"],
-  ])("sets no limits %j", async (body, message) => {
+  ])("rejects the limits %j", async (body, message) => {
     const { id } = await newAccount();
     const refused = await admin("POST", `/accounts/${id}/limits`, body);
     expect([refused.status, refused.body]).toEqual([

@@ -34,7 +34,7 @@ function sum(queues: readonly QueueReport[]): Demand {
   const total = (value: (queue: QueueReport) => number): number => queues.reduce((all, queue) => all + value(queue), 0);
   const [running, waiting, free] = [total((one) => one.running), total((one) => one.waiting), total((one) => one.free)];
   const oldest = Math.max(0, ...queues.map(({ oldestWaitMs }) => oldestWaitMs));
-  // Weighted by the work: a hub without work knows no time.
+  // Weighted by the work: a hub without work has no average time.
   const weight = total((one) => one.running + one.waiting);
   const timed = total((one) => one.meanTaskMs * (one.running + one.waiting));
   const plain = queues.length === 0 ? 0 : total((one) => one.meanTaskMs) / queues.length;
