@@ -1,5 +1,5 @@
-// Counts words that make sentences hard to read, such as pronouns for things that have a name. docs/decisions/0034 has
-// the figures of other projects.
+// Counts words that make sentences hard to read, such as pronouns for things that have a name. In 1,000 words of
+// comments of hono, execa, mediabunny and temporal, "what" occurs 0.0 to 0.4 times, and "one" 0.4 to 3.3 times.
 import { parseSync, Visitor, type Visitor as VisitorType } from "oxc-parser";
 
 export const KINDS = ["comments", "messages", "titles", "docs"] as const;

@@ -8,6 +8,7 @@ import {
   type ChosenGain,
   chooseGain,
   correctGain,
+  hundredths,
   type MeasuredLoudness,
   QUIET_LUFS,
 } from "#shared/plan/loudness/gain.ts";
@@ -62,21 +63,21 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
     [...new Map(wanted.map(({ mix }) => [keyOf(mix), mix])).values()],
     deps,
   );
-  const limited = new Map<string, Promise<Adjusted>>();
-  const reports = new Map<number, LoudnessReport[]>();
+  const adjusted = new Map<string, Adjusted>();
   const found = new Map<number, Adjusted[]>();
   for (const { output, mix, request } of wanted) {
     const input = measured.get(keyOf(mix));
     // The audio is shorter than a tenth of a second.
     if (!input) continue;
     const key = JSON.stringify([keyOf(mix), mix.encoding, request]);
-    const adjusting = limited.get(key) ?? adjust({ work, tracks }, { output, mix, request, input }, deps);
-    limited.set(key, adjusting);
-    const adjusted = await adjusting;
-    found.set(output, [...(found.get(output) ?? []), adjusted]);
-    reports.set(output, [...(reports.get(output) ?? []), adjusted.report]);
+    const result = adjusted.get(key) ?? (await adjust({ work, tracks }, { mix, request, input }, deps));
+    adjusted.set(key, result);
+    found.set(output, [...(found.get(output) ?? []), result]);
   }
-  return { outputs: outputs.map((spec) => withGains(spec, found.get(spec.index) ?? [])), reports };
+  return {
+    outputs: outputs.map((spec) => withGains(spec, found.get(spec.index) ?? [])),
+    reports: new Map([...found].map(([output, results]) => [output, results.map(({ report }) => report)])),
+  };
 }
 
 const keyOf = ({ layout, trim, isAdjusted }: LoudnessMix): string => JSON.stringify([layout, trim, isAdjusted]);
@@ -112,12 +113,13 @@ const MOST_TRIALS = 3;
  */
 async function adjust(
   source: Source,
-  { mix, input, request }: Wanted & { input: MeasuredLoudness },
+  { mix, input, request }: Omit<Wanted, "output"> & { readonly input: MeasuredLoudness },
   deps: Deps,
 ): Promise<Adjusted> {
   let gain = chooseGain(input, request);
   let trial: Trial | null = null;
-  const trials = mix.isAdjusted && input.integrated >= QUIET_LUFS && needsTrial(mix, gain) ? MOST_TRIALS : 0;
+  const isQuiet = mix.isAdjusted && input.integrated < QUIET_LUFS;
+  const trials = mix.isAdjusted && !isQuiet && needsTrial(mix, gain) ? MOST_TRIALS : 0;
   for (let at = 1; at <= trials; at++) {
     trial = await tryGain(source, mix, gain, deps);
     const corrected = trial && at < trials ? correctGain(gain, trial.loudness, request) : null;
@@ -127,7 +129,6 @@ async function adjust(
   const { gainDb } = gain;
   const linear = { integrated: hundredths(input.integrated + gainDb), truePeak: hundredths(input.truePeak + gainDb) };
   const { integrated, truePeak } = trial?.loudness ?? linear;
-  const isQuiet = request.targetLufs !== null && input.integrated < QUIET_LUFS;
   return {
     mix,
     gain,
@@ -141,8 +142,6 @@ async function adjust(
     },
   };
 }
-
-const hundredths = (value: number): number => Math.round(value * 100) / 100;
 
 type Trial = { readonly loudness: MeasuredLoudness; readonly limitedSeconds: number };
 

@@ -73,12 +73,17 @@ const RESAMPLING_HEADROOM_DB = 0.12;
 
 /** ffmpeg's limiter delays audio by its attack time; `latency` compensates that (ffmpeg 5.1). */
 export function gainFilters({ gainDb, limitDb, sampleRateHz }: Gain): string[] {
-  const volume = gainDb === 0 ? [] : [`volume=volume=${gainDb}dB:precision=float`];
-  if (limitDb === null) return volume;
+  if (limitDb === null) return volumeFilter(gainDb);
   const limit = (10 ** ((limitDb - RESAMPLING_HEADROOM_DB) / 20)).toFixed(6);
   const limiter = `alimiter=limit=${limit}:level=0:latency=1`;
-  return [...volume, `aresample=${OVERSAMPLED_HZ}`, limiter, `aresample=${sampleRateHz}`];
+  return [...volumeFilter(gainDb), OVERSAMPLING, limiter, `aresample=${sampleRateHz}`];
 }
+
+/** The filter that applies a gain; none for 0 dB. */
+export const volumeFilter = (gainDb: number): string[] =>
+  gainDb === 0 ? [] : [`volume=volume=${gainDb}dB:precision=float`];
+
+export const OVERSAMPLING = `aresample=${OVERSAMPLED_HZ}`;
 
 /** Matches a missing layout, and ffprobe's text for channels without a layout. */
 const UNNAMED = /^(?:\d+ channels)?$/;

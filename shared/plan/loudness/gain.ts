@@ -12,12 +12,15 @@ const MAX_GAIN_DB = 20;
 /** Quieter audio has no programme: room noise, or a disconnected microphone. */
 export const QUIET_LUFS = -60;
 
-const rounded = (db: number): number => Math.round(Math.min(MAX_GAIN_DB, db) * 100) / 100;
+/** Rounds a level to two decimals, as far as measurements are exact. */
+export const hundredths = (level: number): number => Math.round(level * 100) / 100;
+
+const limitedGain = (db: number): number => hundredths(Math.min(MAX_GAIN_DB, db));
 
 /** The gain for a measured source: none if only the measurement is requested, or if the source is quiet. */
 export function chooseGain(measured: MeasuredLoudness, { targetLufs, truePeakDb }: LoudnessSpec): ChosenGain {
   if (targetLufs === null || measured.integrated < QUIET_LUFS) return { gainDb: 0, limitDb: null };
-  const gainDb = rounded(targetLufs - measured.integrated);
+  const gainDb = limitedGain(targetLufs - measured.integrated);
   return { gainDb, limitDb: measured.truePeak + gainDb > truePeakDb ? truePeakDb : null };
 }
 
@@ -29,6 +32,6 @@ export function correctGain(
 ): ChosenGain | null {
   const missingDb = targetLufs === null ? 0 : targetLufs - limited.integrated;
   if (Math.abs(missingDb) <= toleranceLu) return null;
-  const corrected = rounded(gainDb + missingDb);
+  const corrected = limitedGain(gainDb + missingDb);
   return corrected === gainDb ? null : { gainDb: corrected, limitDb };
 }

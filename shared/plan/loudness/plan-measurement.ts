@@ -6,9 +6,10 @@ import { chainText } from "../command/filter-text.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
 import { type AudioEncodeOptions, audioArguments, outputLayout } from "../encoders/audio-encoders.ts";
-import { type Gaps, gainFilters, mixFilters, OVERSAMPLED_HZ, unlimitedMix } from "../encoders/audio-filters.ts";
+import { mixFilters, OVERSAMPLED_HZ, OVERSAMPLING, unlimitedMix, volumeFilter } from "../encoders/audio-filters.ts";
 import { chooseAudioEncoder } from "../encoders/choose-encoder.ts";
 import { fileTrim, isEncodedAudio } from "../outputs/plan-file.ts";
+import { STREAM_AUDIO } from "../outputs/plan-stream-tracks.ts";
 import { planRun, type RunInputs } from "../runs/plan-run.ts";
 import type { SpeakerLayout } from "../source/channel-layouts.ts";
 import { audioTrack } from "../source/output-tracks.ts";
@@ -26,7 +27,7 @@ export type LoudnessMix = {
   /** True if a gain will be applied: the mix then has no limiter of its own. */
   readonly isAdjusted: boolean;
   /** Encoding of the mix. In a stream: of its first rendition with this layout. */
-  readonly encoding: Pick<AudioEncodeOptions, "spec" | "container"> & { readonly gaps?: Gaps };
+  readonly encoding: Pick<AudioEncodeOptions, "spec" | "container" | "gaps">;
 };
 
 /** The mixes of an output with the parameter `loudness`; none if it gets no encoded audio. */
@@ -42,17 +43,12 @@ export function loudnessMixes(output: OutputSpec, source: SourceTracks): Loudnes
   }
   const { audio: track } = source;
   if (!track || track.undecodable) return [];
-  const mixes = variantsFor(output, source).audios.map((spec): [SpeakerLayout, LoudnessMix] => {
-    const layout = outputLayout(spec, STREAM_CONTAINER, track);
-    const encoding = { spec, container: STREAM_CONTAINER, gaps: STREAM_GAPS };
-    return [layout, { layout, trim: NO_TRIM, track, isAdjusted, encoding }];
+  const mixes = variantsFor(output, source).audios.map((spec): LoudnessMix => {
+    const layout = outputLayout(spec, STREAM_AUDIO.container, track);
+    return { layout, trim: NO_TRIM, track, isAdjusted, encoding: { spec, ...STREAM_AUDIO } };
   });
-  // `Map` keeps the last of equal keys.
-  return [...new Map(mixes.toReversed()).values()].toReversed();
+  return [...Map.groupBy(mixes, ({ layout }) => layout).values()].flatMap(([first]) => first ?? []);
 }
-
-const STREAM_CONTAINER: AudioEncodeOptions["container"] = "mp4";
-const STREAM_GAPS: Gaps = "filled from 0";
 
 /** Codecs that change the loudness: ffmpeg's AAC makes noise at 128k up to 0.5 LU quieter. */
 const LOSSY: ReadonlySet<AudioCodec> = new Set(["aac", "ac3", "mp2", "mp3", "opus", "vorbis", "wmav2"]);
@@ -83,9 +79,12 @@ function partOf(mix: LoudnessMix, at: number): CommandPart {
 }
 
 /** A part without an output: its filters print measurements. */
-const printingPart = ({ track, trim }: LoudnessMix, filters: readonly string[]): CommandPart => ({
+const printingPart = (mix: LoudnessMix, filters: readonly string[]): CommandPart =>
+  audioPart(mix, ["-af", filters.join(","), "-f", "null", "-"]);
+
+const audioPart = ({ track, trim }: LoudnessMix, argv: readonly string[]): CommandPart => ({
   branches: [],
-  argv: ["-map", `0:${track.streamIndex}`, "-af", filters.join(","), "-f", "null", "-"],
+  argv: ["-map", `0:${track.streamIndex}`, ...argv],
   expectedFrames: null,
   endMs: trim.endMs ?? track.endMs,
   startMs: trim.startMs,
@@ -106,21 +105,14 @@ export function planTrial(
   const { layout, track, trim } = mix;
   const loudness = { targetLufs: 0, truePeakDb: 0, toleranceLu: 0, gains: [{ layout, ...gain }] };
   const argv = audioArguments(encoder, { ...encoding, spec: { ...spec, codec }, track, seekMs: trim.seekMs, loudness });
-  const encoded = {
-    ...printingPart(mix, []),
-    argv: ["-map", `0:${track.streamIndex}`, ...argv, ...trimArguments(trim), "-f", "matroska", TRIAL_FILE],
-  };
+  const encoded = audioPart(mix, [...argv, ...trimArguments(trim), "-f", "matroska", TRIAL_FILE]);
   const parts = [encoded, ...(gain.limitDb === null ? [] : [peaksPart(mix, gain)])];
   return planRun({ inputs, tracks, parts, sourceOptions: seekOptions(mix) });
 }
 
 /** Prints the peaks that the limiter gets. */
 function peaksPart(mix: LoudnessMix, gain: ChosenGain): CommandPart {
-  const filters = gainFilters({ ...gain, sampleRateHz: OVERSAMPLED_HZ });
-  const before = filters.slice(
-    0,
-    filters.findIndex((filter) => filter.startsWith("alimiter")),
-  );
+  const before = [...volumeFilter(gain.gainDb), OVERSAMPLING];
   return printingPart(mix, [
     chainText([...unlimitedMix(mix.layout, mix.track), ...trimFilter(mix.trim), ...before]),
     `asetnsamples=n=${OVERSAMPLED_HZ * PEAK_WINDOW_SECONDS}:p=0`,

@@ -1,5 +1,5 @@
 // Reads the files that ffmpeg writes during a measurement of loudness.
-import type { MeasuredLoudness } from "./gain.ts";
+import { hundredths, type MeasuredLoudness } from "./gain.ts";
 
 /** The window of `peaksLog`, in seconds. */
 export const PEAK_WINDOW_SECONDS = 0.1;
@@ -18,13 +18,11 @@ export function readLoudness(log: string): MeasuredLoudness | null {
   const [integrated, range, peak] = ["I", "LRA", "true_peak"].map((name) => values.get(name) ?? Number.NaN);
   if (integrated === undefined || peak === undefined || Number.isNaN(integrated) || Number.isNaN(peak)) return null;
   return {
-    integrated: rounded(integrated),
-    range: Number.isFinite(range) ? rounded(range ?? 0) : 0,
-    truePeak: peak > 0 ? rounded(20 * Math.log10(peak)) : SILENCE_DB,
+    integrated: hundredths(integrated),
+    range: Number.isFinite(range) ? hundredths(range ?? 0) : 0,
+    truePeak: peak > 0 ? hundredths(20 * Math.log10(peak)) : SILENCE_DB,
   };
 }
-
-const rounded = (value: number): number => Math.round(value * 100) / 100;
 
 /** Seconds during which the peaks before the limiter exceed its limit. */
 export function limitedSeconds(peaksLog: string, limitDb: number): number {

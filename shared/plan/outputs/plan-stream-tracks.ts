@@ -202,12 +202,15 @@ function planAudios(request: StreamPartsRequest, { audios, videos, variants }: S
   return ok(parts);
 }
 
+/** Options of the audio of all renditions. */
+export const STREAM_AUDIO = { container: "mp4", gaps: "filled from 0" } as const;
+
 const streamAudio = (
   encoder: Parameters<typeof audioArguments>[0],
   spec: EncodedAudio,
   track: AudioTrack,
   { loudness }: HttpStreamOutput,
-): string[] => audioArguments(encoder, { spec, container: "mp4", track, gaps: "filled from 0", loudness });
+): string[] => audioArguments(encoder, { spec, ...STREAM_AUDIO, track, loudness });
 
 const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
 

@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { invalid, parseSection, required, text } from "../parse-section.ts";
-import { ACCESS_KEYS, type CredentialPair, HMAC_KEYS } from "./credentials.ts";
+import { ACCESS_KEYS, type CredentialPair } from "./credentials.ts";
 import { folder } from "./folder.ts";
 import { OPTION_FIELDS, type OptionFields, objectOptions, secure } from "./object-options.ts";
 import { type StorageService, storageService } from "./storage-service.ts";
@@ -47,8 +47,8 @@ export const s3Bodies = <Place extends z.core.$ZodShape, Options extends z.core.
   title: string,
   place: Place,
   options: Options,
+  pair: CredentialPair = ACCESS_KEYS,
 ) => {
-  const pair = name === "gcs" ? HMAC_KEYS : ACCESS_KEYS;
   const head = { service: z.literal(name).describe(title), credentials: pair.body, bucket };
   return {
     pair,

@@ -1,6 +1,7 @@
 // Services with an S3 API, by their names in requests, with their documented fields, values and endpoints.
 import * as z from "zod";
 import { text } from "../parse-section.ts";
+import { HMAC_KEYS } from "./credentials.ts";
 import { ACL, aclOf, anyToken, CLASS, classOf } from "./object-options.ts";
 import { type S3Service, s3Bodies, s3Service } from "./s3-service.ts";
 
@@ -123,6 +124,7 @@ const gcs = s3Service(
       ),
       storage_class: classOf("STANDARD", "NEARLINE", "COLDLINE", "ARCHIVE"),
     },
+    HMAC_KEYS,
   ),
   ({ region }: Regional) => ({ endpoint: "https://storage.googleapis.com", region, forcePathStyle: true }),
 );
