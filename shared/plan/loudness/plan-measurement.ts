@@ -132,7 +132,7 @@ export const planTrialMeasurement = (path: string, tracks: SourceTracks, mix: Lo
 
 /** True peaks by the same filter, at four times the sample rate (ITU-R BS.1770-4 annex 2). */
 const measured = (file: string): string =>
-  `ebur128=peak=true:metadata=1:framelog=quiet,ametadata=mode=print:file=${file}`;
+  `ebur128=peak=true:metadata=1:framelog=verbose,ametadata=mode=print:file=${file}`;
 
 /** The output's part of the source. Audio filters count from where reading starts. */
 function trimFilter({ seekMs, startMs, endMs }: Trim): string[] {
