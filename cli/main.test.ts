@@ -57,13 +57,10 @@ const stream = (events: readonly [string, unknown][]) => (_: unknown, response: 
 let folder: string;
 let service: FakeService;
 let env: Record<string, string>;
-/** URL of a closed port. */
-let closedUrl: string;
+/** No process gets this port: it is outside the range of ports that the system chooses. */
+const CLOSED_URL = "http://127.0.0.1:2";
 
 beforeAll(async () => {
-  const closed = await startFakeService({});
-  closedUrl = closed.url;
-  await closed.close();
   folder = mkdtempSync(join(tmpdir(), "copra-cli-"));
   service = await startFakeService({
     "POST /v2/probes": { status: 202, json: { ...PROBE, status: "running" } },
@@ -132,7 +129,7 @@ describe("exit codes", () => {
     [5, "--url CLOSED --key k-test jobs show done", /No response from http.*: connect ECONNREFUSED/],
     [6, "jobs follow running --timeout 500ms", /copra jobs follow running\n.*did not end within 0\.5 s/s],
   ])("%d: copra %s", async (code, line, stderr) => {
-    const words = line.split(" ").map((word) => (word === "CLOSED" ? closedUrl : word));
+    const words = line.split(" ").map((word) => (word === "CLOSED" ? CLOSED_URL : word));
     const ended = await runCli(line === "" ? [] : words, env);
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(stderr) });
   });

@@ -137,9 +137,7 @@ it("forwards WebSockets, and responses that decline them", async () => {
 });
 
 it("responds 503 as the API does while the Worker is not running", async () => {
-  const { origin, backend, logged } = await frontOf(echo);
-  backend.close();
-  backend.closeAllConnections();
+  const { origin, logged } = await frontOf(null);
   const answer = await fetch(`${origin}/v2/jobs`);
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
   expect(await answer.json()).toMatchObject({ error_code: "service_unavailable", status: "error" });

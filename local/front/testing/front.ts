@@ -6,6 +6,9 @@ import { onTestFinished } from "vitest";
 import { createLogger } from "#shared/log.ts";
 import { type FrontOptions, startFront } from "../front-server.ts";
 
+/** Nothing listens on this port: the system chooses higher ones for servers of tests. */
+const CLOSED_PORT = 2;
+
 export type TestFront = {
   readonly port: number;
   readonly origin: string;
@@ -16,13 +19,16 @@ export type TestFront = {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Starts both servers for the current test. */
-export async function frontOf(listener: RequestListener, options: Partial<FrontOptions> = {}): Promise<TestFront> {
-  const backend = createServer(listener).listen(0, "127.0.0.1");
+/** Starts both servers for the current test; without a listener, the front server finds its Worker's port closed. */
+export async function frontOf(
+  listener: RequestListener | null,
+  options: Partial<FrontOptions> = {},
+): Promise<TestFront> {
+  const backend = createServer(listener ?? undefined).listen(0, "127.0.0.1");
   await once(backend, "listening");
   const logged: string[] = [];
   const log = createLogger({ write: (line) => logged.push(line), now: Date.now, level: "info" });
-  const upstream = { origin: `http://127.0.0.1:${portOf(backend)}`, secret: "s" };
+  const upstream = { origin: `http://127.0.0.1:${listener ? portOf(backend) : CLOSED_PORT}`, secret: "s" };
   const front = await startFront({ port: 0, log, ...options }, upstream);
   onTestFinished(() => {
     for (const server of [front, backend]) {
