@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { languageName, languageTag, matchesLanguage } from "./languages.ts";
+
+test.each([
+  ["en", "en"],
+  ["eng", "en"],
+  ["ENG", "en"],
+  ["ger", "de"],
+  ["deu", "de"],
+  ["fre", "fr"],
+  ["fra", "fr"],
+  ["chi", "zh"],
+  ["cmn", "zh"],
+  ["zho", "zh"],
+  ["cze", "cs"],
+  ["dut", "nl"],
+  ["nob", "nb"],
+  ["pt_BR", "pt-BR"],
+  ["por-br", "pt-BR"],
+  ["zh-hant-tw", "zh-Hant-TW"],
+  ["yue", "yue"],
+  ["und", "und"],
+  ["", "und"],
+  ["English", "english"],
+  ["???", "und"],
+  [undefined, "und"],
+])("returns the canonical tag of the language %j: %s", (tag, canonical) => {
+  expect(languageTag(tag)).toBe(canonical);
+});
+
+test.each([
+  ["en", "eng"],
+  ["en", "en"],
+  ["en", "en-US"],
+  ["eng", "en-GB"],
+  ["de", "ger"],
+  ["de", "deu"],
+  ["ger", "deu"],
+  ["EN-us", "eng-US"],
+  ["zh", "zh-Hant"],
+  ["zh-Hant", "zh-Hant-HK"],
+  ["und", undefined],
+])("finds the requested language %s in a track with %j", (requested, tag) => {
+  expect(matchesLanguage(requested, tag)).toBe(true);
+});
+
+test.each([
+  ["en", "enm"],
+  ["en-US", "eng"],
+  ["en-US", "en-GB"],
+  ["de", "dut"],
+  ["en", undefined],
+  ["en", "und"],
+])("does not find the requested language %s in a track with %j", (requested, tag) => {
+  expect(matchesLanguage(requested, tag)).toBe(false);
+});
+
+test.each([
+  ["en", "English"],
+  ["ger", "Deutsch"],
+  ["fra", "français"],
+  ["ja", "日本語"],
+  ["ar", "العربية"],
+  ["pt-BR", "português (Brasil)"],
+  ["tlh", "Klingon"],
+  ["und", null],
+  ["qaa", null],
+  ["", null],
+])("names the language %j: %j", (tag, name) => {
+  expect(languageName(tag)).toBe(name);
+});
