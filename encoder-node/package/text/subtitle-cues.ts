@@ -1,11 +1,16 @@
 // Parses WebVTT from clients and formats it again. The data is untrusted: unparsable parts are skipped.
+import { MAX_PACKET_SECONDS } from "#shared/media/media-probe.ts";
 
 /** A text that is displayed for a time. */
 export type Cue = {
   readonly startMs: number;
   readonly endMs: number;
-  /** The identifier, times, settings and text, as a block of a WebVTT file. */
-  readonly block: string;
+  /** The identifier, a single line; absent: none. */
+  readonly id?: string;
+  /** WebVTT cue settings, such as `line:0 position:20%`; empty: none. */
+  readonly settings: string;
+  /** WebVTT cue text with tags and character references. Has no blank lines and no `-->`. */
+  readonly text: string;
 };
 
 export type WebVtt = {
@@ -19,6 +24,8 @@ export type WebVtt = {
 const SIGNATURE = /^WEBVTT(?:[ \t\n\r]|$)/;
 const DEFINITION = /^(?:STYLE|REGION)[ \t]*$/;
 const ARROW = "-->";
+/** A century. Later times are cut to it, because no media is longer. */
+export const MAX_CUE_MS = MAX_PACKET_SECONDS * 1000;
 /**
  * WebVTT §4.1, also with a comma instead of the point, as in SubRip. No two repetitions may match the same character,
  * and the last repetition matches everything. Otherwise a line with a million spaces would take minutes.
@@ -51,8 +58,21 @@ export function parseWebVtt(text: string): WebVtt | null {
 
 /** Formats a file with these definitions and cues. `header`: further lines of the first block. */
 export function webVttText({ definitions, cues }: WebVtt, header: readonly string[] = []): string {
-  const blocks = [["WEBVTT", ...header].join("\n"), ...definitions, ...cues.map(({ block }) => block)];
+  const blocks = [["WEBVTT", ...header].join("\n"), ...definitions, ...cues.map(blockOf)];
   return `${blocks.join("\n\n")}\n`;
+}
+
+/** A cue as a block of a WebVTT file. */
+export function blockOf({ startMs, endMs, id, settings, text }: Cue): string {
+  const times = `${timeText(startMs)} ${ARROW} ${timeText(endMs)}${settings === "" ? "" : ` ${settings}`}`;
+  return [...(id === undefined ? [] : [id]), times, text].join("\n");
+}
+
+/** Formats a time in ms as `00:00:01.000`. SubRip has a comma instead of the point. */
+export function timeText(ms: number, point: "." | "," = "."): string {
+  const digits = (value: number, count: number): string => String(Math.floor(value)).padStart(count, "0");
+  const [hours, minutes, seconds] = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60];
+  return `${digits(hours, 2)}:${digits(minutes, 2)}:${digits(seconds, 2)}${point}${digits(ms % 1000, 3)}`;
 }
 
 /** The text with line feeds as line ends. */
@@ -81,21 +101,14 @@ function cuesOf(block: readonly string[]): Cue[] {
     const match = TIMING.exec(block[start] ?? "");
     const text = block.slice(start + 1, starts[at + 1]);
     if (!match || text.length === 0) return [];
-    const [from, to] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
-    if (to.ms <= from.ms) return [];
-    const id = at === 0 && start > 0 && !isWebVtt(block[start - 1] ?? "") ? [block[start - 1]] : [];
-    const settings = match[9]?.trim();
-    const times = `${from.text} ${ARROW} ${to.text}${settings ? ` ${settings}` : ""}`;
-    return [{ startMs: from.ms, endMs: to.ms, block: [...id, times, ...text].join("\n") }];
+    const [startMs, endMs] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
+    if (endMs <= startMs) return [];
+    const id = at === 0 && start > 0 && !isWebVtt(block[start - 1] ?? "") ? block[start - 1] : undefined;
+    const settings = match[9]?.trim() ?? "";
+    return [{ startMs, endMs, ...(id === undefined ? {} : { id }), settings, text: text.join("\n") }];
   });
 }
 
-function timeOf([hours = "0", minutes = "", seconds = "", ms = ""]: readonly (string | undefined)[]): {
-  ms: number;
-  text: string;
-} {
-  return {
-    ms: ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms),
-    text: `${hours.padStart(2, "0")}:${minutes}:${seconds}.${ms}`,
-  };
+function timeOf([hours = "0", minutes = "", seconds = "", ms = ""]: readonly (string | undefined)[]): number {
+  return Math.min(MAX_CUE_MS, ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms));
 }

@@ -1,6 +1,6 @@
 // Splits text tracks into WebVTT segments for HLS. Text segments and media segments have different durations.
 import { STREAM_START_SECONDS } from "#shared/plan/streams/planned-stream.ts";
-import { type Cue, type WebVtt, webVttText } from "./subtitle-cues.ts";
+import { blockOf, type Cue, type WebVtt, webVttText } from "./subtitle-cues.ts";
 
 /** A time span of the stream, in ms. */
 export type TextSpan = { readonly startMs: number; readonly endMs: number };
@@ -50,10 +50,11 @@ const MOST_SPANS = 1e9;
 export function segmentCharacters({ definitions, cues }: WebVtt): number {
   const fixed = definitions.reduce((sum, { length }) => sum + length, 0);
   let [characters, counted] = [0, 0];
-  for (const { startMs, endMs, block } of cues) {
+  for (const cue of cues) {
+    const { startMs, endMs } = cue;
     const from = Math.min(MOST_SPANS, Math.floor(startMs / SPAN_MS));
     const to = Math.min(MOST_SPANS, Math.ceil(endMs / SPAN_MS));
-    characters += (to - from) * block.length + Math.max(0, to - Math.max(from, counted)) * fixed;
+    characters += (to - from) * blockOf(cue).length + Math.max(0, to - Math.max(from, counted)) * fixed;
     counted = Math.max(counted, to);
   }
   return characters;
