@@ -45,7 +45,7 @@ function unlessEnded(changed: JobResult<JobView>): Result<JobView> {
 /** Restarts an ended job of the account. Throws AppError(too_many_jobs). */
 export const retryJob: Action = async (context, job) => {
   const { env } = context;
-  await requireJobQuota(context, null);
+  await requireJobQuota({ env: context.env, account: context.get("account") }, null);
   const retried = await withDeadline<JobResult<{ view: JobView; version: number }>>(
     "retry",
     jobOf(env, job.id).retry(readTraceContext(context.req.raw.headers)),

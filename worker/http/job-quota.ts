@@ -1,5 +1,4 @@
 // The limit of unfinished jobs per account.
-import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import { keyHasJob } from "../db/idempotency.ts";
@@ -7,7 +6,7 @@ import { log } from "../log.ts";
 import { accountOf } from "../rpc/account.ts";
 import { withDeadline } from "../rpc/deadline.ts";
 import { settingsOf } from "../settings.ts";
-import type { ClientEnv } from "./auth/auth.ts";
+import type { JobCreator } from "./new-job.ts";
 
 /** Cache time of the count of a full account (account/account-object.ts). */
 const RETRY_AFTER_SECONDS = 5;
@@ -16,9 +15,11 @@ const RETRY_AFTER_SECONDS = 5;
  * Requires that the account may start another job. A job that already exists for the same Idempotency-Key does not
  * count. Throws AppError(too_many_jobs).
  */
-export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKey: string | null): Promise<void> {
-  const { env } = context;
-  const { id, maxUnfinishedJobs } = context.get("account");
+export async function requireJobQuota(
+  { env, account }: Pick<JobCreator, "env" | "account">,
+  idempotencyKey: string | null,
+): Promise<void> {
+  const { id, maxUnfinishedJobs } = account;
   const limit = maxUnfinishedJobs ?? settingsOf(env).maxUnfinishedJobs;
   if (await isAdmitted(env, id, limit)) return;
   if (idempotencyKey !== null && (await keyHasJob(env.DB, id, idempotencyKey, Date.now()))) return;
@@ -29,7 +30,7 @@ export async function requireJobQuota(context: Context<ClientEnv>, idempotencyKe
 /** Maximum wait of a client for the object of its account. */
 const ADMIT_LIMIT_MS = 5000;
 
-async function isAdmitted(env: ClientEnv["Bindings"], account: string, limit: number): Promise<boolean> {
+async function isAdmitted(env: JobCreator["env"], account: string, limit: number): Promise<boolean> {
   try {
     return await withDeadline("startJob", accountOf(env, account).startJob(limit), ADMIT_LIMIT_MS);
   } catch (error) {

@@ -4,8 +4,10 @@ import { AppError } from "#shared/errors.ts";
 import { type JobId, newJobId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
+import type { Env } from "../bindings.ts";
 import { hex, randomBytes } from "../crypto/bytes.ts";
 import { digestsOf } from "../crypto/peppers.ts";
+import type { Account } from "../db/credentials.ts";
 import { claimKey } from "../db/idempotency.ts";
 import { type JobRow, upsertJob } from "../db/jobs.ts";
 import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
@@ -19,6 +21,16 @@ import type { JobSpec } from "../rpc/job-spec.ts";
 import { settingsOf } from "../settings.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 
+/** The account that a job is created for, and the origin under which clients reach the service. */
+export type JobCreator = { readonly env: Env; readonly account: Account; readonly origin: string };
+
+/** The account and the origin of a client's request. */
+export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
+  env: context.env,
+  account: context.get("account"),
+  origin: new URL(context.req.url).origin,
+});
+
 type NewJob = { id: JobId; createdAt: number };
 
 /**
@@ -26,20 +38,21 @@ type NewJob = { id: JobId; createdAt: number };
  * step. If an earlier request holds the key, returns that request's job. Throws AppError(idempotency_key_*).
  */
 export async function storeJob(
-  context: Context<ClientEnv>,
-  body: Uint8Array,
+  env: Env,
+  accountId: string,
+  { body, key }: { readonly body: Uint8Array; readonly key: string | null },
   specOf: (job: NewJob) => Promise<JobSpec>,
 ): Promise<JobSpec> {
-  const { DB } = context.env;
-  const key = idempotencyKeyOf(context);
+  const { DB } = env;
+  requireValidKey(key);
   const spec = await specOf({ id: newJobId(randomBytes), createdAt: Date.now() });
   if (key === null) {
     await upsertJob(DB, firstRow(spec));
     return spec;
   }
-  const { id: jobId, accountId, createdAt } = spec;
+  const { id: jobId, createdAt } = spec;
   // The pepper is needed, because a plain digest of the body would allow guessing weak passwords in it.
-  const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(context.env).peppers);
+  const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(env).peppers);
   const request = { accountId, key, bodyDigest: digests[0], jobId, createdAt };
   const holder = await claimKey(DB, request, firstRow(spec));
   if (!digests.includes(holder.bodyDigest)) {
@@ -54,10 +67,9 @@ export async function storeJob(
   return earlier;
 }
 
-/** The Idempotency-Key of a request, or null. Throws AppError(idempotency_key_not_valid). */
-function idempotencyKeyOf(context: Context<ClientEnv>): string | null {
-  const key = context.req.header("idempotency-key") ?? null;
-  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+/** Throws AppError(idempotency_key_not_valid). */
+function requireValidKey(key: string | null): void {
+  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return;
   throw new AppError(
     "idempotency_key_not_valid",
     "The Idempotency-Key must consist of 1 to 255 visible ASCII characters",
@@ -77,7 +89,7 @@ function firstRow(spec: JobSpec): JobRow {
  * Starts a job whose row is stored. If its object is unreachable, the job may still have started, and will update the
  * row.
  */
-export async function startJob(env: ClientEnv["Bindings"], spec: JobSpec): Promise<void> {
+export async function startJob(env: Env, spec: JobSpec): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await withDeadline("create", jobOf(env, spec.id).create(spec));

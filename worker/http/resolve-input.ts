@@ -1,24 +1,25 @@
 // Completes a requested input with facts that only the service knows.
-import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { InputSpec, RequestedInput } from "#shared/request/input-section.ts";
 import { findUpload } from "../db/uploads.ts";
 import { placeAtService } from "../service-origins.ts";
 import { settingsOf } from "../settings.ts";
 import { storeNameOf } from "../storage/source-uploads/remove-uploads.ts";
-import type { ClientEnv } from "./auth/auth.ts";
+import type { JobCreator } from "./new-job.ts";
 
 /**
  * Throws AppError(input_not_valid) for an upload that is not completed, or that the account does not have. Throws
  * AppError(input_url_not_valid) for a URL of the service itself, except its stored outputs and the sample clip.
  */
-export async function resolveInput(context: Context<ClientEnv>, requested: RequestedInput): Promise<InputSpec> {
-  const { env } = context;
+export async function resolveInput(
+  { env, account, origin }: JobCreator,
+  requested: RequestedInput,
+): Promise<InputSpec> {
   if (requested.kind === "url" && placeAtService(requested.url, settingsOf(env)) === "other") {
     throw new AppError("input_url_not_valid", "`input.url` leads to this service itself, which is no source");
   }
   if (requested.kind !== "upload") return requested;
-  const upload = await findUpload(env.DB, context.get("account").id, requested.id, Date.now());
+  const upload = await findUpload(env.DB, account.id, requested.id, Date.now());
   if (!upload) {
     const message = "`input.upload`: the account has no upload with this id, or it was removed";
     throw new AppError("input_not_valid", message);
@@ -26,6 +27,5 @@ export async function resolveInput(context: Context<ClientEnv>, requested: Reque
   if (upload.status !== "completed") {
     throw new AppError("input_not_valid", "`input.upload`: the upload is not completed");
   }
-  const origin = settingsOf(env).publicUrl ?? new URL(context.req.url).origin;
-  return { ...requested, name: upload.name, store: storeNameOf(upload), origin };
+  return { ...requested, name: upload.name, store: storeNameOf(upload), origin: settingsOf(env).publicUrl ?? origin };
 }

@@ -10,29 +10,22 @@ import { readTraceContext } from "#shared/network/trace-context.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ChangedSettings } from "#shared/request/settings-section.ts";
 import { ok, type Result } from "#shared/result.ts";
-import { randomBytes } from "../../crypto/bytes.ts";
-import { unseal } from "../../crypto/sealed-secret.ts";
 import type { JobRow } from "../../db/jobs.ts";
 import { follow } from "../../events/socket-stream.ts";
 import { endedEvents } from "../../job/events/event-text.ts";
-import { hideUrls } from "../../job/secrets/extra-urls.ts";
-import { sealJobSecrets, settleStreamKeys } from "../../job/secrets/job-secrets.ts";
 import { newJob } from "../../job/state/job-state.ts";
 import { viewJob } from "../../job/views/job-view.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { settingsOf } from "../../settings.ts";
-import { resolveStorage } from "../../storage/resolve-storage.ts";
-import { keepForJob } from "../../storage/source-uploads/remove-uploads.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { parseJson, readBody, readBytes, readOptionalBody } from "../body/read-body.ts";
+import { createJob, resolveRequest } from "../create-job.ts";
 import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
 import { cancelJob, prioritizeJob, retryJob } from "../job-actions.ts";
-import { requireJobQuota } from "../job-quota.ts";
-import { startJob, storeJob } from "../new-job.ts";
+import { creatorOf } from "../new-job.ts";
 import { ownJob } from "../own-job.ts";
-import { resolveInput } from "../resolve-input.ts";
 import { eventStream } from "../responses/event-stream.ts";
 import { errorResponse, jsonResponse } from "../responses/json-response.ts";
 import { sendWebhook } from "../send-webhook.ts";
@@ -45,34 +38,21 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .route("/", jobLists)
   .route("/", jobFacts)
   .post("/", async (context) => {
-    const { sealingKeys, allowPrivate } = settingsOf(context.env);
+    const { allowPrivate } = settingsOf(context.env);
     const assumed = parseDryRun(context.req.query());
     const bytes = await readBytes(context.req);
     const parsed = parseJobRequest(parseJson(bytes), allowPrivate);
     if (!parsed.ok) return errorResponse(context, parsed.error.code, parsed.error.message);
-    const { secrets, ...request } = parsed.value;
-    const { origin } = new URL(context.req.url);
-    const input = await resolveInput(context, request.input);
-    const storage = await resolveStorage(request.storage, { env: context.env, origin, keys: secrets.storage });
+    const creator = creatorOf(context);
+    const request = await resolveRequest(creator, parsed.value);
     if (assumed) {
       const source =
         assumed.probe === undefined ? assumedSource(assumed) : probedSource(await probeOf(context, assumed.probe));
-      return jsonResponse(context, dryRun({ ...request, input, storage }, source));
+      return jsonResponse(context, dryRun(request, source));
     }
-    const account = context.get("account");
-    await requireJobQuota(context, context.req.header("idempotency-key") ?? null);
-    const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
-    const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
-    const { outputs, extraUrls } = hideUrls(request.outputs);
+    const key = context.req.header("idempotency-key") ?? null;
     const trace = readTraceContext(context.req.raw.headers);
-    const share = { weight: account.weight, maxRunning: account.maxRunning };
-    const spec = await storeJob(context, bytes, async ({ id, createdAt }) => {
-      const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
-      if (input.kind === "upload") await keepForJob(context.env.DB, input.id, id);
-      const sealed = { sealedSecrets, ...(trace ? { trace } : {}) };
-      return { id, accountId: account.id, createdAt, ...request, input, outputs, storage, share, ...sealed };
-    });
-    await startJob(context.env, spec);
+    const spec = await createJob(creator, request, { body: bytes, key, trace });
     // The response depends only on the body, the id and the time. A repeated request receives the same response.
     return jsonResponse(context, viewJob(newJob(spec)), 201);
   })

@@ -13,7 +13,7 @@ import { settingsOf } from "../../settings.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { parseJson, readBytes } from "../body/read-body.ts";
 import { requireJobQuota } from "../job-quota.ts";
-import { startJob } from "../new-job.ts";
+import { creatorOf, startJob } from "../new-job.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import { ProbeParameters } from "../query/probe-query.ts";
 import { resolveInput } from "../resolve-input.ts";
@@ -27,9 +27,10 @@ export const probes = new Hono<ClientEnv>({ strict: false })
     const parsed = parseProbeRequest(parseJson(await readBytes(context.req)), allowPrivate);
     if (!parsed.ok) throw AppError.from(parsed.error);
     const { settings, secret } = parsed.value;
-    const input = await resolveInput(context, parsed.value.input);
-    const account = context.get("account");
-    await requireJobQuota(context, null);
+    const creator = creatorOf(context);
+    const { account, origin } = creator;
+    const input = await resolveInput(creator, parsed.value.input);
+    await requireJobQuota(creator, null);
     const id = newJobId(randomBytes);
     const trace = readTraceContext(context.req.raw.headers);
     const secrets = { input: secret, storage: null, notification: { url: "" }, webhook: "" };
@@ -39,7 +40,7 @@ export const probes = new Hono<ClientEnv>({ strict: false })
       createdAt: Date.now(),
       input,
       // A probe stores nothing.
-      storage: { kind: "builtin", origin: new URL(context.req.url).origin, path: "" },
+      storage: { kind: "builtin", origin, path: "" },
       outputs: [],
       notification: { type: "none", events: false, metadata: false },
       settings,

@@ -1,0 +1,54 @@
+// Creates the job of a parsed request: for POST /v2/jobs, and for requests that the service has stored.
+import type { TraceContext } from "#shared/network/trace-context.ts";
+import type { InputSpec } from "#shared/request/input-section.ts";
+import type { JobRequest } from "#shared/request/job-request.ts";
+import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
+import { randomBytes } from "../crypto/bytes.ts";
+import { unseal } from "../crypto/sealed-secret.ts";
+import { hideUrls } from "../job/secrets/extra-urls.ts";
+import { sealJobSecrets, settleStreamKeys } from "../job/secrets/job-secrets.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
+import { settingsOf } from "../settings.ts";
+import { resolveStorage } from "../storage/resolve-storage.ts";
+import { keepForJob } from "../storage/source-uploads/remove-uploads.ts";
+import { requireJobQuota } from "./job-quota.ts";
+import { type JobCreator, startJob, storeJob } from "./new-job.ts";
+import { resolveInput } from "./resolve-input.ts";
+
+/** A request whose input and storage the service has completed. */
+export type ResolvedRequest = Omit<JobRequest, "input" | "storage"> & { input: InputSpec; storage: StorageSpec };
+
+/** Completes a request. Throws AppError(input_* | storage_*). */
+export async function resolveRequest(creator: JobCreator, request: JobRequest): Promise<ResolvedRequest> {
+  const input = await resolveInput(creator, request.input);
+  const { env, origin } = creator;
+  const storage = await resolveStorage(request.storage, { env, origin, keys: request.secrets.storage });
+  return { ...request, input, storage };
+}
+
+/**
+ * Stores and starts a job. `body` is the request in bytes: a repeated `key` must have the same. Throws
+ * AppError(too_many_jobs | idempotency_key_* | input_not_valid).
+ */
+export async function createJob(
+  creator: JobCreator,
+  { secrets, ...request }: ResolvedRequest,
+  keyed: { readonly body: Uint8Array; readonly key: string | null; readonly trace: TraceContext | null },
+): Promise<JobSpec> {
+  const { env, account } = creator;
+  const { sealingKeys } = settingsOf(env);
+  await requireJobQuota(creator, keyed.key);
+  const webhook = await unseal(account.sealedWebhookSecret, `account:${account.id}`, sealingKeys);
+  const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);
+  const { outputs, extraUrls } = hideUrls(request.outputs);
+  const { input } = request;
+  const share = { weight: account.weight, maxRunning: account.maxRunning };
+  const spec = await storeJob(env, account.id, keyed, async ({ id, createdAt }) => {
+    const sealedSecrets = await sealJobSecrets(id, { ...secrets, webhook, streamKeys, extraUrls }, sealingKeys);
+    if (input.kind === "upload") await keepForJob(env.DB, input.id, id);
+    const sealed = { sealedSecrets, ...(keyed.trace ? { trace: keyed.trace } : {}) };
+    return { id, accountId: account.id, createdAt, ...request, outputs, share, ...sealed };
+  });
+  await startJob(env, spec);
+  return spec;
+}
