@@ -5,6 +5,7 @@ import type {
   AccountList,
   Autoscale,
   KeyList,
+  KeyRestrictions,
   Limits,
   NewAccount,
   NewKey,
@@ -52,7 +53,11 @@ export class CopraAdmin {
 
   /** API keys of accounts. */
   readonly keys = {
-    create: (account: string, options?: CallOptions) => this.#post<NewKey>(`/accounts/${part(account)}/keys`, options),
+    /**
+     * Creates a key. Without `scopes` it has all rights of the account, and without `expires_at` it does not expire.
+     */
+    create: (account: string, { signal, ...key }: CallOptions & KeyRestrictions = {}) =>
+      this.#post<NewKey>(`/accounts/${part(account)}/keys`, { signal }, key),
     list: async (account: string, options?: CallOptions) =>
       (await this.#get<KeyList>(`/accounts/${part(account)}/keys`, options)).keys,
     revoke: (id: string, options?: CallOptions) => this.#delete<Revoked>(`/keys/${part(id)}`, options),

@@ -42,6 +42,7 @@ export const ERRORS = {
   authentication_failed: response(401),
   upload_not_allowed: response(403),
   cross_site_request: response(403),
+  scope_missing: response(403),
   job_not_found: response(404),
   probe_not_found: response(404),
   metadata_not_found: response(404),

@@ -1,23 +1,63 @@
 // copra keys and copra node-tokens.
+import { SCOPE_NAMES, type Scope } from "#shared/api/scopes.ts";
 import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import { listOption, textOption } from "../context.ts";
-import { EXIT } from "../exit.ts";
+import { listOption, type Options, textOption } from "../context.ts";
+import { EXIT, usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
+import { parseDuration, parseTime } from "../terminal/values.ts";
 
 const valid = (revokedAt: string | null): string => (revokedAt === null ? "valid" : `revoked ${revokedAt}`);
+
+/** The values of `--scope`, which may be repeated or have commas. Throws a usage error for an unknown scope. */
+function scopesOf(options: Options): Scope[] {
+  const given = listOption(options, "scope").flatMap((text) => text.split(","));
+  return given.map((text) => {
+    const scope = SCOPE_NAMES.find((name) => name === text.trim());
+    if (scope) return scope;
+    throw usageError(`--scope must be one of ${SCOPE_NAMES.join(", ")}, not "${text.trim()}"`);
+  });
+}
+
+/** `--expires` as a time: an ISO 8601 date, or a duration from now on. Throws a usage error. */
+function endOf(options: Options, now: number): string | undefined {
+  const text = textOption(options, "expires");
+  if (text === undefined) return undefined;
+  const seconds = parseDuration(text);
+  const at = seconds === null ? parseTime(text, now) : now + seconds * 1000;
+  if (at === null)
+    throw usageError(`--expires must be a date such as 2027-01-31, or a time such as 30d, not "${text}"`);
+  return new Date(at).toISOString();
+}
 
 export const listKeys: Run = async (context, [account = ""]) => {
   const { output, signal } = context;
   const keys = await (await adminOf(context)).keys.list(account, { signal });
-  output.data({ keys }, () => table(keys.map(({ id, created_at, revoked_at }) => [id, created_at, valid(revoked_at)])));
+  output.data({ keys }, () =>
+    table([
+      ["KEY", "CREATED", "SCOPES", "EXPIRES", ""].map(output.colors.bold),
+      ...keys.map(({ id, created_at, revoked_at, scopes, expires_at }) => [
+        id,
+        created_at,
+        scopes?.join(",") ?? "all",
+        expires_at ?? "never",
+        valid(revoked_at),
+      ]),
+    ]),
+  );
   return EXIT.done;
 };
 
-export const createKey: Run = async (context, [account = ""]) => {
+export const createKey: Run = async (context, [account = ""], options) => {
   const { output, signal } = context;
-  const created = await (await adminOf(context)).keys.create(account, { signal });
+  const scopes = scopesOf(options);
+  const expires = endOf(options, context.now());
+  const restrictions = {
+    ...(scopes.length > 0 ? { scopes } : {}),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+  const created = await (await adminOf(context)).keys.create(account, { signal, ...restrictions });
   output.data(created, () => created.api_key);
   output.words(`Key ${created.id}; it is shown only now`);
   return EXIT.done;

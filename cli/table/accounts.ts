@@ -49,6 +49,14 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     name: "keys create",
     summary: "Create another API key of an account; shown once",
     arguments: [ACCOUNT],
+    options: [
+      {
+        flags: "--scope <scope>",
+        description: "Allow only some requests, such as jobs:create or jobs:read; separate several by commas",
+        repeat: true,
+      },
+      { flags: "--expires <time>", description: "The end of its validity: a date, or a time from now such as 30d" },
+    ],
     load: async () => (await credentials()).createKey,
   },
   {

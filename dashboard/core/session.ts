@@ -7,6 +7,8 @@ export type Account = { readonly id: string; readonly name: string };
 export type Session = {
   /** The account of the session's API key; null for an operator without one. */
   readonly account: Account | null;
+  /** The scopes of the session's API key; null or absent: all requests. */
+  readonly scopes?: readonly string[] | null;
   /** True if the session has the admin token's rights. */
   readonly operator: boolean;
   /** ISO time; null without a browser session. */
@@ -71,8 +73,8 @@ export async function signIn(credential: string): Promise<void> {
 }
 
 const UNKNOWN_KEY =
-  "The service does not know this API key. Check that it is complete; it may have been revoked, or belong to another " +
-  "service.";
+  "The service does not know this API key. Check that it is complete; it may have expired or been revoked, or " +
+  "belong to another service.";
 const UNKNOWN_TOKEN = "This is neither an API key, which starts with k-, nor the admin token of this service.";
 
 async function sendLink(body: { readonly once: string; readonly preview?: true }): Promise<Session> {

@@ -15,6 +15,9 @@ type Credential = {
   readonly name?: string;
   readonly pool?: string;
   readonly labels?: readonly string[];
+  /** Null: all requests. */
+  readonly scopes?: readonly string[] | null;
+  readonly expires_at?: string | null;
 };
 
 type Options = {
@@ -50,6 +53,7 @@ export function CredentialTable({ label, rows: { value, error, reload }, revoke,
             <tr>
               <th>Id</th>
               {value.some(({ name }) => name !== undefined) && <th>Name, pool, labels</th>}
+              {value.some(({ scopes }) => scopes !== undefined) && <th>Allowed, until</th>}
               <th>Created</th>
               <th>State</th>
             </tr>
@@ -61,6 +65,16 @@ export function CredentialTable({ label, rows: { value, error, reload }, revoke,
                 {row.name !== undefined && (
                   <td>
                     {row.name} <span class="muted">{[row.pool, ...(row.labels ?? [])].join(" · ")}</span>
+                  </td>
+                )}
+                {row.scopes !== undefined && (
+                  <td>
+                    {row.scopes?.join(" ") ?? "all"}{" "}
+                    {row.expires_at != null && (
+                      <span class="muted">
+                        · <Time at={row.expires_at} />
+                      </span>
+                    )}
                   </td>
                 )}
                 <td>

@@ -39,7 +39,9 @@ export function SessionCard() {
           </dd>
           <dt>Rights</dt>
           <dd>
-            {current.operator ? "the operator's: all accounts, nodes and credentials" : "the rights of the API key"}
+            {current.operator
+              ? "the operator's: all accounts, nodes and credentials"
+              : `the rights of the API key${current.scopes ? `: ${current.scopes.join(", ")}` : ""}`}
           </dd>
           <dt>Ends</dt>
           <dd>

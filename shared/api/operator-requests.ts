@@ -3,6 +3,7 @@ import * as z from "zod";
 import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
+import { SCOPE_NAMES } from "./scopes.ts";
 
 export const NamedBody = strictObject({
   name: text(100).describe("A name for the operator: 1 to 100 characters"),
@@ -12,6 +13,19 @@ export const NodeTokenBody = strictObject({
   ...NamedBody.shape,
   pool: PoolName.default(DEFAULT_POOL).describe("The only pool whose work nodes with this token get"),
   labels: Labels.default([]).describe("Labels of all nodes with this token, such as `gpu` or `region:eu`"),
+});
+
+const Scopes = z
+  .array(z.enum(SCOPE_NAMES, `must be one of ${SCOPE_NAMES.join(", ")}`), "must be a list of scopes")
+  .min(1, "must have at least one scope; leave it out for a key without restrictions")
+  .max(SCOPE_NAMES.length, `must have at most ${SCOPE_NAMES.length} scopes`);
+
+export const KeyBody = strictObject({
+  scopes: Scopes.exactOptional().describe("The only requests that the key may send; absent: all requests"),
+  expires_at: z.iso
+    .datetime({ offset: true, error: "must be a time such as 2027-01-31T12:00:00Z" })
+    .exactOptional()
+    .describe("From this time on, the key is not valid; absent: the key does not expire"),
 });
 
 const whole = (max: number, rule: string) => z.int(rule).min(1, rule).max(max, rule);

@@ -61,12 +61,19 @@ const credentialView = {
   revoked_at: ContractDate.nullable().describe("Null while it is valid"),
 };
 
+const restrictions = {
+  scopes: z.array(z.string()).nullable().describe("The only requests that the key may send; null: all requests"),
+  expires_at: ContractDate.nullable().describe("The end of its validity; null: it does not expire"),
+};
+
 export const NewKey = z
-  .object({ id: credentialView.id, api_key: z.string().describe("Returned only once") })
+  .object({ id: credentialView.id, api_key: z.string().describe("Returned only once"), ...restrictions })
   .describe("A new API key");
 export type NewKey = z.infer<typeof NewKey>;
 
-export const KeyList = z.object({ keys: z.array(z.object(credentialView)) }).describe("The API keys of an account");
+export const KeyList = z
+  .object({ keys: z.array(z.object({ ...credentialView, ...restrictions })) })
+  .describe("The API keys of an account");
 export type KeyList = z.infer<typeof KeyList>;
 
 const tokenPlacement = {

@@ -31,6 +31,7 @@ export const SessionView = z
       .object({ id: z.string(), name: z.string() })
       .nullable()
       .describe("The account of the session; null for an operator who has chosen none"),
+    scopes: z.array(z.string()).nullable().describe("The only requests that the API key may send; null: all requests"),
     operator: z.boolean().describe("Whether the session has the rights of the admin token"),
     expires_at: Instant.nullable().describe("When the session ends; null for an API key or a token itself"),
   })

@@ -263,6 +263,10 @@ const ELSEWHERE = new Map<string, Proof>([
     ),
   ],
   [
+    "scope_missing",
+    testNamed("worker/http/auth/scopes.test.ts", "gets an error that names the missing scope and its own scopes"),
+  ],
+  [
     "too_many_jobs",
     testNamed(
       "worker/account/account-object.test.ts",

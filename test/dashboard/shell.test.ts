@@ -270,6 +270,24 @@ describe("settings", () => {
     expect(await works()).toBe(401);
   });
 
+  it("create a key with scopes and an end", async () => {
+    const page = await dashboard.open({ path: "/settings" });
+    const card = page.getByRole("region", { name: /^API keys of/ });
+    await card.getByLabel("jobs:read").check();
+    await card.getByLabel("Valid until").fill("2100-01-31");
+    await card.getByRole("button", { name: "Create a key" }).click();
+    const key = (await card.locator("code").first().textContent()) ?? "";
+    const headers = { authorization: `Basic ${btoa(`${key}:`)}` };
+    expect((await fetch(`${stack.api}/jobs`, { headers })).status).toBe(200);
+    expect((await fetch(`${stack.api}/usage`, { headers })).status).toBe(403);
+    await card.getByRole("button", { name: "Done" }).click();
+    const row = card.getByRole("row", { name: /jobs:read · .*Revoke/ });
+    await row.waitFor();
+    await row.getByRole("button", { name: /^Revoke/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.waitFor({ state: "detached" });
+  });
+
   it("switch the theme, and keep it", async () => {
     const page = await dashboard.open({ path: "/settings", theme: "light" });
     const canvas = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);

@@ -1,5 +1,5 @@
 // API keys and node tokens. Only their digests are stored, so that a leaked database does not reveal them.
-import { and, eq, gte, inArray, isNull, lt, or, sql } from "drizzle-orm";
+import { and, eq, gt, gte, inArray, isNull, lt, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import * as z from "zod";
@@ -8,19 +8,24 @@ import { accounts, apiKeys, nodeTokens } from "./schema.ts";
 
 export type Account = typeof accounts.$inferSelect;
 
-/** The account of an API key, and the stored digest of the key; null if no account has the key. */
+/** Restrictions of an API key. `scopes` null: all requests; `expiresAt` null: no end. */
+export type KeyLimits = { readonly scopes: readonly string[] | null; readonly expiresAt: number | null };
+
+/** The account of a valid API key, the key's stored digest and limits; null if no account has the key. */
 export async function accountOfKey(
   db: D1Database,
   digests: readonly string[],
-): Promise<{ account: Account; digest: string } | null> {
-  const rows = await runQuery(
+  now: number,
+): Promise<({ account: Account; digest: string } & KeyLimits) | null> {
+  const { digest, scopes, expiresAt } = apiKeys;
+  const [row] = await runQuery(
     drizzle(db)
-      .select({ account: accounts, digest: apiKeys.digest })
+      .select({ account: accounts, digest, scopes, expiresAt })
       .from(apiKeys)
       .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-      .where(and(inArray(apiKeys.digest, [...digests]), isNull(apiKeys.revokedAt))),
+      .where(and(inArray(digest, [...digests]), isNull(apiKeys.revokedAt), or(isNull(expiresAt), gt(expiresAt, now)))),
   );
-  return rows[0] ?? null;
+  return row ? { ...row, scopes: readScopes(row.scopes) } : null;
 }
 
 /** The placement that a node token binds: the pool of its nodes, and the labels that all of them have. */
@@ -37,8 +42,9 @@ export async function nodeTokenOf(
   return row ? { id: idOf(row), digest: row.digest, pool: row.pool, labels: readLabels(row.labels) } : null;
 }
 
-const StoredLabels = z.array(z.string());
-const readLabels = (stored: string): string[] => StoredLabels.parse(JSON.parse(stored));
+const StoredTexts = z.array(z.string());
+const readLabels = (stored: string): string[] => StoredTexts.parse(JSON.parse(stored));
+const readScopes = (stored: string | null): string[] | null => (stored === null ? null : readLabels(stored));
 
 /** Replaces a credential's digest by a digest of the newest pepper. Its id stays the same. */
 export async function updateDigest(
@@ -87,19 +93,25 @@ export async function insertAccount(
   );
 }
 
-export async function insertKey(db: D1Database, accountId: string, key: NewCredential, now: number): Promise<void> {
+export async function insertKey(
+  db: D1Database,
+  { scopes, ...key }: NewCredential & KeyLimits & { accountId: string; createdAt: number },
+): Promise<void> {
+  const stored = scopes && JSON.stringify(scopes);
   await runQuery(
     drizzle(db)
       .insert(apiKeys)
-      .values({ ...key, accountId, createdAt: now }),
+      .values({ ...key, scopes: stored }),
   );
 }
 
-export async function listKeys(db: D1Database, accountId: string): Promise<CredentialView[]> {
+export async function listKeys(db: D1Database, accountId: string): Promise<(CredentialView & KeyLimits)[]> {
   const rows = await runQuery(
     drizzle(db).select().from(apiKeys).where(eq(apiKeys.accountId, accountId)).orderBy(apiKeys.createdAt),
   );
-  return rows.map(({ createdAt, revokedAt, pepper, ...row }) => ({ id: idOf(row), createdAt, revokedAt, pepper }));
+  return rows.map(({ createdAt, revokedAt, pepper, expiresAt, ...row }) => {
+    return { id: idOf(row), createdAt, revokedAt, pepper, expiresAt, scopes: readScopes(row.scopes) };
+  });
 }
 
 /** Revokes an API key permanently. Returns false when no key has this id. */

@@ -36,6 +36,10 @@ export const apiKeys = sqliteTable("api_keys", {
   createdAt: integer("created_at").notNull(),
   revokedAt: integer("revoked_at"),
   ...redigested,
+  /** The scopes of a restricted key: a JSON array; null: all requests are allowed. */
+  scopes: text("scopes"),
+  /** Null: the key does not expire. */
+  expiresAt: integer("expires_at"),
 });
 
 export const nodeTokens = sqliteTable("node_tokens", {

@@ -196,7 +196,7 @@ it.each<[string, Record<string, string>, string]>([
   [
     "an unknown key",
     pair(`k-${UNKNOWN}:`),
-    "The API key is unknown; it may have been revoked, or belong to another service",
+    "The API key is unknown; it may have expired or been revoked, or belong to another service",
   ],
 ])("a client that sends %s receives instructions", async (_, headers, message) => {
   const { status, body } = await send("/v2/jobs", { headers });

@@ -12,6 +12,7 @@ import { findAccount } from "../../db/accounts.ts";
 import {
   type Account,
   accountOfKey,
+  type KeyLimits,
   type NewCredential,
   nodeTokenOf,
   type TokenPlacement,
@@ -23,9 +24,11 @@ import { log } from "../../log.ts";
 import { settingsOf } from "../../settings.ts";
 import { checkAdminToken, findCredential } from "./failed-attempts.ts";
 import { type AnyContext, requireSameOrigin } from "./same-origin.ts";
+import { requireScopes } from "./scopes.ts";
 import { readSession } from "./session-cookie.ts";
 
-export type ClientEnv = { Bindings: Env; Variables: { account: Account } };
+/** `scopes`: of the API key; null: all requests are allowed. */
+export type ClientEnv = { Bindings: Env; Variables: { account: Account; scopes: KeyLimits["scopes"] } };
 export type NodeEnv = {
   Bindings: Env;
   Variables: { tokenId: string; placement: TokenPlacement; admitted: Omit<Admitted, "service"> };
@@ -33,38 +36,49 @@ export type NodeEnv = {
 export type AdminEnv = { Bindings: Env };
 
 /**
- * Requires a valid API key, or its session, within the key's rate limit, and sets the account. The operator, by token
- * or session, acts for the account that a header names.
+ * Requires a valid API key, or its session, within the key's rate limit and scopes, and sets the account. The operator,
+ * by token or session, acts for the account that a header names.
  */
 export const clientAuth: MiddlewareHandler<ClientEnv> = async (context, next) => {
   const session = await sessionOf(context);
   const named = context.req.header(ACCOUNT_HEADER) ?? (session?.key === null ? session.account : null);
-  if (named !== null) context.set("account", await accountOfOperator(context, session, named));
-  else if (session) context.set("account", (await accountOfSession(context, session)) ?? endedSession(context));
-  else context.set("account", (await credentialOfKey(context)).account);
+  const { account, scopes } = await rightsOf(context, session, named);
+  requireScopes(context, scopes);
+  context.set("account", account);
+  context.set("scopes", scopes);
   await next();
 };
 
+/** An account, and the scopes of the API key that gives access to it. */
+export type AccountRights = { readonly account: Account; readonly scopes: KeyLimits["scopes"] };
+
+async function rightsOf(context: AnyContext, session: Session | null, named: string | null): Promise<AccountRights> {
+  if (named !== null) return { account: await accountOfOperator(context, session, named), scopes: null };
+  if (session) return (await accountOfSession(context, session)) ?? endedSession(context);
+  return credentialOfKey(context);
+}
+
 /** The account of the API key in the header, and the newest digest of the key. Throws AppError. */
-export async function credentialOfKey(context: AnyContext): Promise<{ account: Account; digest: string }> {
+export async function credentialOfKey(context: AnyContext): Promise<AccountRights & KeyLimits & { digest: string }> {
   const header = context.req.header("authorization");
   const key = basicUser(header);
   const { peppers } = settingsOf(context.env);
   const digests = key !== null && isApiKey(key) ? await digestsOf(key, peppers) : null;
   if (digests !== null) await limitRate(context, digests[0]);
   const { DB } = context.env;
-  const found = digests === null ? null : await findCredential(context, digests, () => accountOfKey(DB, digests));
+  const found =
+    digests === null ? null : await findCredential(context, digests, () => accountOfKey(DB, digests, Date.now()));
   if (!digests || !found) throw unauthorized(context, "Basic", apiKeyError(header));
   await updatePepper(DB, apiKeys, found.digest, { digest: digests[0], pepper: peppers[0].name });
-  return { account: found.account, digest: digests[0] };
+  return { ...found, digest: digests[0] };
 }
 
 /** The account of a session's API key; null if the session has no valid API key. */
-export async function accountOfSession(context: AnyContext, { key }: Session): Promise<Account | null> {
+export async function accountOfSession(context: AnyContext, { key }: Session): Promise<AccountRights | null> {
   if (key === null) return null;
   await limitRate(context, key);
   // The service sealed this digest, so it is no guess.
-  return (await accountOfKey(context.env.DB, [key]))?.account ?? null;
+  return accountOfKey(context.env.DB, [key], Date.now());
 }
 
 async function accountOfOperator(context: AnyContext, session: Session | null, id: string): Promise<Account> {
@@ -203,7 +217,8 @@ function apiKeyError(header: string | undefined): string {
   const pair = basicPair(header);
   if (!pair) return `The Authorization header is not valid HTTP Basic authentication; ${HOW}`;
   const [user, password] = pair;
-  if (isApiKey(user)) return "The API key is unknown; it may have been revoked, or belong to another service";
+  if (isApiKey(user))
+    return "The API key is unknown; it may have expired or been revoked, or belong to another service";
   if (isApiKey(password)) return `The API key is in the password; ${HOW}`;
   if (isNodeToken(user)) return `The user name is a node token; ${HOW}`;
   return `The user name is not an API key; API keys start with \`k-\`; ${HOW}`;

@@ -13,7 +13,7 @@ import { BulkBody, BulkResult, JobCounts } from "#shared/api/job-lists.ts";
 import * as schemas from "#shared/api/job-responses.ts";
 import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import { EndpointResult, ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
-import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
+import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import * as operator from "#shared/api/operator-responses.ts";
 import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
@@ -90,6 +90,7 @@ export type RequestName =
   | "Named"
   | "NodeToken"
   | "Limits"
+  | "KeyRestrictions"
   | "Reseal"
   | "Bulk"
   | "ChangedJob"
@@ -148,6 +149,7 @@ const requests = () => ({
   Named: NamedBody.describe("The name of a new account"),
   NodeToken: NodeTokenBody.describe("A new node token, with its pool and labels"),
   Limits: LimitsBody.describe("The limits of an account"),
+  KeyRestrictions: KeyBody.describe("The restrictions of a new API key"),
   Reseal: ResealBody.describe("Where to continue"),
 });
 

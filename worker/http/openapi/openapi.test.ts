@@ -2,7 +2,7 @@ import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { BulkBody } from "#shared/api/job-lists.ts";
 import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
-import { LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
+import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import { LinkBody, OnceBody } from "#shared/api/session.ts";
 import { UploadBody } from "#shared/api/uploads.ts";
 import { ERRORS } from "#shared/errors.ts";
@@ -91,6 +91,7 @@ describe("examples in the OpenAPI document", () => {
     Named: NamedBody,
     NodeToken: NodeTokenBody,
     Limits: LimitsBody,
+    KeyRestrictions: KeyBody,
     Reseal: ResealBody,
     Bulk: BulkBody,
     ChangedJob: ChangedSettings,
@@ -147,12 +148,14 @@ describe("real responses", () => {
     ["POST", "/v2/admin/node-tokens", "NewNodeToken"],
     ["GET", "/v2/admin/node-tokens", "NodeTokenList"],
   ];
+  const adminBody = (path: string): object =>
+    path.endsWith("/keys") ? { scopes: ["jobs:read"], expires_at: "2100-01-01T00:00:00Z" } : { name: "test" };
   it.each(rows)("the real response of %s %s matches the schema %s", async (method, path, name) => {
     const isAdmin = path.startsWith("/v2/admin");
     const { body } = await send(path.replace("JOB", job).replace("ACCOUNT", account.id), {
       method,
       headers: isAdmin ? bearer(ADMIN) : basic(account.key),
-      ...(method === "POST" ? { body: isAdmin ? { name: "test" } : jobBody() } : {}),
+      ...(method === "POST" ? { body: isAdmin ? adminBody(path) : jobBody() } : {}),
     });
     // Parsing drops fields that the schema does not name.
     expect(RESPONSES[name].parse(body)).toEqual(body);

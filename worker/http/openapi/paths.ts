@@ -1,5 +1,6 @@
 // Converts the operations to the `paths` of OpenAPI.
 import { ERRORS } from "#shared/errors.ts";
+import { neededScopes } from "../auth/scopes.ts";
 import type {
   ContentObject,
   ExampleObject,
@@ -25,7 +26,7 @@ const WITH_CREDENTIAL: readonly Code[] = [
 /** Error codes of all operations with the same access. */
 export const COMMON_CODES: Readonly<Record<Access, readonly Code[]>> = {
   anyone: ["internal_error", "service_unavailable"],
-  client: WITH_CREDENTIAL,
+  client: [...WITH_CREDENTIAL, "scope_missing"],
   operator: WITH_CREDENTIAL,
   monitor: WITH_CREDENTIAL,
   session: WITH_CREDENTIAL,
@@ -52,11 +53,19 @@ export function viewPaths(operations: readonly Operation[]): Paths {
   return paths;
 }
 
+/** A sentence about the scopes that an API key with scopes needs. */
+function scopeText(method: string, path: string): string {
+  const needed = neededScopes(method.toUpperCase().replace("HEAD", "GET"), path);
+  if (needed === null) return "";
+  if (needed === "unrestricted") return "Not for API keys with scopes.";
+  return `An API key with scopes needs ${needed.map((scope) => `\`${scope}\``).join(" and ")}.`;
+}
+
 function viewOperation({
   id,
   tag,
   summary,
-  description,
+  description = "",
   access,
   parameters,
   body,
@@ -64,11 +73,12 @@ function viewOperation({
   responses: declared,
   ...rest
 }: Operation): OperationObject {
+  const about = [description, scopeText(rest.method, rest.path)].filter(Boolean).join("\n\n");
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description ? { description } : {}),
+    ...(about ? { description: about } : {}),
     security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
     ...(parameters ? { parameters: parameters.map(viewParameter) } : {}),
     ...(body

@@ -10,7 +10,15 @@ import { purposeDigest, type Session, sealSession, unsealSession } from "../../c
 import { findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { settingsOf } from "../../settings.ts";
-import { accountOfSession, adminDigest, bearer, credentialOfKey, isOperator, unauthorized } from "../auth/auth.ts";
+import {
+  type AccountRights,
+  accountOfSession,
+  adminDigest,
+  bearer,
+  credentialOfKey,
+  isOperator,
+  unauthorized,
+} from "../auth/auth.ts";
 import { endSession } from "../auth/ended-sessions.ts";
 import { findCredential } from "../auth/failed-attempts.ts";
 import { type AnyContext, requestOrigin, requireSameOrigin } from "../auth/same-origin.ts";
@@ -75,7 +83,11 @@ const readOnce = (context: AnyContext): Promise<z.infer<typeof OnceBody>> =>
   readBody(context.req, OnceBody, "request_not_valid", MAX_UNKNOWN_BODY_BYTES);
 
 /** The current rights of a session. Its credentials are looked up each time. */
-type Rights = { readonly account: Account | null; readonly isOperator: boolean };
+type Rights = {
+  readonly account: Account | null;
+  readonly scopes: AccountRights["scopes"];
+  readonly isOperator: boolean;
+};
 
 /**
  * The session without credentials that are no longer valid. Throws AppError(authentication_failed) if no credential is
@@ -95,7 +107,8 @@ async function validPart(context: AnyContext, given: Session): Promise<{ current
   if (!operator && !ofKey) return null;
   const chosen = operator && given.account !== null ? await findAccount(context.env.DB, given.account) : null;
   const current = { ...given, key: ofKey ? given.key : null, admin: operator ? given.admin : null };
-  return { current, view: { account: ofKey ?? chosen, isOperator: operator } };
+  const view = { account: ofKey?.account ?? chosen, scopes: ofKey?.scopes ?? null, isOperator: operator };
+  return { current, view };
 }
 
 /** Adds the rights of a second credential to a session. The earlier rights do not last longer. */
@@ -107,8 +120,9 @@ function joined(begun: Session, before: Session): Session {
   return { id: begun.id, key, admin, account: begun.account ?? before.account, expiresAt };
 }
 
-const viewSession = ({ expiresAt }: Session, { account, isOperator }: Rights): SessionView => ({
+const viewSession = ({ expiresAt }: Session, { account, scopes, isOperator }: Rights): SessionView => ({
   account: account && { id: account.id, name: account.name },
+  scopes: scopes && [...scopes],
   operator: isOperator,
   expires_at: new Date(expiresAt).toISOString(),
 });
@@ -120,8 +134,9 @@ const newId = (): string => randomText(ID_CHARS, randomBytes);
 async function fromCredential(context: AnyContext): Promise<Session> {
   const expiresAt = Date.now() + SESSION_MS;
   if (bearer(context.req.header("authorization")) === null) {
-    const { digest } = await credentialOfKey(context);
-    return { ...NONE, id: newId(), key: digest, expiresAt };
+    const key = await credentialOfKey(context);
+    const end = Math.min(expiresAt, key.expiresAt ?? expiresAt);
+    return { ...NONE, id: newId(), key: key.digest, expiresAt: end };
   }
   if (!(await isOperator(context, null))) throw unauthorized(context, "Bearer", "The admin token is wrong");
   return { ...NONE, id: newId(), admin: await adminDigest(settingsOf(context.env).adminToken), expiresAt };

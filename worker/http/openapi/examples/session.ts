@@ -8,6 +8,7 @@ export const EXAMPLE_SECRET = "6t0Kq2VhYwZr1uXbN8mJcE4aPfLs9dGiT7oRyB3x";
 export const SESSION_EXAMPLES = {
   Session: {
     account: { id: EXAMPLE_ACCOUNT, name: "studio" },
+    scopes: null,
     operator: false,
     expires_at: "2026-11-21T17:23:27.101Z",
   },

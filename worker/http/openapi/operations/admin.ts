@@ -85,9 +85,20 @@ export const ADMIN_OPERATIONS: readonly Operation[] = [
     path: "/v2/admin/accounts/:id/keys",
     id: "createKey",
     summary: "Create another API key for an account",
+    description: "Without a body, the key has all rights of the account and does not expire.",
     parameters: [ACCOUNT],
+    body: {
+      json: "KeyRestrictions",
+      isOptional: true,
+      examples: {
+        restricted: {
+          summary: "A key that only reads jobs, until a day",
+          value: { scopes: ["jobs:read"], expires_at: "2027-01-31T00:00:00Z" },
+        },
+      },
+    },
     responses: [success(201, "The key", "NewKey")],
-    codes: ["account_not_found"],
+    codes: ["json_not_valid", "request_not_valid", "body_too_large", "account_not_found"],
   },
   {
     ...admin,

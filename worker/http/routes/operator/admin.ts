@@ -1,7 +1,8 @@
 // /v2/admin: accounts with their API keys, and node tokens. Responses contain secrets only once, on creation.
 
 import { Hono } from "hono";
-import { NamedBody, NodeTokenBody } from "#shared/api/operator-requests.ts";
+import type * as z from "zod";
+import { KeyBody, NamedBody, NodeTokenBody } from "#shared/api/operator-requests.ts";
 import type {
   AccountList,
   KeyList,
@@ -24,6 +25,7 @@ import {
   insertAccount,
   insertKey,
   insertNodeToken,
+  type KeyLimits,
   listKeys,
   listNodeTokens,
   revokeKey,
@@ -32,7 +34,7 @@ import {
 import { newWebhookSecret } from "../../../notify/signature.ts";
 import { settingsOf } from "../../../settings.ts";
 import { type AdminEnv, adminAuth } from "../../auth/auth.ts";
-import { readBody } from "../../body/read-body.ts";
+import { readBody, readOptionalBody } from "../../body/read-body.ts";
 import { askHubs } from "../../fleet/ask-hubs.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
 import { adminNodes } from "./admin-nodes.ts";
@@ -76,13 +78,17 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   .post("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
     const apiKey = newApiKey(randomBytes);
+    const createdAt = Date.now();
+    const limits = limitsOf(await readOptionalBody(context.req, KeyBody, "request_not_valid"), createdAt);
     const key = await digestNew(apiKey, settingsOf(context.env).peppers);
-    await insertKey(context.env.DB, account.id, key, Date.now());
-    return jsonResponse(context, { id: credentialId(key.digest), api_key: apiKey } satisfies NewKey, 201);
+    await insertKey(context.env.DB, { ...key, ...limits, accountId: account.id, createdAt });
+    const made: NewKey = { id: credentialId(key.digest), api_key: apiKey, ...viewKeyLimits(limits) };
+    return jsonResponse(context, made, 201);
   })
   .get("/accounts/:id/keys", async (context) => {
     const account = await knownAccount(context.env.DB, context.req.param("id"));
-    const keys = (await listKeys(context.env.DB, account.id)).map(viewCredential);
+    const stored = await listKeys(context.env.DB, account.id);
+    const keys = stored.map((key) => ({ ...viewCredential(key), ...viewKeyLimits(key) }));
     return jsonResponse(context, { keys } satisfies KeyList);
   })
   .delete("/keys/:id", async (context) => {
@@ -116,6 +122,20 @@ export const admin = new Hono<AdminEnv>({ strict: false })
     await askHubs(context.env, [pool], (hub) => hub.revokeToken(id));
     return jsonResponse(context, { id, revoked: true } satisfies Revoked);
   });
+
+/** The limits of a requested key. Throws AppError(request_not_valid) for an end that is not after `now`. */
+function limitsOf({ scopes, expires_at: end }: z.infer<typeof KeyBody>, now: number): KeyLimits {
+  const expiresAt = end === undefined ? null : Date.parse(end);
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new AppError("request_not_valid", "`expires_at` must be in the future");
+  }
+  return { scopes: scopes ? [...new Set(scopes)] : null, expiresAt };
+}
+
+const viewKeyLimits = ({ scopes, expiresAt }: KeyLimits) => ({
+  scopes: scopes && [...scopes],
+  expires_at: expiresAt === null ? null : contractDate(expiresAt),
+});
 
 function credentialIdOf(text: string): string {
   if (/^[0-9a-f]{12}$/.test(text)) return text;

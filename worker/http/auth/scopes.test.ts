@@ -1,0 +1,152 @@
+// Each scope of an API key against each route of clients; keys that expire.
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { SCOPE_NAMES, type Scope } from "#shared/api/scopes.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { fill, ROUTES, type TestRoute } from "../../testing/routes.ts";
+import { app } from "../app.ts";
+import { neededScopes } from "./scopes.ts";
+
+const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", number: "1" };
+const CLIENT_ROUTES = ROUTES.filter(({ audience }) => audience === "client");
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+const restricted = new Map<Scope, string>();
+beforeAll(async () => {
+  account = await newAccount();
+  for (const scope of SCOPE_NAMES) restricted.set(scope, await newKey({ scopes: [scope] }));
+});
+afterEach(() => vi.useRealTimers());
+
+const createKey = (body?: unknown) =>
+  send(`/v2/admin/accounts/${account.id}/keys`, { method: "POST", body, headers: bearer(ADMIN) });
+const newKey = async (body?: unknown): Promise<string> => (await createKey(body)).body.api_key;
+
+async function codeOf(route: TestRoute, key: string): Promise<string | null> {
+  const path = fill(route, PARAMETERS);
+  const response = await app.request(path, { method: route.method, headers: basic(key) }, env);
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+  if (isStream) await response.body?.cancel();
+  return isStream ? null : (((await response.json()) as { error_code?: string }).error_code ?? null);
+}
+
+const name = (route: TestRoute): [string, TestRoute] => [`${route.method} ${route.path}`, route];
+
+describe("routes of clients", () => {
+  it.each(CLIENT_ROUTES.map(name))("%s is in the table of scopes", (_, { method, path }) => {
+    expect(neededScopes(method, path)).not.toBeNull();
+  });
+
+  it.each(CLIENT_ROUTES.map(name))(
+    "%s takes a key with each scope only if it needs no other scope",
+    async (_, route) => {
+      const needed = neededScopes(route.method, route.path) ?? "unrestricted";
+      for (const [scope, key] of restricted) {
+        const isAllowed = needed !== "unrestricted" && needed.every((one) => one === scope);
+        const code = await codeOf(route, key);
+        expect([scope, code === "scope_missing"]).toEqual([scope, !isAllowed]);
+      }
+    },
+  );
+
+  it.each(CLIENT_ROUTES.map(name))(
+    "%s takes a key with all scopes, unless it needs a key without scopes",
+    async (_, route) => {
+      const all = await newKey({ scopes: SCOPE_NAMES });
+      const isUnrestricted = neededScopes(route.method, route.path) === "unrestricted";
+      expect((await codeOf(route, all)) === "scope_missing").toBe(isUnrestricted);
+    },
+  );
+});
+
+describe("a key with scopes", () => {
+  it("gets an error that names the missing scope and its own scopes", async () => {
+    const key = await newKey({ scopes: ["jobs:read", "usage:read"] });
+    const refused = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: basic(key) });
+    expect([refused.status, refused.body.error_code, refused.body.message]).toEqual([
+      403,
+      "scope_missing",
+      "The API key has no scope `jobs:create`; its scopes: jobs:read, usage:read",
+    ]);
+  });
+
+  it("creates a job that it cannot read", async () => {
+    const headers = basic(restricted.get("jobs:create") ?? "");
+    const created = await send("/v2/jobs", { method: "POST", body: jobBody(), headers });
+    expect(created.status).toBe(201);
+    expect((await send(`/v2/jobs/${created.body.id}`, { headers })).status).toBe(403);
+    expect((await send(`/v2/jobs/${created.body.id}`, { method: "DELETE", headers })).status).toBe(200);
+  });
+
+  it.each([
+    ["GET", "/v2/nothing", 404],
+    ["PUT", "/v2/jobs", 405],
+    ["HEAD", "/v2/jobs", 200],
+    ["GET", "/v2/jobs/", 200],
+  ])("gets the usual response for %s %s", async (method, path, status) => {
+    const headers = basic(restricted.get("jobs:read") ?? "");
+    expect((await app.request(path, { method, headers }, env)).status).toBe(status);
+  });
+
+  it("starts sessions and links with the same scopes", async () => {
+    const key = basic(restricted.get("jobs:read") ?? "");
+    const same = { "sec-fetch-site": "same-origin" };
+    const signedIn = await send("/v2/session", { method: "POST", headers: { ...same, ...key } });
+    expect(signedIn.body).toMatchObject({ account: { id: account.id }, scopes: ["jobs:read"], operator: false });
+    const cookie = { ...same, cookie: signedIn.headers.getSetCookie()[0]?.split(";")[0] ?? "" };
+    expect((await send("/v2/jobs", { headers: cookie })).status).toBe(200);
+    const refused = await send("/v2/jobs", { method: "POST", body: jobBody(), headers: cookie });
+    expect(refused.body.error_code).toBe("scope_missing");
+    const link = await send("/v2/session/links", { method: "POST", headers: cookie });
+    const once = new URL(link.body.url).hash.replace("#once=", "");
+    const opened = await send("/v2/session", { method: "POST", headers: same, body: { once } });
+    expect(opened.body.scopes).toEqual(["jobs:read"]);
+  });
+
+  it("has only the rights of known scopes after a downgrade", async () => {
+    const { body: made } = await createKey({ scopes: ["jobs:read"] });
+    const change = env.DB.prepare("UPDATE api_keys SET scopes = ? WHERE digest LIKE ?");
+    await change.bind('["of:tomorrow"]', `${made.id}%`).run();
+    for (const route of CLIENT_ROUTES) expect(await codeOf(route, made.api_key)).toBe("scope_missing");
+  });
+});
+
+describe("a key that expires", () => {
+  it("is valid until its end, and its sessions with it", async () => {
+    const end = Date.now() + 3_600_000;
+    const key = await newKey({ expires_at: new Date(end).toISOString() });
+    const same = { "sec-fetch-site": "same-origin" };
+    const { body, headers } = await send("/v2/session", { method: "POST", headers: { ...same, ...basic(key) } });
+    expect(Date.parse(body.expires_at)).toBe(end);
+    const cookie = { cookie: headers.getSetCookie()[0]?.split(";")[0] ?? "" };
+    const statuses = async () => [
+      (await send("/v2/jobs", { headers: basic(key) })).status,
+      (await send("/v2/jobs", { headers: cookie })).status,
+    ];
+    vi.useFakeTimers({ toFake: ["Date"], now: end - 1 });
+    expect(await statuses()).toEqual([200, 200]);
+    vi.setSystemTime(end);
+    expect(await statuses()).toEqual([401, 401]);
+  });
+
+  it.each([
+    ["an end in the past", { expires_at: "2020-01-01T00:00:00Z" }],
+    ["an end without a time zone", { expires_at: "2100-01-01T00:00:00" }],
+    ["an unknown scope", { scopes: ["jobs:write"] }],
+    ["no scope", { scopes: [] }],
+    ["a misspelled field", { scope: ["jobs:read"] }],
+  ])("is not created with %s", async (_, body) => {
+    const refused = await createKey(body);
+    expect([refused.status, refused.body.error_code]).toEqual([400, "request_not_valid"]);
+  });
+
+  it("is listed with its scopes and its end", async () => {
+    const body = { scopes: ["usage:read", "usage:read"], expires_at: "2100-01-01T02:00:00+02:00" };
+    const { body: made } = await createKey(body);
+    const limits = { scopes: ["usage:read"], expires_at: "2100-01-01 00:00:00 +0000" };
+    expect(made).toMatchObject(limits);
+    const { body: list } = await send(`/v2/admin/accounts/${account.id}/keys`, { headers: bearer(ADMIN) });
+    expect(list.keys.find(({ id }: { id: string }) => id === made.id)).toMatchObject(limits);
+    expect(list.keys[0]).toMatchObject({ scopes: null, expires_at: null });
+  });
+});

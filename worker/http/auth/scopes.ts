@@ -1,0 +1,90 @@
+// The scopes that the routes of clients need. An API key with scopes gets only routes of this table.
+import type { Context } from "hono";
+import type { Scope } from "#shared/api/scopes.ts";
+import { AppError } from "#shared/errors.ts";
+
+/** All scopes that a route needs; `unrestricted`: only keys without scopes. */
+type Needed = readonly Scope[] | "unrestricted";
+
+const ROUTES: readonly [Needed, readonly string[]][] = [
+  [
+    ["jobs:create"],
+    [
+      "POST /v2/jobs",
+      "PATCH /v2/jobs/:id",
+      "DELETE /v2/jobs/:id",
+      "POST /v2/jobs/:id/retry",
+      "POST /v2/probes",
+      "GET /v2/probes/:id",
+    ],
+  ],
+  // The response lists the jobs that a filter selects.
+  [
+    ["jobs:create", "jobs:read"],
+    ["POST /v2/jobs/cancel", "POST /v2/jobs/retry"],
+  ],
+  [
+    ["jobs:read"],
+    [
+      "GET /v2/jobs",
+      "GET /v2/jobs/counts",
+      "GET /v2/jobs/:id",
+      "GET /v2/jobs/:id/events",
+      "GET /v2/jobs/:id/notifications",
+      "GET /v2/jobs/:id/tasks",
+      "GET /v2/jobs/:id/commands",
+      "GET /v2/jobs/:id/request",
+      "GET /v2/jobs/:id/queue",
+      "GET /v2/metadata/jobs/:id",
+      "GET /v2/metadata/jobs/:id/:key",
+      "GET /v2/events",
+    ],
+  ],
+  [
+    ["uploads:create"],
+    [
+      "POST /v2/uploads",
+      "GET /v2/uploads/:id",
+      "PUT /v2/uploads/:id/parts/:number",
+      "POST /v2/uploads/:id/complete",
+      "DELETE /v2/uploads/:id",
+    ],
+  ],
+  // The list shows the files of all clients of the account.
+  [["uploads:create", "jobs:read"], ["GET /v2/uploads"]],
+  [["usage:read"], ["GET /v2/usage"]],
+  // Signed notifications to any URL, and the secret that signs them.
+  [
+    "unrestricted",
+    ["POST /v2/jobs/:id/notifications/:nid/replay", "POST /v2/notifications/test", "POST /v2/account/webhook-secret"],
+  ],
+];
+
+const NEEDED: ReadonlyMap<string, Needed> = new Map(
+  ROUTES.flatMap(([needed, routes]) => routes.map((route) => [route, needed] as const)),
+);
+
+/** The scopes that a route needs, such as `GET`, `/v2/jobs/:id`; null if the table does not have the route. */
+export const neededScopes = (method: string, path: string): Needed | null =>
+  NEEDED.get(`${method} ${path.replace(/\{[^{}]*\}/g, "")}`) ?? null;
+
+/**
+ * Requires the scopes of the request's route. `scopes` of the key; null: unrestricted. Throws AppError(scope_missing).
+ */
+export function requireScopes(context: Context, scopes: readonly string[] | null): void {
+  // The first route of several handles the request. Unknown routes and methods get 404 and 405.
+  const route = scopes && context.req.matchedRoutes.find(({ method }) => method !== "ALL");
+  if (!scopes || !route) return;
+  const needed = neededScopes(route.method, route.path);
+  if (!needed || needed === "unrestricted") {
+    throw new AppError("scope_missing", "The API key has scopes; this request needs an API key without scopes");
+  }
+  requireScope(scopes, ...needed);
+}
+
+/** Requires scopes of a key. Throws AppError(scope_missing) that names the first missing scope. */
+export function requireScope(scopes: readonly string[] | null, ...needed: readonly Scope[]): void {
+  const missing = scopes && needed.find((scope) => !scopes.includes(scope));
+  if (!missing) return;
+  throw new AppError("scope_missing", `The API key has no scope \`${missing}\`; its scopes: ${scopes.join(", ")}`);
+}
