@@ -150,6 +150,12 @@ it("accepts files, URLs and objects in buckets as sources", () => {
     kind: "remote",
     input: { url: "https://example.com/a.mov" },
   });
+  expect(sourceOf("https://example.com/a.mov", {}, ["Authorization: Bearer a:b", "X-A:1"])).toEqual({
+    kind: "remote",
+    input: { url: "https://example.com/a.mov", headers: { Authorization: "Bearer a:b", "X-A": "1" } },
+  });
+  expect(() => sourceOf("https://example.com/a.mov", {}, ["secret"])).toThrow(/^--header must be "Name: value"$/);
+  expect(() => sourceOf("s3://bucket/a.mov", {}, ["A: b"])).toThrow("--header needs a source at an http(s) URL");
   const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "eu-west-1" };
   const credentials = { access_key_id: "id", secret_access_key: "secret" };
   expect(sourceOf("s3://bucket/in/a.mov", keys)).toEqual({

@@ -12,7 +12,7 @@ import { saveResults } from "../results/save-results.ts";
 import { ProgressView } from "../terminal/progress-view.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
 import { type BuiltJob, buildJob, newFolder, UPLOADED_LATER, withInput } from "./job-request.ts";
-import { nameOf, type Source, sourceOf } from "./source.ts";
+import { nameOf, type Source, sourceOfCommand } from "./source.ts";
 import { uploadFile } from "./upload.ts";
 
 export const encode: Run = async (context, [given], options) => {
@@ -39,7 +39,7 @@ const CANCEL_LIMIT_MS = 10_000;
 /** Encodes a source. Returns the exit code. */
 async function encodeOne(context: Context, given: string | undefined, options: Options): Promise<number> {
   const { env, now, signal } = context;
-  const source = given === undefined ? null : sourceOf(given, env);
+  const source = sourceOfCommand(given, env, options);
   const upload = uploadView(context);
   const { copra, target } = await clientOf(context, RETRIES);
   const name = given === undefined ? "output" : nameOf(given);

@@ -13,7 +13,7 @@ import { EXIT, usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { buildJob, newFolder, UPLOADED_LATER, withInput } from "./job-request.ts";
-import { nameOf, sourceOf } from "./source.ts";
+import { nameOf, sourceOfCommand } from "./source.ts";
 
 export const plan: Run = async (context, [given], options) => showPlan(context, given, options);
 
@@ -21,7 +21,7 @@ export const plan: Run = async (context, [given], options) => showPlan(context, 
 export async function showPlan(context: Context, given: string | undefined, options: Options): Promise<number> {
   const { env, output, now, signal } = context;
   const { copra, target } = await clientOf(context);
-  const source = given === undefined ? null : sourceOf(given, env);
+  const source = sourceOfCommand(given, env, options);
   const name = given === undefined ? "output" : nameOf(given);
   const job = buildJob({ options, name, local: target.local, folder: newFolder(now()) });
   const input = source?.kind === "remote" ? source.input : (job.sections.input ?? (source && UPLOADED_LATER));

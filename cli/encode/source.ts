@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import type { Env } from "../connection/folders.ts";
+import { listOption, type Options } from "../context.ts";
 import { usageError } from "../exit.ts";
 
 export type Source =
@@ -9,9 +10,18 @@ export type Source =
   /** `input` is the section of the request. */
   | { readonly kind: "remote"; readonly input: Readonly<Record<string, unknown>> };
 
+/** The source of a command; null if the command names none. Throws a usage error. */
+export function sourceOfCommand(text: string | undefined, env: Env, options: Options): Source | null {
+  const headers = listOption(options, "header");
+  if (text === undefined && headers.length > 0) throw usageError("--header needs a source at an http(s) URL");
+  return text === undefined ? null : sourceOf(text, env, headers);
+}
+
 /** Throws a usage error for any other text. */
-export function sourceOf(text: string, env: Env): Source {
-  if (/^https?:\/\//i.test(text)) return { kind: "remote", input: { url: text } };
+export function sourceOf(text: string, env: Env, headerLines: readonly string[] = []): Source {
+  const headers = headersOf(headerLines);
+  if (/^https?:\/\//i.test(text)) return { kind: "remote", input: { url: text, ...headers } };
+  if (headerLines.length > 0) throw usageError("--header needs a source at an http(s) URL");
   if (/^s3:\/\//i.test(text)) return { kind: "remote", input: bucketInput(text, env) };
   const path = resolve(text);
   const found = statSync(path, { throwIfNoEntry: false });
@@ -19,6 +29,17 @@ export function sourceOf(text: string, env: Env): Source {
     throw usageError(`${path} is not a file. A source is a file, an http(s) URL or s3://bucket/key`);
   if (found.size === 0) throw usageError(`${path} is empty`);
   return { kind: "file", path, size: found.size, mtimeMs: found.mtimeMs };
+}
+
+/** The `headers` of an input from lines such as `Authorization: Bearer abc`. Throws a usage error without the value. */
+function headersOf(lines: readonly string[]): { headers?: Readonly<Record<string, string>> } {
+  if (lines.length === 0) return {};
+  const entries = lines.map((line) => {
+    const at = line.indexOf(":");
+    if (at < 1) throw usageError('--header must be "Name: value"');
+    return [line.slice(0, at).trim(), line.slice(at + 1).trim()] as const;
+  });
+  return { headers: Object.fromEntries(entries) };
 }
 
 function bucketInput(text: string, env: Env): Readonly<Record<string, unknown>> {

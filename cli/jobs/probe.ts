@@ -5,7 +5,7 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Target } from "../connection/target.ts";
 import { type Context, listOption, type Options, textOption } from "../context.ts";
-import { sourceOf } from "../encode/source.ts";
+import { type Source, sourceOf } from "../encode/source.ts";
 import { uploadFile } from "../encode/upload.ts";
 import { EXIT } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
@@ -14,7 +14,7 @@ import { bytesText, durationText } from "../terminal/values.ts";
 
 export const probe: Run = async (context, [given = ""], options) => {
   const { copra, target } = await clientOf(context);
-  const input = await inputOf(context, given, copra, target);
+  const input = await inputOf(context, sourceOf(given, context.env, listOption(options, "header")), copra, target);
   const found = await copra.probes.run({ input, ...settingsOf(options) }, { signal: context.signal });
   const { error } = found;
   context.output.data(found, () => (error === undefined ? probeText(found) : printable(error)));
@@ -22,9 +22,8 @@ export const probe: Run = async (context, [given = ""], options) => {
 };
 
 /** Uploads a local file. A later `encode` uses the same upload. */
-async function inputOf(context: Context, given: string, copra: Copra, target: Target): Promise<NewProbe["input"]> {
+async function inputOf(context: Context, source: Source, copra: Copra, target: Target): Promise<NewProbe["input"]> {
   const { env, signal, now, output } = context;
-  const source = sourceOf(given, env);
   if (source.kind === "remote") return source.input as NewProbe["input"];
   output.words(`Uploading ${bytesText(source.size)}`);
   const nothing = (): void => undefined;

@@ -15,6 +15,11 @@ const REQUEST: readonly OptionSpec[] = [
       "Output: a format with optional parameters (mp4:720p, jpg:320x:number=5), or hls, dash, cmaf, thumbnails, sprite",
     repeat: true,
   },
+  {
+    flags: "--header <header>",
+    description: 'Header for the host of the source\'s URL, such as "Authorization: Bearer …"',
+    repeat: true,
+  },
   { flags: "-f, --file <job.json>", description: "The job, or a part of it; - is standard input", complete: "file" },
   {
     flags: "--storage <storage.json>",
@@ -78,7 +83,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
     name: "probe",
     summary: "Show the contents of a source: tracks, codecs, size, length",
     arguments: [{ ...SOURCE, name: "<source>" }],
-    options: REQUEST.filter(({ flags }) => /^--(?:queue|require) /.test(flags)),
+    options: REQUEST.filter(({ flags }) => /^--(?:queue|require|header) /.test(flags)),
     examples: ["copra probe https://example.com/video.mov", "copra probe s3://bucket/video.mov --json"],
     load: async () => (await import("../jobs/probe.ts")).probe,
   },

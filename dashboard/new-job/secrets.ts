@@ -12,9 +12,9 @@ export const isObject = (value: unknown): value is Json =>
 const SECRET_NAME =
   /secret|passw|passphrase|token|credential|authorization|signature|(?:access|account|api|app|private|shared|storage)key/i;
 const isSecretName = (name: string): boolean => SECRET_NAME.test(name.replace(/[-_ ]/g, ""));
-/** True for the key of an encrypted stream, and for notification parameters, which often hold tokens. */
+/** True for the key of an encrypted stream, and for headers and notification parameters, which often hold tokens. */
 const isSecretMember = (name: string, parent: string): boolean =>
-  (name === "key" && parent === "encryption") || parent === "params";
+  (name === "key" && parent === "encryption") || parent === "params" || parent === "headers";
 
 /** A copy in which `hide` replaces each secret text, and `url` each URL. */
 function mapSecrets(value: unknown, hide: (text: unknown) => unknown, url: (text: string) => string): unknown {
@@ -53,7 +53,7 @@ function withoutEmpty(request: Json): Json {
     if (!isObject(section)) return [name, section];
     const kept = Object.entries(section).filter(
       ([member, value]) =>
-        !((member === "credentials" || member === "params") && isObject(value) && Object.keys(value).length === 0),
+        !(["credentials", "headers", "params"].includes(member) && isObject(value) && Object.keys(value).length === 0),
     );
     return [name, Object.fromEntries(kept)];
   });

@@ -1,4 +1,5 @@
 // The source of a task on this node's disk.
+import type { LocatedSource } from "#shared/protocol/tasks.ts";
 import { isWorthRanges, type TransferState } from "../source/fetch/slow-transfer.ts";
 import { validForMs } from "../source/fetch/url-validity.ts";
 import { describeSource } from "../source/ranges/describe-source.ts";
@@ -20,7 +21,7 @@ const STALL_MS = 30_000;
  * `fetchSource`.
  */
 export async function acquireSource(
-  url: string,
+  { sourceUrl: url, sourceHeaders: secretHeaders }: LocatedSource,
   deps: SourceDeps,
   { leavesWhen }: Pick<AcquireOptions, "leavesWhen"> = {},
 ): Promise<HeldSource> {
@@ -29,6 +30,7 @@ export async function acquireSource(
     fetchInParallel({
       ...own,
       url,
+      secretHeaders,
       destination,
       allow,
       maxBytes,
@@ -50,17 +52,18 @@ export async function acquireSource(
  * single connection.
  */
 export async function acquireUnlessSlow(
-  url: string,
+  located: LocatedSource,
   deps: SourceDeps,
   mayRead: (piece: SourcePiece) => boolean = () => true,
 ): Promise<HeldSource | { readonly ranges: SourcePiece }> {
+  const { sourceUrl: url, sourceHeaders: secretHeaders } = located;
   const { allowSource: allow } = deps;
   const ended = new AbortController();
   const signal = AbortSignal.any([deps.signal, ended.signal]);
   let hasAsked = false;
   const found: { ranges: SourcePiece | null } = { ranges: null };
   const ask = async (): Promise<void> => {
-    const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
+    const piece = await describeSource({ url, secretHeaders, allow, stallMs: STALL_MS, signal }).catch(() => null);
     if (piece && mayRead(piece)) found.ranges = piece;
   };
   const leavesWhen = (transfer: TransferState): boolean => {
@@ -70,7 +73,7 @@ export async function acquireUnlessSlow(
     return found.ranges !== null;
   };
   try {
-    return await acquireSource(url, deps, { leavesWhen });
+    return await acquireSource(located, deps, { leavesWhen });
   } catch (error) {
     const { ranges } = found;
     if (error !== LEFT || !ranges) throw error;

@@ -128,6 +128,17 @@ it.each<[string, string | undefined, boolean]>([
   await read;
 });
 
+it("sends the headers of the client with each range of a source at its origin", async () => {
+  const { origin, seen } = await serve((request, response) => sendRange(CLIP, request, response));
+  const source = { from: "origin", sizeBytes: CLIP.length, validator: '"v1"' };
+  const located = { sourceUrl: `${origin}/`, sourceHeaders: { "x-token": "secret" } };
+  const input = await opened("H", 1, {}, { ...TASK, ...located, source });
+  expect((await bytesAt(input.url, 0, 99)).equals(CLIP.subarray(0, 100))).toBe(true);
+  input.close();
+  expect(seen.length).toBeGreaterThan(0);
+  for (const { headers } of seen) expect([headers["x-token"], headers.range]).toEqual(["secret", expect.any(String)]);
+});
+
 it("fails the run whose source does not arrive in time, if the run needs all of it", async () => {
   let isSlow = true;
   const { origin } = await serve((request, response) => {

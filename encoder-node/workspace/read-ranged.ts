@@ -2,7 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
 import type { LocateSource } from "./ranged-sources.ts";
 import { scratchUrls } from "./scratch.ts";
@@ -14,7 +14,7 @@ export type ServedSource = Required<Pick<RunInputs, "source" | "loopbackOptions"
 /** The deps of work on a ranged source, with the network in which the source is served. */
 export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
 
-type RangedTask = Pick<TaskOf<"audio">, "source" | "sourceUrl"> & {
+type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource> & {
   /**
    * Time limit to read all of the source. If set, the source is read as fast as it arrives; set it if the work needs
    * all of it.
@@ -45,10 +45,11 @@ export async function withRangedSource<Value>(
 }
 
 /** Opens a view of the source. The caller closes it. */
-export function openRangedSource({ source, sourceUrl, allWithinMs }: RangedTask, deps: TaskDeps): Promise<RangeInput> {
+export function openRangedSource(task: RangedTask, deps: TaskDeps): Promise<RangeInput> {
+  const { source, sourceUrl: url, sourceHeaders: secretHeaders, allWithinMs } = task;
   const locate: LocateSource = async () => {
     if (source.from === "origin") {
-      return [{ url: sourceUrl, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
+      return [{ url, secretHeaders, sizeBytes: source.sizeBytes, validator: source.validator ?? null }];
     }
     const names = source.pieces.map(({ name }) => name);
     const urls = await scratchUrls(names, deps);

@@ -18,15 +18,26 @@ export const SlotCounts = z.object({ inspect: Slots, encode: Slots });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
 /** Features that nodes of earlier releases lack. Nodes state them when they connect. */
-export const NODE_FEATURES = ["growing-join"] as const;
+export const NODE_FEATURES = ["growing-join", "source-headers"] as const;
 export type NodeFeature = (typeof NODE_FEATURES)[number];
 
 export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "join"] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
+/**
+ * Where the source is. `sourceHeaders`: secret headers for the origin of the URL. Only nodes with the feature
+ * `source-headers` get such a task.
+ */
+const locatedSource = {
+  sourceUrl: z.string(),
+  sourceHeaders: z.record(z.string(), z.string()).exactOptional(),
+};
+const LocatedSource = z.object(locatedSource);
+export type LocatedSource = z.infer<typeof LocatedSource>;
+
 /** Fields of tasks that read a range of the source. */
 const rangedTask = {
-  sourceUrl: z.string(),
+  ...locatedSource,
   source: RangedSource,
   probe: MediaProbe,
   outputs: z.array(OutputSpec),
@@ -42,12 +53,12 @@ export const Task = z.discriminatedUnion("kind", [
    */
   z.object({
     kind: z.literal("inspect"),
-    sourceUrl: z.string(),
+    ...locatedSource,
     chunking: z.object({ readOrigin: z.boolean() }).nullable().default(null),
     onlyProbe: z.boolean().exactOptional(),
   }),
   /** Make outputs of a source with a single decode, and upload them. */
-  z.object({ kind: z.literal("encode"), sourceUrl: z.string(), probe: MediaProbe, outputs: z.array(OutputSpec) }),
+  z.object({ kind: z.literal("encode"), ...locatedSource, probe: MediaProbe, outputs: z.array(OutputSpec) }),
   /** Encode the frames of a chunk for all these outputs, with a single decode, into the scratch bucket. */
   z.object({
     kind: z.literal("chunk"),

@@ -54,7 +54,7 @@ it.each<[body: unknown, code: string, text: string]>([
   [{ url: "ftp://user:pass@example.com/a.mp4" }, "input_url_not_valid", "has the scheme `ftp`, which is not supported"],
   [{ url: "sftp://example.com/a.mp4" }, "input_url_not_valid", "has the scheme `sftp`, which is not supported"],
   [{ url: "http://10.0.0.1/" }, "input_url_not_valid", "not a public address"],
-  [{ url: "https://example.com/", key: "a" }, "input_not_valid", "`input` has no field `key`; allowed: url"],
+  [{ url: "https://example.com/", key: "a" }, "input_not_valid", "`input` has no field `key`; allowed: url, headers"],
   [{ ...s3, service: "azure" }, "input_not_valid", "`input.service` `azure` is not supported; allowed: s3, gcs"],
   [{ ...s3, service: 7 }, "input_not_valid", "`input.service` must be a string"],
   [{ ...s3, credentials: undefined, bucket: 7 }, "input_not_valid", "must both be defined in `input.credentials`"],
@@ -70,6 +70,56 @@ it.each<[body: unknown, code: string, text: string]>([
   const parsed = parseInput(body, "none");
   expect(parsed).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(text) } });
   expect(JSON.stringify(parsed)).not.toMatch(/secret\/|user:pass/);
+});
+
+it("keeps headers with the secret, in lower case", () => {
+  const headers = { Authorization: "Bearer secret/1", "X-Token": "a b\t~" };
+  const parsed = parseInput({ url: "https://example.com/a.mp4?s=1", headers }, "none");
+  expect(parsed).toEqual({
+    ok: true,
+    value: {
+      input: { kind: "url", url: "https://example.com/a.mp4", hasHeaders: true },
+      secret: {
+        url: "https://example.com/a.mp4?s=1",
+        headers: { authorization: "Bearer secret/1", "x-token": "a b\t~" },
+      },
+    },
+  });
+});
+
+it.each<[what: string, headers: unknown, text: string]>([
+  ["a list", ["secret/"], "`input.headers` must be an object of names and values"],
+  ["too many", Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`x-${at}`, "a"])), "at most 10 headers"],
+  ["the host", { Host: "secret/" }, "`input.headers.Host` is a header that the service sets itself"],
+  ["a range", { range: "bytes=0-1" }, "`input.headers.range` is a header that the service sets itself"],
+  ["a length", { "Content-Length": "1" }, "`input.headers.Content-Length` is a header that the service sets"],
+  ["a condition", { "If-None-Match": "a" }, "`input.headers.If-None-Match` is a header that the service sets"],
+  ["a connection option", { Connection: "close" }, "`input.headers.Connection` is a header that the service sets"],
+  ["a proxy's credentials", { "proxy-authorization": "secret/" }, "proxy-authorization` is a header that the service"],
+  ["a value in its name", { "Authorization: secret/": "" }, "`input.headers.Authorization…`: a name has 1 to 64"],
+  ["no name", { "": "a" }, "`input.headers.`: a name has 1 to 64 characters"],
+  ["a name twice", { "X-A": "a", "x-a": "b" }, "`input.headers.x-a` is there twice: names ignore case"],
+  ["a line break", { "x-a": "secret/\r\nhost: b" }, "`input.headers.x-a` must be 1 to 4096 printable ASCII characters"],
+  ["other letters", { "x-a": "secret/ü" }, "`input.headers.x-a` must be 1 to 4096 printable ASCII"],
+  ["spaces around it", { "x-a": " secret/" }, "without spaces around them"],
+  ["an empty value", { "x-a": "" }, "`input.headers.x-a` must be 1 to 4096"],
+  ["a number", { "x-a": 7 }, "`input.headers.x-a` must be 1 to 4096"],
+  ["a long value", { "x-a": "a".repeat(4097) }, "`input.headers.x-a` must be 1 to 4096"],
+])("rejects headers with %s, and repeats no value", (_, headers, text) => {
+  const parsed = parseInput({ url: "https://example.com/", headers }, "none");
+  expect(parsed).toMatchObject({
+    ok: false,
+    error: { code: "input_not_valid", message: expect.stringContaining(text) },
+  });
+  expect(JSON.stringify(parsed)).not.toContain("secret/");
+});
+
+it("accepts an Authorization header or a user in the URL, not both", () => {
+  const headers = { authorization: "Bearer a" };
+  expect(parseInput({ url: "https://u:p@example.com/", headers: { "x-a": "b" } }, "none")).toMatchObject({ ok: true });
+  expect(parseInput({ url: "https://u:p@example.com/", headers }, "none")).toMatchObject({
+    error: { message: expect.stringContaining("is not possible beside a user and password in `input.url`") },
+  });
 });
 
 it("describes every service of inputs in a JSON Schema", () => {

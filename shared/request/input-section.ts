@@ -6,13 +6,19 @@ import { type AllowPrivate, checkUrl } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
 import { strictObject, unknownField } from "../strict-object.ts";
 import { invalid, isObject } from "./parse-section.ts";
+import { MAX_HEADER_CHARS, MAX_HEADERS, parseSourceHeaders } from "./source-headers.ts";
 import { S3_SERVICES } from "./storage/s3-services.ts";
 import { type AccessSecret, S3Bucket } from "./storage/storage-spec.ts";
 import { unknownService } from "./storage/unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
   /** The URL without its secrets. `AccessSecret` has the secrets. */
-  z.object({ kind: z.literal("url"), url: z.string() }),
+  z.object({
+    kind: z.literal("url"),
+    url: z.string(),
+    /** True if the requests for the source have headers of the client, which are in the secret. */
+    hasHeaders: z.literal(true).exactOptional(),
+  }),
   /** An object in a bucket; the Worker signs requests for it. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
   /** A file that the client uploaded to the service. */
@@ -41,6 +47,13 @@ const UrlBody = strictObject({
     .string()
     .max(MAX_URL_CHARS)
     .describe("The http or https URL of the media file; it may contain a user and password"),
+  headers: z
+    .record(z.string(), z.string().max(MAX_HEADER_CHARS))
+    .optional()
+    .describe(
+      `Up to ${MAX_HEADERS} headers of the requests for the file, such as \`Authorization\`. Sent only to the scheme, host and ` +
+        "port of the URL, and not after a redirect to another. Never returned",
+    ),
 }).describe("A media file at a URL");
 
 const UploadBody = strictObject({
@@ -72,9 +85,9 @@ function parseUpload({ upload, ...rest }: Record<string, unknown>): Result<Parse
   return invalid("input_not_valid", "`input.upload` must be a string: the id of a completed upload");
 }
 
-function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate): Result<ParsedInput> {
+function parseUrl({ url, headers, ...rest }: Record<string, unknown>, allow: AllowPrivate): Result<ParsedInput> {
   const [extra] = Object.keys(rest);
-  const unknown = extra === undefined ? "" : `\`input\` ${unknownField(extra, ["url"])}`;
+  const unknown = extra === undefined ? "" : `\`input\` ${unknownField(extra, ["url", "headers"])}`;
   if (url === undefined && ("bucket" in rest || "key" in rest)) {
     return invalid("input_not_valid", unknownService("input", undefined, [...S3_SERVICES.keys()]));
   }
@@ -89,5 +102,10 @@ function parseUrl({ url, ...rest }: Record<string, unknown>, allow: AllowPrivate
     return invalid("input_url_not_valid", `\`input.url\` must have at most ${MAX_URL_CHARS} characters`);
   const checked = checkUrl(url, allow);
   if (!checked.ok) return invalid("input_url_not_valid", `\`input.url\` ${checked.error}`);
-  return ok({ input: { kind: "url", url: publicUrl(checked.value) }, secret: { url: checked.value } });
+  const input = { kind: "url", url: publicUrl(checked.value) } as const;
+  if (headers === undefined) return ok({ input, secret: { url: checked.value } });
+  const { username, password } = new URL(checked.value);
+  const parsed = parseSourceHeaders(headers, username !== "" || password !== "");
+  if (!parsed.ok) return invalid("input_not_valid", `\`input.headers${parsed.error}`);
+  return ok({ input: { ...input, hasHeaders: true }, secret: { url: checked.value, headers: parsed.value } });
 }

@@ -10,6 +10,7 @@ import { newSecret } from "./secret-traces.ts";
 export const FOR_NODES = {
   "the input's password": newSecret(),
   "the input's signature": newSecret(),
+  "the input's header": newSecret(),
   "the watermark's password": newSecret(),
   "the watermark's signature": newSecret(),
   "the subtitles' signature": newSecret(),
@@ -50,8 +51,10 @@ export function secretJobs({ stack, sources, redirects, receiver, webhooks }: Wo
   const secretUrl = (file: string, password: string, signature: string): object => ({
     url: `http://me:${password}@${new URL(sources.origin).host}/${file}?X-Signature=${signature}`,
   });
-  const input = (file: string): object =>
-    secretUrl(file, FOR_NODES["the input's password"], FOR_NODES["the input's signature"]);
+  const input = (file: string): object => ({
+    ...secretUrl(file, FOR_NODES["the input's password"], FOR_NODES["the input's signature"]),
+    headers: { "X-Token": FOR_NODES["the input's header"] },
+  });
   const watermark = (file: string): object =>
     secretUrl(file, FOR_NODES["the watermark's password"], FOR_NODES["the watermark's signature"]);
   const subtitles = (file: string): object[] => [

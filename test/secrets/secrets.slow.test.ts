@@ -204,6 +204,7 @@ it("the commands and the request of a job are shown without secrets, folders and
   expect(facts.flatMap(({ request }) => RequestView.parse(request).left_out)).toEqual(
     expect.arrayContaining([
       "input.url",
+      "input.headers",
       "notification.url",
       "storage.url",
       "input.credentials",

@@ -84,7 +84,7 @@ function Labelled({ field, section, name, change }: FieldProps) {
             <option key={choice}>{choice}</option>
           ))}
         </select>
-      ) : field.type === "list" ? (
+      ) : field.type === "list" || field.type === "headers" ? (
         <textarea
           {...shared}
           rows={3}

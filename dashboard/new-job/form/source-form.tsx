@@ -14,13 +14,22 @@ import { UploadField } from "./upload-field.tsx";
 import type { Probing } from "./use-probe.ts";
 import type { Upload } from "./use-upload.ts";
 
-const URL_FIELD: FormField = {
-  member: "url",
-  label: "URL",
-  type: "text",
-  example: "https://example.com/video.mov",
-  first: true,
-};
+const URL_FIELDS: readonly FormField[] = [
+  {
+    member: "url",
+    label: "URL",
+    type: "text",
+    example: "https://example.com/video.mov",
+    first: true,
+  },
+  {
+    member: "headers",
+    label: "Headers of the requests",
+    type: "headers",
+    example: "Authorization: Bearer …",
+    help: "Each on its own line. Only the host of the URL gets them",
+  },
+];
 
 type SourceKind = "url" | "upload" | (string & {});
 
@@ -66,7 +75,7 @@ export function SourceForm({
         <UploadField upload={upload} id={typeof section.upload === "string" ? section.upload : ""} />
       ) : (
         <Fields
-          fields={service?.fields ?? [URL_FIELD]}
+          fields={service?.fields ?? URL_FIELDS}
           name="input"
           section={section}
           change={(path, value) => set(withValue(section, path, value ?? (path[0] === "url" ? "" : undefined)))}

@@ -17,6 +17,8 @@ it.each([
   [field("choice", ["0", "1"]), "1", 1],
   [field("choice", ["0", "a"]), "0", "0"],
   [field("list"), "a\n\n b ", ["a", "b"]],
+  [field("headers"), "A: b:c\n\n X-D :e", { A: "b:c", "X-D": "e" }],
+  [field("headers"), "A", { A: "" }],
   [field("numbers"), "1, 2.5,x,", [1, 2.5, "x"]],
 ])("the field %j takes the text %j as %j", (of, text, value) => {
   expect(parsed(of, text)).toEqual(value);

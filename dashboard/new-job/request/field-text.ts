@@ -1,5 +1,5 @@
 // Texts that people type for the values of fields. Pure.
-import { textAt } from "./edit.ts";
+import { isObject, textAt } from "./edit.ts";
 import type { FormField } from "./form-field.ts";
 
 const isNumber = (text: string): boolean => /^-?\d+(?:\.\d*)?$/.test(text);
@@ -14,10 +14,9 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
     case "choice":
       return choices.every(isNumber) ? Number(plain) : plain;
     case "list":
-      return text
-        .split("\n")
-        .map((line) => line.trim())
-        .filter((line) => line !== "");
+      return linesOf(text);
+    case "headers":
+      return Object.fromEntries(linesOf(text).map(headerOf));
     case "numbers":
       return plain
         .split(",")
@@ -29,9 +28,26 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
   }
 }
 
+const headerOf = (line: string): [name: string, value: string] => {
+  const [name = "", ...value] = line.split(":");
+  return [name.trim(), value.join(":").trim()];
+};
+
+const linesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
 /** The text of a value; empty for undefined. */
 export const printed = ({ type }: FormField, value: unknown): string =>
-  Array.isArray(value) ? value.join(type === "numbers" ? ", " : "\n") : textAt(value, []);
+  type === "headers" && isObject(value)
+    ? Object.entries(value)
+        .map(([name, header]) => `${name}: ${textAt(header, [])}`)
+        .join("\n")
+    : Array.isArray(value)
+      ? value.join(type === "numbers" ? ", " : "\n")
+      : textAt(value, []);
 
 /** True if a text stands for the value: both `1.` and `1` stand for 1. */
 export const isText = (field: FormField, text: string, value: unknown): boolean =>

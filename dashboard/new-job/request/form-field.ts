@@ -4,8 +4,8 @@ export type FormField = {
   /** The member, with `.` between names: `hls.path`. */
   readonly member: string;
   readonly label: string;
-  /** `list`: texts, each on a line of its own; `numbers`: separated by commas. */
-  readonly type: "text" | "number" | "flag" | "choice" | "list" | "numbers" | "secret";
+  /** `list`: texts, each on a line of its own; `headers`: lines as `Name: value`; `numbers`: separated by commas. */
+  readonly type: "text" | "number" | "flag" | "choice" | "list" | "headers" | "numbers" | "secret";
   readonly choices?: readonly string[];
   /** An example, shown while the field is empty. */
   readonly example?: string;

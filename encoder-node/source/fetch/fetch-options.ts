@@ -1,10 +1,12 @@
 // The options of a fetch of a source, and the state from which a later fetch resumes it.
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import type { DiskShare, FreeSpace } from "./source-disk.ts";
+import type { SecretHeaders } from "./source-request.ts";
 import type { SourceTimeouts } from "./source-timeouts.ts";
 
 export type Fetch = {
   readonly url: string;
+  readonly secretHeaders?: SecretHeaders | undefined;
   /**
    * The file to write. Its content is discarded, unless `resume` describes it. After a failure it holds the bytes that
    * have arrived.

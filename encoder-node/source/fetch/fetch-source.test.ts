@@ -182,6 +182,31 @@ describe("redirects", () => {
     expect(carried).toEqual([[true, true], [false], [false, false], [false]]);
   });
 
+  it("sends secret headers to the origin of the URL, and not again after a redirect to another port", async () => {
+    const away = await serve((request, response) => redirect(`${start.origin}${request.url}`)(request, response));
+    const start = await serve((request, response) => {
+      if (request.url === "/first") redirect("/second")(request, response);
+      else if (request.url === "/second") redirect(`${away.origin}/third`)(request, response);
+      else sendClip(request, response, { dropAfter: 1_600_000 });
+    });
+    const secretHeaders = { "x-token": "secret", "user-agent": "mine" };
+    expect(await fetchTo(`${start.origin}/first`, { secretHeaders })).toEqual(WHOLE);
+    const tokens = (seen: readonly IncomingMessage[]) => seen.map(({ url, headers }) => [url, headers["x-token"]]);
+    const once = [
+      ["/first", "secret"],
+      ["/second", "secret"],
+      ["/third", undefined],
+    ];
+    // The connection breaks once. The second request for the rest starts at the URL again.
+    expect(tokens(start.seen)).toEqual([...once, ...once]);
+    expect(tokens(away.seen)).toEqual([
+      ["/third", undefined],
+      ["/third", undefined],
+    ]);
+    expect(start.seen[0]?.headers["user-agent"]).toBe("mine");
+    expect(start.seen.at(-1)?.headers.range).toBe("bytes=1600000-");
+  });
+
   it("follows no redirect to the service's own origin, which only a signed URL may name", async () => {
     const own = await serve(sendClip);
     const policy = withSigned("none", [own.origin]);

@@ -5,9 +5,13 @@ import { type AllowPrivate, checkUrl, withoutSigned } from "#shared/network/addr
 import { NODE_USER_AGENT } from "#shared/version.ts";
 import { connectionFailure } from "./source-failure.ts";
 
+export type SecretHeaders = Readonly<Record<string, string>>;
+
 export type SourceRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Secret headers for the origin of the URL, with names in lower case. */
+  readonly secretHeaders?: SecretHeaders | undefined;
   readonly agent: Dispatcher;
   readonly allow: AllowPrivate;
   /** Longest silence of the server. */
@@ -24,14 +28,14 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Returns the response after all redirects, whatever its status. User and password in the URL become a Basic
- * Authorization header. The header is sent to the URL's own origin only, and no longer after a redirect to another
- * origin. Throws AppError: `input_address_not_allowed`, `input_unreachable`, `input_timeout`.
+ * Authorization header. This header and secret headers are sent to the URL's own origin only, and no longer after a
+ * redirect to another origin. Throws AppError: `input_address_not_allowed`, `input_unreachable`, `input_timeout`.
  */
 export async function requestSource(source: SourceRequest): Promise<SourceResponse> {
   let url = allowedUrl(source.url, source.allow);
-  let authorization = basicAuthorization(url);
+  let secrets: SecretHeaders = { ...source.secretHeaders, ...basicAuthorization(url) };
   for (let redirects = 0; ; redirects++) {
-    const response = await send(url, { ...source.headers, ...authorization }, source);
+    const response = await send(url, { ...secrets, ...source.headers }, source);
     const { location } = response.headers;
     if (!REDIRECTS.has(response.statusCode) || typeof location !== "string") return { ...response, host: url.host };
     if (redirects === MAX_REDIRECTS) {
@@ -40,7 +44,7 @@ export async function requestSource(source: SourceRequest): Promise<SourceRespon
     }
     await response.body.dump({ limit: REDIRECT_BODY_BYTES });
     const next = allowedUrl(resolve(location, url), withoutSigned(source.allow));
-    if (next.origin !== url.origin) authorization = {};
+    if (next.origin !== url.origin) secrets = {};
     url = next;
   }
 }

@@ -83,12 +83,13 @@ export class SourceTransfer {
 
   /** Sends a single request and writes its response. */
   async #attempt(): Promise<void> {
-    const { url, allow, signal } = this.#fetch;
+    const { url, secretHeaders, allow, signal } = this.#fetch;
     if (this.#state.validator === null) await this.#startOver();
     const headers = rangeHeaders(this.#state);
     const resets = this.#resets;
     const { stallMs } = this.#timeouts;
-    const response = await requestSource({ url, headers, agent: this.#agent, allow, stallMs, signal });
+    const agent = this.#agent;
+    const response = await requestSource({ url, headers, secretHeaders, agent, allow, stallMs, signal });
     this.#host = response.host;
     try {
       await this.#applyHeaders(response);

@@ -6,6 +6,7 @@ import type { ByteRange } from "#shared/network/http-headers.ts";
 import { mapLimitedOrAbort } from "../../async/in-parallel.ts";
 import { type BoxHeader, boxHeader, MAX_HEADER_BYTES } from "../../package/mp4/boxes.ts";
 import { checkDiskSpace, diskFailure, writeAt } from "../fetch/source-disk.ts";
+import type { SecretHeaders } from "../fetch/source-request.ts";
 import { describeSource } from "../ranges/describe-source.ts";
 import { HttpRangeReader, type RangeReader } from "../ranges/range-reader.ts";
 import type { SourcePiece } from "../ranges/source-pieces.ts";
@@ -13,6 +14,7 @@ import { firstSamples, mergedRanges } from "./mp4-outline.ts";
 
 export type OutlineRequest = {
   readonly url: string;
+  readonly secretHeaders?: SecretHeaders | undefined;
   readonly allow: AllowPrivate;
   /** Larger sources have no outline. */
   readonly maxBytes: number;
@@ -49,9 +51,9 @@ const PARALLEL = 6;
  * when it takes too long.
  */
 export async function fetchOutline(request: OutlineRequest): Promise<Outline | null> {
-  const { url, allow, maxBytes, path } = request;
+  const { url, secretHeaders, allow, maxBytes, path } = request;
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(LIMIT_MS)]);
-  const source = await describeSource({ url, allow, stallMs: STALL_MS, signal });
+  const source = await describeSource({ url, secretHeaders, allow, stallMs: STALL_MS, signal });
   if (!source || source.sizeBytes > maxBytes) return null;
   const file = await open(path, "wx+", 0o600).catch(diskFailure);
   const reader = new HttpRangeReader({ pieces: [source], allow });

@@ -3,11 +3,12 @@ import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { guardedAgent } from "../fetch/address-guard.ts";
 import { readResponse, validatorOf } from "../fetch/read-response.ts";
 import { addressNotAllowed, httpFailure } from "../fetch/source-failure.ts";
-import { requestSource } from "../fetch/source-request.ts";
+import { requestSource, type SecretHeaders } from "../fetch/source-request.ts";
 import type { SourcePiece } from "./source-pieces.ts";
 
 export type DescribeRequest = {
   readonly url: string;
+  readonly secretHeaders?: SecretHeaders | undefined;
   readonly allow: AllowPrivate;
   /** Longest silence of the server. */
   readonly stallMs: number;
@@ -30,7 +31,8 @@ export async function describeSource(request: DescribeRequest): Promise<SourcePi
     const validator = validatorOf(headers);
     if (statusCode !== 206 || reading.kind !== "bytes" || reading.totalBytes === null || validator === null)
       return null;
-    return { url: request.url, sizeBytes: reading.totalBytes, validator };
+    const { url, secretHeaders } = request;
+    return { url, secretHeaders, sizeBytes: reading.totalBytes, validator };
   } finally {
     await agent.destroy();
   }

@@ -47,12 +47,14 @@ type Resumed = Fetch & { readonly resume: ResumeState };
  * is given up only after the host has responded to a second request beside it: some URLs allow a single request.
  */
 async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<number | null> {
-  const { url, allow, resume, onProgress, timeouts = DEFAULT_TIMEOUTS } = fetch;
+  const { url, secretHeaders, allow, resume, onProgress, timeouts = DEFAULT_TIMEOUTS } = fetch;
   const slow = new AbortController();
   let hasAsked = false;
   const askAgain = async (): Promise<void> => {
-    const request = { url, allow, stallMs: timeouts.stallMs, signal: AbortSignal.any([fetch.signal, slow.signal]) };
-    const piece = await describeSource(request).catch(() => null);
+    const signal = AbortSignal.any([fetch.signal, slow.signal]);
+    const piece = await describeSource({ url, secretHeaders, allow, stallMs: timeouts.stallMs, signal }).catch(
+      () => null,
+    );
     if (piece?.sizeBytes === resume.totalBytes && piece?.validator === resume.validator) slow.abort(SLOW);
   };
   let since = performance.now();
@@ -85,7 +87,7 @@ async function fetchUntilSlow(fetch: Resumed, measuredMs: number): Promise<numbe
 
 /** Fetches the rest over several connections, as long as they help. */
 async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
-  const { url, destination, resume, allow, signal, timeouts, onProgress, disk, freeSpace } = fetch;
+  const { url, secretHeaders, destination, resume, allow, signal, timeouts, onProgress, disk, freeSpace } = fetch;
   const { totalBytes: sizeBytes, validator, received: from } = resume;
   if (sizeBytes === null || validator === null) return;
   const startedAt = performance.now();
@@ -97,7 +99,8 @@ async function fetchRest(fetch: Resumed, rate: number): Promise<void> {
   await checkDisk();
   const file = await open(destination, "r+", 0o600).catch(diskFailure);
   const onFailure = (failure: AppError): void => rest.failed(failure);
-  const reader = new HttpRangeReader({ pieces: [{ url, sizeBytes, validator }], allow, timeouts, onFailure });
+  const pieces = [{ url, secretHeaders, sizeBytes, validator }];
+  const reader = new HttpRangeReader({ pieces, allow, timeouts, onFailure });
   const rest = new RestOfFile({
     from,
     sizeBytes,

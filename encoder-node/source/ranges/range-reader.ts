@@ -133,6 +133,7 @@ export class HttpRangeReader implements RangeReader {
     const response = await requestSource({
       url: used.value[piece]?.url ?? "",
       headers: rangeHeaders(range, validator),
+      secretHeaders: used.value[piece]?.secretHeaders,
       agent: this.#agent,
       allow: this.#source.allow,
       stallMs: this.#timeouts.stallMs,

@@ -1,9 +1,11 @@
 // The stored files that a source consists of. Pure.
 import type { ByteRange } from "#shared/network/http-headers.ts";
+import type { SecretHeaders } from "../fetch/source-request.ts";
 
 /** A stored file. A source is a single file, or several files that follow each other. */
 export type SourcePiece = {
   readonly url: string;
+  readonly secretHeaders?: SecretHeaders | undefined;
   readonly sizeBytes: number;
   /** Strong ETag or date of the version to read. Null or missing: the version of the first response. */
   readonly validator?: string | null;

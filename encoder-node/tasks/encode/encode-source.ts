@@ -38,16 +38,16 @@ export async function withEncodeSource<Value>(
   deps: TaskDeps,
   work: (source: EncodeSource, deps: EncodeDeps) => Promise<Value>,
 ): Promise<Value> {
-  const { sourceUrl, probe } = task;
+  const { probe } = task;
   if (!mayReadRanges(task)) return withFile(task, deps, work);
   // A version other than the inspected version must arrive as a whole to be judged.
   const isInspected = ({ sizeBytes }: SourcePiece): boolean => String(sizeBytes) === probe.format.size;
-  const found = await acquireUnlessSlow(sourceUrl, deps, isInspected);
+  const found = await acquireUnlessSlow(task, deps, isInspected);
   if ("path" in found) return released(found, (release) => work({ source: found.path, release }, deps));
   const { sizeBytes, validator } = found.ranges;
   const source = { from: "origin" as const, sizeBytes, ...(validator ? { validator } : {}) };
   try {
-    return await withRangedSource({ source, sourceUrl, allWithinMs: ALL_MS }, deps, (served, ranged) =>
+    return await withRangedSource({ ...task, source, allWithinMs: ALL_MS }, deps, (served, ranged) =>
       work({ ...served, release: () => undefined }, ranged),
     );
   } catch (error) {
@@ -59,11 +59,11 @@ export async function withEncodeSource<Value>(
 }
 
 async function withFile<Value>(
-  { sourceUrl }: TaskOf<"encode">,
+  task: TaskOf<"encode">,
   deps: TaskDeps,
   work: (source: EncodeSource, deps: EncodeDeps) => Promise<Value>,
 ): Promise<Value> {
-  const file = await acquireSource(sourceUrl, deps);
+  const file = await acquireSource(task, deps);
   return released(file, (release) => work({ source: file.path, release }, deps));
 }
 

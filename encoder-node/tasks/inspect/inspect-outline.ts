@@ -20,7 +20,8 @@ export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): P
   try {
     return await inWorkspace(deps.workFolder, async (folder) => {
       // The name of a fetched source: clients can read it in the probe.
-      const request = { url: task.sourceUrl, allow, maxBytes, path: join(folder, "input"), signal };
+      const { sourceUrl: url, sourceHeaders: secretHeaders } = task;
+      const request = { url, secretHeaders, allow, maxBytes, path: join(folder, "input"), signal };
       const outline = await deps.trace.step("fetch", () => fetchOutline(request));
       return outline && (await resultOf(outline, task, deps));
     });

@@ -13,7 +13,7 @@ export async function inspect(task: TaskOf<"inspect">, deps: TaskDeps): Promise<
   if (task.onlyProbe) return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
   const early = task.chunking?.readOrigin ? await inspectOutline(task, deps) : null;
   if (early || task.chunking) return early ?? inspectWhole(task, deps);
-  const source = await acquireUnlessSlow(task.sourceUrl, deps);
+  const source = await acquireUnlessSlow(task, deps);
   if ("path" in source) return resultOf(source, task, deps);
   return (await inspectOutline(task, deps)) ?? inspectWhole(task, deps);
 }
@@ -22,7 +22,7 @@ async function inspectWhole(task: TaskOf<"inspect">, deps: TaskDeps): Promise<Ta
   // For chunks the source is fetched and then copied: each step is half of the progress.
   const halfFrom = (start: number): TaskDeps["progress"] =>
     task.chunking ? (stage, fraction) => deps.progress(stage, start + fraction / 2) : deps.progress;
-  const source = await acquireSource(task.sourceUrl, { ...deps, progress: halfFrom(0) });
+  const source = await acquireSource(task, { ...deps, progress: halfFrom(0) });
   return resultOf(source, task, { ...deps, progress: halfFrom(0.5) });
 }
 
@@ -35,7 +35,7 @@ async function resultOf(source: HeldSource, task: TaskOf<"inspect">, deps: TaskD
       throw await explainNotMedia(error, source.path);
     });
     if (!task.chunking) return { kind: "inspect", probe };
-    const inspected = { path: source.path, probe, url: task.sourceUrl };
+    const inspected = { path: source.path, probe, url: task.sourceUrl, secretHeaders: task.sourceHeaders };
     const chunking = await findSplitPoints(inspected, task.chunking, deps);
     return { kind: "inspect", probe, chunking };
   } finally {

@@ -9,6 +9,7 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type Chunking, isReportable, MIN_CHUNKED_MS } from "#shared/protocol/chunks.ts";
 import { MAX_VALIDATOR_CHARS, type RangedSource } from "#shared/protocol/scratch.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import type { SecretHeaders } from "../../source/fetch/source-request.ts";
 import { readFrameIndex } from "../../source/frame-index/frame-index.ts";
 import type { LocalFile } from "../../source/frame-index/run-packet-listing.ts";
 import { describeSource } from "../../source/ranges/describe-source.ts";
@@ -20,6 +21,7 @@ import { scratchSource } from "./scratch-source.ts";
 export type InspectedSource = LocalFile & {
   readonly probe: MediaProbe;
   readonly url: string;
+  readonly secretHeaders?: SecretHeaders | undefined;
   /** The place where the source can be read by ranges, if known. */
   readonly origin?: RangedSource;
 };
@@ -91,10 +93,13 @@ async function readChunkableSource({ probe, ...source }: InspectedSource, deps: 
 }
 
 /** Null when the host supports no range requests, identifies no versions, or now serves another file. */
-async function originSource({ path, url }: InspectedSource, deps: TaskDeps): Promise<RangedSource | null> {
+async function originSource(
+  { path, url, secretHeaders }: InspectedSource,
+  deps: TaskDeps,
+): Promise<RangedSource | null> {
   const { allowSource: allow, signal } = deps;
   const { size } = await stat(path);
-  const piece = await describeSource({ url, allow, stallMs: STALL_MS, signal }).catch(() => null);
+  const piece = await describeSource({ url, secretHeaders, allow, stallMs: STALL_MS, signal }).catch(() => null);
   signal.throwIfAborted();
   return piece?.sizeBytes === size ? originOf(piece) : null;
 }

@@ -10,8 +10,14 @@ export const AccessKeys = z.object({
 });
 export type AccessKeys = z.infer<typeof AccessKeys>;
 
-/** Secret for a source or storage: keys, or the whole URL, whose user, password and query are secret. */
-export const AccessSecret = z.union([z.object({ url: z.string() }), AccessKeys]);
+/**
+ * Secret for a source or storage: keys, or the whole URL, whose user, password and query are secret. `headers`: of the
+ * requests for a source.
+ */
+export const AccessSecret = z.union([
+  z.object({ url: z.string(), headers: z.record(z.string(), z.string()).exactOptional() }),
+  AccessKeys,
+]);
 export type AccessSecret = z.infer<typeof AccessSecret>;
 
 /** Secret for sending events: the whole URL, or the keys of a topic and the attributes of its messages. */

@@ -118,12 +118,20 @@ function requiredTasks(state: JobState, { slotClass, signature }: ClaimRequest, 
 /** Tasks that a node is able to do, without tasks that it has failed before, unless only such tasks are left. */
 function preferredTasks(state: JobState, claim: Claim, now: number): TaskState[] {
   const { nodeId, features = [] } = claim;
-  const tasks = requiredTasks(state, claim, now).filter(
-    (task) => features.includes("growing-join" satisfies NodeFeature) || !joinsEarly(state, task),
+  const tasks = requiredTasks(state, claim, now).filter((task) =>
+    featuresOf(state, task).every((feature) => features.includes(feature)),
   );
   const preferred = tasks.filter(({ avoid }) => !avoid.includes(nodeId));
   return preferred.length > 0 ? preferred : tasks;
 }
+
+/** Features that a node needs for the task. */
+const featuresOf = (state: JobState, task: TaskState): NodeFeature[] => [
+  ...(joinsEarly(state, task) ? (["growing-join"] as const) : []),
+  ...(state.spec.input.kind === "url" && state.spec.input.hasHeaders && task.kind !== "join"
+    ? (["source-headers"] as const)
+    : []),
+];
 
 /** True if a node already works on the other attempt of a chunk. */
 const worksOnSameChunk = (state: JobState, task: TaskState, nodeId: string): boolean => {

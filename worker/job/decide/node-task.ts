@@ -2,7 +2,7 @@
 import { assertNever } from "#shared/errors.ts";
 import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import type { Task } from "#shared/protocol/tasks.ts";
+import type { LocatedSource, Task } from "#shared/protocol/tasks.ts";
 import { activeWork, rangesOf, tracksOf } from "../chunks/chunk-work.ts";
 import { withoutSimilar } from "../chunks/drop-similar-variants.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
@@ -11,33 +11,39 @@ import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 
 /** A task in the form that a node receives. Throws if the state lacks data that the task needs, which is a bug. */
-export function taskFor(state: JobState, task: TaskState, { sourceUrl, streamKeys, chunking }: TaskSecrets): Task {
+export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets): Task {
+  const { streamKeys, chunking } = secrets;
   const { probe } = state.input;
   const specs = state.spec.outputs.filter(({ index }) => task.outputs.includes(index));
   if (task.kind === "inspect") {
     const { isProbe: onlyProbe } = state.spec;
     const asked = { chunking: chunking && { readOrigin: chunking.readOrigin }, ...(onlyProbe ? { onlyProbe } : {}) };
-    return { kind: "inspect", sourceUrl, ...asked };
+    return { kind: "inspect", ...located(secrets), ...asked };
   }
   if (!probe) throw new Error(`The source's probe is missing for the task ${task.kind}`);
   const outputs = specs.map((spec) => withStreamKey(spec, streamKeys));
   switch (task.kind) {
     case "encode":
-      return { kind: "encode", sourceUrl, probe, outputs };
+      return { kind: "encode", ...located(secrets), probe, outputs };
     case "chunk": {
       const { source, encoder, ...work } = workOf(state);
       const chunk = rangesOf(work)[task.chunk ?? -1];
       if (!chunk) throw new Error(`The job has no chunk ${task.chunk}`);
-      return { kind: "chunk", sourceUrl, source, probe, outputs: specs, chunk, encoder };
+      return { kind: "chunk", ...located(secrets), source, probe, outputs: specs, chunk, encoder };
     }
     case "audio":
-      return { kind: "audio", sourceUrl, source: workOf(state).source, probe, outputs: specs };
+      return { kind: "audio", ...located(secrets), source: workOf(state).source, probe, outputs: specs };
     case "join":
       return { kind: "join", probe, outputs: outputs.map(joined(state, probe)), ...tracksToJoin(state, task) };
     default:
       return assertNever(task.kind);
   }
 }
+
+const located = ({ sourceUrl, sourceHeaders }: TaskSecrets): LocatedSource => ({
+  sourceUrl,
+  ...(sourceHeaders ? { sourceHeaders } : {}),
+});
 
 const joined =
   (state: JobState, probe: MediaProbe) =>

@@ -10,6 +10,8 @@ import { openJobSecrets } from "./job-secrets.ts";
 export type TaskSecrets = {
   /** The URL of the source; it may contain a signature. */
   readonly sourceUrl: string;
+  /** Headers of the requests for the source. */
+  readonly sourceHeaders?: Readonly<Record<string, string>>;
   /** Keys of the streams that are to be encrypted, in hexadecimal, by the index of their output. */
   readonly streamKeys: ReadonlyMap<number, string>;
   /** Settings of the search for split points during the inspection; null: no search. */
@@ -21,7 +23,8 @@ export async function openForTask(spec: JobSpec, settings: Settings): Promise<Ta
   const { extraUrls: urls, input, streamKeys: keys } = await openJobSecrets(spec, settings.sealingKeys);
   const streamKeys = new Map(keys.map(({ output, key }) => [output, key]));
   const chunking = mayBeChunked(spec) ? settings.scratch : null;
-  return { sourceUrl: await sourceUrl(spec.input, input, settings), streamKeys, chunking, urls };
+  const headers = input && "url" in input && input.headers ? { sourceHeaders: input.headers } : {};
+  return { sourceUrl: await sourceUrl(spec.input, input, settings), ...headers, streamKeys, chunking, urls };
 }
 
 /** The keys that the service generated for the job's streams, by the index of their output. */
