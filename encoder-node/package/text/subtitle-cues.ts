@@ -24,7 +24,7 @@ export type WebVtt = {
 const SIGNATURE = /^WEBVTT(?:[ \t\n\r]|$)/;
 const DEFINITION = /^(?:STYLE|REGION)[ \t]*$/;
 const ARROW = "-->";
-/** A century. Later times are cut to it, because no media is longer. */
+/** A century. Later times are limited to it, because no media is longer. */
 export const MAX_CUE_MS = MAX_PACKET_SECONDS * 1000;
 /**
  * WebVTT §4.1, also with a comma instead of the point, as in SubRip. No two repetitions may match the same character,
