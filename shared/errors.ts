@@ -84,6 +84,7 @@ export const ERRORS = {
   // Failures of an output.
   input_has_no_video: final("source"),
   input_has_no_audio: final("source"),
+  input_track_not_found: final("source"),
   offset_beyond_end: final("client"),
   watermark_failed: final("client"),
   subtitle_failed: final("client"),

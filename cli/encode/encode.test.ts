@@ -41,7 +41,9 @@ describe("--to", () => {
 
   it("passes --variant to streams", () => {
     const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93"];
-    const options = { to: ["mp4", "hls", "dash"], variant: variants, dropSimilarVariants: true, qualityReport: true };
+    const subtitles = ["1", "pt-BR"];
+    const streams = { variant: variants, dropSimilarVariants: true, subtitles };
+    const options = { to: ["mp4", "hls", "dash"], ...streams, qualityReport: true };
     const body = request(options);
     expect(body.outputs).toEqual({
       mp4: { path: "video.mp4" },
@@ -50,11 +52,12 @@ describe("--to", () => {
         dash: { path: "video-dash" },
         variants,
         drop_similar_variants: true,
+        subtitles: [{ from: 1 }, { from: "pt-BR" }],
       },
     });
     expect(body.settings).toEqual({ quality_report: true });
     expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
-    for (const alone of [{ variant: variants }, { dropSimilarVariants: true }])
+    for (const alone of [{ variant: variants }, { dropSimilarVariants: true }, { subtitles }])
       expect(() => request({ to: ["mp4"], ...alone })).toThrow("are for streams: name one, such as --to hls");
   });
 

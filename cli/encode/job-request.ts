@@ -67,7 +67,11 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   }
   const prefix = ownStorage === undefined && local !== null && !given.outputs ? folder : "";
   const base = `${prefix}${textOption(options, "name") ?? name}`;
-  const ofStreams = { variants: listOption(options, "variant"), dropsSimilar: options.dropSimilarVariants === true };
+  const ofStreams = {
+    variants: listOption(options, "variant"),
+    dropsSimilar: options.dropSimilarVariants === true,
+    subtitles: listOption(options, "subtitles"),
+  };
   const outputs = { ...given.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");
   const notification = notify === undefined ? given.notification : { ...given.notification, type: "http", url: notify };

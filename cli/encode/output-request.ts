@@ -50,9 +50,13 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
   sprite: { format: "jpg:160x", params: { interval: 5, sprite: { columns: 10, limit: 100 }, vtt: true } },
 };
 
-/** Options for the streams of `--to`: `--variant` and `--drop-similar-variants`. */
-export type StreamOptions = { readonly variants: readonly string[]; readonly dropsSimilar: boolean };
-const PLAIN: StreamOptions = { variants: [], dropsSimilar: false };
+/** Options for the streams of `--to`: `--variant`, `--drop-similar-variants` and `--subtitles`. */
+export type StreamOptions = {
+  readonly variants: readonly string[];
+  readonly dropsSimilar: boolean;
+  readonly subtitles: readonly string[];
+};
+const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [] };
 
 /**
  * Returns the outputs for the values of `--to`. Paths start with `base`: `video-720p.mp4`, `video-hls/`. Throws a usage
@@ -61,7 +65,7 @@ const PLAIN: StreamOptions = { variants: [], dropsSimilar: false };
 export function outputsOf(
   formats: readonly string[],
   base: string,
-  { variants, dropsSimilar }: StreamOptions = PLAIN,
+  { variants, dropsSimilar, subtitles }: StreamOptions = PLAIN,
 ): Record<string, unknown> {
   const streams = formats.filter(isStream);
   const files = formats.filter((text) => !isStream(text)).map((text) => fileOutput(text, base));
@@ -70,9 +74,10 @@ export function outputsOf(
   const params = {
     ...(variants.length > 0 ? { variants } : {}),
     ...(dropsSimilar ? { drop_similar_variants: true } : {}),
+    ...(subtitles.length > 0 ? { subtitles: subtitlesOf(subtitles) } : {}),
   };
   if (streams.length === 0 && Object.keys(params).length > 0) {
-    throw usageError("--variant and --drop-similar-variants are for streams: name one, such as --to hls");
+    throw usageError("--variant, --drop-similar-variants and --subtitles are for streams: name one, such as --to hls");
   }
   const stream = Object.assign(params, ...streams.map((name) => STREAMS[name](base)));
   return {
@@ -82,6 +87,9 @@ export function outputsOf(
     ...(streams.length > 0 ? { httpstream: stream } : {}),
   };
 }
+
+const subtitlesOf = (tracks: readonly string[]): unknown =>
+  tracks.includes("all") ? "all" : tracks.map((track) => ({ from: parsedValue(track) }));
 
 type FileOutput = { readonly format: string; readonly output: Output & { readonly path: string } };
 

@@ -37,6 +37,11 @@ const REQUEST: readonly OptionSpec[] = [
     flags: "--drop-similar-variants",
     description: "Leave out variants that save few bits; all need a quality such as quality=vmaf93",
   },
+  {
+    flags: "--subtitles <track>",
+    description: "Subtitle track of the source in streams: its number or language, or all",
+    repeat: true,
+  },
   { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
   { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },

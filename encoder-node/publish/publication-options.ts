@@ -1,8 +1,8 @@
 // Inputs of a publication: the stream's spec, its plan, and its files on disk.
 import type { HttpStreamOutput, SegmentFormat } from "#shared/job/output-spec.ts";
+import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
-import type { SubtitleTraits } from "../package/text/text-files.ts";
 import type { RunFiles } from "../run-files/run-files.ts";
 
 export type PublicationOptions = {

@@ -1,6 +1,5 @@
 // Publishes the streams of a task: packages and uploads them while ffmpeg encodes them. Each run of ffmpeg starts new
 // publications, each in its own folder.
-import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { streamFolder } from "#shared/job/stream-files.ts";
 import type { PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
@@ -18,8 +17,8 @@ export interface Publisher {
 
 /** Publications by output. */
 export type Publications = ReadonlyMap<number, Publication>;
-/** WebVTT files by output, in the order of the output's subtitles. */
-export type SubtitleFiles = ReadonlyMap<number, readonly string[]>;
+/** The text tracks of each output. */
+export type SubtitleFiles = ReadonlyMap<number, readonly SubtitleFile[]>;
 
 export type PublisherDeps = PublicationDeps & Pick<TaskDeps, "assignment">;
 
@@ -34,7 +33,7 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
       for (const { stream, ...planned } of outputs) {
         const spec = specs.find(({ index }) => index === planned.output);
         if (!stream || !spec) continue;
-        const subtitles = subtitleFilesOf(spec, subtitleFiles.get(spec.index) ?? []);
+        const subtitles = subtitleFiles.get(spec.index) ?? [];
         const run = (runs.get(spec.index) ?? 0) + 1;
         runs.set(spec.index, run);
         const folder = streamFolder(deps.assignment.lease, run);
@@ -49,10 +48,3 @@ export function openPublisher(specs: readonly HttpStreamOutput[], deps: Publishe
     },
   };
 }
-
-const subtitleFilesOf = (spec: HttpStreamOutput, paths: readonly string[]): SubtitleFile[] =>
-  spec.subtitles.map(({ url: _, ...traits }, at) => {
-    const path = paths[at];
-    if (path === undefined) throw new AppError("node_failed", `The subtitles \`${traits.name}\` were not fetched`);
-    return { ...traits, path };
-  });

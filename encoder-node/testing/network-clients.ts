@@ -58,7 +58,7 @@ export const READERS: Readonly<Record<string, Client>> = {
     return watermark && !watermark.ok ? `${watermark.error.code}: ${watermark.error.message}` : null;
   },
   subtitles: async (url, allow, folder) => {
-    const subtitles = [{ url, language: "en", name: "English", default: false }];
+    const subtitles = [{ source: { url }, language: "en", name: "English", shiftMs: 0 }];
     const fetched = await fetchSubtitles({ subtitles, folder, name: "0", ffmpeg, allow, signal });
     return fetched.ok ? null : `${fetched.error.code}: ${fetched.error.message}`;
   },

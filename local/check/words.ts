@@ -58,6 +58,8 @@ const GIVEN = [
   /coded[_ ]picture/gi,
   /picture parameter set/gi,
   /Picture size/g,
+  // A characteristic of Apple's HLS Authoring Specification.
+  /describes-music-and-sound/g,
   // Fields of responses that existing clients read.
   /smpte240m film\b/g,
   /\|pictures\?\|/g,

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { ImageFormat, VideoFormat } from "../format/format-spec.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
+import { Subtitles } from "./subtitles.ts";
 
 const outputBase = {
   /** Position in the request, from 0: identifies the output in its job. */
@@ -120,8 +121,7 @@ export const HttpStreamOutput = z.object({
    * is null in stored jobs and in plans, because it is encrypted with the secrets of the job; only tasks have it.
    */
   encryption: z.object({ key: z.string().nullable(), keyUri: z.string() }).nullable(),
-  /** `language` is a BCP 47 tag. */
-  subtitles: z.array(z.object({ url: z.string(), language: z.string(), name: z.string(), default: z.boolean() })),
+  subtitles: Subtitles,
   /** True to create sprite sheets of thumbnails with a WebVTT file, for the seek bar of players. */
   thumbnails: z.boolean(),
   /** True if the playlists are stored while the stream is encoded, and grow with it. */

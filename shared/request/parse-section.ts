@@ -48,7 +48,7 @@ type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
 /**
  * Returns the first issue, with two exceptions. If a field is missing and an unknown field is probably meant for it:
- * the unknown field. If the value must match a schema of several and is an object: the first issue inside that object.
+ * the unknown field. If the value must match a schema of several and is an object or a list: the first issue inside it.
  */
 function mostHelpful(issues: readonly z.core.$ZodIssue[], root: unknown, base: readonly PropertyKey[]): Issue | null {
   const [first] = issues;
@@ -58,10 +58,10 @@ function mostHelpful(issues: readonly z.core.$ZodIssue[], root: unknown, base: r
   const meant = `did you mean \`${String(first.path.at(-1))}\`?`;
   const unknown = issues.find(({ code, message }) => code === "unrecognized_keys" && message.includes(meant));
   if (isGiven === undefined && unknown) return { path: [...base, ...unknown.path], message: unknown.message };
-  if (first.code === "invalid_union" && isObject(isGiven)) {
-    const inside = first.errors.find((option) =>
-      option.some((issue) => issue.path.length > 0 || issue.code === "unrecognized_keys"),
-    );
+  if (first.code === "invalid_union" && typeof isGiven === "object" && isGiven !== null) {
+    const isInside = ({ path, code }: z.core.$ZodIssue): boolean =>
+      path.length > 0 || code === "unrecognized_keys" || code === "too_big";
+    const inside = first.errors.find((option) => option.some(isInside));
     if (inside) return mostHelpful(inside, root, path);
   }
   return { path, message: first.message };

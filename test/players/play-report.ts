@@ -13,7 +13,14 @@ export const Opened = z.object({
   durationSeconds: z.custom<number>((value) => typeof value === "number"),
   /** Video levels, in the player's order. */
   levels: z.array(Level),
-  subtitles: z.array(z.object({ language: z.string(), name: z.string() })),
+  subtitles: z.array(
+    z.object({
+      language: z.string(),
+      name: z.string(),
+      isForced: z.literal(true).exactOptional(),
+      isCaptions: z.literal(true).exactOptional(),
+    }),
+  ),
 });
 export type Opened = z.infer<typeof Opened>;
 

@@ -76,11 +76,21 @@ beforeAll(async () => {
     input: { url: sources.urlOf(await makeStreamClip("slides.mkv", folder)) },
     outputs: { httpstream: { path: "slides", segment_duration: 3, hls: { path: "ts" }, variants: ["mp4:x144"] } },
   });
+  const texts = await stack.submit({
+    input: { url: sources.urlOf(await clipWithTexts(basename(source))) },
+    outputs: {
+      httpstream: {
+        ...{ path: "texts", hls: { path: "ts" }, dash: { path: "fmp4" }, variants: ["mp4:x144"] },
+        subtitles: [{ from: "en" }, { from: "en", name: "Signs", forced: true }, { from: "de", kind: "captions" }],
+      },
+    },
+  });
   const captioned = await stack.submit({
     input: { url: sources.urlOf(basename(await captionedClip(openWorkshop(folder), "HELLO COPRA"))) },
     outputs: { httpstream: { path: "captioned", hls: { path: "ts" }, variants: ["mp4:64x"] } },
   });
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
+  expect(await stack.waitForJob(texts.id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(captioned.id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(slides.id)).toMatchObject({ status: "job.completed" });
 });
@@ -90,6 +100,15 @@ afterAll(async () => {
   await sources?.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** The clip with text tracks in English and German. */
+const clipWithTexts = (clip: string): Promise<string> =>
+  openWorkshop(folder)
+    .make(
+      "texts.mkv",
+      `-i ${clip} -i cues.srt -map 0 -map 1 -map 1 -c copy -metadata:s:s:0 language=eng -metadata:s:s:1 language=ger`,
+    )
+    .then((path) => basename(path));
 
 const open = (path: string): Promise<Playback> =>
   openPlayback(browser, site, `${stack.s3.endpoint}/${stack.s3.bucket}/${path}`);
@@ -177,6 +196,27 @@ it.concurrent("a video of few frames plays to its end: MPEG-TS does not store th
   expect([...new Set(played.frames.map(({ code }) => code))]).toEqual([0, 4, 8, 12]);
   await player.close();
 });
+
+it.concurrent.each(["texts/ts/master.m3u8", "texts/fmp4/master.mpd"])(
+  "players list forced text and captions of the input, and show the text: %s",
+  async (path) => {
+    const player = await open(path);
+    expect(player.subtitles).toEqual([
+      { language: "en", name: "English" },
+      { language: "en", name: "Signs", isForced: true },
+      { language: "de", name: "Deutsch", isCaptions: true },
+    ]);
+    await player.selectSubtitles(2);
+    await player.playTo(0.5);
+    await player.pause();
+    await player.seek(5.5);
+    // dash.js keeps forced text beside the chosen track.
+    await vi.waitFor(async () =>
+      expect(await player.cues()).toContainEqual(expect.objectContaining({ text: "Over the line" })),
+    );
+    await player.close();
+  },
+);
 
 it.concurrent("players list and show the captions in the frames of the source", async () => {
   const player = await open("captioned/ts/master.m3u8");

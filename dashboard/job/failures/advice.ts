@@ -19,10 +19,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   input_unreachable: "Check that the server of the source is up and lets the nodes connect.",
   input_timeout: "The server of the source is slow. Try again, or put the source elsewhere.",
   input_has_no_video: "Remove the outputs with video, or use a source that has video.",
+  input_track_not_found: "Name another track, or set `optional` for tracks that only some sources have.",
   input_has_no_audio: "Disable the audio of this output, or use a source that has audio.",
   offset_beyond_end: "Use an offset that is less than the length of the source.",
   watermark_failed: "Check that the watermark's URL leads to a PNG, JPEG or WebP image.",
-  subtitle_failed: "Check that the subtitle's URL leads to a WebVTT or SubRip file.",
+  subtitle_failed: "Check that the subtitles are text, and that their URL leads to a file in a supported format.",
   output_interval_not_possible: "Use a longer interval, or a number of images.",
   output_size_not_possible: "Choose another size; most encoders need even numbers, and have a largest size.",
   copy_not_possible: "Name a codec instead of `copy`, or choose a container that can hold the codec of the source.",
@@ -74,6 +75,7 @@ const FINAL: ReadonlySet<string> = new Set([
   "input_encrypted",
   "input_has_no_video",
   "input_has_no_audio",
+  "input_track_not_found",
 ]);
 
 /** Advice for `input_http_404` and similar codes, which have the response status of the source's server. */

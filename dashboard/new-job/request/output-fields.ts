@@ -60,6 +60,7 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
       "Leave out similar renditions",
       "Renditions that save few bits; all videos need a VMAF, such as mp4:720p::quality=vmaf93",
     ),
+    choice("subtitles", "Subtitles of the source", ["all"], "Each text track; other choices are in the JSON"),
     flag("thumbnails", "Thumbnails for seek bars"),
     CAPTIONS,
     LOUDNESS,

@@ -1,4 +1,6 @@
 // The adaptation sets of a DASH manifest. Players may switch between the representations of a set.
+
+import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
 import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
@@ -12,7 +14,6 @@ import {
   urlOf,
 } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
-import type { SubtitleTraits } from "../text/text-files.ts";
 import { areAligned, segmentTemplate } from "./dash-segments.ts";
 import { element, type Lines, textElement } from "./xml.ts";
 
@@ -140,14 +141,18 @@ export function subtitleSet(subtitles: StoredSubtitles, at: number, lastMs: numb
   const bandwidth = bitsPerSecond(subtitles.sizeBytes, lastMs);
   return element("AdaptationSet", { id, lang: subtitles.language, contentType: "text", mimeType: "text/vtt" }, [
     textElement("Label", subtitles.name),
-    ...["subtitle", ...(subtitles.default ? ["main"] : [])].map((value) =>
-      element("Role", { schemeIdUri: "urn:mpeg:dash:role:2011", value }),
-    ),
+    ...rolesOf(subtitles).map((value) => element("Role", { schemeIdUri: "urn:mpeg:dash:role:2011", value })),
     element("Representation", { id: name, bandwidth }, [
       textElement("BaseURL", urlOf(inStreamFolder(folder, subtitleFile(name)))),
     ]),
   ]);
 }
+
+/** Values of ISO/IEC 23009-1 table 22. */
+const rolesOf = (traits: SubtitleTraits): string[] => [
+  traits.isForced ? "forced-subtitle" : traits.isCaptions ? "caption" : "subtitle",
+  ...(traits.default ? ["main"] : []),
+];
 
 /** Sprite sheets of thumbnails for the seek bar (DASH-IF IOP 4.3 §6.2.6). */
 export function thumbnailSet(

@@ -1,4 +1,6 @@
 // The master playlist, which players open. It lists the variants with the attributes by which players choose.
+
+import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
@@ -13,7 +15,6 @@ import {
 } from "../package-files.ts";
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans } from "../spans.ts";
-import type { SubtitleTraits } from "../text/text-files.ts";
 import { FROM_START, playlistText, quoted, tag } from "./hls-syntax.ts";
 
 export type MasterPlaylist = {
@@ -81,24 +82,31 @@ const audioRendition = ({ name, audio }: PackagedTrack, folder: string): string 
 
 /**
  * Players choose by language among renditions with AUTOSELECT. Each language should have such a rendition (RFC 8216
- * §4.3.4.1.1).
+ * §4.3.4.1.1), and each may have several that differ in FORCED or CHARACTERISTICS. Forced text is shown by itself.
  */
 function subtitleRendition(subtitles: readonly SubtitleTraits[], at: number, folder: string): string {
   const [own, name] = [subtitles[at], subtitlesName(segmentNumber(at))];
   if (!own) throw new Error(`No subtitles ${at}`);
-  const sameLanguage = subtitles.filter(({ language }) => language.toLowerCase() === own.language.toLowerCase());
-  const chosen = sameLanguage.find((subtitle) => subtitle.default) ?? sameLanguage[0];
+  const alike = subtitles.filter((other) => autoselectKey(other) === autoselectKey(own));
+  const chosen = alike.find((subtitle) => subtitle.default) ?? alike[0];
   return tag("EXT-X-MEDIA", {
     TYPE: "SUBTITLES",
     "GROUP-ID": quoted(SUBTITLE_GROUP),
     LANGUAGE: quoted(own.language),
     NAME: quoted(own.name),
     DEFAULT: own.default ? "YES" : "NO",
-    AUTOSELECT: own === chosen ? "YES" : "NO",
-    FORCED: "NO",
+    AUTOSELECT: own.isForced || own === chosen ? "YES" : "NO",
+    FORCED: own.isForced ? "YES" : "NO",
+    CHARACTERISTICS: own.isCaptions ? quoted(ACCESSIBLE.join(",")) : null,
     URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
   });
 }
+
+const autoselectKey = ({ language, isForced, isCaptions }: SubtitleTraits): string =>
+  [language.toLowerCase(), isForced ?? false, isCaptions ?? false].join(" ");
+
+/** Captions for deaf and hard of hearing viewers (Apple, HLS Authoring Specification §4.3). */
+const ACCESSIBLE = ["public.accessibility.transcribes-spoken-dialog", "public.accessibility.describes-music-and-sound"];
 
 /** The rates of a variant are the sums of its tracks. Text is not counted: it has a few hundred bits per second. */
 function streamLines({ video, audio }: Variant, master: MasterPlaylist): string[] {

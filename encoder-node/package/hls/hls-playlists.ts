@@ -1,5 +1,6 @@
 // All playlists of an HLS package, or of HLS playlists over the segments of a DASH package.
 import type { SegmentFormat } from "#shared/job/output-spec.ts";
+import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { targetSeconds, textTargetSeconds } from "../bandwidth.ts";
 import { type Growing, growingTarget } from "../growing.ts";
@@ -19,7 +20,6 @@ import {
 import type { PackagedTrack } from "../segment.ts";
 import { keyframeSpans, lastEndMs, type Span, spanSeconds } from "../spans.ts";
 import { type TextSpan, textSpans } from "../text/subtitle-segments.ts";
-import type { SubtitleTraits } from "../text/text-files.ts";
 import { masterPlaylist } from "./hls-master-playlist.ts";
 import { FROM_START, playlistText, quoted, tag } from "./hls-syntax.ts";
 

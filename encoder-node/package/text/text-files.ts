@@ -12,9 +12,6 @@ import {
 import { type WebVtt, webVttText } from "./subtitle-cues.ts";
 import { subtitleSegments, textSpans } from "./subtitle-segments.ts";
 
-/** Viewers choose a text track by these traits. `language` is a BCP 47 tag. */
-export type SubtitleTraits = { readonly language: string; readonly name: string; readonly default: boolean };
-
 export type SubtitlePlace = {
   /** The stream's folder below the package's folder. */
   readonly folder: string;

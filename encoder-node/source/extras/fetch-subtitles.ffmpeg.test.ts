@@ -11,7 +11,8 @@ const { ffmpeg } = await locateFfmpeg(process.env);
 const SRT =
   "1\r\n00:00:01,000 --> 00:00:02,500\r\n<i>Größe</i>\r\nline two\r\n\r\n2\r\n01:00:03,500 --> 01:00:04,000\r\nEnd\r\n";
 const VTT = "WEBVTT - a video\n\nSTYLE\n::cue { color: red }\n\nNOTE kept\n\n00:01.000 --> 00:02.500 line:0\nGröße\n";
-const CONVERTED = "WEBVTT\n\n00:01.000 --> 00:02.500\n<i>Größe</i>\nline two\n\n01:00:03.500 --> 01:00:04.000\nEnd\n";
+const CONVERTED =
+  "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n<i>Größe</i>\nline two\n\n01:00:03.500 --> 01:00:04.000\nEnd\n";
 const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
 
 const FILES: Readonly<Record<string, Buffer | string>> = {
@@ -22,6 +23,7 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/utf-16-bare": utf16be(SRT),
   "/latin-1": Buffer.from(SRT, "latin1"),
   "/web": `\uFEFF${VTT.replaceAll("\n", "\r\n")}`,
+  "/special": "1\n00:00:01,000 --> 00:00:02,000\n<i>Tom & 3 > 2</i> <3 &amp;\n",
   "/page": "<html>Not found</html>",
   "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
   "/nothing": "",
@@ -50,9 +52,17 @@ afterAll(async () => {
 });
 
 const host = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
-const fetchAll = (paths: readonly string[], { language = "de", allow = "loopback" as "loopback" | "none" } = {}) =>
+const fetchAll = (
+  paths: readonly string[],
+  { language = "de", allow = "loopback" as "loopback" | "none", shiftMs = 0 } = {},
+) =>
   fetchSubtitles({
-    subtitles: paths.map((path) => ({ url: `http://${host()}${path}`, language, name: "Deutsch", default: false })),
+    subtitles: paths.map((path) => ({
+      source: { url: `http://${host()}${path}` },
+      language,
+      name: "Deutsch",
+      shiftMs,
+    })),
     folder,
     name: "0-subtitles",
     ffmpeg,
@@ -73,6 +83,21 @@ it.each([
   const fetched = await fetchAll([path]);
   expect(fetched).toHaveProperty("value.length", 1);
   expect(fetched.ok && (await readFile(fetched.value[0] ?? "", "utf8"))).toBe(expected);
+});
+
+it("escapes the text of SubRip, and keeps its italics", async () => {
+  const fetched = await fetchAll(["/special"]);
+  const text = await readFile((fetched.ok && fetched.value[0]) || "", "utf8");
+  expect(text.split("\n")[3]).toBe("<i>Tom &amp; 3 &gt; 2</i> &lt;3 &amp;");
+});
+
+it.each([
+  [1500, "00:00:02.500 --> 00:00:04.000 line:0"],
+  [-1500, "00:00:00.000 --> 00:00:01.000 line:0"],
+  [-0.4, "00:00:01.000 --> 00:00:02.500 line:0"],
+])("moves the times of a file by %d ms", async (shiftMs, times) => {
+  const fetched = await fetchAll(["/web"], { shiftMs });
+  expect(await readFile((fetched.ok && fetched.value[0]) || "", "utf8")).toContain(times);
 });
 
 it.each([

@@ -1,11 +1,12 @@
-// Fetches the subtitles of a stream to this node's disk, as WebVTT in UTF-8.
+// Brings the subtitles of an output to this node's disk, as WebVTT in UTF-8.
 import { AppError } from "#shared/errors.ts";
-import type { HttpStreamOutput } from "#shared/job/output-spec.ts";
 import { SUBRIP_DECODERS } from "#shared/media/decoders.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
-import { isWebVtt, parseWebVtt, plainLines } from "../../package/text/subtitle-cues.ts";
+import { escapedCues } from "../../package/text/escaped-text.ts";
+import { movedCues } from "../../package/text/moved-cues.ts";
+import { isWebVtt, parseWebVtt, plainLines, webVttText } from "../../package/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../package/text/subtitle-segments.ts";
 import { readBytes, writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
@@ -21,7 +22,17 @@ const MAX_CONVERTED_BYTES = 2 * MAX_TOTAL_BYTES;
 const MAX_SEGMENT_CHARACTERS = 50e6;
 const CONVERT_MS = 60_000;
 
-export type Subtitle = HttpStreamOutput["subtitles"][number];
+/** A WebVTT file that was read from the input. `isConverted`: from another format, by ffmpeg. */
+export type InputText = { readonly path: string; readonly isConverted: boolean; readonly subject: string };
+
+/** A file at a URL, or text of the input. */
+export type Subtitle = {
+  readonly source: { readonly url: string } | InputText;
+  readonly language: string;
+  readonly name: string;
+  /** Added to all times. */
+  readonly shiftMs: number;
+};
 
 export type FetchSubtitles = ExtraDeps & {
   readonly subtitles: readonly Subtitle[];
@@ -32,7 +43,7 @@ export type FetchSubtitles = ExtraDeps & {
 };
 
 /**
- * Returns the paths in the order of the subtitles, or the first failure. Fetches the files in sequence, so that only a
+ * Returns the paths in the order of the subtitles, or the first failure. Reads the files in sequence, so that only a
  * single file is in memory at a time. Rejects as `fetchExtra` does.
  */
 export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<readonly string[]>> {
@@ -40,19 +51,47 @@ export async function fetchSubtitles(fetch: FetchSubtitles): Promise<Result<read
   const files = await RunFiles.create(folder);
   const paths: string[] = [];
   const sums: Size = { bytes: 0, characters: 0 };
-  for (const [at, { url, name: shown, language }] of subtitles.entries()) {
+  for (const [at, { source, name: shown, language, shiftMs }] of subtitles.entries()) {
     const file = `${name}-${at + 1}`;
-    const extra = { ...KIND, url, path: files.pathOf(`${file}.bin`), subject: `The subtitles \`${shown}\`` };
     const vtt = files.pathOf(`${file}.vtt`);
-    const check = async (path: string): Promise<void> => {
-      await convert({ path, files, file, language, ffmpeg, signal });
+    const use = async (from: Omit<InputText, "subject">): Promise<void> => {
+      await prepare(from, vtt, shiftMs);
       addSize(sums, await usableSize(vtt));
     };
-    const fetched = await fetchExtra(extra, check, { allow, signal });
-    if (!fetched.ok) return fetched;
+    const convertAndUse = async (path: string): Promise<void> => {
+      const isConverted = await convert({ path, files, file, language, ffmpeg, signal });
+      await use({ path: vtt, isConverted });
+    };
+    const found =
+      "url" in source
+        ? await fetchExtra(
+            { ...KIND, url: source.url, path: files.pathOf(`${file}.bin`), subject: `The subtitles \`${shown}\`` },
+            convertAndUse,
+            { allow, signal },
+          )
+        : await usable(source.subject, () => use(source));
+    if (!found.ok) return found;
     paths.push(vtt);
   }
   return ok(paths);
+}
+
+/** Resolves with the failure of a track of the input. */
+async function usable(subject: string, use: () => Promise<void>): Promise<Result<unknown>> {
+  try {
+    return ok(await use());
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "subtitle_failed") throw error;
+    return err({ code: error.code, message: `${subject} cannot be used: ${error.message}.` });
+  }
+}
+
+/** Writes the text with its times moved, and escaped if ffmpeg wrote it. Other text stays as it is. */
+async function prepare({ path, isConverted }: Omit<InputText, "subject">, to: string, shiftMs: number): Promise<void> {
+  if (path === to && shiftMs === 0 && !isConverted) return;
+  const text = parseWebVtt(await vttText(path));
+  if (!text) throw new AppError("subtitle_failed", "it is not readable WebVTT");
+  await writeText(to, webVttText(movedCues(isConverted ? escapedCues(text) : text, shiftMs)));
 }
 
 const KIND = { code: "subtitle_failed", maxBytes: MAX_BYTES, expected: "a file of subtitles" } as const;
@@ -66,14 +105,14 @@ type Conversion = {
   readonly signal: AbortSignal;
 };
 
-/** Keeps WebVTT unchanged: ffmpeg would drop its styles and regions. */
-async function convert({ path, files, file, language, ffmpeg, signal }: Conversion): Promise<void> {
+/** Keeps WebVTT unchanged: ffmpeg would drop its styles and regions. Returns true if ffmpeg converted the file. */
+async function convert({ path, files, file, language, ffmpeg, signal }: Conversion): Promise<boolean> {
   const read = readSubtitle(await readBytes(path, MAX_BYTES), language);
   if (!read.ok) throw new AppError("subtitle_failed", read.error);
   const { format, text } = read.value;
   const kept = files.pathOf(`${file}.${format}`);
   await writeText(kept, text);
-  if (format === "vtt") return;
+  if (format === "vtt") return false;
   const argv = [
     ...["-v", "error", "-nostdin", "-y", "-protocol_whitelist", "file", "-format_whitelist", "srt"],
     ...["-codec_whitelist", SUBRIP_DECODERS, "-f", "srt", "-i", `file:${kept}`],
@@ -83,6 +122,7 @@ async function convert({ path, files, file, language, ffmpeg, signal }: Conversi
   const result = await files.inRun((cwd) => runCommand({ ...command, cwd }));
   signal.throwIfAborted();
   if (!result.ok) throw new AppError("subtitle_failed", "it is not readable SubRip");
+  return true;
 }
 
 /** `characters`: the length of all text segments in HLS. */
@@ -90,13 +130,18 @@ type Size = { bytes: number; characters: number };
 
 /** The size of the converted file. Throws when later steps could not read the file. */
 async function usableSize(path: string): Promise<Size> {
-  // The conversion may leave a file of any content, or none.
+  const text = await vttText(path);
+  const parsed = parseWebVtt(text);
+  if (!parsed) throw new AppError("subtitle_failed", "it is not readable WebVTT");
+  return { bytes: Buffer.byteLength(text), characters: segmentCharacters(parsed) };
+}
+
+/** A conversion may leave a file of any content, or none. */
+async function vttText(path: string): Promise<string> {
   const bytes = await readBytes(path, MAX_CONVERTED_BYTES).catch((error: unknown) => {
-    throw new AppError("subtitle_failed", "it is not readable SubRip", { cause: error });
+    throw new AppError("subtitle_failed", "it is not readable text", { cause: error });
   });
-  const text = parseWebVtt(bytes.toString());
-  if (!text) throw new AppError("subtitle_failed", "it is not readable WebVTT");
-  return { bytes: bytes.length, characters: segmentCharacters(text) };
+  return bytes.toString();
 }
 
 function addSize(sums: Size, { bytes, characters }: Size): void {

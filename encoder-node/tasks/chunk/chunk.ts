@@ -10,7 +10,7 @@ import { RunFiles } from "../../run-files/run-files.ts";
 import { type RangedDeps, type ServedSource, withRangedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
-import { fetchExtras } from "../encode/fetch-extras.ts";
+import { fetchWatermarksOf } from "../encode/fetch-extras.ts";
 import { findTargets } from "../encode/find-targets.ts";
 import { type OnRuns, type RunDeps, runAll } from "../encode/run-planned.ts";
 import { checkChunkTracks } from "./chunk-check.ts";
@@ -71,7 +71,7 @@ async function requestOf(
   deps: TaskDeps,
 ): Promise<ChunkWork> {
   const videos = outputs.filter(({ type }) => type === "video");
-  const { watermarks, failed } = await fetchExtras(videos, folder, deps);
+  const { watermarks, failed } = await fetchWatermarksOf(videos, folder, deps);
   if (failed[0]) throw AppError.from(failed[0].failure);
   return { ...served, probe, outputs, watermarks, chunk };
 }

@@ -20,6 +20,7 @@ import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
 import { type FoundTargets, findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
+import { textReader } from "./read-texts.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
 
 /** Outputs that are checked at the same time: a task may have dozens. */
@@ -42,20 +43,26 @@ export type EncodeWork = {
 export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promise<void> {
   const work = withLoggedFailures(given, deps);
   const { outputs } = work.task;
-  const { failed, ...extras } = await fetchExtras(outputs, work.folder, deps);
+  const { source, loopbackOptions, folder } = work;
+  const { probe } = work.task;
+  const read = { source, ...(loopbackOptions ? { loopbackOptions } : {}) };
+  const readTexts = textReader({ ...read, probe, folder }, deps);
+  const { failed, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts }, deps);
   const remaining = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   work.onEncoded(failed);
   const equipped = { ...work, ...extras, notes: new Map() };
-  const { source, loopbackOptions, folder } = work;
-  const inputs = { source, watermarks: extras.watermarks, ...(loopbackOptions ? { loopbackOptions } : {}) };
-  const { probe } = work.task;
+  const inputs = { ...read, watermarks: extras.watermarks };
   const leveled = await withGains({ ...inputs, folder, probe }, remaining, work.onEncoded, deps);
   const searched = await findTargets({ ...inputs, folder, probe }, leveled.outputs, deps);
   const found = withoutSimilar(work.task, searched);
   const task = { ...work.task, outputs: found };
   const measuring = openMeasuring({ ...inputs, task, folder }, deps);
   const onEncoded: EncodeWork["onEncoded"] = (encoded) =>
-    work.onEncoded(measuring.add(encoded.map(searched.withTargets).map((each) => withLoudness(each, leveled))));
+    work.onEncoded(
+      measuring.add(
+        encoded.map((each) => withLacking(withLoudness(searched.withTargets(each), leveled), extras.lacking)),
+      ),
+    );
   await planAndRun({ ...equipped, task, onEncoded }, found, deps);
   await measuring.run();
 }
@@ -82,6 +89,13 @@ async function withGains(
 function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
   const loudness = reports.get(encoded.output);
   return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
+}
+
+/** Adds the note about text tracks that the output lacks. */
+export function withLacking<Made extends Encoded>(made: Made, lacking: Extras["lacking"]): Made {
+  const note = lacking.get(made.output);
+  if (note === undefined || "failure" in made) return made;
+  return { ...made, note: [made.note, note].filter((sentence) => sentence !== undefined).join(" ") };
 }
 
 /** Logs each failed output by its number: the task may still complete. */

@@ -1,25 +1,40 @@
-// Fetches the files that outputs need besides the source: watermarks, and the subtitles of streams.
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+// Brings the files that outputs need besides the source's tracks to this node's disk: watermarks and subtitles.
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
+import { err, ok, type Result } from "#shared/result.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
+import type { ReadTexts } from "./read-texts.ts";
 
 export type Extras = {
   /** Files by URL. */
   readonly watermarks: ReadonlyMap<string, string>;
   readonly subtitles: SubtitleFiles;
+  /** By output: sentences for the client about tracks that the output lacks. */
+  readonly lacking: ReadonlyMap<number, string>;
 };
 
-/** Fetches the files into `folder`. `failed`: the outputs whose files cannot be fetched. */
+export type ExtrasWork = {
+  readonly outputs: readonly OutputSpec[];
+  readonly probe: MediaProbe;
+  /** The folder that gets the files. */
+  readonly folder: string;
+  readonly readTexts: ReadTexts;
+};
+
+/** `failed`: the outputs whose files cannot be fetched or read. */
 export async function fetchExtras(
-  outputs: readonly OutputSpec[],
-  folder: string,
+  work: ExtrasWork,
   deps: TaskDeps,
 ): Promise<Extras & { readonly failed: FailedOutput[] }> {
-  const watermarks = await watermarksOf(outputs, folder, deps);
-  const subtitles = await subtitlesOf(outputs, folder, deps);
+  const watermarks = await fetchWatermarksOf(work.outputs, work.folder, deps);
+  const subtitles = await subtitlesOf(work, deps);
   return { ...watermarks, ...subtitles, failed: [...watermarks.failed, ...subtitles.failed] };
 }
 
@@ -27,7 +42,8 @@ export async function fetchExtras(
 const watermarkUrl = (spec: OutputSpec): string | null =>
   spec.type === "httpstream" ? null : (spec.watermark?.url ?? null);
 
-async function watermarksOf(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
+/** `failed`: the outputs whose watermark cannot be fetched. */
+export async function fetchWatermarksOf(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
   const { ffprobe, allowPrivate: allow, signal } = deps;
   const urls = outputs.flatMap((spec) => watermarkUrl(spec) ?? []);
   const fetched = await fetchWatermarks({ urls, folder, ffprobe, allow, signal });
@@ -39,16 +55,57 @@ async function watermarksOf(outputs: readonly OutputSpec[], folder: string, deps
   return { watermarks, failed };
 }
 
-async function subtitlesOf(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
-  const { ffmpeg, allowPrivate: allow, signal } = deps;
-  const subtitles = new Map<number, readonly string[]>();
+async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
+  const tracks = textTracks(work.probe);
+  const chosen = work.outputs.flatMap((spec) =>
+    spec.type === "httpstream" ? [{ spec, texts: chooseTexts(spec.subtitles, tracks) }] : [],
+  );
+  const wanted = chosen.flatMap(({ texts }) => (texts.ok ? texts.value.texts.flatMap(trackOf) : []));
+  const read = await readTracks([...new Set(wanted)], work);
+  const subtitles = new Map<number, SubtitleFiles extends ReadonlyMap<number, infer Files> ? Files : never>();
+  const lacking = new Map<number, string>();
   const failed: FailedOutput[] = [];
-  for (const spec of outputs) {
-    if (spec.type !== "httpstream") continue;
-    const name = `${spec.index}-subtitles`;
-    const fetched = await fetchSubtitles({ subtitles: spec.subtitles, folder, name, ffmpeg, allow, signal });
-    if (fetched.ok) subtitles.set(spec.index, fetched.value);
-    else failed.push({ output: spec.index, failure: fetched.error });
+  for (const { spec, texts } of chosen) {
+    const files = texts.ok ? await filesOf(spec, texts.value.texts, { read, tracks, work }, deps) : texts;
+    if (files.ok) subtitles.set(spec.index, files.value);
+    else failed.push({ output: spec.index, failure: files.error });
+    if (texts.ok && texts.value.notes.length > 0) lacking.set(spec.index, texts.value.notes.join(" "));
   }
-  return { subtitles, failed };
+  return { subtitles, lacking, failed };
+}
+
+const trackOf = ({ source }: ChosenText): TextTrack[] => ("track" in source ? [source.track] : []);
+
+type Read = Result<(track: TextTrack) => string, Failure>;
+
+async function readTracks(tracks: readonly TextTrack[], { readTexts }: ExtrasWork): Promise<Read> {
+  if (tracks.length === 0) return ok(() => "");
+  try {
+    return ok(await readTexts(tracks));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return err(failureOf(error));
+  }
+}
+
+type Tracks = { readonly read: Read; readonly tracks: readonly TextTrack[]; readonly work: ExtrasWork };
+
+async function filesOf(
+  { index }: HttpStreamOutput,
+  texts: readonly ChosenText[],
+  { read, tracks, work }: Tracks,
+  deps: TaskDeps,
+) {
+  const { ffmpeg, allowPrivate: allow, signal } = deps;
+  if (!read.ok && texts.some((text) => trackOf(text).length > 0)) return read;
+  const subtitles = texts.map(({ source, ...text }) => {
+    if ("url" in source) return { ...text, source };
+    const subject = `Subtitle track ${tracks.indexOf(source.track) + 1} of the input`;
+    const isConverted = source.track.codec !== "webvtt";
+    return { ...text, source: { path: read.ok ? read.value(source.track) : "", isConverted, subject } };
+  });
+  const name = `${index}-subtitles`;
+  const paths = await fetchSubtitles({ subtitles, folder: work.folder, name, ffmpeg, allow, signal });
+  if (!paths.ok) return paths;
+  return ok(texts.map(({ source: _, shiftMs: __, ...traits }, at) => ({ ...traits, path: paths.value[at] ?? "" })));
 }

@@ -1,4 +1,5 @@
 // The task `join`: join the chunks of a video, add the audio, and upload the outputs.
+import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
@@ -14,6 +15,7 @@ import { mergeQualities } from "../chunk/chunk-quality.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";
 import { fetchExtras } from "../encode/fetch-extras.ts";
+import type { ReadTexts } from "../encode/read-texts.ts";
 import { type OnRuns, type RunFailure, runAll } from "../encode/run-planned.ts";
 import { isGrowing } from "./available-chunks.ts";
 import { checkChunkBoundaries } from "./chunk-boundaries.ts";
@@ -46,11 +48,17 @@ function withQuality(made: MadeOutput | FailedOutput, { qualities }: JoinedTrack
 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
 
+/** Outputs with text from the input are encoded in one piece (chunkable.ts). */
+const notHere: ReadTexts = async () => {
+  throw new AppError("node_failed", "A join cannot read the text of its input");
+};
+
 type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
 type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly (MadeOutput | FailedOutput)[] };
 
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
-  const { failed, subtitles } = await fetchExtras(task.outputs.filter(isStream), folder, deps);
+  const streams = { outputs: task.outputs.filter(isStream), probe: task.probe, folder };
+  const { failed, subtitles } = await fetchExtras({ ...streams, readTexts: notHere }, deps);
   const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.

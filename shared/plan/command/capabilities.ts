@@ -58,8 +58,8 @@ export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf", "ebur128"
 /** All filters in the chains of plans. None of them opens a file or a connection, unlike libvmaf. */
 export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);
 
-/** Muxers that plans use and that some versions lack: `avif` came with ffmpeg 5.1. */
-export const OPTIONAL_MUXERS = ["avif"] as const;
+/** Muxers that plans use and that some builds lack: `avif` came with ffmpeg 5.1. */
+export const OPTIONAL_MUXERS = ["avif", "webvtt"] as const;
 
 /** True if a node has any name of a need. Hardware encoders count. */
 export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): boolean {

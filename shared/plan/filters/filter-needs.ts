@@ -19,6 +19,9 @@ export const VMAF_NEED: Need = { kind: "filter", anyOf: ["libvmaf"] };
 /** Filter that measures loudness. Nodes that cannot read the parameter `loudness` do not report it. */
 export const LOUDNESS_NEED: Need = { kind: "filter", anyOf: ["ebur128"] };
 
+/** Muxer of text. Nodes that cannot read tasks with tracks of the input's text do not report it. */
+export const TEXT_NEED: Need = { kind: "muxer", anyOf: ["webvtt"] };
+
 /** A need for each filter that some builds lack, and a common need for the deinterlacers. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {
   const used = new Set(filters.flatMap(filterNames));

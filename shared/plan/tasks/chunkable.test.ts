@@ -28,6 +28,10 @@ describe("unchunkableReason", () => {
     [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
     [{ format: "webm:vp9:vorbis" }, "audio in vorbis cannot be joined with chunks"],
     [{ format: "avi:h264:pcm-s16le" }, "audio in pcm-s16le cannot be joined with chunks"],
+    [
+      { format: "httpstream", params: { hls: { path: "h" }, subtitles: [{ from: 1 }] } },
+      "its subtitles are read from the input",
+    ],
     [{ format: "mp4:1080p::level=10" }, "it cannot be made of this input"],
   ];
 

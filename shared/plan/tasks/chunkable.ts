@@ -2,6 +2,7 @@
 import { assertNever } from "../../errors.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { readsTexts } from "../../job/subtitles.ts";
 import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
@@ -52,6 +53,7 @@ export function unchunkableReason(
     case "image":
       return "it consists of images";
     case "httpstream":
+      if (readsTexts(spec)) return "its subtitles are read from the input";
       return streamReason(spec, source) ?? failureReason(spec, source, capabilities);
     case "video":
       return fileReason(spec, source) ?? failureReason(spec, source, capabilities);

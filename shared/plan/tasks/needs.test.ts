@@ -57,6 +57,11 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
   ],
   [[{ format: "mp4::x" }], withVideo(PQ), X264, "filter tonemap", "filter zscale"],
   [
+    [{ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4::x"], subtitles: "all" } }],
+    null,
+    ...[X264, "muxer webvtt"],
+  ],
+  [
     [{ format: "httpstream", params: { hls: { path: "h" }, thumbnails: true } }],
     null,
     ...[AAC, X264, "encoder mjpeg", "filter tile", ...IMAGES],

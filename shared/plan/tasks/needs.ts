@@ -1,12 +1,13 @@
 // The needs of outputs: encoders, filters and muxers of ffmpeg. Found by planning the outputs for a node that has
 // everything.
 import type { OutputSpec } from "../../job/output-spec.ts";
+import { areFilesOnly } from "../../job/subtitles.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { LOUDNESS_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
+import { LOUDNESS_NEED, TEXT_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -66,6 +67,7 @@ function needsOfFormats(spec: OutputSpec): readonly Need[] {
   return [
     ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
     ...(spec.loudness ? [LOUDNESS_NEED] : []),
+    ...(spec.type === "httpstream" && !areFilesOnly(spec.subtitles) ? [TEXT_NEED] : []),
   ];
 }
 
@@ -88,6 +90,7 @@ function describe({ kind, anyOf }: Need): string {
   const names = (software.length === 0 ? anyOf : software).join(" or ");
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
+  if (anyOf.includes("webvtt")) return `muxer ${names} (for subtitles)`;
   return kind === "encoder" ? names : `${kind} ${names}`;
 }
 

@@ -4,30 +4,12 @@ import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { loudness } from "./loudness.ts";
-import { captions, commonParams, flag, folderPath, url } from "./output-params.ts";
+import { captions, commonParams, flag, folderPath } from "./output-params.ts";
+import { quotable, subtitles } from "./subtitles.ts";
 
 const MAX_VARIANTS = 20;
 export const DEFAULT_NAME = "master";
-const MAX_SUBTITLES = 50;
 const SEGMENT_SECONDS = { min: 2, max: 10, default: 6 };
-
-/** Text that playlists put in quotes. HLS cannot escape quotes (RFC 8216 §4.2). */
-const quotable = (what: string, max: number) =>
-  z
-    .string(`must be a string with ${what}`)
-    .min(1, "must not be empty")
-    .max(max, `must have at most ${max} characters`)
-    .regex(/^[^"\p{Cc}]*$/u, "must not contain quotes or control characters");
-
-const subtitle = strictObject({
-  url: url.describe("The http or https URL of a WebVTT or SubRip file"),
-  language: z
-    .string("must be a language tag")
-    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, "must be a language tag, such as en or pt-BR")
-    .describe("BCP 47 tag"),
-  name: quotable("a name", 100).optional().describe("The name that players show; the language by default"),
-  default: flag.default(false),
-});
 
 const playlistName = z
   .string("must be a file name")
@@ -116,11 +98,7 @@ export const HttpStreamParams = strictObject({
   })
     .optional()
     .describe("Encrypt the MPEG-TS segments of `hls` with AES-128; segments of `dash` are not encrypted"),
-  subtitles: z
-    .array(subtitle, "must be a list of subtitles")
-    .max(MAX_SUBTITLES, `must have at most ${MAX_SUBTITLES} subtitles`)
-    .default([])
-    .describe("Text tracks, of which at most one is the default"),
+  subtitles: subtitles.default([]),
   captions,
   loudness,
   thumbnails: flag

@@ -156,6 +156,16 @@ describe("parseOutputs", () => {
         subtitles: [
           { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
           { url: "https://a.example/fr.vtt", language: "fr-CA" },
+          {
+            from: 2,
+            language: "de",
+            name: "O\u0308l",
+            forced: false,
+            kind: "captions",
+            optional: true,
+            shift: "-1.25",
+          },
+          { from: "en-GB", optional: false, shift: 0 },
         ],
         thumbnails: true,
       },
@@ -165,9 +175,15 @@ describe("parseOutputs", () => {
         subtitles: [
           { url: "https://a.example/en.vtt", language: "en", name: "English", default: true },
           { url: "https://a.example/fr.vtt", language: "fr-CA", name: "fr-CA", default: false },
+          { from: 2, language: "de", name: "\u00D6l", forced: false, kind: "captions", optional: true, shiftMs: -1250 },
+          { from: "en-GB" },
         ],
         thumbnails: true,
       },
+    ],
+    [
+      { hls: { path: "h" }, subtitles: "all" },
+      { hls: { path: "h", ...TS }, subtitles: "all" },
     ],
     [
       { hls: { path: "h" }, encryption: { key_uri: "https://keys.example/1" } },
@@ -409,6 +425,32 @@ describe("parseOutputs", () => {
       "output_param_not_valid",
       stream({ hls: { path: "a" }, subtitles: [{ url: "http://localhost/a.vtt", language: "en" }] }),
       /`outputs.httpstream.subtitles.0.url` has the host/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [{ from: 1, url: "https://a.example/1", language: "en" }] }),
+      /subtitles.0` must have either `url` or `from`/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [{ language: "en" }] }),
+      /subtitles.0` must have either `url` or `from`/,
+    ],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [{ url: "https://a.example/1" }] }),
+      /subtitles.0.language` is missing/,
+    ],
+    ...[0, 1.5, "cc9", "a b", {}].map((from): [string, object, RegExp] => [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [{ from }] }),
+      /subtitles.0.from` must be the number of a subtitle track/,
+    ]),
+    ["output_param_not_valid", stream({ hls: { path: "a" }, subtitles: "some" }), /subtitles` must be a list/],
+    [
+      "output_param_not_valid",
+      stream({ hls: { path: "a" }, subtitles: [{ from: 1, shift: 601 }] }),
+      /subtitles.0.shift` must be a number of seconds from -600 to 600/,
     ],
     [
       "output_param_not_valid",

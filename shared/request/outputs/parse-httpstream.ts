@@ -10,7 +10,8 @@ import { ok, type Result } from "../../result.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { DEFAULT_NAME, HttpStreamParams } from "./httpstream-params.ts";
 import { parseLoudness } from "./loudness.ts";
-import { allowedUrl, type Named } from "./output-params.ts";
+import type { Named } from "./output-params.ts";
+import { parseSubtitles } from "./subtitles.ts";
 
 export function parseHttpStream(
   { name, ...base }: Named,
@@ -128,31 +129,4 @@ function requiresMpegTs({ hls, encryption }: HttpStreamParams): string | null {
   const why = "requires MPEG-TS segments, which do not support HEVC; use h264 in at least one variant, or remove it";
   if (hls?.version === 3) return `hls.version\` 3 ${why}`;
   return hls && encryption ? `encryption\` ${why}` : null;
-}
-
-/** Normalizes a name as playlists do (RFC 8216 §4.1): names that look the same are the same. */
-const composed = (name: string): string => name.normalize("NFC");
-
-/** Parses subtitles. Names must be unique, and at most a single entry may be the default (RFC 8216 §4.3.4.1.1). */
-function parseSubtitles(
-  requested: HttpStreamParams["subtitles"],
-  field: string,
-  allow: AllowPrivate,
-): Result<HttpStreamOutput["subtitles"]> {
-  const subtitles: HttpStreamOutput["subtitles"] = [];
-  for (const [at, { name, ...subtitle }] of requested.entries()) {
-    const subtitleUrl = allowedUrl(subtitle.url, `${field}.${at}.url`, allow);
-    if (!subtitleUrl.ok) return subtitleUrl;
-    subtitles.push({ ...subtitle, url: subtitleUrl.value, name: composed(name ?? subtitle.language) });
-  }
-  const twice = subtitles.findIndex(({ name }, at) => subtitles.findIndex((other) => other.name === name) < at);
-  if (twice >= 0)
-    return invalid(
-      "output_param_not_valid",
-      `\`${field}.${twice}.name\` must be unique, but other subtitles have the same name`,
-    );
-  if (subtitles.filter((subtitle) => subtitle.default).length > 1) {
-    return invalid("output_param_not_valid", `\`${field}\` must have at most one default`);
-  }
-  return ok(subtitles);
 }

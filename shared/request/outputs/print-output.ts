@@ -6,6 +6,7 @@ import { publicUrl } from "../../job/metadata.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { DEFAULT_NAME } from "./httpstream-params.ts";
 import { printLoudness } from "./loudness.ts";
+import { printSubtitles } from "./subtitles.ts";
 
 type Params = Record<string, unknown>;
 
@@ -79,7 +80,7 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...(spec.playlistName === DEFAULT_NAME ? {} : { playlist_name: spec.playlistName }),
   segment_duration: seconds(spec.segmentDurationMs),
   ...(spec.encryption ? { encryption: { key_uri: spec.encryption.keyUri } } : {}),
-  ...(spec.subtitles.length > 0 ? { subtitles: spec.subtitles.map(withoutSecrets) } : {}),
+  ...(spec.subtitles.length > 0 ? { subtitles: printSubtitles(spec.subtitles) } : {}),
   ...given({ thumbnails: spec.thumbnails, live_playlist: spec.livePlaylist }),
   ...printCaptions(spec),
   ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),

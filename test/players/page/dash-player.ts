@@ -27,7 +27,14 @@ export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
         .getRepresentationsByType("video")
         .map(({ id, width, height, bandwidth }) => ({ id, width, height, bandwidth })),
     subtitles: () =>
-      player.getTracksFor("text").map(({ lang, labels }) => ({ language: lang ?? "", name: labels[0]?.text ?? "" })),
+      player.getTracksFor("text").map(({ lang, labels, roles }) => {
+        const has = (role: string): boolean => (roles ?? []).some(({ value }) => value === role);
+        return {
+          ...{ language: lang ?? "", name: labels[0]?.text ?? "" },
+          ...(has("forced-subtitle") ? { isForced: true as const } : {}),
+          ...(has("caption") ? { isCaptions: true as const } : {}),
+        };
+      }),
     force: (level, buffered) => player.setRepresentationForTypeByIndex("video", level, buffered === "dropped"),
     selectSubtitles: (track) => player.setTextTrack(track ?? -1),
   };

@@ -16,7 +16,12 @@ export function hlsPlayer(video: HTMLVideoElement, blame: Blame): Player {
       }),
     levels: () =>
       hls.levels.map(({ url, width, height, bitrate }) => ({ id: url[0] ?? "", width, height, bandwidth: bitrate })),
-    subtitles: () => hls.subtitleTracks.map(({ lang = "", name }) => ({ language: lang, name })),
+    subtitles: () =>
+      hls.subtitleTracks.map(({ lang = "", name, forced, characteristics }) => ({
+        ...{ language: lang, name },
+        ...(forced ? { isForced: true as const } : {}),
+        ...(characteristics?.includes("describes-music-and-sound") ? { isCaptions: true as const } : {}),
+      })),
     force(level, buffered) {
       if (buffered === "dropped") hls.currentLevel = level;
       else hls.nextLevel = level;

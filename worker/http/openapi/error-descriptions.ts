@@ -75,9 +75,10 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   input_timeout: "The input did not arrive in time.",
   input_has_no_video: "The output requires video, and the input has none.",
   input_has_no_audio: "The output requires audio, and the input has none.",
+  input_track_not_found: "The input lacks a track that the output names.",
   offset_beyond_end: "The output starts after the end of the input.",
   watermark_failed: "The watermark cannot be fetched, or is not an image.",
-  subtitle_failed: "A subtitle of the stream cannot be fetched, or is neither WebVTT nor SubRip.",
+  subtitle_failed: "A text track of the output cannot be fetched or read, or is made of images.",
   output_interval_not_possible:
     "The interval would create too many images of this input, or the duration of the input is unknown.",
   output_size_not_possible: "The encoder does not support this frame size.",

@@ -32,7 +32,9 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
   const addresses = tasks.flatMap((task) =>
     "outputs" in task
       ? task.outputs.flatMap((spec) =>
-          spec.type === "httpstream" ? spec.subtitles.map(({ url }) => url) : (spec.watermark?.url ?? []),
+          spec.type === "httpstream"
+            ? [spec.subtitles].flat().map((one) => (one === "all" ? one : one.url))
+            : (spec.watermark?.url ?? []),
         )
       : [],
   );

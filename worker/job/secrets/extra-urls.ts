@@ -31,10 +31,10 @@ export function withUrls(task: Task, extraUrls: ExtraUrls): Task {
 
 function mapUrls(spec: OutputSpec, change: (place: string, url: string) => string): OutputSpec {
   if (spec.type === "httpstream") {
-    const subtitles = spec.subtitles.map((one, at) => ({
-      ...one,
-      url: change(`${spec.index}.subtitles.${at}`, one.url),
-    }));
+    if (spec.subtitles === "all") return spec;
+    const subtitles = spec.subtitles.map((one, at) =>
+      one.url === undefined ? one : { ...one, url: change(`${spec.index}.subtitles.${at}`, one.url) },
+    );
     return { ...spec, subtitles };
   }
   const { watermark, index } = spec;

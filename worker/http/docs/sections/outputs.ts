@@ -50,8 +50,8 @@ video are HEVC; then its segments are fragmented MP4. With <code>hlsfmp4</code>,
 <p><code>encryption</code> encrypts whole segments of <code>hls</code> with AES-128. Players load the 16 bytes of the key from
 <code>key_uri</code>; the service does not store or serve the key there. The service never returns a key from the request. A key
 that the service created is in the <a href="#metadata">metadata</a> of the finished output.</p>
-<p>Subtitles are WebVTT or SubRip. If a subtitle cannot be fetched or parsed, the stream fails with
-<code>subtitle_failed</code>.</p>`,
+<p><code>subtitles</code> are text tracks of the input or WebVTT and SubRip files. If a track cannot be fetched or read, the
+stream fails with <code>subtitle_failed</code>; if the input lacks it, with <code>input_track_not_found</code>.</p>`,
   );
 
 const STREAM_LAYOUT = `hls.path/master.m3u8             master playlist

@@ -1,0 +1,22 @@
+// Moves cues in time.
+import { MAX_CUE_MS, timeText, type WebVtt } from "./subtitle-cues.ts";
+
+/** A time inside the text of a cue, from which the following text counts as spoken (WebVTT §3.4). */
+const INNER_TIME = /<(?:(\d+):)?([0-5]\d):([0-5]\d)\.(\d{3})>/g;
+
+/** Cues with `byMs` added to their times. Drops cues that end before time 0. */
+export function movedCues({ definitions, cues }: WebVtt, byMs: number): WebVtt {
+  const by = Math.round(byMs);
+  const inside = (ms: number): number => Math.min(MAX_CUE_MS, Math.max(0, ms + by));
+  const moved = cues.map((cue) => ({
+    ...cue,
+    startMs: inside(cue.startMs),
+    endMs: inside(cue.endMs),
+    text:
+      by === 0 ? cue.text : cue.text.replaceAll(INNER_TIME, (_, ...parts) => `<${timeText(inside(innerMs(parts)))}>`),
+  }));
+  return { definitions, cues: moved.filter(({ startMs, endMs }) => startMs < endMs) };
+}
+
+const innerMs = ([hours = "0", minutes, seconds, ms]: readonly unknown[]): number =>
+  ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms);

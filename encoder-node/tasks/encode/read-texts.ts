@@ -1,0 +1,29 @@
+// Reads the text tracks of a source before its outputs are encoded.
+import { AppError } from "#shared/errors.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
+import { planTexts, textFile } from "#shared/plan/text/plan-texts.ts";
+import type { TextTrack } from "#shared/plan/text/text-tracks.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
+import { type RunDeps, runAll } from "./run-planned.ts";
+
+/** Returns the WebVTT file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
+export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => string>;
+
+export type TextSource = RunInputs & {
+  readonly probe: MediaProbe;
+  /** The workspace. */
+  readonly folder: string;
+};
+
+/** Reads all tracks in a single run. */
+export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDeps): ReadTexts {
+  return async (tracks) => {
+    const files = await RunFiles.create(folder);
+    const reads = inputs.loopbackOptions ? [] : [inputs.source];
+    const failed = await runAll([planTexts(inputs, probe, tracks)], files, () => undefined, { ...deps, reads });
+    deps.signal.throwIfAborted();
+    if (failed) throw AppError.from(failed.failure);
+    return (track) => files.pathOf(textFile(track));
+  };
+}

@@ -1,0 +1,134 @@
+// Text tracks of sources in streams, from ffmpeg's demuxers to stored playlists.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/subtitle-jobs.ts";
+
+/** Texts of scripts that are written in other directions or without spaces. */
+const LANGUAGES: readonly (readonly [language: string, text: string])[] = [
+  ["ara", "مرحبا بكم في المطار"],
+  ["heb", "ברוכים הבאים לשדה התעופה"],
+  ["tha", "ยินดีต้อนรับสู่สนามบิน"],
+  ["jpn", "空港（くうこう）へようこそ"],
+  ["kor", "공항에 오신 것을 환영합니다"],
+  ["hin", "हवाई अड्डे में आपका स्वागत है"],
+  ["rus", "Добро пожаловать"],
+  ["deu", "Größe & <Maß>"],
+];
+const EXPECTED = ([, text]: readonly [string, string]): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+const CUES = [
+  [1001, 2502, "One"],
+  [2000, 3333, "overlaps it\nwith a second line"],
+  [4000, 5999, "<i>End</i>"],
+] as const;
+const SEPARATE = [CUES[0], CUES[2]] as const;
+
+let jobs: SubtitleJobs;
+beforeAll(async () => {
+  jobs = await openSubtitleJobs();
+  const video = "-f lavfi -i testsrc2=s=64x36:r=10:d=7";
+  const x264 = "-c:v libx264 -preset ultrafast";
+  await jobs.write("cues.srt", subRip(CUES));
+  await jobs.write("separate.srt", subRip(SEPARATE));
+  await jobs.write("cues.vtt", "WEBVTT\n\nfirst\n00:01.001 --> 00:02.502 line:0\n<v Ann>One</v>\n");
+  for (const [language, text] of LANGUAGES) await jobs.write(`${language}.srt`, subRip([[500, 1500, text]]));
+  await jobs.make("srt.mkv", `${video} -i cues.srt -map 0 -map 1 ${x264} -c:s srt`);
+  await jobs.make("ass.mkv", `${video} -i separate.srt -map 0 -map 1 ${x264} -c:s ass`);
+  await jobs.make("vtt.mkv", `${video} -i cues.vtt -map 0 -map 1 ${x264} -c:s copy`);
+  await jobs.make("text.mp4", `${video} -i separate.srt -map 0 -map 1 ${x264} -c:s mov_text`);
+  await jobs.make("late.mkv", "-i srt.mkv -map 0 -c copy -output_ts_offset 1.5");
+  const inputs = LANGUAGES.map(([language]) => `-i ${language}.srt`).join(" ");
+  const maps = LANGUAGES.map((_, at) => `-map ${at + 1}`).join(" ");
+  const tags = LANGUAGES.map(([language], at) => `-metadata:s:s:${at} language=${language}`).join(" ");
+  const traits = "-metadata:s:s:6 title=Signs -disposition:s:6 forced -disposition:s:7 default+hearing_impaired";
+  await jobs.make("many.mkv", `${video} ${inputs} -map 0 ${maps} ${x264} -c:s srt ${tags} ${traits}`);
+  await jobs
+    .make("images.mkv", `-i many.mkv -map 0:v -map 0:s:7 -map 0:s:6 -c:v copy -c:s:0 dvd_subtitle -s 64x36 -c:s:1 copy`)
+    .catch(() => jobs.make("images.mkv", `-i many.mkv -map 0:v -map 0:s:6 -c copy`));
+});
+afterAll(() => jobs.close());
+
+const stream = (subtitles: unknown, params: object = {}) => ({
+  format: "httpstream",
+  params: { hls: { path: "h" }, dash: { path: "d" }, variants: ["mp4:64x36"], subtitles, ...params },
+});
+const only = /^dash\/.*subtitles-1\.vtt$/;
+
+it.each([
+  ["SubRip in Matroska", "srt.mkv", CUES],
+  ["ASS in Matroska", "ass.mkv", SEPARATE],
+  ["text in MP4", "text.mp4", SEPARATE],
+  ["SubRip in a file whose clock starts late", "late.mkv", CUES],
+])("the text of a track keeps its times to the millisecond: %s", async (_, source, cues) => {
+  const { storage, reports } = await jobs.encode(source, [stream([{ from: 1 }])]);
+  expect(reports).toMatchObject([{ status: "made" }]);
+  const shown = cuesIn(objectIn(storage, only));
+  expect(shown.map(([, , text]) => text)).toEqual(cues.map(([, , text]) => text));
+  for (const [at, [start, end]] of cues.entries()) {
+    // ASS counts in hundredths of a second.
+    const tolerance = source === "ass.mkv" ? 10 : 1;
+    expect(Math.abs((shown[at]?.[0] ?? -1) - start)).toBeLessThanOrEqual(tolerance);
+    expect(Math.abs((shown[at]?.[1] ?? -1) - end)).toBeLessThanOrEqual(tolerance);
+  }
+});
+
+it("keeps identifiers, settings and voices of WebVTT in Matroska", async () => {
+  const { storage } = await jobs.encode("vtt.mkv", [stream([{ from: 1, name: "Settings" }])]);
+  expect(objectIn(storage, only)).toBe("WEBVTT\n\nfirst\n00:00:01.001 --> 00:00:02.502 line:0\n<v Ann>One</v>\n");
+});
+
+it("adds all text tracks with their languages, names and dispositions", async () => {
+  const { storage, reports } = await jobs.encode("many.mkv", [stream("all")]);
+  expect(reports).toMatchObject([{ status: "made" }]);
+  const texts = LANGUAGES.map((_, at) => objectIn(storage, new RegExp(`^dash/.*subtitles-${at + 1}\\.vtt$`)));
+  expect(texts.map(cuesIn)).toEqual(LANGUAGES.map((one) => [[500, 1500, EXPECTED(one)]]));
+  const media = objectIn(storage, /^hls\/master\.m3u8$/)
+    .split("\n")
+    .filter((line) => line.includes("TYPE=SUBTITLES"))
+    .map((line) => line.replace(/,URI=.*|^.*GROUP-ID="subtitles",/g, ""));
+  expect(media).toEqual([
+    'LANGUAGE="ar",NAME="العربية",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO',
+    'LANGUAGE="he",NAME="עברית",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO',
+    'LANGUAGE="th",NAME="ไทย",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO',
+    'LANGUAGE="ja",NAME="日本語",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO',
+    'LANGUAGE="ko",NAME="한국어",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO',
+    'LANGUAGE="hi",NAME="हिन्दी",DEFAULT=NO,AUTOSELECT=YES,FORCED=NO',
+    'LANGUAGE="ru",NAME="Signs",DEFAULT=NO,AUTOSELECT=YES,FORCED=YES',
+    'LANGUAGE="de",NAME="Deutsch",DEFAULT=YES,AUTOSELECT=YES,FORCED=NO,' +
+      'CHARACTERISTICS="public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound"',
+  ]);
+  const roles = [...objectIn(storage, /\.mpd$/).matchAll(/role:2011" value="([a-z-]+)"/g)].map(([, role]) => role);
+  expect(roles).toEqual([...Array(6).fill("subtitle"), "forced-subtitle", "caption", "main"]);
+});
+
+it("chooses a track by its language, and moves its cues", async () => {
+  const requested = [
+    { from: "de", shift: -1, kind: "subtitles", name: "Früher" },
+    { from: "th", shift: 2.25, language: "th-TH", forced: true, default: true },
+    { from: "sv", optional: true },
+  ];
+  const { storage, reports } = await jobs.encode("many.mkv", [stream(requested, { dash: undefined })]);
+  expect(reports).toMatchObject([
+    { status: "made", note: expect.stringContaining("no subtitle track in the language sv") },
+  ]);
+  const texts = [1, 2].map((at) => objectIn(storage, new RegExp(`subtitles-${at}/00001\\.vtt$`)));
+  expect(texts.map(cuesIn).map(([cue]) => cue)).toEqual([
+    [0, 500, EXPECTED(["deu", "Größe & <Maß>"])],
+    [2750, 3750, "ยินดีต้อนรับสู่สนามบิน"],
+  ]);
+  expect(objectIn(storage, /^hls\/master\.m3u8$/)).toMatch(/LANGUAGE="th-TH",NAME="ไทย.*",DEFAULT=YES.*FORCED=YES/);
+});
+
+it("fails only the output that names a missing track", async () => {
+  const { reports } = await jobs.encode("srt.mkv", [stream([{ from: 2 }]), { format: "mp4:32x18" }]);
+  expect(reports).toMatchObject([
+    {
+      status: "failed",
+      failure: {
+        code: "input_track_not_found",
+        message: "The input has no subtitle track 2; the languages of its subtitle tracks are und.",
+      },
+    },
+    { status: "made" },
+  ]);
+});

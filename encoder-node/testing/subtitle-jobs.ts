@@ -1,0 +1,81 @@
+// Support for tests of subtitles: sources with text tracks, and encodes into a storage on loopback.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { OutputReport } from "#shared/protocol/reports.ts";
+import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
+import { runCommand } from "../ffmpeg/run-command.ts";
+import { type Cue, parseWebVtt } from "../package/text/subtitle-cues.ts";
+import { probeSource } from "../source/probe/probe-source.ts";
+import { encode } from "../tasks/encode/encode.ts";
+import { startTestStorage, type TestStorage } from "./stream-storage.ts";
+import { startTestNode, tools } from "./task-deps.ts";
+
+export type Encoded = { readonly reports: readonly OutputReport[]; readonly storage: TestStorage };
+
+export type SubtitleJobs = {
+  readonly folder: string;
+  write(name: string, text: string | Buffer): Promise<string>;
+  /** Runs ffmpeg in the folder with arguments that contain no spaces. */
+  make(name: string, options: string): Promise<string>;
+  encode(source: string, outputs: readonly OutputOptions[]): Promise<Encoded>;
+  close(): Promise<void>;
+};
+
+export async function openSubtitleJobs(): Promise<SubtitleJobs> {
+  const folder = await mkdtemp(join(tmpdir(), "copra-text-"));
+  const node = startTestNode(folder);
+  const storages: TestStorage[] = [];
+  return {
+    folder,
+    async write(name, text) {
+      await writeFile(join(folder, name), text);
+      return name;
+    },
+    async make(name, options) {
+      const argv = ["-v", "error", "-nostdin", "-y", ...options.split(" "), name];
+      const result = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 60_000 });
+      if (!result.ok) throw new Error(result.stderrTail);
+      return name;
+    },
+    async encode(name, requests) {
+      const path = join(folder, name);
+      const storage = await startTestStorage();
+      storages.push(storage);
+      const task = {
+        kind: "encode",
+        sourceUrl: "http://127.0.0.1/",
+        probe: await probeSource(tools.ffprobe, path, AbortSignal.timeout(60_000)),
+        outputs: requests.map(specOf),
+      };
+      const sources = { acquire: async () => ({ path, release: () => undefined }), clear: async () => undefined };
+      const deps = node.depsOf("AAAAAAAAAAAAAA.encode.1", task, { sources, requestUploads: storage.requestUploads });
+      if (deps.task.kind !== "encode") throw new Error("Not an encode");
+      const result = await encode(deps.task, deps);
+      if (result.kind !== "encode") throw new Error("Not the result of an encode");
+      return { reports: result.outputs.toSorted((a, b) => a.output - b.output), storage };
+    },
+    async close() {
+      for (const storage of storages) storage.close();
+      await node.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The text of the only stored object whose name matches. */
+export function objectIn({ objects }: TestStorage, name: RegExp): string {
+  const found = [...objects].filter(([key]) => name.test(key));
+  if (found.length !== 1) throw new Error(`${found.length} objects match ${name}: ${[...objects.keys()].join(" ")}`);
+  return found[0]?.[1].toString() ?? "";
+}
+
+/** Cues as `[start, end, text]`, in ms. */
+export const cuesIn = (text: string): [number, number, string][] =>
+  (parseWebVtt(text)?.cues ?? []).map(({ startMs, endMs, text }: Cue) => [startMs, endMs, text]);
+
+/** SubRip of these cues, in ms. */
+export const subRip = (cues: readonly (readonly [number, number, string])[]): string =>
+  cues.map(([start, end, text], at) => `${at + 1}\n${srtTime(start)} --> ${srtTime(end)}\n${text}\n`).join("\n");
+
+const srtTime = (ms: number): string => new Date(ms).toISOString().slice(11, 23).replace(".", ",");

@@ -1,0 +1,47 @@
+// Tracks of text in outputs: subtitles and captions.
+import * as z from "zod";
+
+/** Captions are subtitles for viewers who cannot hear: they also describe music and noises. */
+export const SUBTITLE_KINDS = ["subtitles", "captions"] as const;
+
+/** A track of text. It has either `url` or `from`. Absent fields are those of the input's track. */
+export const SubtitleSpec = z.object({
+  url: z.string().exactOptional(),
+  /** Number of a subtitle track of the input, from 1, or its language. */
+  from: z.union([z.int(), z.string()]).exactOptional(),
+  /** A BCP 47 tag. */
+  language: z.string().exactOptional(),
+  name: z.string().exactOptional(),
+  default: z.boolean().exactOptional(),
+  kind: z.enum(SUBTITLE_KINDS).exactOptional(),
+  /** True for text that all viewers need, such as translations of signs. */
+  forced: z.boolean().exactOptional(),
+  /** Set if the output lacks the track when the input lacks it. */
+  optional: z.literal(true).exactOptional(),
+  /** Added to all times. */
+  shiftMs: z.number().exactOptional(),
+});
+export type SubtitleSpec = z.infer<typeof SubtitleSpec>;
+
+/** `all`: each text track of the input. */
+export const Subtitles = z.union([z.array(SubtitleSpec), z.literal("all")]);
+export type Subtitles = z.infer<typeof Subtitles>;
+
+/** The traits of a track of text by which viewers choose. `language` is a BCP 47 tag. */
+export type SubtitleTraits = {
+  readonly language: string;
+  readonly name: string;
+  readonly default: boolean;
+  readonly isForced?: boolean;
+  readonly isCaptions?: boolean;
+};
+
+const NEW_FIELDS = ["from", "kind", "forced", "optional", "shiftMs"] as const;
+
+/** True if nodes of releases before 0.3.0 can read these subtitles, and know what they mean. */
+export const areFilesOnly = (subtitles: Subtitles): boolean =>
+  subtitles !== "all" && subtitles.every((subtitle) => NEW_FIELDS.every((field) => subtitle[field] === undefined));
+
+/** True if an output has text from the input. */
+export const readsTexts = ({ subtitles = [] }: { readonly subtitles?: Subtitles }): boolean =>
+  subtitles === "all" || subtitles.some(({ from }) => from !== undefined);

@@ -1,0 +1,110 @@
+// Chooses the tracks of text of an output, with their traits.
+import type { Failure } from "../../errors.ts";
+import type { SubtitleSpec, Subtitles, SubtitleTraits } from "../../job/subtitles.ts";
+import { languageName, matchesLanguage, UNDETERMINED } from "../../media/languages.ts";
+import { err, ok, type Result } from "../../result.ts";
+import type { TextTrack } from "./text-tracks.ts";
+
+/** A track of text with its source: the URL of a file, or a track of the input. */
+export type ChosenText = SubtitleTraits & {
+  readonly source: { readonly url: string } | { readonly track: TextTrack };
+  /** Added to all times. */
+  readonly shiftMs: number;
+};
+
+/** `notes`: sentences for the client about tracks that the output lacks. */
+export type ChosenTexts = { readonly texts: readonly ChosenText[]; readonly notes: readonly string[] };
+
+/** Chooses the tracks, with unique names and at most one default. Fails for a track that is missing or has no text. */
+export function chooseTexts(requested: Subtitles, tracks: readonly TextTrack[]): Result<ChosenTexts> {
+  if (requested === "all") return ok(allTexts(tracks));
+  const chosen: { spec: SubtitleSpec; source: ChosenText["source"] }[] = [];
+  const notes: string[] = [];
+  for (const spec of requested) {
+    const source = sourceOf(spec, tracks);
+    if (source.ok) chosen.push({ spec, source: source.value });
+    else if (spec.optional && source.error.code === "input_track_not_found") notes.push(leftOut(source.error.message));
+    else return source;
+  }
+  return ok({ texts: described(chosen), notes });
+}
+
+function allTexts(tracks: readonly TextTrack[]): ChosenTexts {
+  const readable = tracks.filter(({ content }) => content === "text");
+  const notes = tracks.flatMap((track, at) => {
+    const reason = unreadableReason(track);
+    return reason === null ? [] : [`This output lacks subtitle track ${at + 1} of the input, because it ${reason}.`];
+  });
+  return { texts: described(readable.map((track) => ({ spec: {}, source: { track } }))), notes };
+}
+
+const leftOut = (message: string): string => `${message.replace(/\.$/, "")}, so this output lacks it.`;
+
+function sourceOf({ url, from }: SubtitleSpec, tracks: readonly TextTrack[]): Result<ChosenText["source"]> {
+  if (url !== undefined) return ok({ url });
+  const track = typeof from === "number" ? tracks[from - 1] : trackOf(from ?? UNDETERMINED, tracks);
+  if (!track) return err(missing(from ?? UNDETERMINED, tracks));
+  const reason = unreadableReason(track);
+  if (reason === null) return ok({ track });
+  return err({
+    code: "subtitle_failed",
+    message: `Subtitle track ${tracks.indexOf(track) + 1} of the input ${reason}.`,
+  });
+}
+
+/** The first track with the language: text before images, the default before others, forced text last. */
+const trackOf = (language: string, tracks: readonly TextTrack[]): TextTrack | undefined =>
+  tracks.filter((track) => matchesLanguage(language, track.language)).toSorted((a, b) => rank(b) - rank(a))[0];
+
+const rank = ({ content, isDefault, isForced }: TextTrack): number =>
+  (content === "text" ? 4 : 0) + (isForced ? 0 : 2) + (isDefault ? 1 : 0);
+
+const missing = (from: string | number, tracks: readonly TextTrack[]): Failure => {
+  const wanted = typeof from === "number" ? `subtitle track ${from}` : `subtitle track in the language ${from}`;
+  const languages = tracks.map(({ language }) => language).join(", ");
+  const present =
+    tracks.length === 0 ? "it has no subtitle tracks" : `the languages of its subtitle tracks are ${languages}`;
+  return { code: "input_track_not_found", message: `The input has no ${wanted}; ${present}.` };
+};
+
+/** Completes a sentence about a track that cannot become text; null for other tracks. */
+function unreadableReason({ content, codec }: TextTrack): string | null {
+  if (content === "text") return null;
+  if (content === "images") return "is made of images; burn it in";
+  return codec === "" ? "has an unknown codec" : `has the codec ${codec}, which cannot be read as text`;
+}
+
+type Chosen = { readonly spec: SubtitleSpec; readonly source: ChosenText["source"] };
+
+/** Players choose by name, so names are unique (RFC 8216 §4.3.4.1.1). Requested names are unique already. */
+function described(chosen: readonly Chosen[]): ChosenText[] {
+  const names = new Set(chosen.flatMap(({ spec }) => spec.name ?? []));
+  const requestedDefault = chosen.findIndex(({ spec }) => spec.default === true);
+  const ownDefault = chosen.findIndex(({ spec, source }) => spec.default === undefined && trackIn(source)?.isDefault);
+  const defaultAt = requestedDefault >= 0 ? requestedDefault : ownDefault;
+  return chosen.map(({ spec, source }, at) => {
+    const track = trackIn(source);
+    const language = spec.language ?? track?.language ?? UNDETERMINED;
+    const isForced = spec.forced ?? track?.isForced ?? false;
+    const isCaptions = spec.kind === undefined ? (track?.isCaptions ?? false) : spec.kind === "captions";
+    return {
+      source,
+      language,
+      name: spec.name ?? unique(track?.title ?? languageName(language) ?? `Subtitles ${at + 1}`, names),
+      default: at === defaultAt,
+      ...(isForced ? { isForced } : {}),
+      ...(isCaptions ? { isCaptions } : {}),
+      shiftMs: spec.shiftMs ?? 0,
+    };
+  });
+}
+
+const trackIn = (source: ChosenText["source"]): TextTrack | null => ("track" in source ? source.track : null);
+
+/** Numbers further tracks of the same name: `English`, `English 2`. Adds the name to `names`. */
+function unique(name: string, names: Set<string>): string {
+  const candidates = [name, ...Array.from({ length: names.size + 1 }, (_, at) => `${name} ${at + 2}`)];
+  const free = candidates.find((candidate) => !names.has(candidate)) ?? name;
+  names.add(free);
+  return free;
+}

@@ -1,0 +1,30 @@
+// Plans the run that reads the text tracks of a source.
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { sourceFacts } from "../../media/source-facts.ts";
+import { checkedArguments } from "../command/checked-arguments.ts";
+import { openingArguments } from "../command/opening-arguments.ts";
+import type { PlannedRun } from "../command/planned-run.ts";
+import { networkOf, type RunInputs } from "../runs/plan-run.ts";
+import type { TextTrack } from "./text-tracks.ts";
+
+/** The file of a track in WebVTT. */
+export const textFile = ({ streamIndex }: TextTrack): string => `track-${streamIndex}.vtt`;
+
+/** A run that writes each track to its `textFile`, with the times of the source's timeline. */
+export function planTexts(inputs: RunInputs, probe: MediaProbe, tracks: readonly TextTrack[]): PlannedRun {
+  const { source: path, loopbackOptions: loopback } = inputs;
+  return {
+    argv: checkedArguments([
+      ...openingArguments([{ path, ...(loopback ? { loopback } : {}) }]),
+      ...tracks.flatMap((track) => [
+        // A copy keeps the settings of cues. The encoder writes text only.
+        ...["-map", `0:${track.streamIndex}`, "-c", track.codec === "webvtt" ? "copy" : "webvtt"],
+        ...["-map_metadata", "-1", "-f", "webvtt", textFile(track)],
+      ]),
+    ]),
+    network: networkOf(inputs),
+    inHardware: false,
+    expectedFrames: null,
+    durationMs: sourceFacts(probe).durationMs,
+  };
+}

@@ -1,0 +1,56 @@
+// The subtitle tracks of a source.
+import { languageTag, UNDETERMINED } from "../../media/languages.ts";
+import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
+
+/** A subtitle track of a source. */
+export type TextTrack = {
+  /** Index of the stream in the file. */
+  readonly streamIndex: number;
+  /** ffmpeg's name of the codec; empty if unknown. */
+  readonly codec: string;
+  /** Text can be read. Images cannot become text. */
+  readonly content: "text" | "images" | "unknown";
+  /** A BCP 47 tag; `und` if the track states none. */
+  readonly language: string;
+  readonly title: string | null;
+  readonly isDefault: boolean;
+  readonly isForced: boolean;
+  readonly isCaptions: boolean;
+};
+
+/** Codecs of text by ffmpeg's names. ffmpeg decodes each of them. */
+const TEXT_CODECS: ReadonlySet<string> = new Set(["ass", "ssa", "subrip", "srt", "mov_text", "text", "webvtt"]);
+const IMAGE_CODECS: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvb_subtitle", "dvd_subtitle", "xsub"]);
+
+/** All subtitle tracks, in the order of the file. */
+export const textTracks = ({ streams }: Pick<MediaProbe, "streams">): TextTrack[] =>
+  streams.filter(({ codec_type }) => codec_type === "subtitle").map(textTrack);
+
+function textTrack({ index, codec_name: codec = "", tags, disposition }: ProbedStream): TextTrack {
+  const has = (name: string): boolean => disposition?.[name] === 1;
+  return {
+    streamIndex: index,
+    codec,
+    content: TEXT_CODECS.has(codec) ? "text" : IMAGE_CODECS.has(codec) ? "images" : "unknown",
+    language: languageTag(tags?.language ?? UNDETERMINED),
+    title: trackName(tags?.title ?? tags?.handler_name ?? ""),
+    isDefault: has("default"),
+    isForced: has("forced"),
+    isCaptions: has("hearing_impaired") || has("captions"),
+  };
+}
+
+/** Parts of names that muxers write for tracks without a name: ffmpeg's, Apple's and GPAC's. */
+const GENERATED_NAMES = ["subtitlehandler", "texthandler", "media handler", "@gpac"];
+const MAX_NAME_CHARS = 100;
+
+/** A track's name in the form that playlists can contain; null without a usable name. HLS cannot escape quotes. */
+function trackName(title: string): string | null {
+  const name = title
+    .normalize("NFC")
+    .replaceAll('"', "'")
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  const isGenerated = GENERATED_NAMES.some((part) => name.toLowerCase().includes(part));
+  return name === "" || isGenerated ? null : [...name].slice(0, MAX_NAME_CHARS).join("").trim();
+}

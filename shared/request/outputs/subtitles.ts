@@ -1,0 +1,136 @@
+// The parameter `subtitles`: tracks of text from files or from the input (api-v2 §5).
+import * as z from "zod";
+import { publicUrl } from "../../job/metadata.ts";
+import { SUBTITLE_KINDS, type SubtitleSpec, type Subtitles } from "../../job/subtitles.ts";
+import type { AllowPrivate } from "../../network/address-policy.ts";
+import { ok, type Result } from "../../result.ts";
+import { strictObject } from "../../strict-object.ts";
+import { invalid } from "../parse-section.ts";
+import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
+
+const MAX_SUBTITLES = 50;
+const MAX_TRACK = 1000;
+const MAX_SHIFT_SECONDS = 600;
+const TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/;
+
+/** Text that playlists put in quotes. HLS cannot escape quotes (RFC 8216 §4.2). */
+export const quotable = (what: string, max: number) =>
+  z
+    .string(`must be a string with ${what}`)
+    .min(1, "must not be empty")
+    .max(max, `must have at most ${max} characters`)
+    .regex(/^[^"\p{Cc}]*$/u, "must not contain quotes or control characters");
+
+const language = z
+  .string("must be a language tag")
+  .regex(TAG, "must be a language tag, such as en or pt-BR")
+  .optional()
+  .describe("BCP 47 tag; required with `url`. With `from`, the track's language by default");
+
+const FROM = "must be the number of a subtitle track of the input, from 1, or its language tag, such as en";
+const SHIFT = `must be a number of seconds from -${MAX_SHIFT_SECONDS} to ${MAX_SHIFT_SECONDS}`;
+
+/** The source of text, with its times. */
+const textSource = {
+  url: url.optional().describe("The http or https URL of a WebVTT or SubRip file. Either `url` or `from` is required"),
+  from: z
+    .union([z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM)], FROM)
+    .optional()
+    .describe("A text track of the input: its number among the subtitle tracks, from 1, or its language tag"),
+  optional: flag.optional().describe("Leave the track out, with a note, if the input lacks it"),
+  shift: z
+    .number(SHIFT)
+    .min(-MAX_SHIFT_SECONDS, SHIFT)
+    .max(MAX_SHIFT_SECONDS, SHIFT)
+    .optional()
+    .describe("Seconds by which the text is shown later; negative: earlier"),
+};
+
+const subtitle = strictObject({
+  ...textSource,
+  language,
+  name: quotable("a name", 100)
+    .optional()
+    .describe("The name that players show. By default the title of the input's track, or the name of the language"),
+  default: flag.optional().describe("True for the track that is shown by default, at most one"),
+  kind: oneOf(SUBTITLE_KINDS).optional().describe("captions are for viewers who cannot hear; subtitles by default"),
+  forced: flag.optional().describe("True for text that all viewers need. By default as in the input's track"),
+});
+type Requested = z.infer<typeof subtitle>;
+
+export const subtitles = z
+  .union(
+    [
+      z.literal("all"),
+      z
+        .array(subtitle, "must be a list of subtitles")
+        .max(MAX_SUBTITLES, `must have at most ${MAX_SUBTITLES} subtitles`),
+    ],
+    "must be a list of subtitles, or all",
+  )
+  .describe("Text tracks, at most one of them the default. `all`: each text track of the input");
+
+/** Normalizes a name as playlists do (RFC 8216 §4.1): names that look the same are the same. */
+const composed = (name: string): string => name.normalize("NFC");
+
+/** Parses subtitles. Names must be unique, and at most a single entry may be the default (RFC 8216 §4.3.4.1.1). */
+export function parseSubtitles(
+  requested: z.infer<typeof subtitles>,
+  field: string,
+  allow: AllowPrivate,
+): Result<Subtitles> {
+  if (requested === "all") return ok(requested);
+  const parsed: SubtitleSpec[] = [];
+  for (const [at, subtitle] of requested.entries()) {
+    const one = parseSubtitle(subtitle, `${field}.${at}`, allow);
+    if (!one.ok) return one;
+    parsed.push(one.value);
+  }
+  const twice = parsed.findIndex(
+    ({ name }, at) => name !== undefined && parsed.findIndex((other) => other.name === name) < at,
+  );
+  if (twice >= 0)
+    return invalid(
+      "output_param_not_valid",
+      `\`${field}.${twice}.name\` must be unique, but other subtitles have the same name`,
+    );
+  if (parsed.filter((subtitle) => subtitle.default).length > 1) {
+    return invalid("output_param_not_valid", `\`${field}\` must have at most one default`);
+  }
+  return ok(parsed);
+}
+
+function parseSubtitle(subtitle: Requested, field: string, allow: AllowPrivate): Result<SubtitleSpec> {
+  const { url, from, name, language, shift, optional, ...traits } = subtitle;
+  if ((url === undefined) === (from === undefined)) {
+    return invalid("output_param_not_valid", `\`${field}\` must have either \`url\` or \`from\``);
+  }
+  const times = { shiftMs: shift ? shift * 1000 : undefined, optional: optional ? (true as const) : undefined };
+  const fields = { from, language, name: name && composed(name), ...traits, ...times };
+  if (url === undefined) return ok(withoutUndefined(fields));
+  const checked = allowedUrl(url, `${field}.url`, allow);
+  if (!checked.ok) return checked;
+  if (language === undefined) {
+    return invalid(
+      "output_param_not_valid",
+      `\`${field}.language\` is missing; with \`url\` it must be a language tag`,
+    );
+  }
+  const ofFile = { name: composed(name ?? language), default: traits.default ?? false };
+  return ok({ url: checked.value, ...withoutUndefined({ ...fields, ...ofFile }) });
+}
+
+const withoutUndefined = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
+  };
+
+/** Prints subtitles as in a request, without secrets in URLs. */
+export const printSubtitles = (subtitles: Subtitles): unknown =>
+  subtitles === "all"
+    ? subtitles
+    : subtitles.map(({ url, shiftMs, ...subtitle }) => ({
+        ...(url === undefined ? {} : { url: publicUrl(url) }),
+        ...subtitle,
+        ...(shiftMs === undefined ? {} : { shift: Number((shiftMs / 1000).toPrecision(15)) }),
+      }));
