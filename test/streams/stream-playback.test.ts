@@ -80,7 +80,10 @@ beforeAll(async () => {
     input: { url: sources.urlOf(await clipWithTexts(basename(source))) },
     outputs: {
       httpstream: {
-        ...{ path: "texts", hls: { path: "ts" }, dash: { path: "fmp4" }, variants: ["mp4:x144"] },
+        path: "texts",
+        hls: { path: "ts" },
+        dash: { path: "fmp4" },
+        variants: ["mp4:x144"],
         subtitles: [{ from: "en" }, { from: "en", name: "Signs", forced: true }, { from: "de", kind: "captions" }],
       },
     },

@@ -30,7 +30,8 @@ export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
       player.getTracksFor("text").map(({ lang, labels, roles }) => {
         const has = (role: string): boolean => (roles ?? []).some(({ value }) => value === role);
         return {
-          ...{ language: lang ?? "", name: labels[0]?.text ?? "" },
+          language: lang ?? "",
+          name: labels[0]?.text ?? "",
           ...(has("forced-subtitle") ? { isForced: true as const } : {}),
           ...(has("caption") ? { isCaptions: true as const } : {}),
         };

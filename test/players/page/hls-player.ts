@@ -18,7 +18,8 @@ export function hlsPlayer(video: HTMLVideoElement, blame: Blame): Player {
       hls.levels.map(({ url, width, height, bitrate }) => ({ id: url[0] ?? "", width, height, bandwidth: bitrate })),
     subtitles: () =>
       hls.subtitleTracks.map(({ lang = "", name, forced, characteristics }) => ({
-        ...{ language: lang, name },
+        language: lang,
+        name,
         ...(forced ? { isForced: true as const } : {}),
         ...(characteristics?.includes("describes-music-and-sound") ? { isCaptions: true as const } : {}),
       })),
