@@ -90,6 +90,8 @@ const ROWS: Row[] = [
     ELSEWHERE,
   ],
   [301, "", "storage_region_not_valid", false, ELSEWHERE, "eu-west-1"],
+  [400, "", "storage_region_not_valid", false, ELSEWHERE, "eu-west-1"],
+  [400, "", "storage_denied", false, "check the settings", "us-east-1"],
   [301, document("PermanentRedirect", "elsewhere"), "storage_region_not_valid", false, "is in another region"],
   [301, "<html>Moved</html>", "storage_denied", false, "redirects to another URL"],
   [307, document("TemporaryRedirect", "Please re-send", ENDPOINT), "storage_region_not_valid", false, ELSEWHERE],

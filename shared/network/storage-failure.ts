@@ -21,15 +21,18 @@ export class StorageRejection extends AppError {
   readonly isTransient: boolean;
   /** True if an expired signature would cause this response. */
   readonly mayBeExpired: boolean;
+  /** The region of the bucket, if the storage names another region than the region of the request. */
+  readonly bucketRegion: string | null;
 
   constructor(
     { code, isTransient }: Meaning,
     message: string,
-    { serviceCode, status }: { serviceCode: string | null; status: number },
+    { serviceCode, status, region }: { serviceCode: string | null; status: number; region: string | null },
   ) {
     super(code, message);
     this.serviceCode = serviceCode;
     this.isTransient = isTransient;
+    this.bucketRegion = region;
     this.mayBeExpired = EXPIRED_STATUSES.has(status);
   }
 }
@@ -94,6 +97,7 @@ export function storageRejection(response: StorageResponse, region: string | nul
   return new StorageRejection(meaning, `The storage rejected the upload (${shown}): ${meaning.advice}.`, {
     serviceCode,
     status: response.status,
+    region: meaning.code === "storage_region_not_valid" ? bucketRegion(response) : null,
   });
 }
 
@@ -114,7 +118,9 @@ function meaningOf({ status, body }: StorageResponse, serviceCode: string | null
 
 function elsewhere(response: StorageResponse, serviceCode: string | null, region: string | null): Meaning | null {
   const found = bucketRegion(response);
-  const moved = serviceCode === null ? response.status < 400 && found !== null : ELSEWHERE.has(serviceCode);
+  const { status } = response;
+  const isNamed = found !== null && (status < 400 || (status === 400 && found !== region));
+  const moved = serviceCode === null ? isNamed : ELSEWHERE.has(serviceCode);
   if (!moved && !(serviceCode !== null && MALFORMED.has(serviceCode) && found !== null)) return null;
   const requested = region === null ? "" : `, not in ${region}`;
   const advice =

@@ -28,6 +28,7 @@ it.each<[body: object, input: object, secret: boolean | null]>([
   [{ upload: "h2Ks9dQ0aLwE4nRb7TcX" }, { kind: "upload", id: "h2Ks9dQ0aLwE4nRb7TcX" }, null],
   [{ ...s3, key: "//a//b" }, { key: "/a//b" }, true],
   [{ ...other, force_path_style: true }, { endpoint: "http://127.0.0.1:9000", addressing: "path", key: "a" }, true],
+  [{ ...s3, region: undefined }, { endpoint: "https://s3.us-east-1.amazonaws.com", region: "us-east-1" }, true],
   [{ ...s3, service: "gcs", region: undefined }, { endpoint: "https://storage.googleapis.com", region: "auto" }, true],
   [{ ...s3, service: "dospaces", region: "ams3" }, { endpoint: "https://ams3.digitaloceanspaces.com" }, true],
   [{ ...s3, service: "linode", region: "us-ord-1" }, { endpoint: "https://us-ord-1.linodeobjects.com" }, true],
@@ -63,7 +64,7 @@ it.each<[body: unknown, code: string, text: string]>([
   [{ ...s3, key: "" }, "input_not_valid", "`input.key` must not be empty"],
   [{ ...s3, key: "a/../b" }, "input_not_valid", "`input.key` must not contain the segments `.`"],
   [{ ...s3, key: "ü".repeat(513) }, "input_not_valid", "`input.key` must have at most 1024 bytes"],
-  [{ ...s3, region: undefined }, "input_not_valid", "`input.region`"],
+  [{ ...s3, service: "linode", region: undefined }, "input_not_valid", "`input.region`"],
   [{ ...s3, acl: "private" }, "input_not_valid", "acl"],
   [{ ...other, endpoint: "http://169.254.169.254" }, "input_not_valid", "`input.endpoint` has the host"],
 ])("row %#: rejects an invalid input and names the field", (body, code, text) => {

@@ -31,7 +31,7 @@ it.each<[changes: object, code: string, message: string]>([
     "`storage.bucket` is missing: the name of the bucket",
   ],
   [
-    { storage: { service: "s3", bucket: "videos", credentials } },
+    { storage: { service: "wasabi", bucket: "videos", credentials } },
     "storage_not_valid",
     "`storage.region` is missing, such as us-east-1",
   ],

@@ -10,6 +10,8 @@ type Answer = {
   body?: string;
   /** The expected Authorization header; any other is answered with 401. */
   authorization?: string;
+  /** The region whose signatures get a multipart upload in place of this answer. */
+  region?: string;
   /** True if the body is the request's headers, in JSON. */
   echo?: boolean;
 };
@@ -25,10 +27,14 @@ export default async function setup(project: TestProject): Promise<() => void> {
     const [, encoded = ""] = (request.url ?? "").split("/");
     if (encoded === "") return void response.writeHead(404).end();
     const answer = JSON.parse(Buffer.from(encoded, "base64url").toString()) as Answer;
-    const { status, headers = {}, body = "", authorization, echo = false } = answer;
+    const { status, headers = {}, body = "", authorization, region, echo = false } = answer;
     request.resume().once("end", () => {
       if (authorization !== undefined && request.headers.authorization !== authorization) {
         return void response.writeHead(401).end('{"status": 401, "code": "unauthorized", "message": ""}');
+      }
+      if (region !== undefined && request.headers.authorization?.includes(`/${region}/s3/`)) {
+        const upload = "<InitiateMultipartUploadResult><UploadId>here</UploadId></InitiateMultipartUploadResult>";
+        return void response.writeHead(request.method === "DELETE" ? 204 : 200).end(upload);
       }
       response.writeHead(status, headers).end(echo ? JSON.stringify(request.headers) : body);
     });

@@ -7,8 +7,10 @@ import { NoStorageResponse } from "./storage-errors.ts";
 export type StorageAccess =
   /** The storage accepts files. The caller aborts the multipart upload that the check started. */
   | { kind: "accepted"; uploadId: string | null }
-  /** The storage rejects all files: only another `storage` helps. */
-  | { kind: "rejected"; failure: Failure }
+  /**
+   * The storage rejects all files: only another `storage` helps, or the region of the bucket, if the storage names it.
+   */
+  | { kind: "rejected"; failure: Failure; bucketRegion: string | null }
   /** The storage's server does not respond, perhaps because it restarts. */
   | { kind: "unreachable"; failure: Failure }
   /** A temporary failure, or a response that proves nothing. Only the uploads will show more. */
@@ -21,7 +23,9 @@ export async function checkStorageAccess(store: ObjectStore, file: FileToStore):
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const failure = failureOf(error);
-    if (error instanceof StorageRejection && isCertain(error)) return { kind: "rejected", failure };
+    if (error instanceof StorageRejection && isCertain(error)) {
+      return { kind: "rejected", failure, bucketRegion: error.bucketRegion };
+    }
     return error instanceof NoStorageResponse && error.reason !== "timeout"
       ? { kind: "unreachable", failure }
       : { kind: "unclear" };

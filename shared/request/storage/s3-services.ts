@@ -28,7 +28,11 @@ const s3 = s3Service(
   s3Bodies(
     "s3",
     "Amazon S3",
-    { region },
+    {
+      region: region
+        .default("us-east-1")
+        .describe("The region of the bucket. For a storage, the service finds the right region by the first request"),
+    },
     {
       acl: AWS_ACLS,
       storage_class: classOf(
@@ -43,8 +47,11 @@ const s3 = s3Service(
       ),
     },
   ),
-  ({ region }: Regional) => ({ endpoint: `https://s3.${region}.${awsDomain(region)}`, region }),
+  ({ region }: Regional) => ({ endpoint: awsEndpoint(region), region }),
 );
+
+/** The endpoint of Amazon S3 in a region. */
+export const awsEndpoint = (region: string): string => `https://s3.${region}.${awsDomain(region)}`;
 
 /** Returns the domain of a region: other AWS partitions have their own domains. */
 function awsDomain(region: string): string {

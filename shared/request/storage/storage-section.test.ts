@@ -16,6 +16,7 @@ const r2 = { service: "r2", bucket: "videos", account_id: account, credentials }
 describe("a bucket", () => {
   it.each<[object, endpoint: string, region: string, addressing: string]>([
     [s3, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "host"],
+    [{ ...s3, region: undefined }, "https://s3.us-east-1.amazonaws.com", "us-east-1", "host"],
     [{ ...s3, region: "cn-north-1" }, "https://s3.cn-north-1.amazonaws.com.cn", "cn-north-1", "host"],
     [{ ...s3, region: "eusc-de-east-1" }, "https://s3.eusc-de-east-1.amazonaws.eu", "eusc-de-east-1", "host"],
     [{ ...s3, bucket: "videos.example.com" }, "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "path"],
@@ -118,7 +119,7 @@ describe("invalid sections", () => {
       "`storage.credentials.session_token` is not allowed",
     ],
     [{ ...b2, credentials }, "storage_credentials_not_valid", "`app_key_id` and `app_key` must both be defined"],
-    [{ ...s3, region: undefined }, "storage_not_valid", "`storage.region`"],
+    [{ ...s3, service: "wasabi", region: undefined }, "storage_not_valid", "`storage.region`"],
     [{ ...s3, region: "eu.west.1" }, "storage_not_valid", "must be a region name"],
     [{ ...s3, bucket: "a/b" }, "storage_not_valid", "`storage.bucket` must be a bucket name"],
     [{ ...s3, path: "a/../../b" }, "storage_not_valid", "`storage.path` must not contain the segments `.` or `..`"],
@@ -167,7 +168,7 @@ it("describes every storage service in a JSON Schema", () => {
   const described = schema.anyOf?.map((service) => service.properties?.service);
   expect(described).toEqual([...services.map((name) => expect.objectContaining({ const: name })), undefined]);
   expect(schema.anyOf?.[0]).toMatchObject({
-    required: ["service", "credentials", "bucket", "region"],
+    required: ["service", "credentials", "bucket"],
     properties: { region: { description: expect.any(String) }, acl: { enum: expect.arrayContaining(["private"]) } },
   });
 });

@@ -13,9 +13,11 @@ import { S3_STORAGE } from "../../testing/s3-storage.ts";
 import { loadState } from "../../testing/stored-state.ts";
 import { claimFrom, renewLeases } from "../../testing/turns.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
+import { newJob } from "../state/job-state.ts";
+import { storageMoved } from "./storage-check.ts";
 
-const answering = (status: number, body = "", headers = {}): string =>
-  `${inject("answers")}/${btoa(JSON.stringify({ status, body, headers })).replaceAll("/", "_").replaceAll("+", "-")}`;
+const answering = (status: number, body = "", headers = {}, region?: string): string =>
+  `${inject("answers")}/${btoa(JSON.stringify({ status, body, headers, region })).replaceAll("/", "_").replaceAll("+", "-")}`;
 const { account, container, key, endpoint: azureEndpoint } = inject("azure");
 const AZURE = { service: "azure", endpoint: azureEndpoint, container, credentials: { account, api_key: key } };
 
@@ -133,6 +135,46 @@ describe("a job", () => {
     expect(state?.outputs[1]?.failure).toMatchObject({ code: "storage_unreachable" });
     expect(await renewLeases(stubOf(spec), [{ lease, token }])).toEqual([lease]);
     expect(await claimFrom(stubOf(spec), { nodeId: "node", session: "s", slotClass: "encode", max: 1 })).toEqual([]);
+  });
+
+  const inRegion = (region: string, named = region) => answering(400, "", { "x-amz-bucket-region": named }, region);
+
+  it("corrects the region that the storage names, and encodes with it", async () => {
+    const spec = await freshSpec({ ...S3_STORAGE, region: "us-east-1", endpoint: inRegion("eu-west-1") });
+    await stubOf(spec).create(spec);
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(stubOf(spec));
+      const corrected = { ...spec.storage, region: "eu-west-1" };
+      expect(await stateOf(spec)).toMatchObject({
+        status: "job.starting",
+        storageCheck: null,
+        spec: { storage: corrected },
+      });
+    });
+  });
+
+  it("corrects the region once, and then fails with the storage's error", async () => {
+    const endpoint = answering(301, "", { "x-amz-bucket-region": "eu-west-1" });
+    const spec = await freshSpec({ ...S3_STORAGE, region: "us-east-1", endpoint });
+    await stubOf(spec).create(spec);
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(stubOf(spec));
+      expect((await stateOf(spec))?.outputs[0]?.failure?.code).toBe("storage_region_not_valid");
+    });
+  });
+
+  it.each<[string, object, string, string | null]>([
+    ["Amazon S3", { service: "s3", endpoint: undefined }, "eu-west-1", "https://s3.eu-west-1.amazonaws.com"],
+    ["China", { service: "s3", endpoint: undefined }, "cn-north-1", "https://s3.cn-north-1.amazonaws.com.cn"],
+    ["another service", {}, "eu-west-1", S3_STORAGE.endpoint],
+    ["a storage without regions", AZURE, "eu-west-1", null],
+  ])("moves to the endpoint of the region: %s", async (_, changes, region, endpoint) => {
+    const { force_path_style: _style, endpoint: _endpoint, ...s3 } = S3_STORAGE;
+    const body = "container" in changes ? changes : { ...("service" in changes ? s3 : S3_STORAGE), ...changes };
+    const state = newJob(await newSpec({ storage: JSON.parse(JSON.stringify({ ...body, region: undefined })) }));
+    const moved = storageMoved(state, region);
+    expect(moved?.spec.storage ?? null).toEqual(endpoint && expect.objectContaining({ region, endpoint }));
+    expect(moved && storageMoved(moved, "eu-north-1")).toBeNull();
   });
 
   it("starts no encode before the storage check ends or times out", async () => {

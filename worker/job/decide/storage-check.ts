@@ -5,6 +5,7 @@ import { contentTypeOf, objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
+import { awsEndpoint } from "#shared/request/storage/s3-services.ts";
 import type { FileToStore } from "../../storage/object-store.ts";
 import { abandonTasks, bumpVersion, requestAdvertising } from "../state/job-moves.ts";
 import type { JobState, MultipartUpload } from "../state/job-state.ts";
@@ -30,6 +31,22 @@ export function sampleFile({ spec }: JobState): FileToStore | null {
 export function storageChecked(state: JobState, upload: MultipartUpload | null): JobState {
   const orphans = upload ? [...state.orphans, upload] : state.orphans;
   return requestAdvertising({ ...state, storageCheck: null, orphans }, "encode");
+}
+
+/**
+ * Corrects the region of a job's bucket, once. At Amazon S3, each region has its own endpoint. Null if the region was
+ * corrected before, or if the storage has none.
+ */
+export function storageMoved(state: JobState, region: string): JobState | null {
+  const { spec, storageCheck } = state;
+  const { storage } = spec;
+  if (!storageCheck || storageCheck.hasMoved || storage.kind !== "s3") return null;
+  const endpoint = storage.endpoint === awsEndpoint(storage.region) ? awsEndpoint(region) : storage.endpoint;
+  return {
+    ...state,
+    spec: { ...spec, storage: { ...storage, region, endpoint } },
+    storageCheck: { ...storageCheck, hasMoved: true },
+  };
 }
 
 /** Handles a storage that rejects uploads: all outputs that have not ended fail at once, and nothing is encoded. */

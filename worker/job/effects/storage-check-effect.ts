@@ -2,7 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import { checkStorageAccess } from "../../storage/check-storage-access.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { sampleFile, storageChecked, storageRejected } from "../decide/storage-check.ts";
+import { sampleFile, storageChecked, storageMoved, storageRejected } from "../decide/storage-check.ts";
 import type { EffectDeps } from "./effect.ts";
 
 export const CHECK_NAME = "check-storage";
@@ -24,6 +24,7 @@ export async function checkStorage(open: () => Promise<ObjectStore>, deps: Effec
       return deps.note((before) => storageChecked(before, upload));
     }
     case "rejected":
+      if (access.bucketRegion !== null && hasMoved(access.bucketRegion, deps)) return checkStorage(open, deps);
       return deps.apply((before) => storageRejected(before, access.failure, deps.now()));
     case "unreachable": {
       const attempts = (state.retries[CHECK_NAME]?.attempts ?? 0) + 1;
@@ -33,4 +34,11 @@ export async function checkStorage(open: () => Promise<ObjectStore>, deps: Effec
     default:
       return deps.apply((before) => storageChecked(before, null));
   }
+}
+
+/** Corrects the region of the bucket. Returns false if that was tried before. */
+function hasMoved(region: string, deps: EffectDeps): boolean {
+  const { spec } = deps.state();
+  deps.apply((before) => storageMoved(before, region) ?? before);
+  return deps.state().spec !== spec;
 }

@@ -100,8 +100,11 @@ export const JobState = z.object({
   /** Multipart uploads that nobody will complete, to be aborted at the storage. */
   orphans: z.array(MultipartUpload),
   outbox: z.array(Delivery),
-  /** Time (ms since 1970) until which encoding waits for the storage check; null: the check is over, or not needed. */
-  storageCheck: z.object({ until: Time }).nullable(),
+  /**
+   * Time (ms since 1970) until which encoding waits for the storage check; null: the check is over, or not needed.
+   * `hasMoved`: the region of the storage was corrected.
+   */
+  storageCheck: z.object({ until: Time, hasMoved: z.literal(true).exactOptional() }).nullable(),
   /** True if the job's objects in the service's own storage were removed. */
   storageCleared: z.boolean(),
   /** Logs for the client: attempts that have ended, and commands that ran. */
