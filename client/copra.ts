@@ -2,6 +2,7 @@
 import { Jobs } from "./calls/jobs.ts";
 import { Notifications } from "./calls/notifications.ts";
 import { Probes } from "./calls/probes.ts";
+import { Templates } from "./calls/templates.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
@@ -33,6 +34,7 @@ export type EventOptions = CallOptions & {
 /** A client for an account. All methods throw CopraError when a request fails. */
 export class Copra {
   readonly jobs: Jobs;
+  readonly templates: Templates;
   readonly probes: Probes;
   readonly uploads: Uploads;
   readonly notifications: Notifications;
@@ -41,6 +43,7 @@ export class Copra {
   constructor({ url, key, fetch, retries }: CopraOptions) {
     this.#caller = new Caller(url, key === undefined ? undefined : `Basic ${btoa(`${key}:`)}`, fetch, retries);
     this.jobs = new Jobs(this.#caller);
+    this.templates = new Templates(this.#caller);
     this.probes = new Probes(this.#caller);
     this.uploads = new Uploads(this.#caller);
     this.notifications = new Notifications(this.#caller);

@@ -134,6 +134,17 @@ describe("a job", () => {
     ]);
   });
 
+  it("names a template and its variables, and adds no sections of its own", () => {
+    const options = { template: "web@3", var: ["id=a=b", "empty="], priority: "5" };
+    expect(job(options, LOCAL)).toEqual({
+      prefix: "",
+      sections: { template: "web@3", vars: { id: "a=b", empty: "" }, settings: { priority: "5" } },
+    });
+    expect(job({ template: "web", to: ["mp4"] }).sections).toMatchObject({ outputs: { mp4: { path: "video.mp4" } } });
+    expect(() => job({ template: "web", var: ["id"] })).toThrow("--var must be name=value");
+    expect(() => job({ to: ["mp4"], var: ["id=1"] })).toThrow("--var needs --template");
+  });
+
   it.each<[string, string | null, RegExp]>([
     ["missing.json", null, /cannot be read: ENOENT/],
     ["broken.json", "{", /broken\.json is not JSON/],

@@ -61,8 +61,11 @@ async function encodeOne(context: Context, given: string | undefined, options: O
   const folder = textOption(options, "output");
   // Save the outputs that exist, even if other outputs failed.
   if (folder !== undefined && ended.outputs.some(({ url, urls }) => url ?? urls)) {
-    const { prefix, sections: request } = built;
-    return saveResults(context, copra, { job: ended, target, folder, prefix, signal, request });
+    const { prefix, sections } = built;
+    const { outputs, storage, template } = sections;
+    // The request of a job from a template is read from the service.
+    const request = outputs && storage && template === undefined ? { request: { outputs, storage } } : {};
+    return saveResults(context, copra, { job: ended, target, folder, prefix, signal, ...request });
   }
   if (context.output.json) context.output.data(ended, () => "");
   return reportEnd(context, ended);

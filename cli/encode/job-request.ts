@@ -51,8 +51,11 @@ export type BuildOptions = {
   readonly folder: string;
 };
 
-/** A job without its input. Local files drop `prefix` from the paths of outputs. */
-export type BuiltJob = { readonly sections: JobFile & { outputs: object; storage: object }; readonly prefix: string };
+/** A job without its input, or a template with its variables. */
+type Sections = JobFile & { readonly template?: string; readonly vars?: Readonly<Record<string, string>> };
+
+/** Local files drop `prefix` from the paths of outputs. */
+export type BuiltJob = { readonly sections: Sections; readonly prefix: string };
 
 /** Throws a usage error if the job has no outputs or a file is not valid. */
 export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJob {
@@ -62,10 +65,11 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   const ownStorage =
     storageFile === undefined ? given.storage : readJsonOption(storageFile, Section, "a storage: an object");
   const formats = listOption(options, "to");
-  if (formats.length === 0 && !given.outputs) {
-    throw usageError("Name the outputs with --to, such as --to mp4:720p --to hls, or give a job with -f");
+  const template = textOption(options, "template");
+  if (template === undefined && formats.length === 0 && !given.outputs) {
+    throw usageError("Name the outputs with --to, such as --to mp4:720p --to hls, or give a job with -f or --template");
   }
-  const prefix = ownStorage === undefined && local !== null && !given.outputs ? folder : "";
+  const prefix = template === undefined && ownStorage === undefined && local !== null && !given.outputs ? folder : "";
   const base = `${prefix}${textOption(options, "name") ?? name}`;
   const ofStreams = {
     variants: listOption(options, "variant"),
@@ -76,6 +80,13 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   const notify = textOption(options, "notify");
   const notification = notify === undefined ? given.notification : { ...given.notification, type: "http", url: notify };
   const settings = settingsOf(options, given);
+  const vars = varsOf(options, template);
+  if (template !== undefined) {
+    // The service takes the other sections from the template.
+    const own = { ...given, storage: ownStorage, notification, settings };
+    const sections = { ...own, ...(Object.keys(outputs).length > 0 ? { outputs } : {}), template, vars };
+    return { prefix, sections: withoutUndefined(sections) };
+  }
   return {
     prefix,
     sections: {
@@ -86,6 +97,20 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
       ...(settings ? { settings } : {}),
     },
   };
+}
+
+const withoutUndefined = <Value extends object>(value: Value): Value =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
+
+/** The variables of `--var name=value`. The service accepts text for numbers and booleans. */
+function varsOf(options: Options, template: string | undefined): Record<string, string> {
+  const pairs = listOption(options, "var").map((pair) => {
+    const at = pair.indexOf("=");
+    if (at < 1) throw usageError(`--var must be name=value, not "${pair}"`);
+    return [pair.slice(0, at), pair.slice(at + 1)] as const;
+  });
+  if (pairs.length > 0 && template === undefined) throw usageError("--var needs --template");
+  return Object.fromEntries(pairs);
 }
 
 /** Merges the settings of the file and of the options. Returns undefined if there are none. */

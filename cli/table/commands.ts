@@ -7,11 +7,13 @@ import { GLOBAL_OPTIONS } from "./global-options.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { PROFILE_COMMANDS } from "./profiles.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
+import { TEMPLATE_COMMANDS } from "./templates.ts";
 import { WEBHOOK_COMMANDS } from "./webhooks.ts";
 
 export const GROUPS: readonly CommandGroup[] = [
   { name: "jobs", summary: "List, follow, cancel and retry jobs, and see their tasks and commands" },
   { name: "webhooks", summary: "Receive webhooks on this machine, list them and send them again" },
+  { name: "templates", summary: "Jobs that are stored under a name, with variables" },
   { name: "uploads", summary: "List and delete uploads of local files" },
   { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },
   { name: "nodes", summary: "List nodes, and give them no more work (operator)" },
@@ -23,6 +25,7 @@ export const GROUPS: readonly CommandGroup[] = [
 export const COMMANDS: readonly CommandSpec[] = [
   ...ENCODE_COMMANDS,
   ...JOB_COMMANDS,
+  ...TEMPLATE_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...FLEET_COMMANDS,
   ...ACCOUNT_COMMANDS,

@@ -27,6 +27,8 @@ const REQUEST: readonly OptionSpec[] = [
       "Where to store the outputs; by default the local system's bucket, else the service's storage for a day",
     complete: "file",
   },
+  { flags: "--template <name>", description: "Template of the job, such as web, or web@3 for a version" },
+  { flags: "--var <name=value>", description: "Value of a variable of the template", repeat: true },
   { flags: "--name <name>", description: "Start of the outputs' names, instead of the source's name" },
   {
     flags: "--variant <format>",
@@ -72,6 +74,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
       "copra encode video.mov --to mp4:720p --to hls -o out",
       "copra encode https://example.com/video.mov --to mp4:1080p --storage bucket.json",
       "copra encode -f job.json --json",
+      "copra encode video.mov --template web --var id=42",
       "copra encode --watch inbox --to mp4:720p -o done",
     ],
     load: async () => (await import("../encode/encode.ts")).encode,

@@ -19,11 +19,13 @@ import type {
   TaskList,
 } from "../types/api.ts";
 import type { JobStreamEvent } from "../types/facts.ts";
-import type { JobRequest } from "../types/job-request.ts";
+import type { JobRequest, TemplateJob } from "../types/job-request.ts";
 import { type AssumedSource, type FollowOptions, JobFailed, type JobFilter, type JobSelection } from "./job-options.ts";
 
 /** Polling interval for a job that already has as many followers as the service allows. */
 const POLL_MS = 5000;
+
+type CreateOptions = CallOptions & { readonly idempotencyKey?: string };
 
 const pathOf = (id: string, rest = ""): string => `/v2/jobs/${encodeURIComponent(id)}${rest}`;
 
@@ -38,20 +40,21 @@ export class Jobs {
    * Creates a job. Safe to repeat: each call sends an idempotency key, by default a random key. Throws CopraError,
    * whose `field` names the field that is not valid.
    */
-  create<const Key extends string>(
-    request: JobRequest<Key>,
-    { idempotencyKey = randomKey(), ...options }: CallOptions & { readonly idempotencyKey?: string } = {},
-  ): Promise<Job> {
+  create(request: TemplateJob, options?: CreateOptions): Promise<Job>;
+  create<const Key extends string>(request: JobRequest<Key>, options?: CreateOptions): Promise<Job>;
+  create(request: object, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<Job> {
     const headers = { "idempotency-key": idempotencyKey };
     return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, headers, repeatable: true });
   }
 
   /** Plans a job for a source, without creating the job. */
+  plan(request: TemplateJob, source?: AssumedSource, options?: CallOptions): Promise<DryRunPlan>;
   plan<const Key extends string>(
     request: JobRequest<Key>,
-    source: AssumedSource = {},
-    options: CallOptions = {},
-  ): Promise<DryRunPlan> {
+    source?: AssumedSource,
+    options?: CallOptions,
+  ): Promise<DryRunPlan>;
+  plan(request: object, source: AssumedSource = {}, options: CallOptions = {}): Promise<DryRunPlan> {
     const query = { dry_run: true, ...source };
     return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, query, repeatable: true });
   }

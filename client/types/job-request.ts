@@ -33,6 +33,19 @@ type Suggested<Key extends string> = string extends Key
   ? unknown
   : { readonly [Format in CommonFormat]?: ParamsOf<Format> };
 
+/** A job from a template. Its other sections are merged over the template (RFC 7396): null removes a field. */
+export type TemplateJob = {
+  /** Such as `web`, or `web@3` for a version */
+  readonly template: string;
+  /** The values of the template's variables */
+  readonly vars?: Readonly<Record<string, unknown>> | undefined;
+  readonly input?: object | undefined;
+  readonly storage?: object | undefined;
+  readonly outputs?: object | undefined;
+  readonly notification?: object | undefined;
+  readonly settings?: object | undefined;
+};
+
 /** A new job. `Key` are the formats of its outputs. */
 export type JobRequest<Key extends string = string> = {
   /** The media file */

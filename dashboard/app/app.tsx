@@ -17,6 +17,7 @@ import { SignInPage } from "./sign-in-page.tsx";
 const JobPage = lazyPage("job-page", () => import("../job/job-page.tsx"));
 const NewJobPage = lazyPage("new-job-page", () => import("../new-job/new-job-page.tsx"));
 const NodesPage = lazyPage("nodes-page", () => import("../nodes/nodes-page.tsx"));
+const TemplatesPage = lazyPage("templates-page", () => import("../templates/templates-page.tsx"));
 const UsagePage = lazyPage("usage-page", () => import("../usage/usage-page.tsx"));
 const SettingsPage = lazyPage("settings-page", () => import("../settings/settings-page.tsx"));
 
@@ -38,6 +39,7 @@ function Page() {
   const job = /^\/jobs\/([^/]+)$/.exec(path.value)?.[1];
   if (job !== undefined) return <JobPage key={job} id={decodeURIComponent(job)} />;
   if (path.value === "/new") return <NewJobPage />;
+  if (path.value === "/templates") return <TemplatesPage />;
   if (path.value === "/usage") return <UsagePage />;
   if (path.value === "/") return <JobsPage />;
   return <NotFound />;

@@ -22,6 +22,7 @@ type Entry = { readonly to: string; readonly label: string; readonly icon: IconN
 const ENTRIES: readonly Entry[] = [
   { to: "/", label: "Jobs", icon: "jobs" },
   { to: "/new", label: "New job", icon: "add" },
+  { to: "/templates", label: "Templates", icon: "template" },
   { to: "/nodes", label: "Nodes", icon: "nodes", operator: true },
   { to: "/usage", label: "Usage", icon: "usage" },
   { to: "/settings", label: "Settings", icon: "settings" },
@@ -94,6 +95,7 @@ function useShortcuts(openHelp: () => void): void {
       n: { help: "New job", run: go("/new") },
       "g j": { help: "Go to jobs", run: go("/") },
       "g n": { help: "Go to nodes", run: go("/nodes"), when: () => operator },
+      "g t": { help: "Go to templates", run: go("/templates") },
       "g u": { help: "Go to usage", run: go("/usage") },
       "g s": { help: "Go to settings", run: go("/settings") },
     },

@@ -2,6 +2,7 @@
 const PATHS = {
   jobs: "M2.5 4h11M2.5 8h11M2.5 12h7",
   add: "M8 3v10M3 8h10",
+  template: "M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2",
   nodes: "M3 2.5h10v4H3zM3 9.5h10v4H3zM5.5 4.5h.01M5.5 11.5h.01",
   usage: "M3 13.5V9M8 13.5v-11M13 13.5V6",
   settings: "M2.5 5h4M10.5 5h3M2.5 11h3M9.5 11h4M8.5 3v4M7.5 9v4",

@@ -32,7 +32,9 @@ it("the first page loads no other page, no player and no library of the service"
   const inputs = [script, ...chunks].flatMap((name) => Object.keys(metafile.outputs[`assets/${name}`]?.inputs ?? {}));
   expect(inputs.length).toBeGreaterThan(20);
   expect(
-    inputs.filter((path) => /\/(zod|hls\.js|dashjs)\/|dashboard\/(job|new-job|nodes|usage|settings)\//.test(path)),
+    inputs.filter((path) =>
+      /\/(zod|hls\.js|dashjs)\/|dashboard\/(job|new-job|templates|nodes|usage|settings)\//.test(path),
+    ),
   ).toEqual([]);
 });
 

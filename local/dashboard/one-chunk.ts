@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 
 /** Pages that app.tsx loads with `import()`. */
-const LATER = /[\\/](job|new-job|nodes|usage|settings)-page\.tsx$/;
+const LATER = /[\\/](job|new-job|templates|nodes|usage|settings)-page\.tsx$/;
 
 /**
  * esbuild makes a chunk for each set of pages that share a file. That gives a dozen chunks for the first page, and

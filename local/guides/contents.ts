@@ -19,6 +19,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "storage",
       "uploads",
       "probes",
+      "templates",
       "recipes",
     ],
   },

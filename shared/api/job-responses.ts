@@ -61,6 +61,7 @@ export const DryRunPlan = z
   .object({
     dry_run: z.literal(true),
     assumed_source: AssumedSource,
+    template: z.string().exactOptional().describe("The template of the job and its version, such as `web@3`"),
     input: z.looseObject({}).describe("The source that would be fetched"),
     storage: z.looseObject({}).describe("The storage of the outputs"),
     outputs: z.array(

@@ -107,6 +107,7 @@ export const JobView = z
     input: InputView,
     outputs: z.array(OutputView).describe("The outputs in the order of the request"),
     ultrafast: UltrafastView.exactOptional(),
+    template: z.string().exactOptional().describe("The template of the job and its version, such as `web@3`"),
     waiting_for: z
       .string()
       .exactOptional()

@@ -58,6 +58,15 @@ export const ERROR_REQUESTS: ReadonlyMap<string, ErrorRequest> = new Map<string,
   ["body_too_large", post({ input: { url: `https://example.com/${"a".repeat(2 ** 20)}` } })],
   ["authentication_failed", get("/jobs", { authorization: `Basic ${btoa("k-nobody:")}` })],
   ["job_not_found", get("/jobs/AAAAAAAAAAAAAA")],
+  ["template_not_valid", post({ template: "not a name" })],
+  [
+    "template_vars_not_valid",
+    async ({ request }) => {
+      await request("PUT", "/templates/conformance", {});
+      return request("POST", "/jobs", { template: "conformance", vars: { unused: 1 } });
+    },
+  ],
+  ["template_not_found", get("/templates/nothing")],
   ["probe_not_found", get("/probes/AAAAAAAAAAAAAA")],
   ["metadata_not_found", (stack, id) => get(`/metadata/jobs/${id}/nothing`)(stack, id)],
   ["route_not_found", get("/nowhere")],

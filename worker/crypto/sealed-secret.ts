@@ -57,5 +57,11 @@ const associated = (keyId: string, context: string): Uint8Array =>
   new TextEncoder().encode(`${FORMAT}|${keyId}|${context}`);
 const importKey = (bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> =>
   crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
+/** In portions: an argument for each byte of a template would exceed the stack. */
+const toBase64 = (bytes: Uint8Array): string => {
+  const portions = Array.from({ length: Math.ceil(bytes.length / 8192) }, (_, at) =>
+    String.fromCharCode(...bytes.subarray(at * 8192, (at + 1) * 8192)),
+  );
+  return btoa(portions.join(""));
+};
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));

@@ -176,6 +176,21 @@ export const uploadParts = sqliteTable(
   (table) => [primaryKey({ columns: [table.uploadId, table.number] })],
 );
 
+/** Templates of jobs, a row for each version. */
+export const templates = sqliteTable(
+  "templates",
+  {
+    accountId: text("account_id").notNull(),
+    name: text("name").notNull(),
+    /** Counted from 1. */
+    version: integer("version").notNull(),
+    createdAt: integer("created_at").notNull(),
+    /** The body of the request, sealed: it may have credentials. The last column, because it is long. */
+    sealed: text("sealed").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.name, table.version] })],
+);
+
 /** Single-use links to the dashboard, valid for a minute. */
 export const sessionLinks = sqliteTable("session_links", {
   /** SHA-256 of the link's secret, in hex. */

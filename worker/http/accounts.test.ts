@@ -105,7 +105,14 @@ describe("access to jobs of another account", () => {
 
 describe("access by credentials", () => {
   const closed = ROUTES.filter(({ audience }) => audience !== "anyone");
-  const values = { id: NOBODYS_JOB, nid: "msg_1", key: "input", lease: `${NOBODYS_JOB}.encode.1`, number: "1" };
+  const values = {
+    id: NOBODYS_JOB,
+    nid: "msg_1",
+    key: "input",
+    lease: `${NOBODYS_JOB}.encode.1`,
+    number: "1",
+    name: "web",
+  };
   it.each(closed.map(named))("gives a credential of the wrong kind no access to %s", async (_, route) => {
     const secrets: Record<Audience, string> = {
       client: owner.key,

@@ -20,6 +20,7 @@ import { metrics } from "./routes/operator/metrics.ts";
 import { probes } from "./routes/probes.ts";
 import { session } from "./routes/session.ts";
 import { storage } from "./routes/storage.ts";
+import { templates } from "./routes/templates.ts";
 import { uploads } from "./routes/uploads.ts";
 import { usage } from "./routes/usage.ts";
 
@@ -36,6 +37,7 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/openapi.json", openapi)
   .route("/v2/jobs", jobs)
   .route("/v2/probes", probes)
+  .route("/v2/templates", templates)
   .route("/v2/uploads", uploads)
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/usage", usage)

@@ -1,7 +1,8 @@
 // Creates the job of a parsed request: for POST /v2/jobs, and for requests that the service has stored.
+import { AppError } from "#shared/errors.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
-import type { JobRequest } from "#shared/request/job-request.ts";
+import { type JobRequest, parseJobRequest } from "#shared/request/job-request.ts";
 import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { randomBytes } from "../crypto/bytes.ts";
 import { unseal } from "../crypto/sealed-secret.ts";
@@ -12,11 +13,28 @@ import { settingsOf } from "../settings.ts";
 import { resolveStorage } from "../storage/resolve-storage.ts";
 import { keepForJob } from "../storage/source-uploads/remove-uploads.ts";
 import { requireJobQuota } from "./job-quota.ts";
+import { withTemplate } from "./job-template.ts";
 import { type JobCreator, startJob, storeJob } from "./new-job.ts";
 import { resolveInput } from "./resolve-input.ts";
 
 /** A request whose input and storage the service has completed. */
-export type ResolvedRequest = Omit<JobRequest, "input" | "storage"> & { input: InputSpec; storage: StorageSpec };
+export type ResolvedRequest = Omit<JobRequest, "input" | "storage"> & {
+  input: InputSpec;
+  storage: StorageSpec;
+  /** Such as `web@3`. */
+  template?: string;
+};
+
+/**
+ * Reads the body of a job, which may name a template. `key` is the Idempotency-Key. Throws AppError for a body that is
+ * not valid.
+ */
+export async function readRequest(creator: JobCreator, given: unknown, key: string | null): Promise<ResolvedRequest> {
+  const { body, template, explain } = await withTemplate(creator, given, key);
+  const parsed = parseJobRequest(body, settingsOf(creator.env).allowPrivate);
+  if (!parsed.ok) throw AppError.from(explain(parsed.error));
+  return { ...(await resolveRequest(creator, parsed.value)), ...template };
+}
 
 /** Completes a request. Throws AppError(input_* | storage_*). */
 export async function resolveRequest(creator: JobCreator, request: JobRequest): Promise<ResolvedRequest> {

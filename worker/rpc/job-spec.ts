@@ -18,6 +18,8 @@ export const JobSpec = z.object({
   outputs: z.array(OutputSpec),
   notification: NotificationSpec,
   settings: SettingsSpec,
+  /** The template of the request, such as `web@3`. */
+  template: z.string().exactOptional(),
   /** The account's weight and limit of running tasks at the creation of the job. */
   share: z.object({ weight: z.int(), maxRunning: z.int().nullable() }).default({ weight: 1, maxRunning: null }),
   /** The trace of the request that created the job, or of the last request that restarted it. */

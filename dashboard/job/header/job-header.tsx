@@ -88,6 +88,14 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
       toastError(error);
     }
   };
+  const saveAsTemplate = async (): Promise<void> => {
+    try {
+      const { input: _, ...sections } = (await copra.jobs.request(job.id)).request;
+      navigate(`/templates${hashOfRequest(sections)}`);
+    } catch (error) {
+      toastError(error);
+    }
+  };
   useKeys(
     {
       e: { help: "Edit the request and send it again", run: edit },
@@ -114,6 +122,9 @@ function Actions({ live, job }: { readonly live: LiveJob; readonly job: Job }) {
           <Icon name="retry" /> Retry
         </button>
       )}
+      <button type="button" onClick={saveAsTemplate}>
+        Save as template
+      </button>
       <button type="button" onClick={edit}>
         <Icon name="edit" /> Edit and send again
       </button>

@@ -53,10 +53,19 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
   // The list shows the files of all clients of the account.
   [["uploads:create", "jobs:read"], ["GET /v2/uploads"]],
   [["usage:read"], ["GET /v2/usage"]],
-  // Signed notifications to any URL, and the secret that signs them.
   [
     "unrestricted",
-    ["POST /v2/jobs/:id/notifications/:nid/replay", "POST /v2/notifications/test", "POST /v2/account/webhook-secret"],
+    [
+      // Signed notifications to any URL, and the secret that signs them.
+      "POST /v2/jobs/:id/notifications/:nid/replay",
+      "POST /v2/notifications/test",
+      "POST /v2/account/webhook-secret",
+      // Templates have the storages of the account.
+      "GET /v2/templates",
+      "GET /v2/templates/:name",
+      "PUT /v2/templates/:name",
+      "DELETE /v2/templates/:name",
+    ],
   ],
 ];
 

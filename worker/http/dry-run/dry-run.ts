@@ -27,6 +27,7 @@ export type DryRequest = {
   readonly input: InputSpec;
   readonly storage: StorageSpec;
   readonly outputs: readonly OutputSpec[];
+  readonly template?: string;
 };
 
 /** The path of the source on a node. */
@@ -35,7 +36,10 @@ const SOURCE_PATH = "/source";
 const NO_ID = "00000000000000" as JobId;
 
 /** The plan of a job that is not created. */
-export function dryRun({ input, storage, outputs }: DryRequest, { probe, summary }: PlannedSource): DryRunPlan {
+export function dryRun(
+  { input, storage, outputs, template }: DryRequest,
+  { probe, summary }: PlannedSource,
+): DryRunPlan {
   const wanted = outputs.filter((spec) => isWanted(spec, probe));
   const { commands, failures } = planWithoutConflicts(wanted, probe);
   const keyOf = (index: number): string => outputs[index]?.key ?? "";
@@ -43,6 +47,7 @@ export function dryRun({ input, storage, outputs }: DryRequest, { probe, summary
   return {
     dry_run: true,
     assumed_source: summary,
+    ...(template === undefined ? {} : { template }),
     input: viewFields({ ...input, url: shownSourceUrl(input) }),
     storage: viewFields(storage),
     outputs: outputs.map((spec) => ({

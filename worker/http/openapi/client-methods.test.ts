@@ -36,6 +36,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   replayNotification: ({ notifications }) => notifications.replay("j", "n"),
   testNotification: ({ notifications }) => notifications.test("https://example.com/hook"),
   renewWebhookSecret: ({ notifications }) => notifications.rotateSecret(),
+  listTemplates: ({ templates }) => templates.list(),
+  putTemplate: ({ templates }) => templates.put("web", { settings: {} }),
+  getTemplate: ({ templates }) => templates.get("web"),
+  deleteTemplate: ({ templates }) => templates.delete("web"),
   createProbe: ({ probes }) => probes.create({ input: { url: "https://example.com/a.mp4" } }),
   getProbe: ({ probes }) => probes.get("p"),
   createUpload: ({ uploads }) => uploads.create({ name: "a", size: 1 }),
@@ -91,8 +95,8 @@ it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
 );
 
 it("the client has no method without an operation", () => {
-  const { jobs, probes, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
-  const methods = [jobs, probes, uploads, notifications].flatMap((part) =>
+  const { jobs, templates, probes, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
+  const methods = [jobs, templates, probes, uploads, notifications].flatMap((part) =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(part)),
   );
   const tested = Object.values(CALLS).map(String).join("\n");

@@ -18,6 +18,7 @@ import * as operator from "#shared/api/operator-responses.ts";
 import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
 import { AttemptView, QueueView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
+import { TemplateList, TemplateSummary, TemplateView } from "#shared/api/templates.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
@@ -34,7 +35,7 @@ import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
 import { ChangedSettings, SettingsBody } from "#shared/request/settings-section.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
-import { JOB_REQUEST, OUTPUTS } from "./job-request.ts";
+import { JOB_REQUEST, NEW_TEMPLATE, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
 
 /** Bodies of schemas. */
@@ -43,6 +44,9 @@ export const RESPONSES = {
   JobList: schemas.JobList,
   JobCounts,
   BulkResult,
+  Template: TemplateView,
+  TemplateList,
+  TemplateSummary,
   Probe: ProbeView,
   Upload,
   UploadList,
@@ -94,6 +98,7 @@ export type RequestName =
   | "Reseal"
   | "Bulk"
   | "ChangedJob"
+  | "NewTemplate"
   | "NewProbe"
   | "NewUpload"
   | "Once"
@@ -157,6 +162,7 @@ const requests = () => ({
 export function componentSchemas(): Record<string, JsonSchema> {
   return {
     JobRequest: JOB_REQUEST,
+    NewTemplate: NEW_TEMPLATE,
     Outputs: OUTPUTS,
     ...jsonSchemas({ ...requests(), ...RESPONSES, ...NESTED, ...PAYLOADS }),
   };

@@ -24,6 +24,8 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   notification_not_valid: "`notification` is missing, has an unknown type, or has a field that is not valid.",
   settings_not_valid: "A field of `settings` is unknown or not valid.",
   report_not_valid: "The report of a node is not valid.",
+  template_not_valid: "A template, or the name of a template in a job, is not valid; the message names the field.",
+  template_vars_not_valid: "A variable of the template is missing, not used, or has the wrong type.",
   query_not_valid: "A query parameter is unknown or not valid; the message names it.",
   idempotency_key_not_valid: "The `Idempotency-Key` does not consist of 1 to 255 visible ASCII characters.",
   uploads_not_available: "This server takes no uploads of source files.",
@@ -41,6 +43,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   node_not_found:
     "No node of this name is connected, is cordoned, or was connected within a week; or it is connected, and was to be forgotten.",
   upload_not_found: "The account has no upload with this id, or it was removed.",
+  template_not_found: "The account has no template with this name and version.",
   object_not_found: "The object does not exist, or was deleted.",
   route_not_found: "There is no resource at this URL.",
   method_not_allowed: "The resource does not support this method.",
@@ -51,8 +54,9 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   idempotency_key_reused: "The `Idempotency-Key` was used with another body within the last 24 hours.",
   lease_superseded: "The lease of the node is no longer valid.",
   upload_gone: "The upload that this part belongs to has ended.",
-  precondition_failed: "The object does not match a precondition of the request.",
-  body_too_large: "The body is larger than 1 MiB.",
+  too_many_templates: "The account has reached its limit of templates; delete some.",
+  precondition_failed: "The object or template does not match a precondition of the request.",
+  body_too_large: "The body is larger than 1 MiB, or than 64 KiB for a template.",
   range_not_satisfiable: "The object does not have the requested byte range.",
   rate_limited: "Too many requests; `Retry-After` is the number of seconds to wait.",
   too_many_jobs:

@@ -6,17 +6,46 @@ import { type JsonSchema, schemaRef } from "./json-schema.ts";
 
 const ref = (name: string, description: string): JsonSchema => ({ description, $ref: schemaRef(name) });
 
+const SECTIONS = ["input", "storage", "outputs", "notification"];
+
 export const JOB_REQUEST: JsonSchema = {
   type: "object",
-  description: "A job: its input, outputs, storage and notification",
+  description: "A job: its input, outputs, storage and notification, or a template and the sections that it lacks",
   properties: {
+    template: {
+      type: "string",
+      description:
+        "The name of a template, such as `web`, or a version of it, such as `web@3`. The other sections are merged over it: " +
+        "null removes a field, and lists are replaced (RFC 7396). Secrets of the template are only used for its own bucket or host.",
+    },
+    vars: {
+      type: "object",
+      description: "The values of the template's variables: strings, numbers, booleans, lists and objects",
+      additionalProperties: true,
+    },
     input: ref("InputRequest", "The media file"),
     storage: ref("Storage", "Where to store the outputs"),
     outputs: ref("Outputs", "The outputs to create"),
     notification: ref("Notification", "Where to send the events of the job"),
     settings: ref("Settings", "Settings of the job"),
   },
-  required: ["input", "storage", "outputs", "notification"],
+  anyOf: [{ required: SECTIONS }, { required: ["template"] }],
+};
+
+const section = (description: string): JsonSchema => ({ description, type: ["object", "string"] });
+
+export const NEW_TEMPLATE: JsonSchema = {
+  type: "object",
+  description: "Sections of a job. Strings may contain variables, `{{ vars.name }}`",
+  properties: {
+    input: section("The media file"),
+    storage: section("Where to store the outputs"),
+    outputs: section("The outputs to create"),
+    notification: section("Where to send the events of the job"),
+    settings: section("Settings of the job"),
+    vars: { type: "object", description: "Default values of variables", additionalProperties: true },
+  },
+  additionalProperties: false,
 };
 
 const CONTAINER_NAMES = [...CONTAINERS_BY_NAME];

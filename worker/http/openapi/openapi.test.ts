@@ -10,6 +10,7 @@ import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
 import { ChangedSettings } from "#shared/request/settings-section.ts";
+import { parseTemplate } from "#shared/template/template-body.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
 import { RESPONSES, type ResponseName } from "./components.ts";
@@ -105,7 +106,11 @@ describe("examples in the OpenAPI document", () => {
   );
   it.each(bodies)("the parser accepts the example request of %s: %s", (_, _summary, name, value) => {
     const isTaken =
-      name === "JobRequest" ? parseJobRequest(value, "none") : { ok: BODIES[name].safeParse(value).success };
+      name === "JobRequest"
+        ? parseJobRequest(value, "none")
+        : name === "NewTemplate"
+          ? parseTemplate(value)
+          : { ok: BODIES[name].safeParse(value).success };
     expect(isTaken).toMatchObject({ ok: true });
   });
 
@@ -136,6 +141,8 @@ describe("real responses", () => {
     ["GET", "/v2/jobs/JOB/queue", "QueueView"],
     ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],
     ["GET", "/v2/uploads", "UploadList"],
+    ["PUT", "/v2/templates/web", "Template"],
+    ["GET", "/v2/templates", "TemplateList"],
     ["POST", "/v2/jobs/JOB/retry", "Job"],
     ["GET", "/v2/metadata/jobs/JOB", "JobMetadata"],
     ["GET", "/v2/metadata/jobs/JOB/input", "Error"],
@@ -155,7 +162,7 @@ describe("real responses", () => {
     const { body } = await send(path.replace("JOB", job).replace("ACCOUNT", account.id), {
       method,
       headers: isAdmin ? bearer(ADMIN) : basic(account.key),
-      ...(method === "POST" ? { body: isAdmin ? adminBody(path) : jobBody() } : {}),
+      ...(method === "GET" ? {} : { body: isAdmin ? adminBody(path) : jobBody() }),
     });
     // Parsing drops fields that the schema does not name.
     expect(RESPONSES[name].parse(body)).toEqual(body);

@@ -11,12 +11,14 @@ import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
 import { PROBE_OPERATIONS } from "./operations/probes.ts";
 import { SERVICE_OPERATIONS } from "./operations/service.ts";
 import { SESSION_OPERATIONS } from "./operations/session.ts";
+import { TEMPLATE_OPERATIONS } from "./operations/templates.ts";
 import { UPLOAD_OPERATIONS } from "./operations/uploads.ts";
 
 export const OPERATIONS: readonly Operation[] = [
   ...JOB_OPERATIONS,
   ...JOB_LIST_OPERATIONS,
   ...JOB_FACT_OPERATIONS,
+  ...TEMPLATE_OPERATIONS,
   ...PROBE_OPERATIONS,
   ...UPLOAD_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,

@@ -7,7 +7,6 @@ import { ReplayBody } from "#shared/api/notification-requests.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
-import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ChangedSettings } from "#shared/request/settings-section.ts";
 import { ok, type Result } from "#shared/result.ts";
 import type { JobRow } from "../../db/jobs.ts";
@@ -17,10 +16,9 @@ import { newJob } from "../../job/state/job-state.ts";
 import { viewJob } from "../../job/views/job-view.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
-import { settingsOf } from "../../settings.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { parseJson, readBody, readBytes, readOptionalBody } from "../body/read-body.ts";
-import { createJob, resolveRequest } from "../create-job.ts";
+import { createJob, readRequest } from "../create-job.ts";
 import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
 import { cancelJob, prioritizeJob, retryJob } from "../job-actions.ts";
@@ -38,19 +36,16 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   .route("/", jobLists)
   .route("/", jobFacts)
   .post("/", async (context) => {
-    const { allowPrivate } = settingsOf(context.env);
     const assumed = parseDryRun(context.req.query());
     const bytes = await readBytes(context.req);
-    const parsed = parseJobRequest(parseJson(bytes), allowPrivate);
-    if (!parsed.ok) return errorResponse(context, parsed.error.code, parsed.error.message);
+    const key = context.req.header("idempotency-key") ?? null;
     const creator = creatorOf(context);
-    const request = await resolveRequest(creator, parsed.value);
+    const request = await readRequest(creator, parseJson(bytes), key);
     if (assumed) {
       const source =
         assumed.probe === undefined ? assumedSource(assumed) : probedSource(await probeOf(context, assumed.probe));
       return jsonResponse(context, dryRun(request, source));
     }
-    const key = context.req.header("idempotency-key") ?? null;
     const trace = readTraceContext(context.req.raw.headers);
     const spec = await createJob(creator, request, { body: bytes, key, trace });
     // The response depends only on the body, the id and the time. A repeated request receives the same response.

@@ -32,6 +32,7 @@ export function viewJob(state: JobState): JobView {
     },
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
     ...(ultrafast ? { ultrafast } : {}),
+    ...(spec.template === undefined ? {} : { template: spec.template }),
     ...waitingMembers(state),
   };
 }

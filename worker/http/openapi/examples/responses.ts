@@ -9,6 +9,7 @@ import type { RESPONSES } from "../components.ts";
 import { factExamples } from "./job-facts.ts";
 import { listResponses } from "./list-responses.ts";
 import { SESSION_EXAMPLES } from "./session.ts";
+import { TEMPLATE_EXAMPLES } from "./templates.ts";
 
 export const JOB_ID = "3clA7G2GY8bXR5";
 const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-21 05:23:33 +0000" };
@@ -177,6 +178,7 @@ export const RESPONSE_EXAMPLES: Responses = {
   ...listResponses(JOB_ID),
   ...factExamples(JOB_ID),
   ...SESSION_EXAMPLES,
+  ...TEMPLATE_EXAMPLES,
   DryRunPlan: {
     dry_run: true,
     assumed_source: { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true },

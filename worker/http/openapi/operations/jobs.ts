@@ -49,7 +49,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Create a job",
     description:
       "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
-      "notification, settings; the response reports the first error. With `dry_run=true`, no job is created: the response " +
+      "notification, settings; the response reports the first error. A job may name a `template`. With `dry_run=true`, no job is created: the response " +
       "is the plan for a source that the other query parameters describe, or for the source of a probe.",
     parameters: [
       IDEMPOTENCY_KEY,
@@ -74,6 +74,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       ...(["outputs_out_of_range", "notification_not_valid", "settings_not_valid", "query_not_valid"] as const),
       ...(["idempotency_key_not_valid", "idempotency_key_reused", "body_too_large"] as const),
       ...(["too_many_jobs", "sealing_key_missing", "probe_not_found", "probe_not_completed"] as const),
+      ...(["template_not_found", "template_not_valid", "template_vars_not_valid"] as const),
     ],
   },
   {

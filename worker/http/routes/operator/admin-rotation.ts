@@ -4,6 +4,7 @@ import { LimitsBody, ResealBody } from "#shared/api/operator-requests.ts";
 import type { AccountLimits, Resealed } from "#shared/api/operator-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { messageOf } from "#shared/log.ts";
+import { templateRef } from "#shared/template/expand-template.ts";
 import type { Env } from "../../../bindings.ts";
 import { reseal } from "../../../crypto/sealed-secret.ts";
 import {
@@ -15,17 +16,21 @@ import {
 } from "../../../db/accounts.ts";
 import type { Account } from "../../../db/credentials.ts";
 import { jobsAfter } from "../../../db/jobs.ts";
+import { replaceSealed, templatesAfter } from "../../../db/templates.ts";
 import { log } from "../../../log.ts";
 import { withDeadline } from "../../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../../rpc/job.ts";
 import { settingsOf } from "../../../settings.ts";
 import type { AdminEnv } from "../../auth/auth.ts";
 import { readBody } from "../../body/read-body.ts";
+import { templateContext } from "../../job-template.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
 import { rotateWebhookSecret } from "../../webhook-secrets.ts";
 
 /** Jobs or accounts that a request encrypts again, within the subrequest limit of Workers. */
 const PAGE = 200;
+/** A template has up to 64 KiB. */
+const TEMPLATE_PAGE = 50;
 const AT_A_TIME = 20;
 
 export const rotation = new Hono<AdminEnv>({ strict: false })
@@ -48,11 +53,11 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
   .post("/reseal", async (context) => {
     const { cursor = null } = await readBody(context.req, ResealBody, "request_not_valid");
     const [what = "accounts", after = ""] = (cursor ?? "").split(":");
-    if (cursor !== null && !/^(accounts|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
+    if (cursor !== null && !/^(accounts|templates|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
       throw new AppError("request_not_valid", "`cursor` must be the `next_cursor` of a response");
     }
-    const page = what === "jobs" ? await resealJobs(context.env, after) : await resealAccounts(context.env, after);
-    return jsonResponse(context, page satisfies Resealed);
+    const resealPage = RESEAL[what] ?? resealAccounts;
+    return jsonResponse(context, (await resealPage(context.env, after)) satisfies Resealed);
   });
 
 export const viewLimits = ({ maxUnfinishedJobs, maxRunning, weight }: AccountLimitsOf) => ({
@@ -81,7 +86,19 @@ async function resealAccounts(env: Env, after: string): Promise<Resealed> {
     return true;
   });
   const last = page.length === PAGE ? page.at(-1) : undefined;
-  return { ...done, next_cursor: last ? `accounts:${last.id}` : "jobs:" };
+  return { ...done, next_cursor: last ? `accounts:${last.id}` : "templates:" };
+}
+
+async function resealTemplates(env: Env, after: string): Promise<Resealed> {
+  const page = await templatesAfter(env.DB, Number(after), TEMPLATE_PAGE);
+  const items = page.map((version) => ({ ...version, id: templateRef(version) }));
+  const done = await eachOf(items, async (version) => {
+    const sealed = await reseal(version.sealed, templateContext(version), settingsOf(env).sealingKeys);
+    if (sealed !== version.sealed) await replaceSealed(env.DB, version, sealed);
+    return sealed !== version.sealed;
+  });
+  const last = page.length === TEMPLATE_PAGE ? page.at(-1) : undefined;
+  return { ...done, next_cursor: last ? `templates:${last.row}` : "jobs:" };
 }
 
 async function resealJobs(env: Env, after: string): Promise<Resealed> {
@@ -98,6 +115,8 @@ async function resealJobs(env: Env, after: string): Promise<Resealed> {
   const last = page.length === PAGE ? page.at(-1) : undefined;
   return { ...done, next_cursor: last ? `jobs:${last.id}` : null };
 }
+
+const RESEAL: Readonly<Record<string, typeof resealAccounts>> = { templates: resealTemplates, jobs: resealJobs };
 
 /** Encrypts secrets again, a few at a time. Lists failures, and continues with the other items. */
 async function eachOf<Item extends { id: string }>(

@@ -1,0 +1,60 @@
+// copra templates.
+import * as z from "zod";
+import { clientOf } from "../client.ts";
+import type { Run } from "../command-spec.ts";
+import { textOption } from "../context.ts";
+import { readJsonOption } from "../encode/job-request.ts";
+import { EXIT, usageError } from "../exit.ts";
+import { printableJson } from "../terminal/printable.ts";
+import { table } from "../terminal/table.ts";
+
+export const listTemplates: Run = async (context) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const templates = await copra.templates.list({ signal });
+  output.data({ templates }, () =>
+    table([
+      ["TEMPLATE", "VERSION", "STORED"].map(output.colors.bold),
+      ...templates.map(({ name, version, created_at }) => [name, String(version), created_at]),
+    ]),
+  );
+  return EXIT.done;
+};
+
+/** Prints the body alone, also with `--json`: `templates put` reads it. */
+export const showTemplate: Run = async (context, [name = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const found = await copra.templates.get(name, { signal });
+  output.data(found.template, () => printableJson(found.template, 2));
+  output.words(`${found.name}@${found.version}; variables: ${found.variables.join(", ") || "none"}`);
+  if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
+  return EXIT.done;
+};
+
+const Body = z.record(z.string(), z.unknown());
+
+export const putTemplate: Run = async (context, [name = "", file = "-"], options) => {
+  const { output, signal } = context;
+  const body = readJsonOption(file, Body, "a template: an object with sections of a job");
+  const version = textOption(options, "ifVersion");
+  if (version !== undefined && !/^\d{1,9}$/.test(version)) {
+    throw usageError(`--if-version must be a whole number, not "${version}"`);
+  }
+  const { copra } = await clientOf(context);
+  const stored = await copra.templates.put(name, body, {
+    signal,
+    keepSecrets: options.keepSecrets === true ? true : undefined,
+    ifVersion: version === undefined ? undefined : Number(version),
+  });
+  output.data(stored, () => `${stored.name}@${stored.version}`);
+  return EXIT.done;
+};
+
+export const deleteTemplates: Run = async (context, names) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  for (const name of names) await copra.templates.delete(name, { signal });
+  output.data({ deleted: names }, () => names.join("\n"));
+  return EXIT.done;
+};

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { hideSecrets, keepSecrets } from "./template-secrets.ts";
+
+const TEMPLATE = {
+  input: { url: "https://user:s3cret@origin.example.com/a.mov?sig=s3cret", headers: { authorization: "s3cret" } },
+  storage: {
+    service: "s3",
+    bucket: "b",
+    region: "us-east-1",
+    credentials: { access_key_id: "id", secret_access_key: "s3cret" },
+  },
+  outputs: {
+    mp4: [{ path: "a.mp4", watermark: { url: "https://example.com/w.png?s3cret" } }],
+    httpstream: { hls: { path: "a" }, encryption: { key: "s3cret", key_uri: "https://example.com/key" } },
+  },
+  notification: { type: "http", url: "https://example.com/hook", params: { t: "s3cret" } },
+};
+
+describe("secrets of a template", () => {
+  it("are left out of responses, and named", () => {
+    const { value, leftOut } = hideSecrets(TEMPLATE);
+    expect(JSON.stringify(value)).not.toContain("s3cret");
+    expect(leftOut.map((path) => path.join("."))).toEqual([
+      "input.url",
+      "input.headers",
+      "storage.credentials",
+      "outputs.mp4.0.watermark.url",
+      "outputs.httpstream.encryption.key",
+      "notification.params",
+    ]);
+    expect(value).toMatchObject({
+      storage: { bucket: "b" },
+      outputs: { httpstream: { encryption: { key_uri: expect.any(String) } } },
+    });
+  });
+
+  it("are hidden in wrong places, too", () => {
+    const wrong = {
+      storage: { secret_access_key: "s3cret", api_key: "s3cret", Password: "s3cret", app_key: "s3cret" },
+    };
+    expect(hideSecrets(wrong).value).toEqual({ storage: {} });
+  });
+
+  it("are kept by a new version that is a response with changes", () => {
+    const { value } = hideSecrets(TEMPLATE);
+    const next = { ...(value as typeof TEMPLATE), settings: { priority: 1 } };
+    expect(keepSecrets(next, TEMPLATE)).toEqual({ ...TEMPLATE, settings: { priority: 1 } });
+  });
+
+  it("are not kept for another target, or when the new version has its own", () => {
+    const shown = hideSecrets(TEMPLATE).value as typeof TEMPLATE;
+    const storage = { ...shown.storage, bucket: "other" };
+    const input = { url: "https://evil.example.com/a.mov" };
+    const notification = { ...shown.notification, params: { t: "new" } };
+    const kept = keepSecrets({ input, storage, notification }, TEMPLATE);
+    expect(kept).toEqual({ input, storage, notification });
+  });
+});

@@ -1,0 +1,96 @@
+// /v2/templates: jobs that are stored under a name.
+import * as z from "zod";
+import { PutTemplateParameters } from "../../query/template-query.ts";
+import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
+import { TEMPLATE_BODY } from "../examples/templates.ts";
+import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
+
+const template = { tag: "Templates", access: "client" } as const;
+const NAME = pathParameter("name", "The name of the template", "web");
+const IF_MATCH: Parameter = {
+  in: "header",
+  name: "If-Match",
+  description:
+    'The newest version must be this one, such as `"3"` (the `ETag` of `GET`), or `*`: any. Otherwise nothing changes.',
+  schema: z.string(),
+  required: false,
+};
+const IF_NONE_MATCH: Parameter = {
+  ...IF_MATCH,
+  name: "If-None-Match",
+  description: "`*`: there must be no template yet",
+};
+
+const view = (status: number, description: string): Operation["responses"][number] => ({
+  status,
+  description,
+  content: { json: "Template", example: RESPONSE_EXAMPLES.Template },
+});
+
+export const TEMPLATE_OPERATIONS: readonly Operation[] = [
+  {
+    ...template,
+    method: "get",
+    path: "/v2/templates",
+    id: "listTemplates",
+    summary: "List templates",
+    responses: [
+      {
+        status: 200,
+        description: "The templates, by name",
+        content: { json: "TemplateList", example: RESPONSE_EXAMPLES.TemplateList },
+      },
+    ],
+    codes: [],
+  },
+  {
+    ...template,
+    method: "put",
+    path: "/v2/templates/:name",
+    id: "putTemplate",
+    summary: "Store a template",
+    description:
+      "The body is a job, of which any section may be missing. Its strings may contain variables, `{{ vars.name }}`; a string " +
+      "that is nothing else gets the type of the value. `vars` has default values. Values are validated with each job. Each " +
+      "PUT makes a version; the 20 newest are kept. An account has at most 200 templates, of 64 KiB each. The body is " +
+      "encrypted on arrival, and credentials are never returned.",
+    parameters: [NAME, IF_MATCH, IF_NONE_MATCH, ...queryParameters(PutTemplateParameters)],
+    body: {
+      json: "NewTemplate",
+      examples: { web: { summary: "Outputs with a variable, and their storage", value: TEMPLATE_BODY } },
+    },
+    responses: [view(201, "The new template"), view(200, "The new version")],
+    codes: [
+      ...(["json_not_valid", "template_not_valid", "query_not_valid", "body_too_large"] as const),
+      ...(["precondition_failed", "too_many_templates", "sealing_key_missing"] as const),
+    ],
+  },
+  {
+    ...template,
+    method: "get",
+    path: "/v2/templates/:name",
+    id: "getTemplate",
+    summary: "Read a template",
+    description: "The newest version, or with a name such as `web@3` this version. Secrets are missing.",
+    parameters: [NAME],
+    responses: [view(200, "The template")],
+    codes: ["template_not_found", "sealing_key_missing"],
+  },
+  {
+    ...template,
+    method: "delete",
+    path: "/v2/templates/:name",
+    id: "deleteTemplate",
+    summary: "Delete a template",
+    description: "Deletes all versions. Jobs that were created from it do not change.",
+    parameters: [NAME, IF_MATCH],
+    responses: [
+      {
+        status: 200,
+        description: "The deleted template",
+        content: { json: "TemplateSummary", example: RESPONSE_EXAMPLES.TemplateSummary },
+      },
+    ],
+    codes: ["template_not_found", "precondition_failed"],
+  },
+];
