@@ -3,6 +3,7 @@ import { Jobs } from "./calls/jobs.ts";
 import { Notifications } from "./calls/notifications.ts";
 import { Probes } from "./calls/probes.ts";
 import { Templates } from "./calls/templates.ts";
+import { UploadLinks } from "./calls/upload-links.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
@@ -37,6 +38,7 @@ export class Copra {
   readonly templates: Templates;
   readonly probes: Probes;
   readonly uploads: Uploads;
+  readonly uploadLinks: UploadLinks;
   readonly notifications: Notifications;
   readonly #caller: Caller;
 
@@ -46,6 +48,7 @@ export class Copra {
     this.templates = new Templates(this.#caller);
     this.probes = new Probes(this.#caller);
     this.uploads = new Uploads(this.#caller);
+    this.uploadLinks = new UploadLinks(this.#caller);
     this.notifications = new Notifications(this.#caller);
   }
 

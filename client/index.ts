@@ -3,7 +3,8 @@ export type { AssumedSource, FollowOptions, JobFilter, JobSelection, JobStatus }
 export { JobFailed } from "./calls/job-options.ts";
 export type { WaitOptions } from "./calls/probes.ts";
 export type { PutOptions } from "./calls/templates.ts";
-export type { SendOptions, SlicedSource } from "./calls/uploads.ts";
+export type { UploadLinkRequest } from "./calls/upload-links.ts";
+export { type LinkTarget, type SendOptions, type SlicedSource, upload } from "./calls/uploads.ts";
 export { Copra, type CopraOptions, type EventOptions } from "./copra.ts";
 export type { Bytes, CallOptions, Fetch, SizedStream } from "./http/caller.ts";
 export { type ClientErrorCode, CopraError } from "./http/copra-error.ts";

@@ -44,6 +44,7 @@ export type LogMessage =
   | "task claimed"
   | "task result not processed"
   | "unfinished jobs not counted"
+  | "upload link not settled"
   | "upload not removed"
   | "upload not stored"
   | "usage not read"

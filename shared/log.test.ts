@@ -30,6 +30,7 @@ describe("a log line", () => {
     ["no answer of http://host:9/a?X-Amz-Signature=0f&b=1.", "no answer of http://host:9/a?…"],
     ["'http://me@h/a?b' and \"https://h/c#d\" <s3://k:v@b/e?f>", "'http://h/a?…' and \"https://h/c?…\" <s3://b/e?…>"],
     ["http://me:p@ss@host/", "http://host/"],
+    ["PUT /v2/links/abc123/parts/1, https://h/v2/links/abc123?b", "PUT /v2/links/…/parts/1, https://h/v2/links/…?…"],
     ["https://u:p'x@h/ https://u:p#x@h/ https://u:p?x@h/", "https://h/ https://h/ https://h/"],
     ['{"a":"https:\\/\\/u:p@h\\/a?sig=1","b":1}', '{"a":"https:\\/\\/h\\/a?…","b":1}'],
     ["ws://127.0.0.1:8787/v2/nodes/connect refused", "ws://127.0.0.1:8787/v2/nodes/connect refused"],

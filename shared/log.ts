@@ -51,10 +51,13 @@ const safe = (value: LogFields[string]): LogFields[string] =>
         .replace(USER, "$1")
         .replace(URL_PATTERN, (_, shown: string, query?: string) => (query ? `${shown}?…` : shown))
         .replace(PARAMETERS, "")
+        .replace(LINK_TOKEN, "$1…")
     : value;
 
 // Values may be long and untrusted. Each pattern starts at "://" and reads the text once. JSON may have escaped the
 // slashes.
+/** The token of an upload link, also in a path (docs/upload-links.md). */
+const LINK_TOKEN = /(\/v2\/links\/)\w+/g;
 /** User and password of a URL (RFC 3986 §3.2.1), with any characters except slashes. */
 const USER = /(:(?:\\*\/){2})[^\s/]*@/g;
 /** A URL, and its query and fragment, which may contain signatures. */

@@ -16,6 +16,8 @@ export type Env = {
   REFUSED_RATE: RateLimit;
   ADMIN_REFUSED_RATE: RateLimit;
   SEND_RATE: RateLimit;
+  /** Limits an account's new upload links. */
+  LINK_RATE: RateLimit;
   /** The dashboard's files; none where it is not built. */
   ASSETS?: Fetcher;
 } & JobBinding &

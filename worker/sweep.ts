@@ -5,6 +5,7 @@ import type { Env } from "./bindings.ts";
 import { deleteExpired } from "./db/expired-rows.ts";
 import { KEY_LIFE_MS } from "./db/idempotency.ts";
 import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs.ts";
+import { sweepLinks } from "./http/upload-links/sweep-links.ts";
 import { CHECK_AFTER_MS } from "./job/effects/job-effects.ts";
 import { lostView } from "./job/views/lost-view.ts";
 import { log } from "./log.ts";
@@ -39,6 +40,7 @@ const EXPIRY = { maxPortions: 40, maxMs: 15_000 };
 export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promise<void> {
   await checkDue(env, now, limitMs);
   await deleteOld(env, now);
+  await sweepLinks(env, now);
   await removeExpiredUploads(env, now);
 }
 

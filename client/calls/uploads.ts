@@ -1,5 +1,5 @@
 // Uploads of local files in parts. A failed part can be sent again.
-import { type Bytes, type Caller, type CallOptions, isSizedStream } from "../http/caller.ts";
+import { type Bytes, Caller, type CallOptions, type Fetch, isSizedStream } from "../http/caller.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "../types/api.ts";
 
 /** A source that can be read at any position: a `Blob`, a `File`, `fileSource` of `@copra/client/node`, or your own. */
@@ -72,49 +72,91 @@ export class Uploads {
   /**
    * Sends a whole file, several parts at a time, and completes the upload. A job reads it with `input: { upload: id }`.
    */
-  async send(source: SlicedSource | ReadableStream<Uint8Array>, options: SendOptions = {}): Promise<Upload> {
-    const isStream = source instanceof ReadableStream;
-    const { id, signal, onProgress, size = isStream ? undefined : source.size } = options;
-    if (size === undefined) throw new TypeError("The `size` of a stream is missing");
-    const name = options.name ?? ("name" in source && typeof source.name === "string" ? source.name : "upload");
-    const upload = await (id === undefined ? this.create({ name, size }, { signal }) : this.get(id, { signal }));
-    if (upload.size !== size) throw new RangeError(`The upload is for ${upload.size} bytes, and the file has ${size}`);
-    const slices = isStream ? inOrder(source) : source;
-    const stored = new Map(upload.parts.map((part) => [part.number, part.size]));
-    const sent = new Map<number, number>();
-    let next = 1;
-    const report = (number: number, bytes: number): void => {
-      sent.set(number, bytes);
-      onProgress?.(
-        upload,
-        [...sent.values()].reduce((sum, one) => sum + one, 0),
-      );
-    };
-    report(0, 0);
-    const stop = new AbortController();
-    const partSignal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-    const sendParts = async (): Promise<void> => {
-      for (let number = next++; (number - 1) * upload.part_size < size; number = next++) {
-        const start = (number - 1) * upload.part_size;
-        const end = Math.min(start + upload.part_size, size);
-        const isStored = stored.get(number) === end - start;
-        // A stream must also be read past parts that are already stored.
-        if (isStream || !isStored) {
-          const body = counted(await slices.slice(start, end), (bytes) => report(number, bytes));
-          if (!isStored) await this.part(upload.id, number, body, { signal: partSignal });
-        }
-        report(number, end - start);
-      }
-    };
-    try {
-      const concurrency = isStream ? 1 : (options.concurrency ?? 4);
-      await Promise.all(Array.from({ length: concurrency }, sendParts));
-    } finally {
-      // Stops the other parts after a failure.
-      stop.abort();
-    }
-    return this.complete(upload.id, { signal });
+  send(source: SlicedSource | ReadableStream<Uint8Array>, options: SendOptions = {}): Promise<Upload> {
+    const { id } = options;
+    return sendFile(source, options, {
+      start: (file, call) => (id === undefined ? this.create(file, call) : this.get(id, call)),
+      part: (upload, number, bytes, call) => this.part(upload.id, number, bytes, call),
+      complete: (upload, call) => this.complete(upload.id, call),
+    });
   }
+}
+
+/** The URL of an upload link; the other fields of an upload link do not matter. */
+export type LinkTarget = string | { readonly url: string };
+
+/**
+ * Sends a whole file to an upload link, several parts at a time. Needs no API key, and also runs in browsers. After an
+ * interruption, the same call sends only the missing parts.
+ */
+export function upload(
+  source: SlicedSource | ReadableStream<Uint8Array>,
+  link: LinkTarget,
+  options: Omit<SendOptions, "id"> & { readonly fetch?: Fetch | undefined; readonly retries?: number | undefined } = {},
+): Promise<Upload> {
+  const caller = new Caller(typeof link === "string" ? link : link.url, undefined, options.fetch, options.retries);
+  return sendFile(source, options, {
+    start: (file, call) => caller.json("", { ...call, method: "POST", json: file, repeatable: true }),
+    part: (_, number, body, call) =>
+      caller.json(`/parts/${number}`, { ...call, method: "PUT", body, timeoutSeconds: 0 }),
+    complete: (_, call) => caller.json("/complete", { ...call, method: "POST", repeatable: true }),
+  });
+}
+
+/** The requests of an upload. */
+type Requests = {
+  /** Starts the upload, or gets the upload that was started before. */
+  start(file: { readonly name: string; readonly size: number }, options: CallOptions): Promise<Upload>;
+  part(upload: Upload, number: number, body: Bytes, options: CallOptions): Promise<UploadPart>;
+  complete(upload: Upload, options: CallOptions): Promise<Upload>;
+};
+
+async function sendFile(
+  source: SlicedSource | ReadableStream<Uint8Array>,
+  options: SendOptions,
+  requests: Requests,
+): Promise<Upload> {
+  const isStream = source instanceof ReadableStream;
+  const { signal, onProgress, size = isStream ? undefined : source.size } = options;
+  if (size === undefined) throw new TypeError("The `size` of a stream is missing");
+  const name = options.name ?? ("name" in source && typeof source.name === "string" ? source.name : "upload");
+  const upload = await requests.start({ name, size }, { signal });
+  if (upload.size !== size) throw new RangeError(`The upload is for ${upload.size} bytes, and the file has ${size}`);
+  const slices = isStream ? inOrder(source) : source;
+  const stored = new Map(upload.parts.map((part) => [part.number, part.size]));
+  const sent = new Map<number, number>();
+  let next = 1;
+  const report = (number: number, bytes: number): void => {
+    sent.set(number, bytes);
+    onProgress?.(
+      upload,
+      [...sent.values()].reduce((sum, one) => sum + one, 0),
+    );
+  };
+  report(0, 0);
+  const stop = new AbortController();
+  const partSignal = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  const sendParts = async (): Promise<void> => {
+    for (let number = next++; (number - 1) * upload.part_size < size; number = next++) {
+      const start = (number - 1) * upload.part_size;
+      const end = Math.min(start + upload.part_size, size);
+      const isStored = stored.get(number) === end - start;
+      // A stream must also be read past parts that are already stored.
+      if (isStream || !isStored) {
+        const body = counted(await slices.slice(start, end), (bytes) => report(number, bytes));
+        if (!isStored) await requests.part(upload, number, body, { signal: partSignal });
+      }
+      report(number, end - start);
+    }
+  };
+  try {
+    const concurrency = isStream ? 1 : (options.concurrency ?? 4);
+    await Promise.all(Array.from({ length: concurrency }, sendParts));
+  } finally {
+    // Stops the other parts after a failure.
+    stop.abort();
+  }
+  return requests.complete(upload, { signal });
 }
 
 /** The same bytes. They report the number of bytes that were read. */

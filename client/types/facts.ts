@@ -10,6 +10,7 @@ import type {
   OutputPayload,
   Task,
   TaskChanges,
+  UploadPayload,
 } from "./api.ts";
 
 /** The body of a notification, by its `event`. */
@@ -19,6 +20,7 @@ export type NotificationPayload = InputPayload | OutputPayload | JobPayload;
 export type AccountEvent =
   | { readonly id: string; readonly event: "job"; readonly data: JobEvent }
   | { readonly id: string; readonly event: "notification"; readonly data: NotificationEvent }
+  | { readonly id: string; readonly event: "upload"; readonly data: UploadPayload }
   | { readonly id: string; readonly event: "gap"; readonly data: GapEvent };
 
 /** An event of the stream of a job. */

@@ -117,7 +117,7 @@ export class JobList {
 
   /** Applies an event. `mayMove`: true if rows may move now without disturbing anybody. */
   take(event: AccountEvent, mayMove: () => boolean): void {
-    if (event.event === "notification") return;
+    if (event.event === "notification" || event.event === "upload") return;
     this.#recount.soon();
     if (event.event === "gap") return this.#refresh.soon();
     const rows = this.rows.peek();

@@ -18,6 +18,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "captions",
       "storage",
       "uploads",
+      "upload-links",
       "probes",
       "templates",
       "recipes",

@@ -4,7 +4,7 @@
 export const SCOPES = {
   "jobs:create": "Create, change, cancel and retry jobs; create and read probes; dry runs",
   "jobs:read": "Read jobs, their lists, metadata, events and notifications",
-  "uploads:create": "Create, send, read and remove uploads",
+  "uploads:create": "Create, send, read and remove uploads; create, read and revoke upload links",
   "usage:read": "Read the usage of the account",
 } as const;
 export type Scope = keyof typeof SCOPES;

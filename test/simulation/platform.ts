@@ -76,7 +76,7 @@ export class Platform implements NodeHost {
       migrations: join(options.root, "migrations"),
     });
     const rate = { limit: async () => ({ success: true }) };
-    const rates = { CLIENT_RATE: rate, REFUSED_RATE: rate, ADMIN_REFUSED_RATE: rate, SEND_RATE: rate };
+    const rates = { CLIENT_RATE: rate, REFUSED_RATE: rate, ADMIN_REFUSED_RATE: rate, SEND_RATE: rate, LINK_RATE: rate };
     this.#env = { DB: this.database, ...rates, ...options.variables };
   }
 

@@ -2,6 +2,7 @@
 // single row. Only the ids are in memory, because a notification may have a megabyte.
 import * as z from "zod";
 import { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
+import { UploadPayload } from "#shared/api/upload-links.ts";
 import type { AccountEvent } from "../rpc/account.ts";
 
 const PREFIX = "event:";
@@ -18,6 +19,7 @@ const RingEvent = z.intersection(
   z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("job"), data: JobEvent }),
     z.object({ kind: z.literal("notification"), data: NotificationEventData }),
+    z.object({ kind: z.literal("upload"), data: UploadPayload }),
   ]),
 );
 export type RingEvent = z.infer<typeof RingEvent>;

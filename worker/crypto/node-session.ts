@@ -39,7 +39,7 @@ function signatureOf(payload: string, { bytes }: SealingKeys[number]): string {
 }
 
 /** Compares two signatures in constant time. */
-function isSame(one: string, other: string): boolean {
+export function isSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;
   for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);

@@ -191,6 +191,42 @@ export const templates = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.name, table.version] })],
 );
 
+/** Links with which browsers upload one file each. Times in ms since 1970. */
+export const uploadLinks = sqliteTable(
+  "upload_links",
+  {
+    id: text("id").primaryKey(),
+    accountId: text("account_id").notNull(),
+    status: text("status", { enum: ["waiting", "uploading", "completed", "expired", "revoked"] }).notNull(),
+    name: text("name"),
+    maxBytes: integer("max_bytes").notNull(),
+    /** A JSON array. */
+    origins: text("origins").notNull(),
+    /** The origin under which clients reach the service. */
+    origin: text("origin").notNull(),
+    /** The job's body and the receiver of events, sealed. */
+    sealed: text("sealed").notNull(),
+    hasJob: integer("has_job", { mode: "boolean" }).notNull(),
+    uploadId: text("upload_id"),
+    jobId: text("job_id"),
+    /** Why the job was refused: the error in JSON. */
+    jobError: text("job_error"),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+    endedAt: integer("ended_at"),
+    /** True if the end needs no event, or has one. */
+    isAnnounced: integer("is_announced", { mode: "boolean" }).notNull(),
+    /** The webhook that is not delivered yet, in JSON. */
+    webhook: text("webhook"),
+    /** When the sweeper looks at the link. */
+    checkAt: integer("check_at").notNull(),
+  },
+  (table) => [
+    index("upload_links_by_account").on(table.accountId, table.status),
+    index("upload_links_by_check").on(table.checkAt),
+  ],
+);
+
 /** Single-use links to the dashboard, valid for a minute. */
 export const sessionLinks = sqliteTable("session_links", {
   /** SHA-256 of the link's secret, in hex. */

@@ -1,8 +1,8 @@
 // Uploads of source files, and their parts.
-import { and, asc, desc, eq, gt, lte, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, lte, ne, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { runBatch, runQuery } from "./run-query.ts";
-import { jobs, uploadParts, uploads } from "./schema.ts";
+import { jobs, uploadLinks, uploadParts, uploads } from "./schema.ts";
 
 export type UploadRow = typeof uploads.$inferSelect;
 export type PartRow = typeof uploadParts.$inferSelect;
@@ -10,24 +10,34 @@ export type PartRow = typeof uploadParts.$inferSelect;
 /** The number of an account's uploads, and their total size. */
 export type Uploaded = { readonly count: number; readonly bytes: number };
 
-/** All uploads that are not removed yet. Their number is limited, and so is the number of rows read. */
-const uploadedBy = (accountId: string) =>
-  sql`SELECT count(*) AS count, coalesce(sum(size_bytes), 0) AS bytes FROM ${uploads} WHERE account_id = ${accountId}`;
+/**
+ * All uploads that are not removed yet, and links that wait for a file of at most `max_bytes`. Their number is limited,
+ * and so is the number of rows read.
+ */
+export const uploadedBy = (accountId: string) => sql`
+  SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM (
+    SELECT size_bytes AS bytes FROM ${uploads} WHERE account_id = ${accountId}
+    UNION ALL SELECT max_bytes FROM ${uploadLinks} WHERE account_id = ${accountId} AND status = 'waiting')`;
 
 export const countUploads = (db: D1Database, accountId: string): Promise<Uploaded> =>
   runQuery(drizzle(db).get<Uploaded>(uploadedBy(accountId)));
 
 /** Stores a new upload within the limits of its account. Beyond them it stores nothing and returns false. */
 export async function insertUpload(db: D1Database, row: UploadRow, limits: Uploaded): Promise<boolean> {
-  const { id, accountId, name, sizeBytes, partBytes, status, store, multipartId, createdAt, expiresAt } = row;
   const inserted = sql`
+    ${insertingUpload(row)} FROM (${uploadedBy(row.accountId)}) AS uploaded
+    WHERE uploaded.count < ${limits.count} AND uploaded.bytes + ${row.sizeBytes} <= ${limits.bytes}`;
+  return (await runQuery(drizzle(db).run(inserted))).meta.changes > 0;
+}
+
+/** The start of an INSERT of an upload. The caller appends `FROM` or `WHERE` with its condition. */
+export function insertingUpload(row: UploadRow): SQL {
+  const { id, accountId, name, sizeBytes, partBytes, status, store, multipartId, createdAt, expiresAt } = row;
+  return sql`
     INSERT INTO ${uploads}
       (id, account_id, name, size_bytes, part_bytes, status, store, multipart_id, created_at, expires_at, jobs)
     SELECT ${id}, ${accountId}, ${name}, ${sizeBytes}, ${partBytes}, ${status}, ${store}, ${multipartId}, ${createdAt},
-      ${expiresAt}, ${row.jobs}
-    FROM (${uploadedBy(accountId)}) AS uploaded
-    WHERE uploaded.count < ${limits.count} AND uploaded.bytes + ${sizeBytes} <= ${limits.bytes}`;
-  return (await runQuery(drizzle(db).run(inserted))).meta.changes > 0;
+      ${expiresAt}, ${row.jobs}`;
 }
 
 /** The account's uploads that have not expired and are not being removed. */
@@ -75,11 +85,18 @@ const EXPIRY_STEP_MS = 10 * 60_000;
 
 /**
  * Records a stored part, and that the upload is in use until `expiresAt`. Returns false and records nothing when the
- * upload was completed or removed meanwhile.
+ * upload was completed or removed meanwhile, or has another part size. The first part may set `partBytes`.
  */
-export async function recordPart(db: D1Database, part: PartRow, expiresAt: number): Promise<boolean> {
+export async function recordPart(
+  db: D1Database,
+  part: PartRow,
+  { expiresAt, partBytes }: { readonly expiresAt: number; readonly partBytes: number },
+): Promise<boolean> {
   const { uploadId, number, sizeBytes, etag } = part;
-  const open = sql`SELECT 1 FROM ${uploads} WHERE id = ${uploadId} AND status = 'open'`;
+  const open = sql`SELECT 1 FROM ${uploads} WHERE id = ${uploadId} AND status = 'open' AND part_bytes = ${partBytes}`;
+  const sized = sql`
+    UPDATE ${uploads} SET part_bytes = ${partBytes} WHERE id = ${uploadId} AND part_bytes <> ${partBytes}
+    AND NOT EXISTS (SELECT 1 FROM ${uploadParts} WHERE upload_id = ${uploadId})`;
   const stored = sql`
     INSERT INTO ${uploadParts} (upload_id, number, size_bytes, etag)
     SELECT ${uploadId}, ${number}, ${sizeBytes}, ${etag} WHERE EXISTS (${open})
@@ -87,7 +104,7 @@ export async function recordPart(db: D1Database, part: PartRow, expiresAt: numbe
   const used = sql`
     UPDATE ${uploads} SET expires_at = ${expiresAt}
     WHERE id = ${uploadId} AND status = 'open' AND expires_at < ${expiresAt - EXPIRY_STEP_MS}`;
-  const [inserted] = await runBatch(db, [stored, used]);
+  const [, inserted] = await runBatch(db, [sized, stored, used]);
   return (inserted?.meta.changes ?? 0) > 0;
 }
 

@@ -60,8 +60,9 @@ async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
 const stateOf = (id: string) => runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage)?.status);
 
 describe("access to jobs of another account", () => {
-  // Uploads and probes have their own tests (routes/uploads.test.ts, routes/probes.test.ts).
-  const isOfJob = ({ path }: TestRoute): boolean => path.includes("/:id") && !/^\/v2\/(uploads|probes)\//.test(path);
+  // Uploads, upload links and probes have their own tests (routes/).
+  const isOfJob = ({ path }: TestRoute): boolean =>
+    path.includes("/:id") && !/^\/v2\/(uploads|upload-links|probes)\//.test(path);
   const routes = ROUTES.filter((route) => route.audience === "client" && isOfJob(route));
   it.each(routes.map(named))("%s treats another account's job as unknown", async (_, route) => {
     for (const { id, nid } of await ownersJobs()) {

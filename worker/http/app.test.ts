@@ -70,6 +70,8 @@ describe("all responses", () => {
     name: "web",
     file: "a.md",
     page: "api-v2",
+    token: "x",
+    upload: "x",
   };
   it.each(ROUTES.map((route): [string, string] => [route.method, fill(route, { ...values, job: values.id })]))(
     "%s %s keeps its content type, and no cache stores JSON",

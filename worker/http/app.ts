@@ -21,8 +21,10 @@ import { probes } from "./routes/probes.ts";
 import { session } from "./routes/session.ts";
 import { storage } from "./routes/storage.ts";
 import { templates } from "./routes/templates.ts";
+import { uploadLinks } from "./routes/upload-links.ts";
 import { uploads } from "./routes/uploads.ts";
 import { usage } from "./routes/usage.ts";
+import { links } from "./upload-links/link-routes.ts";
 
 export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .use(responseHeaders)
@@ -39,6 +41,8 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/probes", probes)
   .route("/v2/templates", templates)
   .route("/v2/uploads", uploads)
+  .route("/v2/upload-links", uploadLinks)
+  .route("/v2/links", links)
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/usage", usage)
   .route("/v2/events", accountEvents)

@@ -1,6 +1,7 @@
 // The calls of an account's object.
 import type { DurableObject } from "cloudflare:workers";
 import type { JobEvent, NotificationEventData } from "#shared/api/account-responses.ts";
+import type { UploadPayload } from "#shared/api/upload-links.ts";
 
 /**
  * Permission to send a delivery now, with the secrets that sign it (the newest first); else the time to request it
@@ -10,10 +11,11 @@ export type Admission =
   | { readonly go: true; readonly signWith: readonly string[] | null }
   | { readonly go: false; readonly at: number };
 
-/** An event of a job for the stream of its account. The same event always has the same key. */
+/** An event for the stream of an account. The same event always has the same key. */
 export type AccountEvent = { readonly key: string } & (
   | { readonly kind: "job"; readonly data: JobEvent }
   | { readonly kind: "notification"; readonly data: NotificationEventData }
+  | { readonly kind: "upload"; readonly data: UploadPayload }
 );
 
 /** `fetch` opens a socket with the events of the account's jobs (worker/events). */

@@ -10,12 +10,12 @@ export type TestRoute = { readonly method: string; readonly path: string; readon
 const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/v2\/jobs(\/|$)/, "client"],
   [/^\/v2\/metadata\//, "client"],
-  [/^\/v2\/(usage|events|uploads|templates|probes|notifications|account)(\/|$)/, "client"],
+  [/^\/v2\/(usage|events|uploads|upload-links|templates|probes|notifications|account)(\/|$)/, "client"],
   [/^\/v2\/nodes\//, "node"],
   [/^\/v2\/admin\//, "operator"],
   [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],
   // Signed URLs, and ids that cannot be guessed. The tests of the route cover them.
-  [/^\/storage\//, "anyone"],
+  [/^(\/storage|\/v2\/links)\//, "anyone"],
   // Any of the credentials is enough. The tests of the route cover them.
   [/^\/v2\/session(\/|$)/, "anyone"],
   [/^\/(dashboard|assets|guides)\//, "anyone"],

@@ -48,6 +48,10 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "PUT /v2/uploads/:id/parts/:number",
       "POST /v2/uploads/:id/complete",
       "DELETE /v2/uploads/:id",
+      // With a job or a receiver also jobs:create.
+      "POST /v2/upload-links",
+      "GET /v2/upload-links/:id",
+      "DELETE /v2/upload-links/:id",
     ],
   ],
   // The list shows the files of all clients of the account.

@@ -48,6 +48,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   putUploadPart: ({ uploads }) => uploads.part("u", 1, new Uint8Array(1)),
   completeUpload: ({ uploads }) => uploads.complete("u"),
   deleteUpload: ({ uploads }) => uploads.delete("u"),
+  createUploadLink: ({ uploadLinks }) => uploadLinks.create({ max_size: 1 }),
+  getUploadLink: ({ uploadLinks }) => uploadLinks.get("l"),
+  revokeUploadLink: ({ uploadLinks }) => uploadLinks.revoke("l"),
   getUsage: (copra) => copra.usage(),
   followAccount: (copra) => copra.events().next(),
   getSession: (copra) => copra.session(),
@@ -95,8 +98,9 @@ it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
 );
 
 it("the client has no method without an operation", () => {
-  const { jobs, templates, probes, uploads, notifications } = new Copra({ url: "https://copra.test", key: "k" });
-  const methods = [jobs, templates, probes, uploads, notifications].flatMap((part) =>
+  const client = new Copra({ url: "https://copra.test", key: "k" });
+  const { jobs, templates, probes, uploads, uploadLinks, notifications } = client;
+  const methods = [jobs, templates, probes, uploads, uploadLinks, notifications].flatMap((part) =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(part)),
   );
   const tested = Object.values(CALLS).map(String).join("\n");

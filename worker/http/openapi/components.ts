@@ -19,6 +19,7 @@ import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
 import { AttemptView, QueueView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
 import { TemplateList, TemplateSummary, TemplateView } from "#shared/api/templates.ts";
+import { UploadLink, UploadLinkBody, UploadPayload } from "#shared/api/upload-links.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
 import { InputView, JobView, OutputView, PlaylistUrl } from "#shared/job/job-view.ts";
@@ -51,6 +52,7 @@ export const RESPONSES = {
   Upload,
   UploadList,
   UploadPart,
+  UploadLink,
   TaskList,
   CommandList,
   RequestView,
@@ -101,6 +103,7 @@ export type RequestName =
   | "NewTemplate"
   | "NewProbe"
   | "NewUpload"
+  | "NewUploadLink"
   | "Once"
   | "NewSessionLink";
 export type ResponseName = keyof typeof RESPONSES;
@@ -110,6 +113,7 @@ const NESTED = {
   JobEvent,
   NotificationEvent: NotificationEventData,
   GapEvent,
+  UploadPayload,
   UploadSummary,
   Task: TaskView,
   Attempt: AttemptView,
@@ -147,6 +151,7 @@ const requests = () => ({
   ChangedJob: ChangedSettings.describe("A change of a job that has not ended"),
   NewProbe: ProbeBody.describe("A source to inspect"),
   NewUpload: UploadBody.describe("The name and size of a file"),
+  NewUploadLink: UploadLinkBody.describe("The limits of the link, and what happens with its file"),
   Once: OnceBody.describe("A one-time link that was opened"),
   NewSessionLink: LinkBody.describe("Who the link signs in"),
   NotificationTest: TestBody.describe("The request to send, and its URL"),

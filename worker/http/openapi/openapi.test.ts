@@ -4,6 +4,7 @@ import { BulkBody } from "#shared/api/job-lists.ts";
 import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import { LinkBody, OnceBody } from "#shared/api/session.ts";
+import { UploadLinkBody } from "#shared/api/upload-links.ts";
 import { UploadBody } from "#shared/api/uploads.ts";
 import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
@@ -40,7 +41,7 @@ describe("GET /v2/openapi.json", () => {
 describe("OpenAPI document", () => {
   /** Routes outside the document: for nodes alone, at signed or secret addresses; the redirect from /; and pages. */
   const PRIVATE = [
-    ...[/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//],
+    ...[/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//, /^\S+ \/v2\/links\//],
     ...[/^GET \/$/, /^GET \/(dashboard|assets|guides|docs)\//, /^GET \/llms(-full)?\.txt$/],
   ];
   const served = app.routes
@@ -65,9 +66,10 @@ describe("OpenAPI document", () => {
   });
 
   it("contains all error codes of responses, with their HTTP status", () => {
-    /** Error codes of nodes' reports, and of requests that match no operation. */
+    /** Error codes of nodes' reports, of the URLs of upload links, and of requests that match no operation. */
     const elsewhere = [
       ...["report_not_valid", "lease_superseded", "upload_not_allowed", "upload_gone"],
+      ...["upload_link_ended", "upload_checksum_mismatch"],
       ...["route_not_found", "method_not_allowed"],
     ];
     const named = [...OPERATIONS.flatMap(({ codes }) => codes), ...Object.values(COMMON_CODES).flat()];
@@ -98,6 +100,7 @@ describe("examples in the OpenAPI document", () => {
     ChangedJob: ChangedSettings,
     NewProbe: ProbeBody,
     NewUpload: UploadBody,
+    NewUploadLink: UploadLinkBody,
     Once: OnceBody,
     NewSessionLink: LinkBody,
   };

@@ -12,6 +12,7 @@ import { PROBE_OPERATIONS } from "./operations/probes.ts";
 import { SERVICE_OPERATIONS } from "./operations/service.ts";
 import { SESSION_OPERATIONS } from "./operations/session.ts";
 import { TEMPLATE_OPERATIONS } from "./operations/templates.ts";
+import { UPLOAD_LINK_OPERATIONS } from "./operations/upload-links.ts";
 import { UPLOAD_OPERATIONS } from "./operations/uploads.ts";
 
 export const OPERATIONS: readonly Operation[] = [
@@ -21,6 +22,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...TEMPLATE_OPERATIONS,
   ...PROBE_OPERATIONS,
   ...UPLOAD_OPERATIONS,
+  ...UPLOAD_LINK_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
   ...METADATA_OPERATIONS,
   ...ACCOUNT_OPERATIONS,

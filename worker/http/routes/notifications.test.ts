@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import { verifyWebhook } from "../../../client/webhook.ts";
 import { findAccount } from "../../db/accounts.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { receivedAt } from "../../testing/received.ts";
 import { app } from "../app.ts";
 import { rotateWebhookSecret } from "../webhook-secrets.ts";
 
@@ -20,20 +21,6 @@ const test = (body: unknown) => post("/v2/notifications/test", body);
 
 /** A URL whose server responds with `answer`. */
 const answering = (answer: object): string => `${inject("answers")}/${btoa(JSON.stringify(answer))}/hook`;
-
-/** The requests to a URL, which responds with 204. `work` sends the requests. */
-async function receivedAt(url: string, work: () => Promise<unknown>): Promise<{ headers: Headers; body: string }[]> {
-  const received: { headers: Headers; body: string }[] = [];
-  const { fetch } = globalThis;
-  const spy = vi.spyOn(globalThis, "fetch").mockImplementation(async (request, init) => {
-    if (!(request instanceof Request) || request.url !== url) return fetch(request, init);
-    received.push({ headers: new Headers([...request.headers]), body: await request.text() });
-    return new Response(null, { status: 204 });
-  });
-  await work();
-  spy.mockRestore();
-  return received;
-}
 
 describe("POST /v2/notifications/test", () => {
   it.each<[string, string, object]>([

@@ -1,33 +1,20 @@
 // /v2/uploads: files of clients, in parts, that jobs read as their sources.
 import { type Context, Hono } from "hono";
-import { PART_BYTES, type Upload, UploadBody, type UploadList, type UploadSummary } from "#shared/api/uploads.ts";
+import { type Upload, UploadBody, type UploadList } from "#shared/api/uploads.ts";
 import { AppError } from "#shared/errors.ts";
-import { randomBytes } from "../../crypto/bytes.ts";
-import {
-  completeUpload,
-  countUploads,
-  findUpload,
-  insertUpload,
-  listUploads,
-  partsOf,
-  recordPart,
-  type Uploaded,
-  type UploadRow,
-} from "../../db/uploads.ts";
+import { findUpload, insertUpload, listUploads, type UploadRow } from "../../db/uploads.ts";
 import { settingsOf } from "../../settings.ts";
 import { openUploadStore, storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
-import { KEEP_UPLOADS_MS, removeUpload, storeNameOf } from "../../storage/source-uploads/remove-uploads.ts";
-import { newUploadId } from "../../storage/source-uploads/upload-id.ts";
+import { removeUpload, storeNameOf } from "../../storage/source-uploads/remove-uploads.ts";
 import { uploadUrl } from "../../storage/source-url.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { cursorOf } from "../query/list-query.ts";
 import { parseUploadQuery } from "../query/upload-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
-import { missingParts, partAt, stateError, storePart } from "../upload-parts.ts";
+import { beyond, requireRoom } from "../upload-limits.ts";
+import { completeParts, partAt, startUpload, takePart, viewSummary, viewUpload } from "../upload-parts.ts";
 
-/** Maximum number of an account's uploads that are not yet removed. */
-const MAX_UPLOADS = 1000;
 /** Long enough to watch a source beside its outputs. */
 const READABLE_SECONDS = 6 * 60 * 60;
 
@@ -45,7 +32,7 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
   })
   .get("/:id", async (context) => {
     const upload = await ownUpload(context);
-    const view = await viewOf(context, upload);
+    const view = await viewUpload(context.env, upload);
     return jsonResponse(
       context,
       upload.status === "completed" ? { ...view, url: await readUrl(context, upload) } : view,
@@ -53,20 +40,13 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
   })
   .put("/:id/parts/:number", async (context) => {
     const upload = await ownUpload(context);
-    requireOpen(upload);
     const part = partAt(context.req.param("number"), upload);
-    const store = openUploadStore(storeNameOf(upload), context.env);
-    const etag = await storePart(store, upload, part, context.req.raw);
-    const stored = { uploadId: upload.id, ...part, etag };
-    if (!(await recordPart(context.env.DB, stored, Date.now() + KEEP_UPLOADS_MS))) {
-      throw new AppError("upload_state_conflict", "The upload was completed or removed meanwhile");
-    }
-    return jsonResponse(context, { number: part.number, size: part.sizeBytes, etag });
+    return jsonResponse(context, await takePart(context.env, upload, part, context.req.raw));
   })
   .post("/:id/complete", complete)
   .delete("/:id", async (context) => {
     const upload = await ownUpload(context);
-    const view = await viewOf(context, upload);
+    const view = await viewUpload(context.env, upload);
     if (await removeUpload(context.env, upload, Date.now())) return jsonResponse(context, view);
     throw new AppError(
       "upload_state_conflict",
@@ -79,29 +59,8 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
   const accountId = context.get("account").id;
   const { name, size } = await readBody(context.req, UploadBody, "request_not_valid");
   const store = storeForNew(env);
-  const limits: Uploaded = { count: MAX_UPLOADS, bytes: settingsOf(env).maxUploadedBytes };
-  const uploaded = await countUploads(env.DB, accountId);
-  if (uploaded.count >= limits.count || uploaded.bytes + size > limits.bytes) throw beyond(limits);
-  const id = newUploadId(randomBytes);
-  const multipartId = await openUploadStore(store, env)
-    .begin(id)
-    .catch((error: unknown) => {
-      throw stateError(error, id);
-    });
-  const createdAt = Date.now();
-  const row: UploadRow = {
-    id,
-    accountId,
-    name,
-    sizeBytes: size,
-    partBytes: PART_BYTES,
-    status: "open",
-    store,
-    multipartId,
-    createdAt,
-    expiresAt: createdAt + KEEP_UPLOADS_MS,
-    jobs: "[]",
-  };
+  const limits = await requireRoom(env, accountId, size);
+  const row = await startUpload(env, { accountId, name, size }, store);
   if (!(await insertUpload(env.DB, row, limits))) {
     await openUploadStore(store, env).remove(row);
     throw beyond(limits);
@@ -109,32 +68,9 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
   return jsonResponse(context, { ...viewSummary(row), parts: [] } satisfies Upload, 201);
 }
 
-const beyond = ({ count, bytes }: Uploaded): AppError =>
-  new AppError(
-    "too_many_uploads",
-    `The account may have ${count} uploads, of ${bytes} bytes together: delete some, or wait until they are removed`,
-  );
-
 async function complete(context: Context<ClientEnv, "/:id/complete">): Promise<Response> {
-  const { env } = context;
-  const upload = await ownUpload(context);
-  if (upload.status === "completed") return jsonResponse(context, await viewOf(context, upload));
-  const parts = await partsOf(env.DB, upload.id);
-  const missing = missingParts(parts, upload);
-  if (missing !== null) throw new AppError("upload_state_conflict", `Parts are not stored: ${missing}`);
-  const etags = parts.map(({ etag }) => etag);
-  try {
-    await openUploadStore(storeNameOf(upload), env).complete(upload, upload.sizeBytes, etags);
-  } catch (error) {
-    throw stateError(error, upload.id);
-  }
-  const expiresAt = Date.now() + KEEP_UPLOADS_MS;
-  await completeUpload(env.DB, upload.id, expiresAt);
-  return jsonResponse(context, await viewOf(context, { ...upload, status: "completed", expiresAt }));
-}
-
-function requireOpen({ status }: UploadRow): void {
-  if (status !== "open") throw new AppError("upload_state_conflict", "The upload is completed");
+  const completed = await completeParts(context.env, await ownUpload(context));
+  return jsonResponse(context, await viewUpload(context.env, completed));
 }
 
 /** The upload of the path. Throws AppError(upload_not_found). */
@@ -151,19 +87,3 @@ async function readUrl(context: Context<ClientEnv>, upload: UploadRow): Promise<
   const origin = settings.publicUrl ?? new URL(context.req.url).origin;
   return uploadUrl({ id: upload.id, store: storeNameOf(upload), origin }, settings, READABLE_SECONDS);
 }
-
-async function viewOf(context: Context<ClientEnv>, upload: UploadRow): Promise<Upload> {
-  const parts = await partsOf(context.env.DB, upload.id);
-  const views = parts.map(({ number, sizeBytes, etag }) => ({ number, size: sizeBytes, etag }));
-  return { ...viewSummary(upload), parts: views };
-}
-
-const viewSummary = ({ id, name, sizeBytes, partBytes, status, createdAt, expiresAt }: UploadRow): UploadSummary => ({
-  id,
-  name,
-  size: sizeBytes,
-  part_size: partBytes,
-  status: status === "completed" ? "completed" : "open",
-  created_at: new Date(createdAt).toISOString(),
-  expires_at: new Date(expiresAt).toISOString(),
-});

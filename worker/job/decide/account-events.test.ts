@@ -19,7 +19,10 @@ function cancelled(state: JobState): JobState {
 /** The names of the events to send, and the state after they were sent. */
 function sent(state: JobState): { events: string[]; after: JobState } {
   const { events, emitted } = dueEvents(state);
-  const names = events.map((event) => (event.kind === "job" ? event.data.status : event.data.id.replace(/^.*_/, "")));
+  const names = events.map((event) => {
+    if (event.kind === "notification") return event.data.id.replace(/^.*_/, "");
+    return event.kind === "job" ? event.data.status : event.kind;
+  });
   return { events: areEventsDue(state) ? names : [], after: { ...state, emitted } };
 }
 const eventsOf = (state: JobState): string[] => sent(state).events;

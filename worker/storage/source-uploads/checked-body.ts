@@ -2,12 +2,31 @@
 import { AppError } from "#shared/errors.ts";
 
 /** The expected digest of a body; `by` is the header that states it. */
-export type ExpectedDigest = { readonly algorithm: "MD5" | "SHA-256"; readonly bytes: Uint8Array; readonly by: string };
+export type ExpectedDigest = {
+  readonly algorithm: "MD5" | "SHA-1" | "SHA-256";
+  readonly bytes: Uint8Array;
+  readonly by: string;
+};
 
 const NOT_VALID: Readonly<Record<string, string>> = {
   "content-md5": "must be the MD5 of the part in Base64",
   "content-digest": "must be `sha-256=:` and the SHA-256 of the part in Base64 and `:` (RFC 9530)",
+  "upload-checksum": "must be sha256, sha1 or md5, a space, and the digest of the part in Base64",
 };
+
+/** Algorithms of `Upload-Checksum`, with the length of their digests (tus 1.0.0, Checksum). */
+export const TUS_CHECKSUMS = { sha256: ["SHA-256", 32], sha1: ["SHA-1", 20], md5: ["MD5", 16] } as const;
+
+/** The digest of the header `Upload-Checksum`; null without this header. Throws AppError(upload_part_not_valid). */
+export function tusChecksum(headers: Headers): ExpectedDigest | null {
+  const by = "upload-checksum";
+  const [name, text = ""] = headers.get(by)?.trim().split(" ") ?? [];
+  if (name === undefined) return null;
+  const known = Object.entries(TUS_CHECKSUMS).find(([algorithm]) => algorithm === name.replace("-", ""));
+  if (!known) throw new AppError("upload_part_not_valid", `The header \`${by}\` ${NOT_VALID[by]}`);
+  const [algorithm, length] = known[1];
+  return { algorithm, bytes: decoded(text, length, by), by };
+}
 
 /** The digest that a request states for its body; null if it states none. Throws AppError(upload_part_not_valid). */
 export function expectedDigest(headers: Headers): ExpectedDigest | null {
@@ -74,5 +93,6 @@ async function sendChecked(body: ReadableStream, writable: WritableStream, expec
 
 function requireSame(actual: Uint8Array, { bytes, by }: ExpectedDigest): void {
   if (actual.length === bytes.length && actual.every((byte, at) => byte === bytes[at])) return;
-  throw new AppError("upload_part_not_valid", `The part is not what its header \`${by}\` states: send it again`);
+  const code = by === "upload-checksum" ? "upload_checksum_mismatch" : "upload_part_not_valid";
+  throw new AppError(code, `The part is not what its header \`${by}\` states: send it again`);
 }

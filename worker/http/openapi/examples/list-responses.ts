@@ -1,5 +1,6 @@
 // Examples of responses about lists of jobs, and about uploads.
 import type { BulkResult, JobCounts } from "#shared/api/job-lists.ts";
+import type { UploadLink } from "#shared/api/upload-links.ts";
 import type { Upload, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 
 /** The id of an upload. */
@@ -15,12 +16,32 @@ const UPLOAD: UploadSummary = {
   expires_at: "2026-11-23T10:04:11.000Z",
 };
 
+/** The id of an upload link. */
+export const UPLOAD_LINK_ID = "Qm4vT1xYc8ZpB6kWs0Hd";
+const LINK_URL = `https://copra.example.com/v2/links/${UPLOAD_LINK_ID}5f2d9c0e7ab14c36b8d1e0f94a7c2b63`;
+const UPLOAD_LINK: UploadLink = {
+  id: UPLOAD_LINK_ID,
+  status: "waiting" as const,
+  name: null,
+  max_size: 5_000_000_000,
+  origins: ["https://app.example.com"],
+  upload: null,
+  job: null,
+  job_error: null,
+  created_at: "2026-11-22T10:00:00.000Z",
+  expires_at: "2026-11-22T11:00:00.000Z",
+  ended_at: null,
+  url: LINK_URL,
+  tus_url: `${LINK_URL}/tus`,
+};
+
 type ListResponses = {
   readonly JobCounts: JobCounts;
   readonly BulkResult: BulkResult;
   readonly Upload: Upload;
   readonly UploadList: UploadList;
   readonly UploadPart: UploadPart;
+  readonly UploadLink: UploadLink;
 };
 
 export const listResponses = (jobId: string): ListResponses => ({
@@ -39,4 +60,5 @@ export const listResponses = (jobId: string): ListResponses => ({
   Upload: { ...UPLOAD, parts: [PART] },
   UploadList: { uploads: [UPLOAD], next_cursor: null },
   UploadPart: PART,
+  UploadLink: UPLOAD_LINK,
 });

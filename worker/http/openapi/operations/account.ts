@@ -53,7 +53,8 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
     summary: "Follow all jobs",
     description:
       "Server-sent events of all jobs of the account: `job` (JobEvent) when a job is created, has another status or ends, " +
-      "`notification` (NotificationEvent) with the body of each notification, as it is sent, and `gap` (GapEvent) when " +
+      "`notification` (NotificationEvent) with the body of each notification, as it is sent, `upload` (UploadPayload) " +
+      "with each upload link that is completed or expires, and `gap` (GapEvent) when " +
       "events after `Last-Event-ID` are no longer kept: the newest 1,000 are, as long as notifications. " +
       "A comment every 15 seconds keeps idle connections open.",
     parameters: [LAST_EVENT_ID],

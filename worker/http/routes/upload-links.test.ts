@@ -1,0 +1,392 @@
+import { createScheduledController } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { UploadLink, UploadPayload } from "#shared/api/upload-links.ts";
+import { verifyWebhook } from "../../../client/webhook.ts";
+import worker from "../../index.ts";
+import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { receivedAt } from "../../testing/received.ts";
+import { ask, linkNow, newLink, PAGE, storedText } from "../../testing/upload-links.ts";
+
+let account: Awaited<ReturnType<typeof newAccount>>;
+beforeAll(async () => {
+  account = await newAccount();
+});
+
+const { input: _, ...JOB } = jobBody();
+
+const post = (body: object, key = account.key) =>
+  send("/v2/upload-links", { method: "POST", body, headers: basic(key) });
+const jobs = async (): Promise<{ id: string }[]> => (await send("/v2/jobs", { headers: basic(account.key) })).body.jobs;
+
+/** Sends a whole small file in one part. */
+async function sendFile({ url }: UploadLink, content = "aaaa") {
+  const file = { name: "clip.mov", size: content.length };
+  expect((await ask(url, { method: "POST", json: file })).status).toBe(201);
+  expect((await ask(`${url}/parts/1`, { method: "PUT", body: content })).status).toBe(200);
+  return await ask(`${url}/complete`, { method: "POST" });
+}
+
+/** Sweeps after the links' next check. */
+async function sweep(link: UploadLink, changes = ""): Promise<void> {
+  await env.DB.prepare(`UPDATE upload_links SET check_at = 1 ${changes} WHERE id = ?`).bind(link.id).run();
+  await worker.scheduled(createScheduledController({ cron: "*/2 * * * *" }), env);
+}
+
+describe("an upload link", () => {
+  it("lets a page upload one file, and starts its job once", async () => {
+    const link = await newLink(account.key, { name: "Holiday", job: JOB, expires_s: 600 });
+    expect(UploadLink.parse(link)).toEqual(link);
+    expect(link).toMatchObject({ status: "waiting", name: "Holiday", max_size: 100e6, upload: null, job: null });
+    expect(Date.parse(link.expires_at) - Date.parse(link.created_at)).toBe(600_000);
+    expect(link.tus_url).toBe(`${link.url}/tus`);
+    const before = await jobs();
+    const done = await sendFile(link);
+    expect(done).toMatchObject({ status: 200, body: { status: "completed", name: "Holiday", size: 4 } });
+    expect(done.headers.get("access-control-allow-origin")).toBe(PAGE);
+    const ended = await linkNow(account.key, link);
+    expect(ended).toMatchObject({ status: "completed", job: expect.any(String), job_error: null });
+    expect(ended.upload).toMatchObject({ id: done.body.id, status: "completed" });
+    expect(await storedText(ended.upload?.id)).toBe("aaaa");
+    for (const _ of ["again", "and again"]) {
+      expect((await ask(`${link.url}/complete`, { method: "POST" })).status).toBe(200);
+    }
+    await env.DB.prepare("UPDATE upload_links SET job_id = NULL WHERE id = ?").bind(link.id).run();
+    await sweep(link);
+    expect((await linkNow(account.key, link)).job).toBe(ended.job);
+    expect(await jobs()).toHaveLength(before.length + 1);
+    const { body: request } = await send(`/v2/jobs/${ended.job}/request`, { headers: basic(account.key) });
+    expect(request.request.input).toEqual({ upload: done.body.id });
+  });
+
+  it("starts one job when several requests complete the file at the same time", async () => {
+    const before = await jobs();
+    const link = await newLink(account.key, { job: JOB });
+    await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
+    await ask(`${link.url}/parts/1`, { method: "PUT", body: "aaaa" });
+    const done = await Promise.all([1, 2, 3].map(() => ask(`${link.url}/complete`, { method: "POST" })));
+    expect(done.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await expect.poll(async () => (await linkNow(account.key, link)).job).not.toBeNull();
+    expect(await jobs()).toHaveLength(before.length + 1);
+  });
+
+  it("gives the upload to jobs that its account creates", async () => {
+    const link = await newLink(account.key);
+    const { body: upload } = await sendFile(link);
+    const created = await send("/v2/jobs", {
+      method: "POST",
+      body: jobBody({ input: { upload: upload.id } }),
+      headers: basic(account.key),
+    });
+    expect(created.status).toBe(201);
+    expect((await linkNow(account.key, link)).job).toBeNull();
+  });
+
+  it("continues the same file after a reload, and rejects another file", async () => {
+    const link = await newLink(account.key);
+    const file = { name: "clip.mov", size: 10 };
+    expect((await ask(link.url)).body.error_code).toBe("upload_not_found");
+    const first = await ask(link.url, { method: "POST", json: file });
+    const again = await ask(link.url, { method: "POST", json: file });
+    expect([first.status, again.status, again.body]).toEqual([201, 200, first.body]);
+    expect(await linkNow(account.key, link)).toMatchObject({ status: "uploading", upload: { id: first.body.id } });
+    for (const other of [
+      { name: "clip.mov", size: 11 },
+      { name: "other.mov", size: 10 },
+    ]) {
+      expect(await ask(link.url, { method: "POST", json: other })).toMatchObject({
+        status: 409,
+        body: { error_code: "upload_state_conflict" },
+      });
+    }
+    expect((await ask(link.url, { method: "DELETE" })).body.id).toBe(first.body.id);
+    expect(await linkNow(account.key, link)).toMatchObject({ status: "waiting", upload: null });
+    expect((await ask(link.url, { method: "POST", json: { name: "other.mov", size: 11 } })).status).toBe(201);
+  });
+
+  it("has one file when two tabs start at the same time", async () => {
+    const link = await newLink(account.key);
+    const file = { name: "clip.mov", size: 10 };
+    const tabs = await Promise.all([1, 2, 3].map(() => ask(link.url, { method: "POST", json: file })));
+    expect(new Set(tabs.map(({ body }) => body.id)).size).toBe(1);
+    expect(tabs.map(({ status }) => status).sort()).toEqual([200, 200, 201]);
+    const rows = await env.DB.prepare("SELECT id FROM uploads WHERE account_id = ? AND size_bytes = 10")
+      .bind(account.id)
+      .all();
+    expect(rows.results.filter(({ id }) => id === tabs[0]?.body.id)).toHaveLength(1);
+  });
+
+  it("rejects a larger file and a file after the first", async () => {
+    const link = await newLink(account.key, { max_size: 4 });
+    expect(await ask(link.url, { method: "POST", json: { name: "a", size: 5 } })).toMatchObject({
+      status: 413,
+      body: { error_code: "body_too_large", message: expect.stringContaining("accepts 4") },
+    });
+    await sendFile(link);
+    for (const [method, path, json] of [
+      ["POST", "", { name: "b", size: 2 }],
+      ["PUT", "/parts/1", undefined],
+      ["DELETE", "", undefined],
+    ] as const) {
+      const sent = { method, ...(json ? { json } : method === "PUT" ? { body: "bbbb" } : {}) };
+      expect((await ask(link.url + path, sent)).body.error_code).toBe("upload_state_conflict");
+    }
+    expect((await ask(link.url)).body).toMatchObject({ status: "completed" });
+    expect((await ask(link.url)).body).not.toHaveProperty("url");
+  });
+
+  it("serves only pages of its origins, and programs outside browsers", async () => {
+    const link = await newLink(account.key);
+    const preflight = { "access-control-request-method": "PUT", "access-control-request-headers": "content-md5" };
+    const allowed = await ask(`${link.url}/parts/1`, { method: "OPTIONS", headers: preflight });
+    expect(allowed.status).toBe(204);
+    expect(Object.fromEntries(allowed.headers)).toMatchObject({
+      "access-control-allow-origin": PAGE,
+      "access-control-allow-methods": expect.stringContaining("PUT, PATCH, DELETE"),
+      "access-control-allow-headers": expect.stringContaining("content-md5"),
+      "access-control-max-age": "7200",
+      vary: "Origin",
+    });
+    expect(allowed.headers.has("access-control-allow-credentials")).toBe(false);
+    for (const [method, origin] of [
+      ["OPTIONS", "https://evil.example.com"],
+      ["POST", "https://evil.example.com"],
+      ["GET", "null"],
+      ["POST", "http://app.example.com"],
+    ] as const) {
+      const refused = await ask(link.url, { method, headers: { origin } });
+      expect([refused.status, refused.body.error_code]).toEqual([403, "cross_site_request"]);
+      expect(refused.headers.has("access-control-allow-origin")).toBe(false);
+    }
+    const closed = await newLink(account.key, { origins: [] });
+    expect((await ask(closed.url)).status).toBe(403);
+    const program = await send(new URL(closed.url).pathname, { method: "POST", body: { name: "a", size: 1 } });
+    expect(program.status).toBe(201);
+  });
+
+  it("needs its exact URL", async () => {
+    const link = await newLink(account.key);
+    const other = await newLink(account.key);
+    const token = link.url.split("/").at(-1) ?? "";
+    const forged = other.id + token.slice(20);
+    const changed = token.slice(0, -1) + (token.endsWith("0") ? "1" : "0");
+    for (const wrong of [forged, changed, other.id, "x", token.toUpperCase()]) {
+      for (const [method, path] of [
+        ["OPTIONS", ""],
+        ["GET", ""],
+        ["POST", ""],
+        ["DELETE", ""],
+        ["PUT", "/parts/1"],
+        ["POST", "/complete"],
+        ["POST", "/tus"],
+        ["PATCH", "/tus/x"],
+      ] as const) {
+        const refused = await ask(`https://copra.test/v2/links/${wrong}${path}`, { method });
+        expect([wrong, method, path, refused.status]).toEqual([wrong, method, path, 404]);
+        expect(refused.body.error_code).toBe("upload_link_not_found");
+      }
+    }
+  });
+
+  it("hides itself from other accounts and without an API key", async () => {
+    const link = await newLink(account.key);
+    const other = await newAccount();
+    for (const method of ["GET", "DELETE"]) {
+      const hidden = await send(`/v2/upload-links/${link.id}`, { method, headers: basic(other.key) });
+      expect([hidden.status, hidden.body.error_code]).toEqual([404, "upload_link_not_found"]);
+      expect((await send(`/v2/upload-links/${link.id}`, { method })).status).toBe(401);
+    }
+    expect((await send("/v2/upload-links", { method: "POST", body: { max_size: 1 } })).status).toBe(401);
+  });
+});
+
+describe("the end of an upload link", () => {
+  const ENDED = [
+    ["POST", ""],
+    ["GET", ""],
+    ["PUT", "/parts/1"],
+    ["POST", "/complete"],
+    ["DELETE", ""],
+  ] as const;
+  const rejections = async (link: UploadLink) => {
+    const answers = ENDED.map(([method, path]) =>
+      ask(link.url + path, { method, ...(method === "POST" && path === "" ? { json: { name: "a", size: 4 } } : {}) }),
+    );
+    return (await Promise.all(answers)).map(({ status, body }) => `${status} ${body.error_code}`);
+  };
+  const GONE = ENDED.map(() => "410 upload_link_ended");
+
+  it("revokes a link, and removes its unfinished file", async () => {
+    const link = await newLink(account.key);
+    const { body: upload } = await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
+    for (const _ of ["once", "again"]) {
+      const revoked = await send(`/v2/upload-links/${link.id}`, { method: "DELETE", headers: basic(account.key) });
+      expect(revoked).toMatchObject({ status: 200, body: { id: link.id, status: "revoked" } });
+    }
+    expect(await rejections(link)).toEqual(GONE);
+    expect((await send(`/v2/uploads/${upload.id}`, { headers: basic(account.key) })).status).toBe(404);
+  });
+
+  it("cannot revoke a link whose file is complete", async () => {
+    const link = await newLink(account.key);
+    await sendFile(link);
+    const refused = await send(`/v2/upload-links/${link.id}`, { method: "DELETE", headers: basic(account.key) });
+    expect([refused.status, refused.body.error_code]).toEqual([409, "upload_state_conflict"]);
+  });
+
+  it("expires at its time, and a sweep removes the unfinished file", async () => {
+    const link = await newLink(account.key);
+    const { body: upload } = await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
+    await env.DB.prepare("UPDATE upload_links SET expires_at = 1 WHERE id = ?").bind(link.id).run();
+    expect((await linkNow(account.key, link)).status).toBe("expired");
+    expect(await rejections(link)).toEqual(GONE);
+    await sweep(link);
+    expect(await linkNow(account.key, link)).toMatchObject({ status: "expired", ended_at: expect.any(String) });
+    expect((await send(`/v2/uploads/${upload.id}`, { headers: basic(account.key) })).status).toBe(404);
+  });
+
+  it("keeps a link that a sweep looks at too early", async () => {
+    const link = await newLink(account.key);
+    await sweep(link);
+    expect((await linkNow(account.key, link)).status).toBe("waiting");
+  });
+
+  it("completes a file whose last request was interrupted", async () => {
+    const link = await newLink(account.key, { job: JOB });
+    await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
+    await ask(`${link.url}/parts/1`, { method: "PUT", body: "aaaa" });
+    await sweep(link, ", expires_at = 1");
+    expect(await linkNow(account.key, link)).toMatchObject({ status: "completed", job: expect.any(String) });
+  });
+
+  it("states why the service refused the job", async () => {
+    const link = await newLink(account.key, { job: JOB });
+    await ask(link.url, { method: "POST", json: { name: "a", size: 4 } });
+    await ask(`${link.url}/parts/1`, { method: "PUT", body: "aaaa" });
+    const upload = (await linkNow(account.key, link)).upload?.id;
+    await ask(`${link.url}/complete`, { method: "POST" });
+    await env.DB.prepare("UPDATE upload_links SET job_id = NULL WHERE id = ?").bind(link.id).run();
+    await env.DB.prepare("DELETE FROM uploads WHERE id = ?").bind(upload).run();
+    await sweep(link);
+    expect((await linkNow(account.key, link)).job_error).toMatchObject({ error_code: "input_not_valid" });
+  });
+
+  it("is deleted after the retention time", async () => {
+    const link = await newLink(account.key);
+    await sendFile(link);
+    await sweep(link, ", ended_at = 1");
+    const gone = await send(`/v2/upload-links/${link.id}`, { headers: basic(account.key) });
+    expect(gone.status).toBe(404);
+    expect((await ask(link.url)).body.error_code).toBe("upload_link_not_found");
+  });
+});
+
+describe("the receiver of an upload link's events", () => {
+  const URL = "http://receiver.test/hook?token=hidden";
+  const notification = { type: "http", url: URL };
+  const row = (link: UploadLink) =>
+    env.DB.prepare("SELECT webhook, check_at AS checkAt FROM upload_links WHERE id = ?")
+      .bind(link.id)
+      .first<{ webhook: string | null; checkAt: number }>();
+
+  it("gets a signed webhook when the file is complete", async () => {
+    const link = await newLink(account.key, { job: JOB, notification });
+    const [webhook, ...others] = await receivedAt(URL, async () => {
+      await sendFile(link);
+      await expect.poll(() => row(link)).toMatchObject({ webhook: null });
+    });
+    expect(others).toEqual([]);
+    if (!webhook) throw new Error("Nothing was sent");
+    const payload = await verifyWebhook(webhook, account.webhookSecret);
+    expect(UploadPayload.parse(payload)).toEqual(payload);
+    const { url: _url, tus_url: _tusUrl, ...data } = await linkNow(account.key, link);
+    expect(payload).toEqual({ event: "upload.completed", upload_link_id: link.id, data });
+    expect(webhook.headers.get("webhook-id")).toBe(`${link.id}-completed`);
+    expect(webhook.body).not.toContain(link.url);
+  });
+
+  it("gets a webhook when the link expires, and again until it accepts", async () => {
+    const link = await newLink(account.key, { notification });
+    const first = await receivedAt(URL, () => sweep(link, ", expires_at = 1"), 500);
+    expect(JSON.parse(first[0]?.body ?? "")).toMatchObject({ event: "upload.expired", upload_link_id: link.id });
+    expect((await row(link))?.checkAt).toBeGreaterThan(Date.now());
+    expect(await receivedAt(URL, () => sweep(link))).toEqual([]);
+    await env.DB.prepare("UPDATE upload_links SET webhook = json_set(webhook, '$.nextAt', 1) WHERE id = ?")
+      .bind(link.id)
+      .run();
+    const [again] = await receivedAt(URL, () => sweep(link));
+    expect(again?.body).toBe(first[0]?.body);
+    expect((await row(link))?.webhook).toBeNull();
+    expect(await receivedAt(URL, () => sweep(link))).toEqual([]);
+  });
+
+  it.each([410, 200])("gets no webhook again after its status %i", async (status) => {
+    const link = await newLink(account.key, { notification });
+    expect(await receivedAt(URL, () => sweep(link, ", expires_at = 1"), status)).toHaveLength(1);
+    expect((await row(link))?.webhook).toBeNull();
+  });
+
+  it("hears the events in the account's stream, too", async () => {
+    const stream = await exports.default.fetch(
+      new Request("https://copra.test/v2/events", { headers: basic(account.key) }),
+    );
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    const link = await newLink(account.key);
+    await sendFile(link);
+    let text = "";
+    while (!text.includes("event: upload\n")) text += (await reader?.read())?.value;
+    while (!/event: upload\n.*\ndata: .*\n/.test(text)) text += (await reader?.read())?.value;
+    await reader?.cancel();
+    const data = JSON.parse(/event: upload\n.*\ndata: (.*)\n/.exec(text)?.[1] ?? "");
+    expect(UploadPayload.parse(data)).toEqual(data);
+    expect(data).toMatchObject({ event: "upload.completed", upload_link_id: link.id, data: { status: "completed" } });
+  });
+});
+
+describe("a new upload link", () => {
+  it.each<[body: object, code: string, message: RegExp]>([
+    [{}, "request_not_valid", /`max_size` is missing/],
+    [{ max_size: 0 }, "request_not_valid", /`max_size` must be a number of bytes/],
+    [{ max_size: "5" }, "request_not_valid", /`max_size`/],
+    [{ max_size: 1, expires_s: 59 }, "request_not_valid", /`expires_s`.*from 60 to 604800/],
+    [{ max_size: 1, expires_s: 604_801 }, "request_not_valid", /`expires_s`/],
+    [{ max_size: 1, origins: ["*"] }, "request_not_valid", /`origins.0` must be an origin/],
+    [{ max_size: 1, origins: ["https://a.example/"] }, "request_not_valid", /must be an origin/],
+    [{ max_size: 1, origins: ["ftp://a.example"] }, "request_not_valid", /must be an origin/],
+    [{ max_size: 1, origins: "https://a.example" }, "request_not_valid", /must be a list/],
+    [{ max_size: 1, name: "" }, "request_not_valid", /`name` must not be empty/],
+    [{ max_size: 1, size: 4 }, "request_not_valid", /no field `size`/],
+    [{ max_size: 1, job: [] }, "request_not_valid", /`job` must be the body of a job/],
+    [{ max_size: 1, job: { ...JOB, outputs: {} } }, "outputs_not_valid", /^`job`: /],
+    [{ max_size: 1, job: jobBody() }, "input_not_valid", /`job` must have no `input`/],
+    [{ max_size: 1, notification: { type: "none" } }, "notification_not_valid", /must be http/],
+    [{ max_size: 1, notification: { type: "http", url: "x" } }, "notification_not_valid", /`notification.url`/],
+  ])("row %#: is rejected with a reason", async (body, code, message) => {
+    const { status, body: error } = await post(body);
+    expect([status, error.error_code]).toEqual([400, code]);
+    expect(error.message).toMatch(message);
+  });
+
+  it("counts as an upload of its maximum size until it ends", async () => {
+    const mine = await newAccount();
+    expect((await post({ max_size: 600e9 }, mine.key)).status).toBe(201);
+    expect((await post({ max_size: 500e9 }, mine.key)).body.error_code).toBe("too_many_uploads");
+    const upload = await send("/v2/uploads", {
+      method: "POST",
+      body: { name: "a", size: 500e9 },
+      headers: basic(mine.key),
+    });
+    expect([upload.status, upload.body.error_code]).toEqual([429, "too_many_uploads"]);
+    const small = await newLink(mine.key, { max_size: 400e9 });
+    expect((await ask(small.url, { method: "POST", json: { name: "a", size: 1 } })).status).toBe(201);
+    expect((await post({ max_size: 399e9 }, mine.key)).status).toBe(201);
+  });
+
+  it("shows neither its job nor its receiver", async () => {
+    const notification = { type: "http", url: "https://user:hidden@example.com/hook?token=hidden" };
+    const link = await newLink(account.key, { job: JOB, notification });
+    expect(JSON.stringify(link)).not.toMatch(/hidden|very-secret/);
+    const stored = await env.DB.prepare("SELECT * FROM upload_links WHERE id = ?").bind(link.id).first();
+    expect(JSON.stringify(stored)).not.toMatch(/hidden|very-secret/);
+  });
+});
