@@ -15,6 +15,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: "webhooks", summary: "Receive webhooks on this machine, list them and send them again" },
   { name: "templates", summary: "Jobs that are stored under a name, with variables" },
   { name: "uploads", summary: "List and delete uploads of local files" },
+  { name: "upload-links", summary: "Links with which browsers upload files" },
   { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },
   { name: "nodes", summary: "List nodes, and give them no more work (operator)" },
   { name: "accounts", summary: "Create accounts and set their limits (operator)" },

@@ -1,4 +1,4 @@
-// copra jobs, copra uploads and copra usage.
+// copra jobs, copra uploads, copra upload-links and copra usage.
 import type { ArgumentSpec, CommandSpec, OptionSpec } from "../command-spec.ts";
 
 const ID: ArgumentSpec = { name: "<id>", description: "The job's id" };
@@ -105,6 +105,32 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     summary: "Delete uploads",
     arguments: [{ name: "<ids...>", description: "The uploads' ids" }],
     load: async () => (await import("../jobs/uploads.ts")).deleteUploads,
+  },
+  {
+    name: "upload-links create",
+    summary: "Create a link with which a browser uploads one file",
+    options: [
+      { flags: "--max-size <size>", description: "Maximum size of the file, such as 5GB; required" },
+      { flags: "--expires <time>", description: "Time until the link expires, such as 2h; 1h by default" },
+      { flags: "--origin <origin>", description: "Origin of a page that may use the link", repeat: true },
+      { flags: "--name <name>", description: "Name of the file; by default the browser's" },
+      { flags: "--job <file>", description: "JSON file with a job without its input", complete: "file" },
+      { flags: "--webhook <url>", description: "URL that receives upload.completed and upload.expired" },
+    ],
+    examples: ["copra upload-links create --max-size 5GB --origin https://app.example.com"],
+    load: async () => (await import("../jobs/upload-links.ts")).createUploadLink,
+  },
+  {
+    name: "upload-links show",
+    summary: "Show an upload link, its upload and its job",
+    arguments: [{ name: "<id>", description: "The link's id" }],
+    load: async () => (await import("../jobs/upload-links.ts")).showUploadLink,
+  },
+  {
+    name: "upload-links rm",
+    summary: "Revoke upload links, and remove their unfinished files",
+    arguments: [{ name: "<ids...>", description: "The links' ids" }],
+    load: async () => (await import("../jobs/upload-links.ts")).revokeUploadLinks,
   },
   {
     name: "usage",
