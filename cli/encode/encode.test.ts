@@ -30,6 +30,7 @@ describe("--to", () => {
     [["gif:320x:number=5"], { "gif:320x": { number: 5, path: "v-320x.gif" } }],
     [["mp4:720p:path=a/b.mp4,duration=10"], { "mp4:720p": { path: "a/b.mp4", duration: 10 } }],
     [["mp4:2pass", "mp4:2pass"], { "mp4:2pass": [{ path: "v-2pass.mp4" }, { path: "v-2pass-2.mp4" }] }],
+    [["vtt:from=en,shift=-1"], { vtt: { from: "en", shift: -1, path: "v.vtt" } }],
     [["mpegts"], { mpegts: { path: "v.ts" } }],
     [
       ["hls", "mp4", "dash"],

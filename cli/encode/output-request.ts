@@ -18,6 +18,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
     "loudness",
   ],
   ...["number", "interval", "square", "blur", "vtt"],
+  ...["from", "shift", "language"],
 ]);
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

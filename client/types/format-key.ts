@@ -10,6 +10,7 @@ import type {
   Preset,
   Profile,
   SampleRate,
+  TextContainer,
   VideoCodec,
   VideoContainer,
 } from "./api.ts";
@@ -71,13 +72,15 @@ export type FormatKind<Key extends string> = KindOf<Segments<Trimmed<Lowercase<K
 type KindOf<Parts extends string[]> = Parts["length"] extends 1 | 2 | 3 | 4
   ? Parts[0] extends "httpstream"
     ? OnlyIf<Parts["length"] extends 1 ? true : false, "httpstream">
-    : Parts[0] extends ImageContainer
-      ? OnlyIf<Parts["length"] extends 1 | 2 ? IsSize<Parts[1]> : false, "image">
-      : Parts[0] extends AudioContainer
-        ? OnlyIf<Parts["length"] extends 4 ? false : IsAudio<Parts[1]> & IsOptions<Parts[2]>, "video">
-        : Parts[0] extends VideoContainer
-          ? OnlyIf<IsVideo<Parts[1]> & IsAudio<Parts[2]> & IsOptions<Parts[3]>, "video">
-          : never
+    : Parts[0] extends TextContainer
+      ? OnlyIf<Parts["length"] extends 1 ? true : false, "text">
+      : Parts[0] extends ImageContainer
+        ? OnlyIf<Parts[2] extends undefined | "" ? IsSize<Parts[1]> & IsOptions<Parts[3]> : false, "image">
+        : Parts[0] extends AudioContainer
+          ? OnlyIf<Parts["length"] extends 4 ? false : IsAudio<Parts[1]> & IsOptions<Parts[2]>, "video">
+          : Parts[0] extends VideoContainer
+            ? OnlyIf<IsVideo<Parts[1]> & IsAudio<Parts[2]> & IsOptions<Parts[3]>, "video">
+            : never
   : never;
 type OnlyIf<Condition, Kind> = Condition extends true ? Kind : never;
 

@@ -6,6 +6,7 @@ import type {
   Notification,
   Settings,
   Storage,
+  TextParams,
   VideoParams,
 } from "./api.ts";
 import type { CommonFormat, FormatKind } from "./format-key.ts";
@@ -14,6 +15,7 @@ type OneOrMany<Params> = Params | readonly Params[];
 type ParamsByKind = {
   video: OneOrMany<VideoParams>;
   image: OneOrMany<ImageParams>;
+  text: OneOrMany<TextParams>;
   httpstream: OneOrMany<HttpStreamParams>;
 };
 export type AnyOutputParams = ParamsByKind[keyof ParamsByKind];

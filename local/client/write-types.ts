@@ -10,7 +10,7 @@ import {
   SAMPLE_RATES_HZ,
   VIDEO_CHOICES,
 } from "#shared/format/codecs.ts";
-import { AUDIO_CONTAINERS, CONTAINERS_BY_NAME, isImageContainer } from "#shared/format/containers.ts";
+import { AUDIO_CONTAINERS, CONTAINERS_BY_NAME, isImageContainer, isTextContainer } from "#shared/format/containers.ts";
 import { FRAME_RATES, PRESETS } from "#shared/format/presets.ts";
 import { Components, printTypes, reachable } from "./print-types.ts";
 
@@ -26,6 +26,7 @@ const REQUESTS = [
   "Storage",
   "VideoParams",
   "ImageParams",
+  "TextParams",
   "HttpStreamParams",
 ];
 
@@ -38,10 +39,12 @@ function formats(): string {
     union(names.filter(([, container]) => accepts(container)).map(([name]) => name));
   const isAudio = (container: string): boolean => AUDIO_CONTAINERS.some((one) => one === container);
   const isImage = (container: string): boolean => names.some(([, one]) => one === container && isImageContainer(one));
+  const isText = (container: string): boolean => names.some(([, one]) => one === container && isTextContainer(one));
   const types = {
-    VideoContainer: named((container) => !isAudio(container) && !isImage(container)),
+    VideoContainer: named((container) => !isAudio(container) && !isImage(container) && !isText(container)),
     AudioContainer: named(isAudio),
     ImageContainer: named(isImage),
+    TextContainer: named(isText),
     VideoCodec: union(VIDEO_CHOICES),
     AudioCodec: union(AUDIO_CHOICES),
     Channels: union(CHANNELS),

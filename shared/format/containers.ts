@@ -4,12 +4,15 @@ import { AUDIO_CODECS, type AudioCodec, VIDEO_CODECS, type VideoCodec } from "./
 export const VIDEO_CONTAINERS = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"] as const;
 export const AUDIO_CONTAINERS = ["ogg", "mp3", "aac", "wav", "flac", "m4a", "opus"] as const;
 export const IMAGE_CONTAINERS = ["jpg", "png", "webp", "gif", "webp_anim", "avif"] as const;
+/** Files of text. */
+export const TEXT_CONTAINERS = ["vtt", "srt"] as const;
 /** Containers of tracks, as opposed to images. */
 export const TRACK_CONTAINERS = [...VIDEO_CONTAINERS, ...AUDIO_CONTAINERS] as const;
 
 export type TrackContainer = (typeof TRACK_CONTAINERS)[number];
 export type ImageContainer = (typeof IMAGE_CONTAINERS)[number];
-export type Container = TrackContainer | ImageContainer;
+export type TextContainer = (typeof TEXT_CONTAINERS)[number];
+export type Container = TrackContainer | ImageContainer | TextContainer;
 
 const ALIASES = {
   divx: "avi",
@@ -23,7 +26,7 @@ const ALIASES = {
 
 /** All names that a format may start with. */
 export const CONTAINERS_BY_NAME: ReadonlyMap<string, Container> = new Map<string, Container>([
-  ...[...TRACK_CONTAINERS, ...IMAGE_CONTAINERS].map((name) => [name, name] as const),
+  ...[...TRACK_CONTAINERS, ...IMAGE_CONTAINERS, ...TEXT_CONTAINERS].map((name) => [name, name] as const),
   ...Object.entries(ALIASES),
 ]);
 
@@ -141,6 +144,14 @@ export const IMAGE_CONTAINER_TRAITS: Readonly<Record<ImageContainer, ImageContai
   webp_anim: { mediaType: "image/webp", animated: true, lossless: false },
   avif: { mediaType: "image/avif", animated: false, lossless: false },
 };
+
+export const TEXT_MEDIA_TYPES: Readonly<Record<TextContainer, string>> = {
+  vtt: "text/vtt",
+  srt: "application/x-subrip",
+};
+
+export const isTextContainer = (container: Container): container is TextContainer =>
+  Object.hasOwn(TEXT_MEDIA_TYPES, container);
 
 export const isImageContainer = (container: Container): container is ImageContainer =>
   Object.hasOwn(IMAGE_CONTAINER_TRAITS, container);

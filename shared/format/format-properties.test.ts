@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { formatSpecs, formatTexts } from "../testing/arbitrary-format.ts";
 import { IMAGE_CONTAINER_TRAITS } from "./containers.ts";
 import { FormatHash } from "./format-hash.ts";
-import { ImageFormat, VideoFormat } from "./format-spec.ts";
+import { ImageFormat, TextFormat, VideoFormat } from "./format-spec.ts";
 import { parseFormat } from "./parse-format.ts";
 import { MAX_ANIMATED_WIDTH } from "./presets.ts";
 import { printFormat } from "./print-format.ts";
@@ -15,7 +15,7 @@ it("parses any text to a printable format or an error", () => {
     fc.property(texts, (text) => {
       const parsed = parseFormat(text);
       if (!parsed.ok) return parsed.error.message !== "";
-      const schema = parsed.value.type === "video" ? VideoFormat : ImageFormat;
+      const schema = { video: VideoFormat, image: ImageFormat, text: TextFormat }[parsed.value.type];
       expect(schema.parse(parsed.value)).toEqual(parsed.value);
       expect(parseFormat(printFormat(parsed.value))).toEqual(parsed);
       return true;

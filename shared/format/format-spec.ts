@@ -1,7 +1,7 @@
 // A parsed format with all defaults filled in and units in the names. Null means automatic.
 import * as z from "zod";
 import { AUDIO_CHOICES, CHANNELS, PIXEL_FORMATS, PROFILES, VIDEO_CHOICES } from "./codecs.ts";
-import { IMAGE_CONTAINERS, TRACK_CONTAINERS } from "./containers.ts";
+import { IMAGE_CONTAINERS, TEXT_CONTAINERS, TRACK_CONTAINERS } from "./containers.ts";
 
 /**
  * Requested frame size in pixels. Null means automatic: derived from the other side, or from the source if both are
@@ -82,4 +82,7 @@ export const ImageFormat = z.object({
 });
 export type ImageFormat = z.infer<typeof ImageFormat>;
 
-export type FormatSpec = VideoFormat | ImageFormat;
+export const TextFormat = z.object({ type: z.literal("text"), container: z.enum(TEXT_CONTAINERS) });
+export type TextFormat = z.infer<typeof TextFormat>;
+
+export type FormatSpec = VideoFormat | ImageFormat | TextFormat;

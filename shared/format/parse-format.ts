@@ -3,6 +3,7 @@ import { err, ok, type Result } from "../result.ts";
 import {
   IMAGE_CONTAINER_TRAITS,
   isImageContainer,
+  isTextContainer,
   TRACK_CONTAINER_TRAITS,
   TRACK_CONTAINERS,
   type TrackContainer,
@@ -49,6 +50,10 @@ function overridden(requested: RequestedSpecs, by: RequestedSpecs): RequestedSpe
 
 /** Completes a format. Throws FormatError with the allowed values in its message. */
 function resolveFormat({ container, requested }: SplitFormat): FormatSpec {
+  if (isTextContainer(container)) {
+    rejectSpecs(requested, [...TRACK_SPECS, "resolution", "quality"], "a text format has no specs");
+    return { type: "text", container };
+  }
   return isImageContainer(container) ? resolveImage(container, requested) : resolveTracks(container, requested);
 }
 

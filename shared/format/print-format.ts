@@ -17,6 +17,7 @@ function segments(format: FormatSpec): string[] {
   if (format.type === "image") {
     return [sizeText(format.size), "", format.quality === undefined ? "" : `quality=${format.quality}`];
   }
+  if (format.type === "text") return [];
   const { container, video, audio } = format;
   const tracks = [audioText(container, video, audio), options(format)];
   return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? [videoText(container, video), ...tracks] : tracks;

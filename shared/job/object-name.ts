@@ -1,6 +1,6 @@
 // Names of objects in a storage: paths with a counter, and content types.
 import { assertNever } from "../errors.ts";
-import { IMAGE_CONTAINER_TRAITS, TRACK_CONTAINER_TRAITS } from "../format/containers.ts";
+import { IMAGE_CONTAINER_TRAITS, TEXT_MEDIA_TYPES, TRACK_CONTAINER_TRAITS } from "../format/containers.ts";
 import type { OutputSpec } from "./output-spec.ts";
 
 /**
@@ -48,6 +48,8 @@ export function contentTypeOf(output: OutputSpec, object: string): string {
       return TRACK_CONTAINER_TRAITS[output.container].mediaTypes[output.video ? 0 : 1];
     case "image":
       return object === output.vtt?.path ? "text/vtt" : IMAGE_CONTAINER_TRAITS[output.container].mediaType;
+    case "text":
+      return TEXT_MEDIA_TYPES[output.container];
     case "httpstream":
       return PACKAGE_FILES.get(object.split(".").at(-1)?.toLowerCase() ?? "") ?? "application/octet-stream";
     default:

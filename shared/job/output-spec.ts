@@ -1,9 +1,9 @@
 // Specification of an output after parsing: complete, with defaults, and with units in the names.
 import * as z from "zod";
-import { ImageFormat, VideoFormat } from "../format/format-spec.ts";
+import { ImageFormat, TextFormat, VideoFormat } from "../format/format-spec.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
-import { Subtitles } from "./subtitles.ts";
+import { SubtitleSpec, Subtitles } from "./subtitles.ts";
 
 const outputBase = {
   /** Position in the request, from 0: identifies the output in its job. */
@@ -92,6 +92,16 @@ export const ImageOutput = z.object({
 });
 export type ImageOutput = z.infer<typeof ImageOutput>;
 
+/** A file of text. Clients see the type `video`, as for files of audio. */
+export const TextOutput = z.object({
+  ...outputBase,
+  ...TextFormat.shape,
+  /** Name of the object below the path of the storage. */
+  path: z.string(),
+  text: SubtitleSpec,
+});
+export type TextOutput = z.infer<typeof TextOutput>;
+
 /** Container of the segments of a package. */
 export const SegmentFormat = z.enum(["mpegts", "fmp4"]);
 export type SegmentFormat = z.infer<typeof SegmentFormat>;
@@ -136,5 +146,12 @@ export const HttpStreamOutput = z.object({
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 
-export const OutputSpec = z.discriminatedUnion("type", [VideoOutput, ImageOutput, HttpStreamOutput]);
+export const OutputSpec = z.discriminatedUnion("type", [VideoOutput, ImageOutput, HttpStreamOutput, TextOutput]);
 export type OutputSpec = z.infer<typeof OutputSpec>;
+
+/** True for outputs with tracks of video or audio. */
+export const hasTracks = (spec: OutputSpec): spec is VideoOutput | HttpStreamOutput =>
+  spec.type === "video" || spec.type === "httpstream";
+
+/** The type of an output as clients see it. */
+export const typeOf = ({ type }: Pick<OutputSpec, "type">) => (type === "text" ? "video" : type);

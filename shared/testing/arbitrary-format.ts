@@ -18,7 +18,7 @@ import {
   TRACK_CONTAINER_TRAITS,
   TRACK_CONTAINERS,
 } from "../format/containers.ts";
-import type { AudioTrackSpec, FormatSpec, RateTarget, VideoFormat, VideoTrackSpec } from "../format/format-spec.ts";
+import type { AudioTrackSpec, ImageFormat, RateTarget, VideoFormat, VideoTrackSpec } from "../format/format-spec.ts";
 import { OPTIONS } from "../format/grammar/requested-specs.ts";
 import {
   FRAME_RATES,
@@ -167,7 +167,7 @@ function tracksOf(container: VideoFormat["container"]): fc.Arbitrary<VideoFormat
     .filter((format) => format.video !== null || format.audio !== null);
 }
 
-export const formatSpecs: fc.Arbitrary<FormatSpec> = fc.oneof(
+export const formatSpecs: fc.Arbitrary<VideoFormat | ImageFormat> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc

@@ -148,6 +148,7 @@ async function storeOutput(
   const output = spec.index;
   switch (spec.type) {
     case "video":
+    case "text":
       return { status: "made", output, files: await upload(lease, output, [1], workload.videoBytes), probe };
     case "image": {
       const count = (countImageFiles(spec, probe)?.files ?? 0) + (spec.vtt ? 1 : 0);

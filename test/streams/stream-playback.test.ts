@@ -31,6 +31,7 @@ let folder: string;
 let browser: Browser;
 let site: PlayerSite;
 let sources: SourceServer;
+let textsId: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "copra-playback-"));
@@ -86,6 +87,7 @@ beforeAll(async () => {
         variants: ["mp4:x144"],
         subtitles: [{ from: "en" }, { from: "en", name: "Signs", forced: true }, { from: "de", kind: "captions" }],
       },
+      srt: { path: "texts.srt", from: "de" },
     },
   });
   const captioned = await stack.submit({
@@ -94,6 +96,7 @@ beforeAll(async () => {
   });
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(texts.id)).toMatchObject({ status: "job.completed" });
+  textsId = texts.id;
   expect(await stack.waitForJob(captioned.id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(slides.id)).toMatchObject({ status: "job.completed" });
 });
@@ -220,6 +223,15 @@ it.concurrent.each(["texts/ts/master.m3u8", "texts/fmp4/master.mpd"])(
     await player.close();
   },
 );
+
+it.concurrent("a file of text has the type of videos, a URL, and metadata", async () => {
+  const { outputs } = await stack.waitForJob(textsId);
+  const url = `${stack.s3.endpoint}/${stack.s3.bucket}/texts.srt`;
+  expect(outputs[1]).toMatchObject({ key: "srt", type: "video", status: "video.encoded", url });
+  const { body } = await stack.request("GET", `/metadata/jobs/${textsId}/srt`);
+  expect(body).toMatchObject({ metadata: { srt: { streams: [{ codec_name: "subrip" }], format: { filename: url } } } });
+  expect(await (await fetch(url)).text()).toContain("Over the line");
+});
 
 it.concurrent("players list and show the captions in the frames of the source", async () => {
   const player = await open("captioned/ts/master.m3u8");

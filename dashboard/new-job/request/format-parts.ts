@@ -1,6 +1,11 @@
 // The parts of a format: container, tokens of the video and the audio, options.
 import { AUDIO_CHOICES, CHANNELS, VIDEO_CHOICES } from "../../../shared/format/codecs.ts";
-import { CONTAINERS_BY_NAME, isImageContainer, TRACK_CONTAINER_TRAITS } from "../../../shared/format/containers.ts";
+import {
+  CONTAINERS_BY_NAME,
+  isImageContainer,
+  isTextContainer,
+  TRACK_CONTAINER_TRAITS,
+} from "../../../shared/format/containers.ts";
 import { PRESETS } from "../../../shared/format/presets.ts";
 
 export type Slot = "size" | "codec" | "rate" | "fps" | "audio" | "audioRate" | "channels";
@@ -30,7 +35,7 @@ export type Layout = "video" | "audio" | "image";
 
 export function layoutOf(name: string): Layout {
   const container = CONTAINERS_BY_NAME.get(name.toLowerCase()) ?? "mp4";
-  if (isImageContainer(container)) return "image";
+  if (isImageContainer(container) || isTextContainer(container)) return "image";
   return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? "video" : "audio";
 }
 

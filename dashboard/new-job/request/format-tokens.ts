@@ -4,6 +4,7 @@ import {
   CONTAINERS_BY_NAME,
   IMAGE_CONTAINER_TRAITS,
   isImageContainer,
+  isTextContainer,
   TRACK_CONTAINER_TRAITS,
 } from "../../../shared/format/containers.ts";
 import { FRAME_RATES, PRESETS } from "../../../shared/format/presets.ts";
@@ -56,7 +57,7 @@ export type Choices = Readonly<Partial<Record<Slot, readonly string[]>>>;
 /** The choices for a format, without the default. */
 export function choicesOf(format: string): Choices {
   const container = CONTAINERS_BY_NAME.get(containerOf(format).toLowerCase());
-  if (container === undefined) return {};
+  if (container === undefined || isTextContainer(container)) return {};
   if (isImageContainer(container)) {
     const { animated, lossless } = IMAGE_CONTAINER_TRAITS[container];
     return {

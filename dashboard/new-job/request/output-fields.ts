@@ -34,6 +34,14 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
   video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS, LOUDNESS],
   audio: [PATH, ...PART, LOUDNESS, ...COMMON],
   image: [PATH, ...STILL, ...COMMON, flag("square", "Square"), number("blur", "Blur", { help: "1 to 5" }), ...FILTERS],
+  text: [
+    PATH,
+    text("from", "Track of the source", { first: true, example: "en", help: "Number or language" }),
+    text("url", "File instead of a track", { example: "https://example.com/en.srt" }),
+    number("shift", "Show later by", { help: "Seconds; negative: earlier" }),
+    text("language", "Language of the file", { example: "de", help: "For text that is not in Unicode" }),
+    ...COMMON,
+  ],
   animated: [
     PATH,
     number("scene.number", "Scenes", { first: true }),

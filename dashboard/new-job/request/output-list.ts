@@ -1,5 +1,10 @@
 // The outputs of a request as a list with formats, and with the names that error messages use.
-import { CONTAINERS_BY_NAME, IMAGE_CONTAINER_TRAITS, isImageContainer } from "../../../shared/format/containers.ts";
+import {
+  CONTAINERS_BY_NAME,
+  IMAGE_CONTAINER_TRAITS,
+  isImageContainer,
+  isTextContainer,
+} from "../../../shared/format/containers.ts";
 import type { Json } from "../secrets.ts";
 import { isObject } from "./edit.ts";
 
@@ -37,13 +42,14 @@ export function outputsSection(list: readonly Output[]): Json {
   );
 }
 
-export type OutputKind = "video" | "audio" | "image" | "animated" | "stream";
+export type OutputKind = "video" | "audio" | "image" | "animated" | "text" | "stream";
 
 /** The kind of an output, which decides its parameters. */
 export function kindOf(format: string): OutputKind {
   const [name = "", ...segments] = format.toLowerCase().split(":");
   if (name === "httpstream") return "stream";
   const container = CONTAINERS_BY_NAME.get(name) ?? "mp4";
+  if (isTextContainer(container)) return "text";
   if (isImageContainer(container)) return IMAGE_CONTAINER_TRAITS[container].animated ? "animated" : "image";
   const isVideo = ["mp4", "webm", "mpegts", "mov", "mkv", "avi", "asf", "flv", "3gp", "ogv"].includes(container);
   return isVideo && segments[0] !== "x" && segments[0] !== "novideo" ? "video" : "audio";

@@ -11,6 +11,7 @@ import {
   CONTAINERS_BY_NAME,
   IMAGE_CONTAINER_TRAITS,
   isImageContainer,
+  isTextContainer,
   TRACK_CONTAINER_TRAITS,
   type TrackContainer,
 } from "../../../shared/format/containers.ts";
@@ -25,6 +26,7 @@ export function fitted(parts: Parts, kept: "video" | "audio", isOther = false): 
   const { name } = parts;
   const container = CONTAINERS_BY_NAME.get(name.toLowerCase());
   if (container === undefined) return textOf(parts);
+  if (isTextContainer(container)) return name;
   if (isImageContainer(container)) {
     const isWide = (token: string): boolean => Number.parseInt(token, 10) > MAX_ANIMATED_WIDTH;
     const { animated, lossless } = IMAGE_CONTAINER_TRAITS[container];

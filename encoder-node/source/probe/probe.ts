@@ -2,6 +2,7 @@
 import { basename, extname } from "node:path";
 import * as z from "zod";
 import { AppError } from "#shared/errors.ts";
+import { ALLOWED_DECODERS } from "#shared/media/decoders.ts";
 import { MediaProbe, type ProbedStream } from "#shared/media/media-probe.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { frameTooLarge, runFfprobe } from "./run-ffprobe.ts";
@@ -41,15 +42,23 @@ const DEMUXERS: ReadonlyMap<string, string> = new Map([
   [".gif", "gif"],
 ]);
 
+/** Demuxers of text. The service takes no media in these formats. */
+const TEXT_DEMUXERS: ReadonlyMap<string, string> = new Map([
+  [".vtt", "webvtt"],
+  [".srt", "srt"],
+]);
+
 /**
- * Probes an image that ffmpeg made. Returns null if ffprobe cannot read it: before version 8 ffprobe does not know the
- * size of an animated WebP. Rejects only when aborted.
+ * Probes an image or text that the node made. Returns null if ffprobe cannot read it: before version 8 ffprobe does
+ * not know the size of an animated WebP. Rejects only when aborted.
  */
-export async function probeImage(ffprobe: Tool, path: string, signal: AbortSignal): Promise<MediaProbe | null> {
-  const demuxer = DEMUXERS.get(extname(path)) ?? "mov";
+export async function probeSmallFile(ffprobe: Tool, path: string, signal: AbortSignal): Promise<MediaProbe | null> {
+  const text = TEXT_DEMUXERS.get(extname(path));
+  const demuxer = text ?? DEMUXERS.get(extname(path)) ?? "mov";
+  const allowed = text === undefined ? {} : { allowed: { demuxers: text, decoders: ALLOWED_DECODERS } };
   try {
     const options = ["-f", demuxer, "-show_format", "-show_streams"];
-    const { stdout } = await runFfprobe({ ffprobe, path, options, signal });
+    const { stdout } = await runFfprobe({ ffprobe, path, options, signal, ...allowed });
     const probe = parseProbe(stdout);
     return probe && shownProbe(probe, path);
   } catch {

@@ -1,7 +1,7 @@
 // The measured quality of a chunk is stored at the end of its file. The node that joins the chunks merges it.
 import { constants } from "node:fs";
 import * as z from "zod";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { ChunkRequest } from "#shared/plan/tasks/plan-chunk.ts";
 import { MAX_PSNR, MAX_SSIM, MAX_VMAF } from "#shared/protocol/quality.ts";
 import { Line } from "#shared/protocol/reported-text.ts";
@@ -118,4 +118,4 @@ export function mergeQualities(chunks: readonly TrackQuality[]): TrackQuality[] 
 }
 
 /** True if the quality of an output is measured. */
-export const isMeasured = (spec: OutputSpec): boolean => spec.type !== "image" && spec.measuresQuality === true;
+export const isMeasured = (spec: OutputSpec): boolean => hasTracks(spec) && spec.measuresQuality === true;

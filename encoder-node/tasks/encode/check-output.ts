@@ -16,7 +16,7 @@ import type { Publications } from "../../publish/publisher.ts";
 import { type MadeVideo, madeVideos } from "../../quality/made-video.ts";
 import { openIfThere } from "../../run-files/open-file.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
-import { probeImage } from "../../source/probe/probe.ts";
+import { probeSmallFile } from "../../source/probe/probe.ts";
 import { packetEndsMs } from "../../source/probe/probe-end.ts";
 import type { EarlyUpload } from "../../upload/early-upload.ts";
 import {
@@ -85,7 +85,7 @@ export async function checkOutput(
     const isImage = task.outputs.some(({ index, type }) => index === output && type === "image");
     if (isImage) {
       if (planned.neededFrame) await checkDecoded(planned.neededFrame, made);
-      const probe = first ? await probeImage(deps.ffprobe, first.path, deps.signal) : null;
+      const probe = first ? await probeSmallFile(deps.ffprobe, first.path, deps.signal) : null;
       return { output, files, probe };
     }
     if (!first) throw new AppError("encoding_failed", "The encoder made no file");

@@ -1,7 +1,7 @@
 // Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
 // command fails in software, its outputs are encoded individually: only the outputs that cause the failure fail.
 import { AppError, failureOf } from "#shared/errors.ts";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { PlannedCommand, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
@@ -11,8 +11,10 @@ import { mapLimited } from "../../async/in-parallel.ts";
 import type { Publications, Publisher } from "../../publish/publisher.ts";
 import { writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
+import { probeSmallFile } from "../../source/probe/probe.ts";
+import { madeFile } from "../../upload/made-file.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { checkOutput, type RunResult } from "./check-output.ts";
+import { checkOutput, type MadeOutput, type RunResult } from "./check-output.ts";
 import type { Encoded } from "./deliver-outputs.ts";
 import type { EarlyUploads } from "./early-uploads.ts";
 import type { EncodeDeps } from "./encode-source.ts";
@@ -48,8 +50,13 @@ export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promis
   const read = { source, ...(loopbackOptions ? { loopbackOptions } : {}) };
   const readTexts = textReader({ ...read, probe, folder }, deps);
   const { failed, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts }, deps);
-  const remaining = outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
+  const remaining = outputs.filter(
+    ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),
+  );
   work.onEncoded(failed);
+  for (const [output, path] of extras.texts) {
+    work.onEncoded([withLacking(await madeText(output, path, deps), extras.lacking)]);
+  }
   const equipped = { ...work, ...extras, notes: new Map() };
   const inputs = { ...read, watermarks: extras.watermarks };
   const leveled = await withGains({ ...inputs, folder, probe }, remaining, work.onEncoded, deps);
@@ -79,7 +86,7 @@ async function withGains(
   } catch (error) {
     deps.signal.throwIfAborted();
     if (!(error instanceof AppError)) throw error;
-    const isMeasured = (spec: OutputSpec): boolean => spec.type !== "image" && spec.loudness !== undefined;
+    const isMeasured = (spec: OutputSpec): boolean => hasTracks(spec) && spec.loudness !== undefined;
     const failure = failureOf(error);
     onEncoded(outputs.filter(isMeasured).map(({ index }) => ({ output: index, failure })));
     return { outputs: outputs.filter((spec) => !isMeasured(spec)), reports: new Map() };
@@ -89,6 +96,10 @@ async function withGains(
 function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
   const loudness = reports.get(encoded.output);
   return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
+}
+
+async function madeText(output: number, path: string, deps: EncodeDeps): Promise<MadeOutput> {
+  return { output, files: [await madeFile(path)], probe: await probeSmallFile(deps.ffprobe, path, deps.signal) };
 }
 
 /** Adds the note about text tracks that the output lacks. */

@@ -1,6 +1,6 @@
 // Chooses where an encode reads its source: on this node's disk, or by ranges while the rest of the source arrives.
 import { AppError } from "#shared/errors.ts";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { readsTexts } from "#shared/job/subtitles.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -100,7 +100,8 @@ function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
  * The text of a stream is read before its video.
  */
 function needsNoFile(spec: OutputSpec): boolean {
-  if (spec.type === "image") return true;
+  if (spec.type === "text") return false;
+  if (!hasTracks(spec)) return true;
   if (spec.measuresQuality || spec.loudness || (spec.type === "httpstream" && readsTexts(spec))) return false;
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return !videos.some((video) => video !== null && "rate" in video && "vmaf" in video.rate);

@@ -1,11 +1,17 @@
 // Brings the files that outputs need besides the source's tracks to this node's disk: watermarks and subtitles.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
-import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import type { OutputSpec, TextOutput } from "#shared/job/output-spec.ts";
+import type { Subtitles } from "#shared/job/subtitles.ts";
+import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { subRipText } from "../../package/text/subrip.ts";
+import { parseWebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
+import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
+import { readText, writeText } from "../../run-files/open-file.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -16,6 +22,8 @@ export type Extras = {
   /** Files by URL. */
   readonly watermarks: ReadonlyMap<string, string>;
   readonly subtitles: SubtitleFiles;
+  /** By output: the file of an output that is text. */
+  readonly texts: ReadonlyMap<number, string>;
   /** By output: sentences for the client about tracks that the output lacks. */
   readonly lacking: ReadonlyMap<number, string>;
 };
@@ -39,8 +47,7 @@ export async function fetchExtras(
 }
 
 /** The URL of an output's watermark; null: none. */
-const watermarkUrl = (spec: OutputSpec): string | null =>
-  spec.type === "httpstream" ? null : (spec.watermark?.url ?? null);
+const watermarkUrl = (spec: OutputSpec): string | null => ("watermark" in spec ? (spec.watermark?.url ?? null) : null);
 
 /** `failed`: the outputs whose watermark cannot be fetched. */
 export async function fetchWatermarksOf(outputs: readonly OutputSpec[], folder: string, deps: TaskDeps) {
@@ -57,22 +64,43 @@ export async function fetchWatermarksOf(outputs: readonly OutputSpec[], folder: 
 
 async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
   const tracks = textTracks(work.probe);
-  const chosen = work.outputs.flatMap((spec) =>
-    spec.type === "httpstream" ? [{ spec, texts: chooseTexts(spec.subtitles, tracks) }] : [],
-  );
+  const chosen = work.outputs.flatMap((spec) => {
+    const requested = requestedTexts(spec);
+    return requested.length === 0 ? [] : [{ spec, texts: chooseTexts(requested, tracks) }];
+  });
   const wanted = chosen.flatMap(({ texts }) => (texts.ok ? texts.value.texts.flatMap(trackOf) : []));
   const read = await readTracks([...new Set(wanted)], work);
-  const subtitles = new Map<number, SubtitleFiles extends ReadonlyMap<number, infer Files> ? Files : never>();
+  const subtitles = new Map<number, readonly SubtitleFile[]>();
+  const texts = new Map<number, string>();
   const lacking = new Map<number, string>();
   const failed: FailedOutput[] = [];
-  for (const { spec, texts } of chosen) {
-    const files = texts.ok ? await filesOf(spec, texts.value.texts, { read, tracks, work }, deps) : texts;
-    if (files.ok) subtitles.set(spec.index, files.value);
-    else failed.push({ output: spec.index, failure: files.error });
-    if (texts.ok && texts.value.notes.length > 0) lacking.set(spec.index, texts.value.notes.join(" "));
+  for (const { spec, texts: wanted } of chosen) {
+    const files = wanted.ok ? await filesOf(spec, wanted.value.texts, { read, tracks, work }, deps) : wanted;
+    const [first] = files.ok ? files.value : [];
+    if (!files.ok) failed.push({ output: spec.index, failure: files.error });
+    else if (spec.type !== "text") subtitles.set(spec.index, files.value);
+    else if (first) texts.set(spec.index, await textFile(spec, first.path));
+    if (wanted.ok && wanted.value.notes.length > 0) lacking.set(spec.index, wanted.value.notes.join(" "));
   }
-  return { subtitles, lacking, failed };
+  return { subtitles, texts, lacking, failed };
 }
+
+function requestedTexts(spec: OutputSpec): Subtitles {
+  if (spec.type === "text") return [{ language: UNDETERMINED, name: "text", ...spec.text }];
+  return spec.type === "httpstream" ? spec.subtitles : [];
+}
+
+/** Writes the text in the format of the output next to its WebVTT file. */
+async function textFile({ container }: TextOutput, vtt: string): Promise<string> {
+  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
+  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
+  const path = `${vtt}.${container}`;
+  await writeText(path, container === "srt" ? subRipText(text) : webVttText(text));
+  return path;
+}
+
+/** Larger than any accepted file. */
+const MAX_TEXT_BYTES = 64e6;
 
 const trackOf = ({ source }: ChosenText): TextTrack[] => ("track" in source ? [source.track] : []);
 
@@ -91,7 +119,7 @@ async function readTracks(tracks: readonly TextTrack[], { readTexts }: ExtrasWor
 type Tracks = { readonly read: Read; readonly tracks: readonly TextTrack[]; readonly work: ExtrasWork };
 
 async function filesOf(
-  { index }: HttpStreamOutput,
+  { index }: OutputSpec,
   texts: readonly ChosenText[],
   { read, tracks, work }: Tracks,
   deps: TaskDeps,

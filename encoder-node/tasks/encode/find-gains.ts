@@ -1,7 +1,7 @@
 // Measures the audio of outputs with the parameter `loudness`, and chooses their gains, before they are encoded.
 import { AppError } from "#shared/errors.ts";
 import type { LoudnessSpec } from "#shared/job/loudness.ts";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import {
@@ -54,7 +54,7 @@ type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly req
 export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec[], deps: Deps): Promise<FoundGains> {
   const tracks = chooseTracks(work.probe);
   const wanted = outputs.flatMap((spec): Wanted[] => {
-    const request = spec.type === "image" ? undefined : spec.loudness;
+    const request = hasTracks(spec) ? spec.loudness : undefined;
     return request ? loudnessMixes(spec, tracks).map((mix) => ({ output: spec.index, mix, request })) : [];
   });
   if (wanted.length === 0) return { outputs: [...outputs], reports: new Map() };
@@ -194,7 +194,7 @@ async function withFiles<Value>(
 }
 
 function withGains(spec: OutputSpec, found: readonly Adjusted[]): OutputSpec {
-  if (spec.type === "image" || !spec.loudness) return spec;
+  if (!hasTracks(spec) || !spec.loudness) return spec;
   const adjusted = found.filter(({ mix }) => mix.isAdjusted);
   const gains = adjusted.map(({ mix, gain }) => ({ layout: mix.layout, ...gain }));
   return { ...spec, loudness: { ...spec.loudness, gains } };

@@ -1,5 +1,5 @@
 // Finds the rate factors of outputs for which a VMAF is requested, before they are encoded.
-import type { HttpStreamOutput, OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
+import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { gridSeconds } from "#shared/plan/command/keyframe-grid.ts";
 import type { EncodedVideo } from "#shared/plan/encoders/video-encode-options.ts";
@@ -107,7 +107,7 @@ const keyOf = (output: number, video: EncodedVideo, grid?: number): string => JS
 
 function videosOf(spec: OutputSpec, source: SourceTracks, range: Range | null): Wanted[] {
   const { video: track } = source;
-  if (!track || spec.type === "image") return [];
+  if (!track || !hasTracks(spec)) return [];
   if (spec.type === "httpstream") return renditionsOf(spec, source, track, range);
   const { video } = spec;
   const shown = range ?? rangeOf(spec, track);

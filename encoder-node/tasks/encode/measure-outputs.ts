@@ -1,4 +1,5 @@
 // Measures the quality of encoded outputs during their upload. Their reports wait for the measurement.
+import { hasTracks } from "#shared/job/output-spec.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { QualityReport } from "#shared/protocol/quality.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -27,7 +28,7 @@ export function openMeasuring(
     add: (encoded) =>
       encoded.map((made) => {
         const spec = specOf(made.output);
-        if ("failure" in made || !spec || spec.type === "image" || !spec.measuresQuality) return made;
+        if ("failure" in made || !spec || !hasTracks(spec) || !spec.measuresQuality) return made;
         const { promise, resolve } = Promise.withResolvers<QualityReport>();
         waiting.set(made.output, { spec, videos: made.videos ?? [], settle: resolve });
         return { ...made, quality: promise };

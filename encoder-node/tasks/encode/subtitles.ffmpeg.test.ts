@@ -132,3 +132,34 @@ it("fails only the output that names a missing track", async () => {
     { status: "made" },
   ]);
 });
+
+it("makes WebVTT and SubRip of tracks and of files, without encoding anything", async () => {
+  const { storage, reports } = await jobs.encode("many.mkv", [
+    { format: "vtt", params: { from: "de", shift: 10 } },
+    { format: "srt", params: { from: 8 } },
+    { format: "srt", params: { from: "sv" } },
+  ]);
+  expect(reports).toMatchObject([
+    { status: "made", probe: { format: { format_name: "webvtt" }, streams: [{ codec_name: "webvtt" }] } },
+    { status: "made", probe: { format: { format_name: "srt" }, streams: [{ codec_name: "subrip" }] } },
+    { status: "failed", failure: { code: "input_track_not_found" } },
+  ]);
+  expect(objectIn(storage, /^0\.1$/)).toBe("WEBVTT\n\n00:00:10.500 --> 00:00:11.500\nGröße &amp; &lt;Maß&gt;\n");
+  expect(objectIn(storage, /^1\.1$/)).toBe("1\n00:00:00,500 --> 00:00:01,500\nGröße & <Maß>\n");
+});
+
+it("makes text of an input of audio, and an empty text of a track without cues", async () => {
+  await jobs.write("late.srt", subRip([[5000, 6000, "late"]]));
+  await jobs.make("audio.mkv", "-f lavfi -i sine=d=3 -i late.srt -map 0 -map 1 -c:a flac -c:s srt");
+  const { storage, reports } = await jobs.encode("audio.mkv", [
+    { format: "srt", params: { from: 1 } },
+    { format: "vtt", params: { from: 1, shift: -10 } },
+    { format: "srt", params: { from: 1, shift: -10 } },
+  ]);
+  expect(reports.map(({ status }) => status)).toEqual(["made", "made", "made"]);
+  expect([0, 1, 2].map((at) => objectIn(storage, new RegExp(`^${at}\\.1$`)))).toEqual([
+    "1\n00:00:05,000 --> 00:00:06,000\nlate\n",
+    "WEBVTT\n",
+    "\n",
+  ]);
+});

@@ -1,7 +1,7 @@
 // The segments of a format and the tokens of each segment, with the spec that each token sets.
 
 import { AUDIO_CHOICES, CHANNELS, SAMPLE_RATES_HZ, VIDEO_CHOICES } from "../codecs.ts";
-import { type Container, isImageContainer, TRACK_CONTAINER_TRAITS } from "../containers.ts";
+import { type Container, isImageContainer, isTextContainer, TRACK_CONTAINER_TRAITS } from "../containers.ts";
 import { FRAME_RATES, PRESETS } from "../presets.ts";
 import { OPTIONS, type SpecName } from "./requested-specs.ts";
 
@@ -9,6 +9,7 @@ import { OPTIONS, type SpecName } from "./requested-specs.ts";
 export type Segment = "video" | "audio" | "options" | "size" | "none";
 
 export function segmentsOf(container: Container): readonly Segment[] {
+  if (isTextContainer(container)) return [];
   if (isImageContainer(container)) return ["size", "none", "options"];
   return TRACK_CONTAINER_TRAITS[container].video.length > 0 ? ["video", "audio", "options"] : ["audio", "options"];
 }

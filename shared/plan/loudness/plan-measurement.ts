@@ -1,6 +1,6 @@
 // Plans the runs that measure the loudness of outputs before they are encoded.
 import type { AudioCodec } from "../../format/codecs.ts";
-import type { OutputSpec } from "../../job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "../../job/output-spec.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { chainText } from "../command/filter-text.ts";
 import { seconds } from "../command/opening-arguments.ts";
@@ -32,7 +32,7 @@ export type LoudnessMix = {
 
 /** The mixes of an output with the parameter `loudness`; none if it gets no encoded audio. */
 export function loudnessMixes(output: OutputSpec, source: SourceTracks): LoudnessMix[] {
-  if (output.type === "image" || !output.loudness) return [];
+  if (!hasTracks(output) || !output.loudness) return [];
   const isAdjusted = output.loudness.targetLufs !== null;
   if (output.type === "video") {
     const trim = fileTrim(output, source);

@@ -1,5 +1,5 @@
 // The measured video tracks of an output.
-import type { OutputSpec } from "../../job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "../../job/output-spec.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { gridSeconds } from "../command/keyframe-grid.ts";
 import { isEncodedVideo } from "../outputs/plan-file.ts";
@@ -19,7 +19,7 @@ export function measuredTracks(
   capabilities: FfmpegCapabilities,
 ): MeasuredTrack[] {
   const { video: track } = source;
-  if (!track || spec.type === "image" || !spec.measuresQuality) return [];
+  if (!track || !hasTracks(spec) || !spec.measuresQuality) return [];
   if (spec.type === "video") {
     const { video } = spec;
     return video && isEncodedVideo(video) ? [{ track: VIDEO_TRACK, output: spec, video }] : [];

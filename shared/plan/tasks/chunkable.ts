@@ -52,6 +52,8 @@ export function unchunkableReason(
   switch (spec.type) {
     case "image":
       return "it consists of images";
+    case "text":
+      return "it consists of text";
     case "httpstream":
       if (readsTexts(spec)) return "its subtitles are read from the input";
       return streamReason(spec, source) ?? failureReason(spec, source, capabilities);

@@ -1,6 +1,6 @@
 // The needs of outputs: encoders, filters and muxers of ffmpeg. Found by planning the outputs for a node that has
 // everything.
-import type { OutputSpec } from "../../job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "../../job/output-spec.ts";
 import { areFilesOnly } from "../../job/subtitles.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
@@ -62,7 +62,8 @@ function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] 
  * it.
  */
 function needsOfFormats(spec: OutputSpec): readonly Need[] {
-  if (spec.type === "image") return [];
+  if (spec.type === "text") return [TEXT_NEED];
+  if (!hasTracks(spec)) return [];
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return [
     ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),

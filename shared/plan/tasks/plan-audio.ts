@@ -84,7 +84,8 @@ function nonVideoParts(
       });
     }
     case "image":
-      throw new Error("Image outputs have no audio");
+    case "text":
+      throw new Error("The output has no audio");
   }
 }
 

@@ -109,6 +109,7 @@ function planVideos(
     case "httpstream":
       return videosOfStream(spec, source, capabilities, span);
     case "image":
+    case "text":
       throw new Error("Image outputs are not encoded in chunks");
   }
 }

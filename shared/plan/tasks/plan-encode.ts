@@ -1,13 +1,13 @@
 // Plans the ffmpeg commands that make all outputs of a source.
 import { assertNever, type Failure } from "../../errors.ts";
-import type { OutputSpec } from "../../job/output-spec.ts";
+import type { OutputSpec, TextOutput } from "../../job/output-spec.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
-import type { Result } from "../../result.ts";
+import { ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart } from "../command/planned-run.ts";
 import { imagesBySeeking, imagesFirst } from "../outputs/image-commands.ts";
-import type { OutputPlan, PlannedCommand } from "../outputs/output-plan.ts";
+import type { OutputPlan, PlannedCommand, PlannedOutput } from "../outputs/output-plan.ts";
 import { planFile } from "../outputs/plan-file.ts";
 import { planImages } from "../outputs/plan-images.ts";
 import { planStream } from "../outputs/plan-stream.ts";
@@ -54,7 +54,9 @@ export function planEncode(request: EncodeRequest): EncodePlan {
   const failures = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.error }],
   );
-  const plans = results.flatMap(({ spec, result }) => (result.ok ? [{ spec, ...result.value }] : []));
+  const plans = results.flatMap(({ spec, result }) =>
+    result.ok && spec.type !== "text" ? [{ spec, ...result.value }] : [],
+  );
   const first = request.imagesFirst ? imagesFirst(plans, tracks.format) : [];
   const others = plans.filter((plan) => !first.includes(plan));
   const source = { inputs: request, tracks };
@@ -73,12 +75,21 @@ export function planOutput(
       return planFile(spec, tracks, capabilities, uploadsEarly);
     case "image":
       return planImages(spec, tracks, capabilities);
+    case "text":
+      // The node reads the text without a plan.
+      return ok({ branches: [], argv: [], expectedFrames: null, endMs: null, planned: textOutput(spec), needs: [] });
     case "httpstream":
       return planStream(spec, tracks, capabilities);
     default:
       return assertNever(spec);
   }
 }
+
+const textOutput = ({ index, container }: TextOutput): PlannedOutput => ({
+  output: index,
+  files: [`${index}.${container}`],
+  tracks: [],
+});
 
 /** A command for each way to read the source, and more commands for outputs that cannot share a decode. */
 function commandsOf(plans: readonly SpecifiedPlan[], source: Source): PlannedCommand[] {

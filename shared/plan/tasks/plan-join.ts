@@ -66,7 +66,8 @@ function runsOf(spec: OutputSpec, source: SourceTracks, { stream, isGrowing }: J
     case "httpstream":
       return segmentRuns(spec, stream?.tracks ?? [], isGrowing);
     case "image":
-      throw new Error("Image outputs are not encoded in chunks");
+    case "text":
+      throw new Error("The output is not encoded in chunks");
   }
 }
 

@@ -10,6 +10,7 @@ export type WrittenObjects = { readonly path: string; readonly count: number };
 export function writtenBy(output: OutputSpec): WrittenObjects[] {
   switch (output.type) {
     case "video":
+    case "text":
       return [{ path: output.path, count: 1 }];
     case "image":
       return [

@@ -328,6 +328,11 @@ describe("parseOutputs", () => {
       { mp4: { path: "a", transpose: 4 } },
       /`outputs.mp4.transpose` must be 0 to 3, not an angle/,
     ],
+    ["output_format_not_valid", { "vtt:720p": { path: "a", from: 1 } }, /one segment too many/],
+    ["output_format_not_valid", { vtt: { path: "a", from: 1, format: { quality: 3 } } }, /a text format has no specs/],
+    ["output_param_not_valid", { vtt: { path: "a" } }, /`outputs.vtt` must have either `url` or `from`/],
+    ["output_param_not_valid", { srt: { path: "a", from: 1, name: "A" } }, /`outputs.srt` has no field `name`/],
+    ["output_param_not_valid", { srt: { path: "a", url: "http://10.0.0.1/" } }, /`outputs.srt.url` has the host/],
     ["output_param_not_valid", { mp4: { path: "a", fit: "stretch" } }, /pad, crop/],
     ["output_param_not_valid", { mp4: { path: "a", watermark: true } }, /`outputs.mp4.watermark` must be false or/],
     [

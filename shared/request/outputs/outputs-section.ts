@@ -2,6 +2,7 @@
 
 import { isConditionVariable } from "../../condition/condition-variables.ts";
 import { parseCondition } from "../../condition/parse-condition.ts";
+import { assertNever } from "../../errors.ts";
 import { FormatHash } from "../../format/format-hash.ts";
 import type { FormatSpec } from "../../format/format-spec.ts";
 import { MAX_FORMAT_CHARS } from "../../format/grammar/split-format.ts";
@@ -15,6 +16,7 @@ import { invalid, isObject, parseSection } from "../parse-section.ts";
 import { parseImage } from "./image-params.ts";
 import type { Named } from "./output-params.ts";
 import { parseHttpStream } from "./parse-httpstream.ts";
+import { parseText } from "./text-params.ts";
 import { checkUnique } from "./unique-outputs.ts";
 import { parseVideo } from "./video-params.ts";
 
@@ -78,9 +80,16 @@ function parseKind(named: Named, params: Record<string, unknown>, allow: AllowPr
     return invalid("output_param_not_valid", `\`outputs.${named.name}.path\` ${NOT_A_STREAM}`);
   }
   const described = params.format === undefined ? named : { ...named, format: printFormat(format.value) };
-  return format.value.type === "video"
-    ? parseVideo(described, format.value, params, allow)
-    : parseImage(described, format.value, params, allow);
+  switch (format.value.type) {
+    case "video":
+      return parseVideo(described, format.value, params, allow);
+    case "image":
+      return parseImage(described, format.value, params, allow);
+    case "text":
+      return parseText(described, format.value, params, allow);
+    default:
+      return assertNever(format.value);
+  }
 }
 
 /** `hls` is an old name of MPEG-TS. Clients who want a stream use it by mistake. */

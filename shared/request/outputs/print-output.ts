@@ -6,7 +6,7 @@ import { publicUrl } from "../../job/metadata.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { DEFAULT_NAME } from "./httpstream-params.ts";
 import { printLoudness } from "./loudness.ts";
-import { printSubtitles } from "./subtitles.ts";
+import { printSubtitle, printSubtitles } from "./subtitles.ts";
 
 type Params = Record<string, unknown>;
 
@@ -26,6 +26,8 @@ function printKind(spec: OutputSpec): Params {
       return printVideo(spec);
     case "image":
       return printImage(spec);
+    case "text":
+      return { path: spec.path, ...printSubtitle(spec.text) };
     case "httpstream":
       return printStream(spec);
     default:

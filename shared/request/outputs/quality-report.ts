@@ -1,5 +1,5 @@
 // Marks the outputs whose quality is measured (`settings.quality_report`).
-import type { OutputSpec } from "../../job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "../../job/output-spec.ts";
 import { ok, type Result } from "../../result.ts";
 import { invalid } from "../parse-section.ts";
 import type { SettingsSpec } from "../settings-section.ts";
@@ -20,7 +20,7 @@ export function withQualityReport(
 
 /** The type ensures that images are never marked. */
 function hasEncodedVideo(spec: OutputSpec): spec is Exclude<OutputSpec, { type: "image" }> {
-  if (spec.type === "image") return false;
+  if (!hasTracks(spec)) return false;
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return videos.some((video) => video !== null && video.codec !== "copy");
 }

@@ -21,7 +21,7 @@ export const quotable = (what: string, max: number) =>
     .max(max, `must have at most ${max} characters`)
     .regex(/^[^"\p{Cc}]*$/u, "must not contain quotes or control characters");
 
-const language = z
+export const language = z
   .string("must be a language tag")
   .regex(TAG, "must be a language tag, such as en or pt-BR")
   .optional()
@@ -31,7 +31,7 @@ const FROM = "must be the number of a subtitle track of the input, from 1, or it
 const SHIFT = `must be a number of seconds from -${MAX_SHIFT_SECONDS} to ${MAX_SHIFT_SECONDS}`;
 
 /** The source of text, with its times. */
-const textSource = {
+export const textSource = {
   url: url.optional().describe("The http or https URL of a WebVTT or SubRip file. Either `url` or `from` is required"),
   from: z
     .union([z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM)], FROM)
@@ -100,24 +100,32 @@ export function parseSubtitles(
   return ok(parsed);
 }
 
-function parseSubtitle(subtitle: Requested, field: string, allow: AllowPrivate): Result<SubtitleSpec> {
-  const { url, from, name, language, shift, optional, ...traits } = subtitle;
+function parseSubtitle(requested: Requested, field: string, allow: AllowPrivate): Result<SubtitleSpec> {
+  const { url, language } = requested;
+  const name = requested.name === undefined ? {} : { name: composed(requested.name) };
+  const parsed = parseTextSource({ ...requested, ...name }, field, allow);
+  if (!parsed.ok || url === undefined) return parsed;
+  if (language === undefined) {
+    const rule = "is missing; with `url` it must be a language tag";
+    return invalid("output_param_not_valid", `\`${field}.language\` ${rule}`);
+  }
+  return ok({ name: composed(language), default: false, ...parsed.value });
+}
+
+/** Parses the source of a track, and keeps its other fields. */
+export function parseTextSource(
+  { shift, optional, ...requested }: Partial<Requested>,
+  field: string,
+  allow: AllowPrivate,
+): Result<SubtitleSpec> {
+  const { url, from } = requested;
   if ((url === undefined) === (from === undefined)) {
     return invalid("output_param_not_valid", `\`${field}\` must have either \`url\` or \`from\``);
   }
-  const times = { shiftMs: shift ? shift * 1000 : undefined, optional: optional ? (true as const) : undefined };
-  const fields = { from, language, name: name && composed(name), ...traits, ...times };
-  if (url === undefined) return ok(withoutUndefined(fields));
-  const checked = allowedUrl(url, `${field}.url`, allow);
+  const checked = url === undefined ? ok(undefined) : allowedUrl(url, `${field}.url`, allow);
   if (!checked.ok) return checked;
-  if (language === undefined) {
-    return invalid(
-      "output_param_not_valid",
-      `\`${field}.language\` is missing; with \`url\` it must be a language tag`,
-    );
-  }
-  const ofFile = { name: composed(name ?? language), default: traits.default ?? false };
-  return ok({ url: checked.value, ...withoutUndefined({ ...fields, ...ofFile }) });
+  const times = { shiftMs: shift ? shift * 1000 : undefined, optional: optional ? (true as const) : undefined };
+  return ok(withoutUndefined({ ...requested, url: checked.value, ...times }));
 }
 
 const withoutUndefined = <Fields extends object>(fields: Fields) =>
@@ -127,10 +135,10 @@ const withoutUndefined = <Fields extends object>(fields: Fields) =>
 
 /** Prints subtitles as in a request, without secrets in URLs. */
 export const printSubtitles = (subtitles: Subtitles): unknown =>
-  subtitles === "all"
-    ? subtitles
-    : subtitles.map(({ url, shiftMs, ...subtitle }) => ({
-        ...(url === undefined ? {} : { url: publicUrl(url) }),
-        ...subtitle,
-        ...(shiftMs === undefined ? {} : { shift: Number((shiftMs / 1000).toPrecision(15)) }),
-      }));
+  subtitles === "all" ? subtitles : subtitles.map(printSubtitle);
+
+export const printSubtitle = ({ url, shiftMs, ...subtitle }: SubtitleSpec): Record<string, unknown> => ({
+  ...(url === undefined ? {} : { url: publicUrl(url) }),
+  ...subtitle,
+  ...(shiftMs === undefined ? {} : { shift: Number((shiftMs / 1000).toPrecision(15)) }),
+});

@@ -7,7 +7,7 @@ import type { JobId } from "#shared/ids.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
 import { objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { type OutputSpec, typeOf } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedStream } from "#shared/plan/streams/planned-stream.ts";
@@ -83,10 +83,10 @@ function planWithoutConflicts(wanted: readonly OutputSpec[], probe: MediaProbe):
 }
 
 function viewSpec(output: OutputSpec) {
-  const { index: _index, key, type, format, condition, ...spec } = withoutSecrets(output);
+  const { index: _index, key, type: _type, format, condition, ...spec } = withoutSecrets(output);
   return {
     key,
-    type,
+    type: typeOf(output),
     format: output.type === "httpstream" ? format : printFormat(output),
     ...("path" in output ? { path: output.path } : {}),
     ...(condition === null ? {} : { condition }),
@@ -108,6 +108,7 @@ function urlsOf(output: OutputSpec, storage: StorageSpec, probe: MediaProbe) {
   const at = (path: string, ordinal = 1): string => publicObjectUrl(storage, objectName(path, ordinal));
   switch (output.type) {
     case "video":
+    case "text":
       return { url: at(output.path) };
     case "image": {
       const images = countImageFiles(output, probe)?.files ?? 0;

@@ -32,6 +32,7 @@ import { InputBody } from "#shared/request/input-section.ts";
 import { NotificationBody } from "#shared/request/notification-section.ts";
 import { HttpStreamParams } from "#shared/request/outputs/httpstream-params.ts";
 import { ImageParams } from "#shared/request/outputs/image-params.ts";
+import { TextParams } from "#shared/request/outputs/text-params.ts";
 import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
 import { ChangedSettings, SettingsBody } from "#shared/request/settings-section.ts";
@@ -143,6 +144,7 @@ const requests = () => ({
   ...members("Storage", StorageBody.options),
   VideoParams,
   ImageParams,
+  TextParams,
   HttpStreamParams,
   FormatHash,
   Notification: NotificationBody.describe("Where to send the events of the job"),

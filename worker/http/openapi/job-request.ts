@@ -1,5 +1,5 @@
 // The body of POST /v2/jobs as JSON Schema. Its sections come from zod. The property names of `outputs` have a grammar.
-import { CONTAINERS_BY_NAME, isImageContainer } from "#shared/format/containers.ts";
+import { CONTAINERS_BY_NAME, type Container, isImageContainer, isTextContainer } from "#shared/format/containers.ts";
 import { MAX_FORMAT_CHARS } from "#shared/format/grammar/split-format.ts";
 import { MAX_OUTPUTS } from "#shared/request/outputs/outputs-section.ts";
 import { type JsonSchema, schemaRef } from "./json-schema.ts";
@@ -49,8 +49,8 @@ export const NEW_TEMPLATE: JsonSchema = {
 };
 
 const CONTAINER_NAMES = [...CONTAINERS_BY_NAME];
-const namesOf = (images: boolean): string =>
-  CONTAINER_NAMES.filter(([, container]) => isImageContainer(container) === images)
+const namesOf = (accepts: (container: Container) => boolean): string =>
+  CONTAINER_NAMES.filter(([, container]) => accepts(container))
     .map(([name]) => name)
     .join("|");
 
@@ -72,7 +72,7 @@ export const OUTPUTS: JsonSchema = {
     maxLength: MAX_FORMAT_CHARS,
     description:
       "A format: `container:video:audio:options` for files with video, `container:audio:options` for audio files, " +
-      "`container:size` for images, or `httpstream`. Separate the specs of a segment by `_`, and options by `,`. " +
+      "`container:size` for images, `vtt` or `srt` for text, or `httpstream`. Separate the specs of a segment by `_`, and options by `,`. " +
       "Trailing segments are optional; an empty segment means defaults. Formats are case-insensitive.",
     examples: [
       "mp4:720p",
@@ -85,7 +85,11 @@ export const OUTPUTS: JsonSchema = {
   },
   patternProperties: {
     "^httpstream$": oneOrMany("HttpStreamParams", "HLS, DASH or both"),
-    [`^(?:${namesOf(false)})(?::|$)`]: oneOrMany("VideoParams", "A file with video and audio, or with one of them"),
-    [`^(?:${namesOf(true)})(?::|$)`]: oneOrMany("ImageParams", "Images from the video"),
+    [`^(?:${namesOf((container) => !isImageContainer(container) && !isTextContainer(container))})(?::|$)`]: oneOrMany(
+      "VideoParams",
+      "A file with video and audio, or with one of them",
+    ),
+    [`^(?:${namesOf(isImageContainer)})(?::|$)`]: oneOrMany("ImageParams", "Images from the video"),
+    [`^(?:${namesOf(isTextContainer)})$`]: oneOrMany("TextParams", "A file of text"),
   },
 };

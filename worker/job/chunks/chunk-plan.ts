@@ -1,6 +1,6 @@
 // Decides, after the inspection of the source, which outputs are made of chunks and where the source is split.
 
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
 import { type PossibleSplitPoint, packSplitPoints, unpackSplitPoints } from "#shared/media/frame-index.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
@@ -32,7 +32,7 @@ export type Inspected = {
 
 /** True if a job's request allows chunks, so that the node looks for split points while it inspects the source. */
 export const mayBeChunked = ({ settings, outputs }: Pick<JobSpec, "settings" | "outputs">): boolean =>
-  settings.ultrafast && outputs.some(({ type }) => type !== "image");
+  settings.ultrafast && outputs.some(hasTracks);
 
 /** Plans the chunks of a job whose source has a probe, for the wanted outputs that can be made of chunks. */
 export function planChunks(state: JobState, wanted: readonly number[], inspected: Inspected): ChunkPlan {

@@ -3,6 +3,7 @@ import type { Failure } from "#shared/errors.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import { contentTypeOf, objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
+import { typeOf } from "#shared/job/output-spec.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { slotClassOf } from "#shared/protocol/tasks.ts";
 import { awsEndpoint } from "#shared/request/storage/s3-services.ts";
@@ -22,9 +23,9 @@ export function sampleFile({ spec }: JobState): FileToStore | null {
   if (!output) return null;
   const name = output.type === "httpstream" ? playlistsOf(output)[0]?.path : objectName(output.path, 1);
   if (name === undefined) return null;
-  const { key, type } = output;
+  const { key } = output;
   const contentType = contentTypeOf(output, name);
-  return { objectName: name, contentType, cacheControl: null, sizeBytes: 0, output: { key, type } };
+  return { objectName: name, contentType, cacheControl: null, sizeBytes: 0, output: { key, type: typeOf(output) } };
 }
 
 /** Ends the check: encoding may start. A multipart upload that the check has started is aborted. */

@@ -15,6 +15,7 @@ const OUTPUTS = {
   "mp4:240p": { path: "a.mp4", watermark: { url: LOGO } },
   "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN } },
   "jpg:320x": { path: "c.jpg" },
+  vtt: { path: "d.vtt", url: `${CUES}1` },
   httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
 };
 
@@ -34,11 +35,13 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
       ? task.outputs.flatMap((spec) =>
           spec.type === "httpstream"
             ? [spec.subtitles].flat().map((one) => (one === "all" ? one : one.url))
-            : (spec.watermark?.url ?? []),
+            : spec.type === "text"
+              ? (spec.text.url ?? [])
+              : (spec.watermark?.url ?? []),
         )
       : [],
   );
-  expect(addresses.sort()).toEqual([CUES, LOGO, PLAIN].sort());
+  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, LOGO, PLAIN].sort());
   const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
   expect(stored).toContain("media.example.com/logo.png");
   expect(stored).not.toContain(SECRET);

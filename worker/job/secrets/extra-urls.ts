@@ -37,6 +37,10 @@ function mapUrls(spec: OutputSpec, change: (place: string, url: string) => strin
     );
     return { ...spec, subtitles };
   }
+  if (spec.type === "text") {
+    const { text, index } = spec;
+    return text.url === undefined ? spec : { ...spec, text: { ...text, url: change(`${index}.text`, text.url) } };
+  }
   const { watermark, index } = spec;
   return watermark ? { ...spec, watermark: { ...watermark, url: change(`${index}.watermark`, watermark.url) } } : spec;
 }

@@ -3,7 +3,7 @@ import { assertNever } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { contentTypeOf, objectName } from "#shared/job/object-name.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
-import type { ImageOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import { type ImageOutput, type OutputSpec, typeOf } from "#shared/job/output-spec.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
 import type { FileToStore } from "../../storage/object-store.ts";
 import type { JobState, OutputState } from "../state/job-state.ts";
@@ -18,6 +18,7 @@ export function objectOf(state: JobState, { output, file }: NamedFile): string {
   const spec = specOf(state, output);
   switch (spec.type) {
     case "video":
+    case "text":
       return objectName(spec.path, Number(file));
     case "image":
       return spec.vtt && file === imageFileCount(spec, state.outputs[output])
@@ -41,6 +42,7 @@ export function isFileOf(state: JobState, { output, file }: NamedFile, lease: Le
   const spec = specOf(state, output);
   switch (spec.type) {
     case "video":
+    case "text":
       return file === 1;
     case "image":
       return typeof file === "number" && file <= imageFileCount(spec, state.outputs[output]);
@@ -63,6 +65,7 @@ export const isRecorded = (spec: OutputSpec, file: FileName): boolean =>
 export function requiredFiles(spec: OutputSpec, output: ImageCount): FileName[] {
   switch (spec.type) {
     case "video":
+    case "text":
       return [1];
     case "image":
       return Array.from({ length: imageFileCount(spec, output) }, (_, at) => at + 1);
@@ -88,7 +91,7 @@ export function fileToStore(state: JobState, file: NamedFile & { sizeBytes: numb
     contentType: contentTypeOf(spec, object),
     ...(isGrowing(spec, file) ? GROWING : { cacheControl: cacheControlOf(spec, file.file) }),
     sizeBytes: file.sizeBytes,
-    output: { key: spec.key, type: spec.type },
+    output: { key: spec.key, type: typeOf(spec) },
   };
 }
 

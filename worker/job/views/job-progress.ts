@@ -72,6 +72,8 @@ function outputWeight(spec: OutputSpec, output: OutputState | undefined, probe: 
       return (output?.images?.frames ?? seconds) * pixels(spec.size);
     case "video":
       return Math.min(seconds, (spec.durationMs ?? Number.POSITIVE_INFINITY) / 1000) * trackWeight(spec);
+    case "text":
+      return seconds;
     case "httpstream":
       return seconds * spec.variants.reduce((sum, variant) => sum + trackWeight(variant), 0);
     default:

@@ -5,6 +5,7 @@ import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView, OutputView } from "#shared/job/job-view.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import { playlistsOf } from "#shared/job/output-files.ts";
+import { typeOf } from "#shared/job/output-spec.ts";
 import { isTerminalOutput, OUTPUT_STATUS } from "#shared/job/output-status.ts";
 import type { FileName } from "#shared/protocol/uploads.ts";
 import { publicUrlOf } from "../../storage/open-store.ts";
@@ -64,11 +65,11 @@ export function viewOutput(state: JobState, index: number): OutputView {
   const fraction = outputFraction(state, index);
   return {
     key: spec.key,
-    type: spec.type,
+    type: typeOf(spec),
     format: spec.format,
     ...(output.phase === "done" ? urlsOf(state, index) : {}),
     ...failureMembers(output.failure),
-    status: OUTPUT_STATUS[spec.type][output.phase],
+    status: OUTPUT_STATUS[typeOf(spec)][output.phase],
     ...(fraction > 0 && !isTerminalOutput(output.phase) ? { progress: `${Math.floor(fraction * 100)}%` } : {}),
     ...(output.phase === "done" ? encoderMembers(output) : {}),
     ...liveMembers(state, index),
@@ -106,6 +107,7 @@ function urlsOf(state: JobState, index: number): Pick<OutputView, "url" | "urls"
   if (!spec || !output) throw new Error(`The job has no output ${index}`);
   switch (spec.type) {
     case "video":
+    case "text":
       return { url: fileUrl(state, index, 1) };
     case "image":
       return {

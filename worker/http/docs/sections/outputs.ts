@@ -9,6 +9,7 @@ import { schemaSections } from "../schema-view.ts";
 export const OUTPUT_SCHEMAS = {
   VideoParams: "Video and audio",
   ImageParams: "Images",
+  TextParams: "Text",
   HttpStreamParams: "HTTP streams",
   FormatHash: "The format hash",
 };

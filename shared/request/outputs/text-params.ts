@@ -1,0 +1,33 @@
+// Parameters of a file of text (api-v2 §5).
+
+import type { TextFormat } from "../../format/format-spec.ts";
+import type { TextOutput } from "../../job/output-spec.ts";
+import type { AllowPrivate } from "../../network/address-policy.ts";
+import { ok, type Result } from "../../result.ts";
+import { strictObject } from "../../strict-object.ts";
+import { parseSection } from "../parse-section.ts";
+import { commonParams, filePath, type Named } from "./output-params.ts";
+import { language, parseTextSource, textSource } from "./subtitles.ts";
+
+const { optional: _, ...source } = textSource;
+
+export const TextParams = strictObject({
+  path: filePath.describe("The path of the file in the storage"),
+  ...commonParams,
+  ...source,
+  language: language.describe("BCP 47 tag of the file at `url`, for text that is not in Unicode"),
+}).describe("A WebVTT or SubRip file with text of the input or of another file");
+
+export function parseText(
+  { name, ...base }: Named,
+  format: TextFormat,
+  params: object,
+  allow: AllowPrivate,
+): Result<TextOutput> {
+  const field = `outputs.${name}`;
+  const parsed = parseSection(TextParams, params, field, "output_param_not_valid");
+  if (!parsed.ok) return parsed;
+  const { key = name, if: condition = null, path, ...requested } = parsed.value;
+  const text = parseTextSource(requested, field, allow);
+  return text.ok ? ok({ ...base, ...format, key, condition, path, text: text.value }) : text;
+}
