@@ -18,26 +18,28 @@ import { type JobCreator, startJob, storeJob } from "./new-job.ts";
 import { resolveInput } from "./resolve-input.ts";
 
 /** A request whose input and storage the service has completed. */
-export type ResolvedRequest = Omit<JobRequest, "input" | "storage"> & {
-  input: InputSpec;
-  storage: StorageSpec;
-  /** Such as `web@3`. */
-  template?: string;
-};
+export type ResolvedRequest = Omit<ParsedRequest, "input" | "storage"> & { input: InputSpec; storage: StorageSpec };
+
+/** `template`: such as `web@3`. */
+export type ParsedRequest = JobRequest & { readonly template?: string };
 
 /**
- * Reads the body of a job, which may name a template. `key` is the Idempotency-Key. Throws AppError for a body that is
+ * Parses the body of a job, which may name a template. `key` is the Idempotency-Key. Throws AppError for a body that is
  * not valid.
  */
-export async function readRequest(creator: JobCreator, given: unknown, key: string | null): Promise<ResolvedRequest> {
+export async function parseRequest(creator: JobCreator, given: unknown, key: string | null): Promise<ParsedRequest> {
   const { body, template, explain } = await withTemplate(creator, given, key);
   const parsed = parseJobRequest(body, settingsOf(creator.env).allowPrivate);
   if (!parsed.ok) throw AppError.from(explain(parsed.error));
-  return { ...(await resolveRequest(creator, parsed.value)), ...template };
+  return { ...parsed.value, ...template };
 }
 
+/** Parses and completes the body of a job. Throws AppError. */
+export const readRequest = async (creator: JobCreator, given: unknown, key: string | null): Promise<ResolvedRequest> =>
+  resolveRequest(creator, await parseRequest(creator, given, key));
+
 /** Completes a request. Throws AppError(input_* | storage_*). */
-export async function resolveRequest(creator: JobCreator, request: JobRequest): Promise<ResolvedRequest> {
+async function resolveRequest(creator: JobCreator, request: ParsedRequest): Promise<ResolvedRequest> {
   const input = await resolveInput(creator, request.input);
   const { env, origin } = creator;
   const storage = await resolveStorage(request.storage, { env, origin, keys: request.secrets.storage });

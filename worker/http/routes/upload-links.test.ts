@@ -70,6 +70,17 @@ describe("an upload link", () => {
     expect(await jobs()).toHaveLength(before.length + 1);
   });
 
+  it("starts the job of a template", async () => {
+    const put = await send("/v2/templates/web", { method: "PUT", body: JOB, headers: basic(account.key) });
+    expect(put.status).toBe(201);
+    const link = await newLink(account.key, { job: { template: "web" } });
+    await sendFile(link);
+    const { job } = await linkNow(account.key, link);
+    expect((await send(`/v2/jobs/${job}`, { headers: basic(account.key) })).body.template).toBe("web@1");
+    const unknown = await post({ max_size: 1, job: { template: "none" } });
+    expect([unknown.status, unknown.body.error_code]).toEqual([404, "template_not_found"]);
+  });
+
   it("gives the upload to jobs that its account creates", async () => {
     const link = await newLink(account.key);
     const { body: upload } = await sendFile(link);

@@ -13,10 +13,11 @@ import { newUploadId } from "../../storage/source-uploads/upload-id.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
 import { requireScope } from "../auth/scopes.ts";
 import { readBody } from "../body/read-body.ts";
+import { parseRequest } from "../create-job.ts";
 import { creatorOf } from "../new-job.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 import { beyond, requireRoom } from "../upload-limits.ts";
-import { deletedAt, linkRequest, sealLink } from "../upload-links/link-end.ts";
+import { deletedAt, jobBody, jobKey, sealLink } from "../upload-links/link-end.ts";
 import { uploadOf, viewLink } from "../upload-links/link-view.ts";
 
 /** The period of LINK_RATE in wrangler.toml. */
@@ -85,16 +86,18 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
   return jsonResponse(context, await viewLink(env, row), 201);
 }
 
-/** Checks the job as if its file were complete. Throws AppError. */
+/** Checks the job as if its file were complete. `id` of the link stands for the upload. Throws AppError. */
 async function requireValidJob(
   context: Context<ClientEnv>,
   job: Readonly<Record<string, unknown>>,
-  uploadId: string,
+  id: string,
 ): Promise<void> {
   if ("input" in job)
     throw new AppError("input_not_valid", "`job` must have no `input`: the file of the link is its input");
   const creator = creatorOf(context);
-  const { request } = await linkRequest(creator, job, uploadId);
+  const request = await parseRequest(creator, jobBody(job, id), jobKey(id)).catch((error: unknown) => {
+    throw error instanceof AppError ? new AppError(error.code, `\`job\`: ${error.message}`) : error;
+  });
   await resolveStorage(request.storage, { ...creator, keys: request.secrets.storage });
 }
 

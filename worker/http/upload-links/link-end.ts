@@ -4,7 +4,6 @@ import { UPLOAD_EVENTS, type UploadPayload } from "#shared/api/upload-links.ts";
 import { AppError, errorTraits, type Failure } from "#shared/errors.ts";
 import { retryDelays } from "#shared/job/notification.ts";
 import { messageOf } from "#shared/log.ts";
-import { parseJobRequest } from "#shared/request/job-request.ts";
 import type { Env } from "../../bindings.ts";
 import { seal, unseal } from "../../crypto/sealed-secret.ts";
 import { findAccount } from "../../db/accounts.ts";
@@ -15,8 +14,7 @@ import { postWebhook } from "../../notify/webhook.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
-import { createJob, type ResolvedRequest, resolveRequest } from "../create-job.ts";
-import type { JobCreator } from "../new-job.ts";
+import { createJob, readRequest } from "../create-job.ts";
 import { webhookSecretsOf } from "../webhook-secrets.ts";
 import { uploadOf, viewData } from "./link-view.ts";
 
@@ -35,21 +33,14 @@ export const sealLink = (id: string, secrets: LinkSecrets, env: Env): Promise<st
 const secretsOf = async ({ id, sealed }: UploadLinkRow, env: Env): Promise<LinkSecrets> =>
   LinkSecrets.parse(JSON.parse(await unseal(sealed, contextOf(id), settingsOf(env).sealingKeys)));
 
-/** The request of the link's job. Throws AppError with the code of the section that is not valid. */
-export async function linkRequest(
-  creator: JobCreator,
-  job: Readonly<Record<string, unknown>>,
-  uploadId: string,
-): Promise<{ body: Uint8Array; request: Awaited<ReturnType<typeof parsed>> }> {
-  const body = { ...job, input: { upload: uploadId } };
-  return { body: new TextEncoder().encode(JSON.stringify(body)), request: await parsed(creator, body) };
-}
+/** The Idempotency-Key of the link's job. */
+export const jobKey = (linkId: string): string => `upload-link/${linkId}`;
 
-async function parsed({ env }: JobCreator, body: object) {
-  const result = parseJobRequest(body, settingsOf(env).allowPrivate);
-  if (!result.ok) throw new AppError(result.error.code, `\`job\`: ${result.error.message}`);
-  return result.value;
-}
+/** The body of the link's job. */
+export const jobBody = (job: Readonly<Record<string, unknown>>, uploadId: string): object => ({
+  ...job,
+  input: { upload: uploadId },
+});
 
 /** Continues work after the response; without it, callers wait for the work. */
 export type WaitUntil = (work: Promise<void>) => void;
@@ -112,9 +103,10 @@ async function startJob(
 ): Promise<Partial<UploadLinkRow>> {
   const creator = { env, account, origin: link.origin };
   try {
-    const { body, request } = await linkRequest(creator, job, link.uploadId ?? "");
-    const resolved: ResolvedRequest = await resolveRequest(creator, request);
-    const spec = await createJob(creator, resolved, { body, key: `upload-link/${link.id}`, trace: null });
+    const given = jobBody(job, link.uploadId ?? "");
+    const key = jobKey(link.id);
+    const body = new TextEncoder().encode(JSON.stringify(given));
+    const spec = await createJob(creator, await readRequest(creator, given, key), { body, key, trace: null });
     return { jobId: spec.id };
   } catch (error) {
     if (error instanceof AppError && isFinal(error)) {
