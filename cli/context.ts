@@ -33,6 +33,16 @@ export function listOption(options: Options, name: string): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
+/** Returns the pairs of an option `name=value`, or undefined without any. Throws a usage error with its name. */
+export function pairsOption(options: Options, option: string): Record<string, string> | undefined {
+  const pairs = listOption(options, option).map((pair) => {
+    const at = pair.indexOf("=");
+    if (at < 1) throw usageError(`--${option} must be name=value, not "${pair}"`);
+    return [pair.slice(0, at), pair.slice(at + 1)] as const;
+  });
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+}
+
 /** Returns an option as a whole number. Throws a usage error that names the option. */
 export function numberOption(options: Options, name: string, flag: string): number | undefined {
   const text = textOption(options, name);

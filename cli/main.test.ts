@@ -114,6 +114,7 @@ describe("exit codes", () => {
     [2, "", /Usage: copra/],
     [2, "jobs shwo done", /Did you mean show\?/],
     [2, "jobs show", /missing required argument 'id'/],
+    [2, "jobs ls --tag tenant", /--tag must be name=value, not "tenant"/],
     [2, "jobs ls --status done", /--status must be one or more of starting, completed, failed, aborted, not "done"/],
     [2, "jobs follow done --timeout soon", /--timeout must be a time such as 90s/],
     [2, "jobs show conflict", /The reason \(job_state_conflict\)/],

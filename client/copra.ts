@@ -52,8 +52,14 @@ export class Copra {
     this.notifications = new Notifications(this.#caller);
   }
 
-  /** The account's usage per day (UTC, `YYYY-MM-DD`); the last 30 days by default. */
-  usage(range: { readonly from?: string; readonly to?: string } = {}, options?: CallOptions): Promise<Usage> {
+  /**
+   * The account's usage per day (UTC, `YYYY-MM-DD`); the last 30 days by default. `by` adds the usage by the values of
+   * a tag, such as `tag.tenant`.
+   */
+  usage(
+    range: { readonly from?: string; readonly to?: string; readonly by?: string } = {},
+    options?: CallOptions,
+  ): Promise<Usage> {
     return this.#caller.json("/v2/usage", { ...options, query: range });
   }
 

@@ -34,6 +34,7 @@ export const ERRORS = {
   outputs_out_of_range: response(400),
   notification_not_valid: response(400),
   settings_not_valid: response(400),
+  tags_not_valid: response(400),
   report_not_valid: response(400),
   template_not_valid: response(400),
   template_vars_not_valid: response(400),

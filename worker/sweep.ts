@@ -5,6 +5,8 @@ import type { Env } from "./bindings.ts";
 import { deleteExpired } from "./db/expired-rows.ts";
 import { KEY_LIFE_MS } from "./db/idempotency.ts";
 import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs.ts";
+import { deleteOldTagUsage } from "./db/tag-usage.ts";
+import { dayOf } from "./db/usage-day.ts";
 import { sweepLinks } from "./http/upload-links/sweep-links.ts";
 import { CHECK_AFTER_MS } from "./job/effects/job-effects.ts";
 import { lostView } from "./job/views/lost-view.ts";
@@ -51,6 +53,7 @@ async function deleteOld(env: Env, now: number): Promise<void> {
   await deleteExpired(env.DB, "idempotency_keys", keys, { now: Date.now(), ...EXPIRY });
   const jobs = { before: now - listMs, whenFull: now - retentionMs };
   const isFull = await deleteExpired(env.DB, "jobs", jobs, { now: Date.now(), ...EXPIRY });
+  await deleteOldTagUsage(env.DB, dayOf(now));
   if (isFull) log.error("database nearly full", { deletes: "ended jobs after RETENTION_DAYS instead of LIST_DAYS" });
 }
 
@@ -73,11 +76,11 @@ async function check(
   env: Env,
   job: JobToCheck,
   { now, limitMs }: { now: number; limitMs: number },
-): Promise<{ id: string; checkAt: number | null } | null> {
-  const { id, accountId } = job;
+): Promise<Pick<JobToCheck, "id" | "checkAt" | "tags"> | null> {
+  const { id, accountId, tags } = job;
   try {
     const checkAt = await within(limitMs, jobOf(env, id).check(job.version));
-    if (checkAt !== null || job.completedAt !== null) return { id, checkAt };
+    if (checkAt !== null || job.completedAt !== null) return { id, checkAt, tags };
     const row = await findJob(env.DB, accountId, id);
     if (!row) return null;
     log.error("lost job ended as failed", { job: id });
@@ -87,7 +90,7 @@ async function check(
   } catch (error) {
     log.error("job check failed", { job: id, error: messageOf(error) });
     // Checked after the other jobs, which it would delay.
-    return { id, checkAt: now + CHECK_AFTER_MS };
+    return { id, checkAt: now + CHECK_AFTER_MS, tags };
   }
 }
 

@@ -120,6 +120,7 @@ describe("a job", () => {
         ultrafast: true,
         queue: "gpu",
         require: ["region:eu"],
+        tag: ["order=7", "note=a=b"],
         notify: "https://example.com/hook",
       },
       LOCAL,
@@ -131,6 +132,7 @@ describe("a job", () => {
         outputs: { mp3: { path: "a.mp3" }, mp4: { path: "video.mp4" } },
         notification: { type: "http", url: "https://example.com/hook" },
         settings: { priority: 3, ultrafast: true, queue: "gpu", require: ["region:eu"] },
+        tags: { order: "7", note: "a=b" },
       },
     ]);
   });

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { JobRequest } from "../../client/index.ts";
 import type { LocalStack } from "../connection/target.ts";
 import type { Options } from "../context.ts";
-import { listOption, textOption } from "../context.ts";
+import { listOption, pairsOption, textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
 import { outputsOf } from "./output-request.ts";
 
@@ -16,6 +16,7 @@ const JobFile = z.object({
   outputs: Section.optional(),
   notification: Section.optional(),
   settings: Section.optional(),
+  tags: Section.optional(),
 });
 export type JobFile = z.infer<typeof JobFile>;
 
@@ -80,10 +81,11 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   const notify = textOption(options, "notify");
   const notification = notify === undefined ? given.notification : { ...given.notification, type: "http", url: notify };
   const settings = settingsOf(options, given);
+  const tags = tagsOf(options, given);
   const vars = varsOf(options, template);
   if (template !== undefined) {
     // The service takes the other sections from the template.
-    const own = { ...given, storage: ownStorage, notification, settings };
+    const own = { ...given, storage: ownStorage, notification, settings, tags };
     const sections = { ...own, ...(Object.keys(outputs).length > 0 ? { outputs } : {}), template, vars };
     return { prefix, sections: withoutUndefined(sections) };
   }
@@ -95,6 +97,7 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
       outputs,
       notification: notification ?? { type: "none" },
       ...(settings ? { settings } : {}),
+      ...(tags ? { tags } : {}),
     },
   };
 }
@@ -104,13 +107,15 @@ const withoutUndefined = <Value extends object>(value: Value): Value =>
 
 /** The variables of `--var name=value`. The service accepts text for numbers and booleans. */
 function varsOf(options: Options, template: string | undefined): Record<string, string> {
-  const pairs = listOption(options, "var").map((pair) => {
-    const at = pair.indexOf("=");
-    if (at < 1) throw usageError(`--var must be name=value, not "${pair}"`);
-    return [pair.slice(0, at), pair.slice(at + 1)] as const;
-  });
-  if (pairs.length > 0 && template === undefined) throw usageError("--var needs --template");
-  return Object.fromEntries(pairs);
+  const vars = pairsOption(options, "var");
+  if (vars && template === undefined) throw usageError("--var needs --template");
+  return vars ?? {};
+}
+
+/** Merges the tags of the file and of the options. Returns undefined if there are none. */
+function tagsOf(options: Options, { tags }: JobFile): JobFile["tags"] {
+  const chosen = pairsOption(options, "tag");
+  return chosen ? { ...tags, ...chosen } : tags;
 }
 
 /** Merges the settings of the file and of the options. Returns undefined if there are none. */

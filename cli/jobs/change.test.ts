@@ -74,3 +74,42 @@ it("repeats a cancellation while the service is not available", async () => {
   expect(JSON.parse(stdout).jobs.map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
   expect([code, requests]).toEqual([0, 3]);
 });
+
+it("finds and changes jobs by their tags, and shows the tags and the usage of their values", async () => {
+  const total = {
+    jobs: { completed: 1, failed: 0, cancelled: 0 },
+    output_seconds: { audio: 0, sd: 0, hd: 1, uhd: 0 },
+    node_seconds: 1,
+    stored_bytes: 1,
+  };
+  const job = {
+    id: "a",
+    created_at: "2026-11-22 12:00:00 +0000",
+    completed_at: null,
+    status: "job.starting",
+    progress: "0%",
+    input: { status: "input.starting", source: "https://example.com/a.mp4" },
+    outputs: [],
+    tags: { a: "", b: "x y" },
+  };
+  const other = await startFakeService({
+    "GET /v2/jobs": { json: { jobs: [job], next_cursor: null } },
+    "POST /v2/jobs/cancel": { json: LAST },
+    "GET /v2/usage": { json: { from: "", to: "", days: [], total, values: [{ value: "x y", ...total }] } },
+  });
+  const env = { ...bareEnvironment(folder), COPRA_URL: other.url, COPRA_API_KEY: "k-test" };
+  const tags = ["--tag", "a=", "--tag", "b=x y"];
+  const list = await runCli(["jobs", "ls", ...tags], env);
+  await runCli(["jobs", "cancel", ...tags, "--yes"], env);
+  const usage = await runCli(["usage", "--by", "tag.b"], env);
+  await other.close();
+  expect([list.stdout, usage.stdout]).toEqual([
+    expect.stringContaining("a= b=x y"),
+    expect.stringMatching(/^x y +1 /m),
+  ]);
+  expect(other.requests.map(({ path, body }) => `${path} ${body}`)).toEqual([
+    "/v2/jobs?limit=21&tag.a=&tag.b=x+y ",
+    `/v2/jobs/cancel ${JSON.stringify({ filter: { tags: { a: "", b: "x y" } }, limit: 100 })}`,
+    "/v2/usage?by=tag.b ",
+  ]);
+});

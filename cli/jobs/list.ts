@@ -3,7 +3,7 @@ import type { Job, JobFilter, JobStatus } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Options } from "../context.ts";
-import { numberOption, textOption } from "../context.ts";
+import { numberOption, pairsOption, textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable } from "../terminal/printable.ts";
@@ -26,11 +26,13 @@ export function filterOf(options: Options, nowMs: number): JobFilter {
     return new Date(at).toISOString();
   });
   const q = textOption(options, "query");
+  const tags = pairsOption(options, "tag");
   return {
     ...(status ? { status } : {}),
     ...(q === undefined ? {} : { q }),
     ...(after === undefined ? {} : { created_after: after }),
     ...(before === undefined ? {} : { created_before: before }),
+    ...(tags === undefined ? {} : { tags }),
   };
 }
 
@@ -68,6 +70,7 @@ function listText(
   nowMs: number,
   { colors }: { colors: Parameters<typeof statusColor>[1] },
 ): string {
+  const hasTags = jobs.some(({ tags }) => tags);
   const rows = jobs.map((job) => [
     job.id,
     statusColor(job.state ?? job.status, colors),
@@ -76,9 +79,17 @@ function listText(
     agoText(job.created_at, nowMs),
     printable(fileName(job)).slice(0, 40),
     printable(job.outputs.map(({ key }) => key).join(" ")).slice(0, 60),
+    ...(hasTags ? [printable(tagsText(job.tags)).slice(0, 60)] : []),
   ]);
-  return table([["JOB", "STATUS", "", "CREATED", "SOURCE", "OUTPUTS"].map(colors.bold), ...rows]);
+  const names = ["JOB", "STATUS", "", "CREATED", "SOURCE", "OUTPUTS", ...(hasTags ? ["TAGS"] : [])];
+  return table([names.map(colors.bold), ...rows]);
 }
+
+/** Returns tags such as `order=7 tenant=a`. */
+export const tagsText = (tags: Job["tags"]): string =>
+  Object.entries(tags ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join(" ");
 
 /** Returns the source's file name, or the raw name if it cannot be decoded. */
 function fileName({ input: { source = "" } }: Job): string {

@@ -11,6 +11,7 @@ import { openUrl } from "../terminal/open-url.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { apiTime, durationText } from "../terminal/values.ts";
+import { tagsText } from "./list.ts";
 
 export const showJob: Run = async (context, [id = ""]) => {
   const { copra } = await clientOf(context);
@@ -37,6 +38,7 @@ function jobText(job: Job, queue: QueueView | null, colors: Colors): string {
     ["created", created],
     ...(completed === null ? [] : [["ended", `${completed}${took}`]]),
     ["input", `${statusColor(job.input.status, colors)} ${printable(job.input.error ?? "")}`.trimEnd()],
+    ...(job.tags ? [["tags", printable(tagsText(job.tags))]] : []),
     ...(ultrafast ? [["ultrafast", `${ultrafast.chunks} chunks ${printable(ultrafast.reason ?? "")}`.trimEnd()]] : []),
     ...(queue === null || queue.ahead === null ? [] : [["queue", queueText(queue)]]),
     ...(waits === undefined ? [] : [["waits for", printable(waits)]]),

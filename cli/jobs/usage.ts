@@ -4,6 +4,7 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
+import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
 
@@ -18,14 +19,17 @@ export const showUsage: Run = async (context, _args, options) => {
     return day;
   });
   const { copra } = await clientOf(context);
-  const usage = await copra.usage({ ...(from ? { from } : {}), ...(to ? { to } : {}) }, { signal });
+  const by = textOption(options, "by");
+  const range = { ...(from ? { from } : {}), ...(to ? { to } : {}), ...(by ? { by } : {}) };
+  const usage = await copra.usage(range, { signal });
   const { bold } = output.colors;
   output.data(usage, () =>
     table([
-      ["DAY", "JOBS", "AUDIO", "SD", "HD", "UHD", "NODE TIME", "STORED"].map(bold),
-      ...usage.days
-        .filter(({ node_seconds, jobs }) => node_seconds > 0 || countOf(jobs) > 0)
-        .map(({ day, ...numbers }) => row(day, numbers)),
+      [by ? "VALUE" : "DAY", "JOBS", "AUDIO", "SD", "HD", "UHD", "NODE TIME", "STORED"].map(bold),
+      ...(usage.values?.map(({ value, ...numbers }) => row(printable(value), numbers)) ??
+        usage.days
+          .filter(({ node_seconds, jobs }) => node_seconds > 0 || countOf(jobs) > 0)
+          .map(({ day, ...numbers }) => row(day, numbers))),
       row("total", usage.total).map(bold),
     ]),
   );

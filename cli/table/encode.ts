@@ -49,6 +49,7 @@ const REQUEST: readonly OptionSpec[] = [
   { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },
   { flags: "--require <label>", description: "Label that nodes must have, such as gpu or region:eu", repeat: true },
   { flags: "--priority <number>", description: "From -50 to 50: jobs with higher numbers start first" },
+  { flags: "--tag <name=value>", description: "Tag of the job, to find it by", repeat: true },
 ];
 
 export const ENCODE_COMMANDS: readonly CommandSpec[] = [

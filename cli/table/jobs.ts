@@ -9,6 +9,7 @@ const FILTER: readonly OptionSpec[] = [
   { flags: "-q, --query <text>", description: "Part of the id, or of the path of the input or an output" },
   { flags: "--since <time>", description: "Created after this: 2h (ago), 2026-11-22 or 2026-11-22T10:00:00Z" },
   { flags: "--until <time>", description: "Created before this" },
+  { flags: "--tag <name=value>", description: "With this tag; with several, all of them", repeat: true },
 ];
 
 const BULK: readonly OptionSpec[] = [
@@ -37,7 +38,11 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { flags: "-n, --limit <number>", description: "At most this many jobs; 20 by default" },
       { flags: "--all", description: "All jobs" },
     ],
-    examples: ["copra jobs ls --status failed --since 2h", "copra jobs ls -q video.mov --json"],
+    examples: [
+      "copra jobs ls --status failed --since 2h",
+      "copra jobs ls -q video.mov --json",
+      "copra jobs ls --tag tenant=a",
+    ],
     load: async () => (await lists()).listJobs,
   },
   {
@@ -138,6 +143,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "--from <date>", description: "First day, such as 2026-11-01; 30 days ago by default" },
       { flags: "--to <date>", description: "Last day; today by default" },
+      { flags: "--by <tag>", description: "By the values of a tag, such as tag.tenant, instead of by day" },
     ],
     load: async () => (await import("../jobs/usage.ts")).showUsage,
   },

@@ -12,7 +12,15 @@ export type JobFilter = {
   /** ISO 8601, or `YYYY-MM-DD`. */
   readonly created_after?: string | undefined;
   readonly created_before?: string | undefined;
+  /** Only jobs with all of these tags; at most three. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
 };
+
+/** The parameters of a query for a filter: each tag is the parameter `tag.<name>`. */
+export const queryOf = <Filter extends { readonly tags?: JobFilter["tags"] }>({ tags = {}, ...filter }: Filter) => ({
+  ...filter,
+  ...Object.fromEntries(Object.entries(tags).map(([name, value]) => [`tag.${name}`, value])),
+});
 
 /**
  * Selects the jobs to change: by id (at most 100), or up to `limit` jobs (at most 100) that a filter selects, newest

@@ -20,7 +20,14 @@ import type {
 } from "../types/api.ts";
 import type { JobStreamEvent } from "../types/facts.ts";
 import type { JobRequest, TemplateJob } from "../types/job-request.ts";
-import { type AssumedSource, type FollowOptions, JobFailed, type JobFilter, type JobSelection } from "./job-options.ts";
+import {
+  type AssumedSource,
+  type FollowOptions,
+  JobFailed,
+  type JobFilter,
+  type JobSelection,
+  queryOf,
+} from "./job-options.ts";
 
 /** Polling interval for a job that already has as many followers as the service allows. */
 const POLL_MS = 5000;
@@ -78,12 +85,15 @@ export class Jobs {
     filter: JobFilter & { readonly limit?: number | undefined; readonly cursor?: string | null | undefined } = {},
     options?: CallOptions,
   ): Promise<JobList> {
-    return this.#caller.json("/v2/jobs", { ...options, query: { ...filter, cursor: filter.cursor ?? undefined } });
+    return this.#caller.json("/v2/jobs", {
+      ...options,
+      query: { ...queryOf(filter), cursor: filter.cursor ?? undefined },
+    });
   }
 
   /** The number of jobs by status. */
   counts(filter: Omit<JobFilter, "status"> = {}, options?: CallOptions): Promise<JobCounts> {
-    return this.#caller.json("/v2/jobs/counts", { ...options, query: filter });
+    return this.#caller.json("/v2/jobs/counts", { ...options, query: queryOf(filter) });
   }
 
   /** The job now and after each change, until its end. Reconnects after a lost connection. */
@@ -140,6 +150,12 @@ export class Jobs {
    */
   setPriority(id: string, priority = 50, options?: CallOptions): Promise<Job> {
     const json: ChangedJob = { settings: { priority } };
+    return this.#caller.json(pathOf(id), { ...options, method: "PATCH", json });
+  }
+
+  /** Changes the tags of a job, also after its end: sets these tags, and removes the tags that are null. */
+  setTags(id: string, tags: Readonly<Record<string, string | null>>, options?: CallOptions): Promise<Job> {
+    const json: ChangedJob = { tags };
     return this.#caller.json(pathOf(id), { ...options, method: "PATCH", json });
   }
 

@@ -103,7 +103,10 @@ export class Caller {
 export const isSizedStream = (body: Bytes): body is SizedStream => "stream" in body && !(body instanceof Blob);
 
 function searchOf(query: object | undefined): string {
-  const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== "");
+  const pairs = Object.entries(query ?? {}).filter(
+    // A tag may have an empty value.
+    ([name, value]) => value !== undefined && (value !== "" || name.startsWith("tag.")),
+  );
   const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return text && `?${text}`;
 }

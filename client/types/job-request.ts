@@ -6,6 +6,7 @@ import type {
   Notification,
   Settings,
   Storage,
+  Tags,
   TextParams,
   VideoParams,
 } from "./api.ts";
@@ -46,6 +47,7 @@ export type TemplateJob = {
   readonly outputs?: object | undefined;
   readonly notification?: object | undefined;
   readonly settings?: object | undefined;
+  readonly tags?: object | undefined;
 };
 
 /** A new job. `Key` are the formats of its outputs. */
@@ -60,4 +62,6 @@ export type JobRequest<Key extends string = string> = {
   readonly notification: Notification;
   /** Settings of the job */
   readonly settings?: Settings | undefined;
+  /** Names and values to find the job by */
+  readonly tags?: Tags | undefined;
 };

@@ -1,19 +1,36 @@
 // Search, statuses with their counts, and days.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JobCounts } from "../../client/index.ts";
+import { TAG_PREFIX } from "../../shared/job/tag-query.ts";
 import { count } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
 import { setQuery } from "../core/location.ts";
 import { Icon } from "../parts/icon.tsx";
-import { isFiltered, MAX_TEXT, paramsOf, STATUS_WORDS, STATUSES, TIMES, timeOf, toggled, type View } from "./filter.ts";
+import {
+  isFiltered,
+  MAX_TEXT,
+  NO_FILTER,
+  paramsOf,
+  STATUS_WORDS,
+  STATUSES,
+  TIMES,
+  timeOf,
+  toggled,
+  type View,
+} from "./filter.ts";
 import { SavedViews } from "./saved-views.tsx";
+import { TagFields } from "./tag-fields.tsx";
 
 /** The search starts after this pause in typing. */
 const TYPING_MS = 300;
 
 /** Shows other jobs, from the newest job on. */
 export const showView = (view: View, changes: Partial<View>): void =>
-  setQuery(paramsOf({ ...view, cursor: "", ...changes }));
+  setQuery({
+    // Removed tags.
+    ...Object.fromEntries(Object.keys(view.tags).map((name) => [TAG_PREFIX + name, ""])),
+    ...paramsOf({ ...view, cursor: "", ...changes }),
+  });
 
 export function FilterBar({ view, counts }: { readonly view: View; readonly counts: JobCounts | undefined }) {
   return (
@@ -35,9 +52,10 @@ export function FilterBar({ view, counts }: { readonly view: View; readonly coun
         ))}
       </fieldset>
       <TimeField view={view} />
+      <TagFields tags={view.tags} show={(tags) => showView(view, { tags })} />
       <SavedViews view={view} />
       {isFiltered(view) && (
-        <button type="button" class="quiet" onClick={() => showView(view, { q: "", statuses: [], from: "", to: "" })}>
+        <button type="button" class="quiet" onClick={() => showView(view, NO_FILTER)}>
           <Icon name="close" /> Clear
         </button>
       )}

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { filterOf, isFiltered, paramsOf, timeOf, toggled, viewOf } from "./filter.ts";
 
 const view = (query: string) => viewOf(new URLSearchParams(query));
-const none = { q: "", statuses: [], from: "", to: "", cursor: "" };
+const none = { q: "", statuses: [], from: "", to: "", tags: {}, cursor: "" };
 
 describe("the filter in the URL", () => {
   it.each([
@@ -11,6 +11,9 @@ describe("the filter in the URL", () => {
     ["status=aborted,failed,strange", { ...none, statuses: ["job.failed", "job.aborted"] }],
     ["from=2026-11-20&to=2026-13-01&cursor=1-a", { ...none, from: "2026-11-20", cursor: "1-a" }],
     ["from=yesterday", none],
+    ["tag.a=1&tag.b.c=x+y&tag.a=2", { ...none, tags: { a: "2", "b.c": "x y" } }],
+    ["tag.a=1&tag.b=2&tag.c=3&tag.d=4", { ...none, tags: { a: "1", b: "2", c: "3" } }],
+    ["tag.A=1&tag.=2&tag.a=&tag.__proto__=3", none],
   ])("reads a view from the URL and writes it back: %s", (query, expected) => {
     expect(view(query)).toEqual(expected);
     expect(viewOf(new URLSearchParams(paramsOf(view(query))))).toEqual(expected);
@@ -39,6 +42,11 @@ describe("the filter in the URL", () => {
     const { created_after, created_before } = filterOf(view("from=2026-11-20&to=2026-11-20"));
     expect(new Date(created_after ?? "").getTime()).toBe(new Date(2026, 10, 20).getTime());
     expect(new Date(created_before ?? "").getTime()).toBe(new Date(2026, 10, 21).getTime());
+  });
+
+  it("requests jobs with all tags of the filter", () => {
+    expect(filterOf(view("tag.a=1&tag.b=2"))).toEqual({ tags: { a: "1", b: "2" } });
+    expect(isFiltered(view("tag.a=1"))).toBe(true);
   });
 
   it("requests no filter for empty fields", () => {

@@ -1,5 +1,6 @@
 // The filter of the page of jobs: its state in the URL, and the API's parameters. Pure.
 import type { JobFilter, JobStatus } from "../../client/index.ts";
+import { MAX_FILTER_TAGS, TAG_NAME, TAG_PREFIX, takeTags } from "../../shared/job/tag-query.ts";
 
 export const STATUSES = [
   "job.starting",
@@ -24,6 +25,8 @@ export type View = {
   /** A day, or a number of last days, today included, such as `7d`. */
   readonly from: string;
   readonly to: string;
+  /** Tags of the jobs: up to three. */
+  readonly tags: Readonly<Record<string, string>>;
   /** The start of the page; "": the newest job. */
   readonly cursor: string;
 };
@@ -47,15 +50,31 @@ export function viewOf(query: URLSearchParams): View {
     statuses: STATUSES.filter((status) => words.includes(wordOf(status))),
     from: day("from"),
     to: day("to"),
+    tags: limited(takeTags(Object.fromEntries(query)).tags),
     cursor: query.get("cursor") ?? "",
   };
 }
 
+/** The longest value of a tag. */
+export const MAX_VALUE = 256;
+
+/** The valid tags of a filter, up to the API's limit. */
+export const limited = (tags: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(tags)
+      .filter(([name, value]) => TAG_NAME.test(name) && value !== "" && value.length <= MAX_VALUE)
+      .slice(0, MAX_FILTER_TAGS),
+  );
+
 /** The parameters of the URL for a view; "" for unused parameters. */
-export const paramsOf = ({ statuses, ...rest }: View): Record<string, string> => ({
+export const paramsOf = ({ statuses, tags, ...rest }: View): Record<string, string> => ({
   ...rest,
+  ...Object.fromEntries(Object.entries(tags).map(([name, value]) => [TAG_PREFIX + name, value])),
   status: statuses.map(wordOf).join(","),
 });
+
+/** A view without conditions. */
+export const NO_FILTER = { q: "", statuses: [], from: "", to: "", tags: {} } as const satisfies Partial<View>;
 
 /** The URL of the page for a view. */
 export function addressOf(view: View): string {
@@ -83,19 +102,20 @@ function startOf(day: string, later = 0): number {
 }
 
 /** The API's filter, without the position in the list. */
-export function filterOf({ q, statuses, from, to }: View): JobFilter {
+export function filterOf({ q, statuses, from, to, tags }: View): JobFilter {
   const text = q.trim();
   return {
     ...(text === "" ? {} : { q: text }),
     ...(statuses.length === 0 ? {} : { status: statuses }),
     ...(from === "" ? {} : { created_after: new Date(startOf(from)).toISOString() }),
     ...(to === "" ? {} : { created_before: new Date(startOf(to, 1)).toISOString() }),
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
   };
 }
 
 /** True if the view leaves jobs out. */
-export const isFiltered = ({ q, statuses, from, to }: View): boolean =>
-  q.trim() !== "" || statuses.length > 0 || from !== "" || to !== "";
+export const isFiltered = ({ q, statuses, from, to, tags }: View): boolean =>
+  q.trim() !== "" || Object.keys(tags).length > 0 || statuses.length > 0 || from !== "" || to !== "";
 
 /** Adds a status, or removes it. All statuses become an empty list. */
 export function toggled(statuses: readonly JobStatus[], status: JobStatus): readonly JobStatus[] {

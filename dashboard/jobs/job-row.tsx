@@ -8,16 +8,19 @@ import { Link } from "../parts/link.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { Status } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
+import { JobTags } from "./job-tags.tsx";
 import { errorOf, fractionOf, isEnded, nameOf, outputsOf, secondsOf, shownStatus, thumbnailOf } from "./rows.ts";
 
 type RowProps = {
   readonly job: Job;
   readonly isSelected: boolean;
+  /** True if the table has the column of tags. */
+  readonly hasTags: boolean;
   readonly select: (id: string, isSelected: boolean) => void;
 };
 
 /** Rendered again only when its job or its selection has changed. */
-export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
+export const JobRow = memo(({ job, isSelected, select, hasTags }: RowProps) => {
   const { name, place } = nameOf(job);
   const { done, total } = outputsOf(job);
   return (
@@ -54,6 +57,11 @@ export const JobRow = memo(({ job, isSelected, select }: RowProps) => {
           <Progress value={fractionOf(job)} label={`Progress of ${name}`} />
         )}
       </td>
+      {hasTags && (
+        <td class="tags">
+          <JobTags tags={job.tags} />
+        </td>
+      )}
       <td class="number outputs">{done === total ? done : `${done} of ${total}`}</td>
       <td class="number created">
         <Time at={job.created_at} />

@@ -17,6 +17,8 @@ type TableProps = {
 export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
   const table = useRef<HTMLTableElement>(null);
   const selectOne = useCallback((id: string, isSelected: boolean) => select([id], isSelected), [select]);
+  // Without tags on the page there is no column for them.
+  const hasTags = jobs.some(({ tags }) => tags);
   useRowKeys(table, selected, select);
   useLayoutEffect(() => {
     if (opened !== undefined) focusRow(rowsOf(table.current).find((row) => row.dataset.id === opened));
@@ -31,7 +33,7 @@ export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
         <Head jobs={jobs} selected={selected} select={select} />
         <tbody>
           {jobs.map((job) => (
-            <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} />
+            <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} hasTags={hasTags} />
           ))}
         </tbody>
       </table>
@@ -67,6 +69,7 @@ function Head({ jobs, selected, select }: Pick<TableProps, "jobs" | "selected" |
         </th>
         <th>Job</th>
         <th class="state">Status</th>
+        {jobs.some(({ tags }) => tags) && <th class="tags">Tags</th>}
         <th class="number outputs">Outputs</th>
         <th class="number created">Created</th>
         <th class="number took">Took</th>

@@ -7,7 +7,7 @@ import { CodeBlock } from "../parts/code-block.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Link } from "../parts/link.tsx";
 import { Problem } from "../parts/problem.tsx";
-import { isFiltered, type View } from "./filter.ts";
+import { isFiltered, NO_FILTER, type View } from "./filter.ts";
 import { showView } from "./filter-bar.tsx";
 
 export function NoJobs({ view, next }: { readonly view: View; readonly next: string | null }) {
@@ -23,7 +23,7 @@ export function NoJobs({ view, next }: { readonly view: View; readonly next: str
   if (isFiltered(view) || view.cursor !== "")
     return (
       <Empty title="No job matches">
-        <button type="button" onClick={() => showView(view, { q: "", statuses: [], from: "", to: "" })}>
+        <button type="button" onClick={() => showView(view, NO_FILTER)}>
           Show all jobs
         </button>
       </Empty>

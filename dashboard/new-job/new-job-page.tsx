@@ -5,6 +5,7 @@ import { useKeys } from "../core/keyboard.ts";
 import { lastShown, navigate } from "../core/location.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { Field } from "./form/field.tsx";
 import { Fields } from "./form/fields.tsx";
 import { FormErrorsContext } from "./form/form-context.ts";
 import { OutputsForm } from "./form/outputs-form.tsx";
@@ -16,7 +17,7 @@ import { usePlan } from "./form/use-plan.ts";
 import { type Probing, useProbe } from "./form/use-probe.ts";
 import { useUpload } from "./form/use-upload.ts";
 import { isObject, withValue } from "./request/edit.ts";
-import { NOTIFICATIONS, SETTINGS, STORAGES } from "./request/section-fields.ts";
+import { NOTIFICATIONS, SETTINGS, STORAGES, TAGS } from "./request/section-fields.ts";
 import type { Json } from "./secrets.ts";
 import { useBuilder } from "./use-builder.ts";
 import { type Sending, useSending } from "./use-sending.ts";
@@ -171,6 +172,12 @@ function RequestForm({
           name="settings"
           section={section("settings")}
           change={(path, value) => setRequest((before) => withValue(before, ["settings", ...path], value))}
+        />
+        <Field
+          field={TAGS}
+          name=""
+          section={request}
+          change={(path, value) => setRequest((before) => withValue(before, path, value))}
         />
       </fieldset>
     </form>

@@ -31,6 +31,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "notifications",
       "verify-webhooks",
       "job-lists",
+      "tags",
       "job-details",
       "player",
       "usage",

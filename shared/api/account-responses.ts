@@ -35,6 +35,11 @@ export const Usage = z
     to: Day.describe("The last day"),
     days: z.array(UsageDay).describe("All days, the oldest first"),
     total: UsageTotal,
+    values: z
+      .array(z.object({ value: z.string(), ...usage }).describe("The usage of the jobs with a value of the tag"))
+      .exactOptional()
+      .describe("With `by`: the usage by the tag's values, in their order; at most 1,000"),
+    capped: z.boolean().exactOptional().describe("With `by`: whether there may be more values"),
   })
   .describe("Usage of an account");
 export type Usage = z.infer<typeof Usage>;
@@ -47,6 +52,7 @@ export const JobEvent = z
     created_at: Instant,
     completed_at: Instant.nullable(),
     outputs: z.object({ completed: z.int(), failed: z.int(), total: z.int() }),
+    tags: JobView.shape.tags,
   })
   .describe("A job was created, has another status, or has ended");
 export type JobEvent = z.infer<typeof JobEvent>;

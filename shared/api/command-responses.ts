@@ -1,5 +1,6 @@
 // Schemas of responses about the commands that ran for a job, and about its request.
 import * as z from "zod";
+import { Tags } from "../job/tags.ts";
 import { Instant } from "./task-responses.ts";
 
 export const CommandView = z
@@ -41,6 +42,7 @@ export const RequestView = z
         outputs: z.record(z.string(), z.unknown()),
         notification: z.looseObject({}),
         settings: z.looseObject({}),
+        tags: Tags.exactOptional(),
       })
       .describe("A body for `POST /v2/jobs` that requests the same, once the omitted secrets are added"),
     left_out: z

@@ -1,6 +1,7 @@
 // Filters of an account's jobs: query parameters and body fields.
 import * as z from "zod";
 import { JOB_STATUSES, type JobStatus } from "../job/job-status.ts";
+import { TagFilter } from "../job/tags.ts";
 
 const STATUS_RULE = `must be one of ${JOB_STATUSES.join(", ")}, or several of them separated by commas`;
 const TIME_RULE =
@@ -38,6 +39,9 @@ export const FILTER_FIELDS = {
   created_after: time("Only jobs created at this time or later; a date means its start in UTC"),
   created_before: time("Only jobs created before this time; a date means its start in UTC"),
 };
+
+/** The same in the body of a request. In a query, each tag is a parameter `tag.<name>`. */
+export const BODY_FILTER_FIELDS = { ...FILTER_FIELDS, tags: TagFilter.optional() };
 
 /** Position of a job in a list, newest first: its time in ms since 1970, and its id. */
 export const CursorText = z

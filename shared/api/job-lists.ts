@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { JOB_STATUSES } from "../job/job-status.ts";
 import { strictObject } from "../strict-object.ts";
-import { CursorText, FILTER_FIELDS, Statuses } from "./job-filter.ts";
+import { BODY_FILTER_FIELDS, CursorText, Statuses } from "./job-filter.ts";
 import { REQUEST_ERROR_CODES } from "./job-responses.ts";
 
 export const JobCounts = z
@@ -10,7 +10,9 @@ export const JobCounts = z
     counts: z.partialRecord(z.enum(JOB_STATUSES), z.int()).describe("The number of jobs by status"),
     capped: z
       .boolean()
-      .describe("Whether there are more: only the newest 10,000 of each status are counted, with `q` the newest 2,000"),
+      .describe(
+        "Whether there are more: only the newest 10,000 of each status are counted, with a tag the newest 10,000 jobs with it, with `q` 2,000",
+      ),
   })
   .describe("The numbers of jobs of the account");
 export type JobCounts = z.infer<typeof JobCounts>;
@@ -26,7 +28,7 @@ export const BulkBody = strictObject({
     .max(MAX_BULK, `must have at most ${MAX_BULK} ids`)
     .exactOptional()
     .describe("The ids of the jobs"),
-  filter: strictObject({ status: Statuses.optional(), ...FILTER_FIELDS })
+  filter: strictObject({ status: Statuses.optional(), ...BODY_FILTER_FIELDS })
     .exactOptional()
     .describe("Instead of ids: which jobs, newest first; without a status all that the operation is possible for"),
   limit: z

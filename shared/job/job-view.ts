@@ -3,6 +3,7 @@ import * as z from "zod";
 import { INPUT_STATUSES, JOB_STATUSES, WORK_STATES } from "./job-status.ts";
 import { SegmentFormat } from "./output-spec.ts";
 import { OUTPUT_STATUS, OUTPUT_TYPES } from "./output-status.ts";
+import { Tags } from "./tags.ts";
 
 /** All statuses of outputs of all types. */
 export const OUTPUT_STATUSES = [...new Set(OUTPUT_TYPES.flatMap((type) => Object.values(OUTPUT_STATUS[type])))];
@@ -106,6 +107,7 @@ export const JobView = z
     progress: percent.describe("Progress of the job in percent; never decreases, and is 100% only at the end"),
     input: InputView,
     outputs: z.array(OutputView).describe("The outputs in the order of the request"),
+    tags: Tags.exactOptional(),
     ultrafast: UltrafastView.exactOptional(),
     template: z.string().exactOptional().describe("The template of the job and its version, such as `web@3`"),
     waiting_for: z

@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
+import { type Tags, TagsBody } from "../job/tags.ts";
 import type { AllowPrivate } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
 import { parseInput, type RequestedInput } from "./input-section.ts";
@@ -11,7 +12,7 @@ import { checkNameLengths } from "./outputs/name-lengths.ts";
 import { parseOutputs } from "./outputs/outputs-section.ts";
 import { withQualityReport } from "./outputs/quality-report.ts";
 import { type RequestedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
-import { invalid, isObject } from "./parse-section.ts";
+import { invalid, isObject, parseSection } from "./parse-section.ts";
 import { parseSettings, type SettingsSpec } from "./settings-section.ts";
 import { parseStorage } from "./storage/storage-section.ts";
 import type { AccessKeys, AccessSecret, NotificationSecret, RequestedStorage } from "./storage/storage-spec.ts";
@@ -23,6 +24,7 @@ export type JobRequest = {
   outputs: OutputSpec[];
   notification: NotificationSpec;
   settings: SettingsSpec;
+  tags?: Tags;
   secrets: RequestSecrets;
 };
 
@@ -41,6 +43,7 @@ const SECTIONS = {
   outputs: "output_param_not_valid",
   notification: "notification_not_valid",
   settings: "settings_not_valid",
+  tags: "tags_not_valid",
 } as const satisfies Record<string, ErrorCode>;
 
 /**
@@ -67,6 +70,8 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   if (!settings.ok) return settings;
   const measured = withQualityReport(outputs.value, settings.value);
   if (!measured.ok) return measured;
+  const tags = parseTags(body.tags);
+  if (!tags.ok) return tags;
   const streams = takeStreamKeys(measured.value);
   return ok({
     input: input.value.input,
@@ -74,6 +79,7 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
     outputs: streams.outputs,
     notification: notification.value.notification,
     settings: settings.value,
+    ...(Object.keys(tags.value).length === 0 ? {} : { tags: tags.value }),
     secrets: {
       input: input.value.secret,
       storage: storage.value.keys,
@@ -81,4 +87,13 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
       streamKeys: streams.keys,
     },
   });
+}
+
+/** Parses the `tags` section; undefined and null mean no tags. */
+function parseTags(value: unknown): Result<Tags> {
+  // zod leaves this name out without an error.
+  if (isObject(value) && Object.hasOwn(value, "__proto__")) {
+    return invalid("tags_not_valid", "`tags` must not have the name `__proto__`");
+  }
+  return parseSection(TagsBody, value ?? {}, "tags", "tags_not_valid");
 }

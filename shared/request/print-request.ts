@@ -2,6 +2,7 @@
 
 import { assertNever } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
+import type { Tags } from "../job/tags.ts";
 import type { InputSpec } from "./input-section.ts";
 import type { NotificationSpec } from "./notification-section.ts";
 import { printOutput } from "./outputs/print-output.ts";
@@ -18,17 +19,19 @@ export type Requested = {
   readonly outputs: readonly OutputSpec[];
   readonly notification: NotificationSpec;
   readonly settings: SettingsSpec;
+  readonly tags?: Tags;
 };
 
-export type PrintedRequest = Readonly<Record<keyof Requested, Section>>;
+export type PrintedRequest = Readonly<Record<Exclude<keyof Requested, "tags">, Section>> & { readonly tags?: Tags };
 
 /** Returns the body of a request for the same job. Secrets are missing (worker/job/views/request-view.ts). */
-export const printRequest = ({ input, storage, outputs, notification, settings }: Requested): PrintedRequest => ({
+export const printRequest = ({ input, storage, outputs, notification, settings, tags }: Requested): PrintedRequest => ({
   input: printInput(input),
   storage: printStorage(storage),
   outputs: printOutputs(outputs),
   notification: printNotification(notification),
   settings: printSettings(settings),
+  ...(tags === undefined ? {} : { tags }),
 });
 
 /**

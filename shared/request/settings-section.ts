@@ -1,5 +1,6 @@
 // The `settings` section of a job request: the kind of work, its nodes and its time limits.
 import * as z from "zod";
+import { TagChanges } from "../job/tags.ts";
 import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
 import { ok, type Result } from "../result.ts";
 import { strictObject } from "../strict-object.ts";
@@ -110,12 +111,16 @@ export const SettingsBody = strictObject({
     .describe("Changes for work that has waited for a node, by ascending `after_s`"),
 });
 
-/** Settings that can change before the end of a job: the body of PATCH /v2/jobs/:id. */
-export const ChangedSettings = strictObject({
+/** The body of PATCH /v2/jobs/:id. */
+export const JobChanges = strictObject({
   settings: strictObject({
     priority: priority.describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
-  }).describe("The changes"),
-});
+  })
+    .exactOptional()
+    .describe("Changes before the end of the job"),
+  tags: TagChanges.exactOptional(),
+}).refine(({ settings, tags }) => settings !== undefined || tags !== undefined, "must have `settings`, `tags` or both");
+export type JobChanges = z.infer<typeof JobChanges>;
 
 /** Parses the `settings` section; undefined and null mean no settings. */
 export function parseSettings(value: unknown): Result<SettingsSpec> {

@@ -9,7 +9,7 @@ import { isTooDeep } from "./merge-patch.ts";
 import { misplacedVariable, usesOf, VARIABLE_NAME } from "./variables.ts";
 
 /** Sections of a job in a template. */
-export const TEMPLATE_SECTIONS = ["input", "storage", "outputs", "notification", "settings"] as const;
+export const TEMPLATE_SECTIONS = ["input", "storage", "outputs", "notification", "settings", "tags"] as const;
 
 /** A template: the sections of a job, with variables, and default values of variables. */
 export type TemplateBody = Readonly<Record<string, unknown>>;

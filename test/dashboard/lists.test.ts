@@ -277,6 +277,29 @@ describe("the list of jobs", () => {
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
+  it("shows the tags of jobs, and filters by up to three tags in the URL", async () => {
+    jobs = [{ ...jobAt(0), tags: { tenant: "a", empty: "" } }, ...jobs.slice(1)];
+    await open("/?status=failed");
+    expect(await page.locator("th.tags").count()).toBe(0);
+    const field = page.getByRole("textbox", { name: "Tag" });
+    for (const tag of ["order.id = 7=7", "x=1"]) {
+      await field.fill(tag);
+      await field.press("Enter");
+    }
+    await expect.poll(() => new URL(page.url()).search).toBe("?status=failed&tag.order.id=7%3D7&tag.x=1");
+    await expect.poll(() => listRequests().at(-1)).toContain("tag.order.id=7%3D7&tag.x=1");
+    await page.getByRole("button", { name: "Without the tag x=1" }).click();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe("");
+    await rows().getByRole("link", { name: "tenant=a" }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe("?tag.tenant=a");
+    await field.fill("no tag");
+    await field.press("Enter");
+    expect(new URL(page.url()).search).toBe("?tag.tenant=a");
+    expect(await accessibilityProblems(page)).toEqual([]);
+    expect([await sidewaysPixels(page), complaints]).toEqual([0, []]);
+  });
+
   it("can be used by keyboard: search, move, select, open, and return to the same job", async () => {
     await open("/?status=failed");
     await press("/");

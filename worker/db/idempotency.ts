@@ -35,9 +35,9 @@ export async function claimKey(db: D1Database, request: KeyedRequest, job: JobRo
   const same = and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key));
   const holder = sql`SELECT body_digest AS bodyDigest, job_id AS jobId, created_at AS createdAt FROM ${idempotencyKeys} WHERE ${same}`;
   const insert = sql`
-    INSERT INTO ${jobs} (id, account_id, status, version, created_at, completed_at, view, check_at, search)
+    INSERT INTO ${jobs} (id, account_id, status, version, created_at, completed_at, view, check_at, search, tags)
     SELECT ${job.id}, ${job.accountId}, ${job.status}, ${job.version}, ${job.createdAt}, ${job.completedAt},
-      ${packView(job.view)}, ${job.checkAt}, ${job.search}
+      ${packView(job.view)}, ${job.checkAt}, ${job.search}, ${job.tags}
     WHERE EXISTS (SELECT 1 FROM ${idempotencyKeys} WHERE ${same} AND ${idempotencyKeys.jobId} = ${job.id})
     ON CONFLICT DO NOTHING`;
   const [, found] = await runBatch(db, [claim.getSQL(), holder, insert]);

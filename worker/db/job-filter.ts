@@ -1,7 +1,9 @@
 // Filters of an account's jobs, as searches in the index of jobs.
 import { type SQL, sql } from "drizzle-orm";
+import * as z from "zod";
 import { JOB_STATUSES, type JobStatus } from "#shared/job/job-status.ts";
-import { jobs } from "./schema.ts";
+import { runBatch } from "./run-query.ts";
+import { jobs, jobTags } from "./schema.ts";
 
 /** The position of a job in a list, newest first. */
 export type Place = { createdAt: number; id: string };
@@ -14,10 +16,13 @@ export type JobFilter = {
   /** Ms since 1970: created at `from` or later, and before `before`; null: any time. */
   readonly from: number | null;
   readonly before: number | null;
+  /** The job has all of these tags: up to three, and the search follows the first. */
+  readonly tags: readonly TagPair[];
 };
+export type TagPair = readonly [name: string, value: string];
 
 /** All jobs of an account. */
-export const ANY_JOB: JobFilter = { statuses: [], text: null, from: null, before: null };
+export const ANY_JOB: JobFilter = { statuses: [], text: null, from: null, before: null, tags: [] };
 
 /** The statuses of a filter. */
 export const statusesOf = ({ statuses }: JobFilter): readonly JobStatus[] =>
@@ -43,11 +48,68 @@ export function searchOf(accountId: string, status: JobStatus, filter: JobFilter
   return sql`SELECT id, created_at FROM ${jobs} WHERE ${within}`;
 }
 
-/** Merges the searches of all statuses of the filter, newest first. */
+/** The same for jobs of any status with a tag. */
+function searchOfTag(accountId: string, tag: TagPair, filter: JobFilter, after: Place | null): SQL {
+  const end = filter.from === null ? sql`` : sql` AND created_at >= ${filter.from}`;
+  return sql`SELECT id, created_at FROM ${jobTags} WHERE ${hasTag(accountId, tag)}${startOf(filter, after)}${end}`;
+}
+
+const hasTag = (accountId: string, [name, value]: TagPair): SQL =>
+  sql`account_id = ${accountId} AND name = ${name} AND value = ${value}`;
+
+/**
+ * The jobs that a list reads, newest first: of the filter's first tag, or of all its statuses. If the filter has more
+ * conditions, not all of these jobs match it (`matches`).
+ */
 export function searchesOf(accountId: string, filter: JobFilter, after: Place | null): SQL {
+  const [tag] = filter.tags;
+  if (tag) return sql`${searchOfTag(accountId, tag, filter, after)} ORDER BY created_at DESC, id DESC`;
   const searches = statusesOf(filter).map((status) => searchOf(accountId, status, filter, after));
   return sql`${sql.join(searches, sql` UNION ALL `)} ORDER BY created_at DESC, id DESC`;
 }
 
-/** True if a job's search text contains the text of the filter. `instr` has no wildcards, unlike `LIKE`. */
-export const hasText = (text: string): SQL => sql`instr(jobs.search, ${text}) > 0`;
+/** True if all jobs of the searches match the filter. */
+export const isIndexed = ({ text, tags, statuses }: JobFilter): boolean =>
+  text === null && (tags.length === 0 || (tags.length === 1 && statuses.length === 0));
+
+/** A condition on the jobs of the searches. */
+export function matches(accountId: string, { text, tags, statuses }: JobFilter): SQL {
+  const conditions = [
+    // `instr` has no wildcards, unlike `LIKE`.
+    ...(text === null ? [] : [sql`instr(jobs.search, ${text}) > 0`]),
+    ...(tags.length === 0 || statuses.length === 0
+      ? []
+      : [sql`jobs.status IN (SELECT value FROM json_each(${JSON.stringify(statuses)}))`]),
+    ...tags.slice(1).map(
+      (tag) => sql`
+        EXISTS (SELECT 1 FROM ${jobTags} AS other WHERE ${hasTag(accountId, tag)}
+          AND other.created_at = jobs.created_at AND other.id = jobs.id)`,
+    ),
+  ];
+  return conditions.length === 0 ? sql`TRUE` : sql.join(conditions, sql` AND `);
+}
+
+/**
+ * The filter with its rarest tag first, so that a list finds the jobs in few pages. Tags above `most` jobs count alike.
+ */
+export async function rarestFirst(
+  db: D1Database,
+  accountId: string,
+  filter: JobFilter,
+  most: number,
+): Promise<JobFilter> {
+  if (filter.tags.length < 2) return filter;
+  const results = await runBatch(
+    db,
+    filter.tags.map(
+      (tag) => sql`SELECT count(*) AS jobs FROM (${searchOfTag(accountId, tag, filter, null)} LIMIT ${most})`,
+    ),
+  );
+  const counts = results.map(({ results }) => Counted.parse(results)[0].jobs);
+  const order = filter.tags
+    .map((tag, at) => ({ tag, jobs: counts[at] ?? 0 }))
+    .toSorted((one, two) => one.jobs - two.jobs);
+  return { ...filter, tags: order.map(({ tag }) => tag) };
+}
+
+const Counted = z.tuple([z.object({ jobs: z.int() })]);

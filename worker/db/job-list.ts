@@ -1,8 +1,8 @@
 // Lists of an account's jobs. A page costs searches in one index and its own rows, however many jobs the account has. A
-// page of a text search also reads the search texts of a limited number of jobs.
+// page of a search for a text, or for a tag with other conditions, also reads a limited number of other jobs.
 import { type SQL, sql } from "drizzle-orm";
 import * as z from "zod";
-import { hasText, type JobFilter, type Place, searchesOf } from "./job-filter.ts";
+import { isIndexed, type JobFilter, matches, type Place, rarestFirst, searchesOf } from "./job-filter.ts";
 import type { JobRow } from "./jobs.ts";
 import { runBatch } from "./run-query.ts";
 import { jobs } from "./schema.ts";
@@ -30,7 +30,8 @@ const Found = z.object({ ...StoredPlace.shape, status: z.string(), version: z.in
  * An account's jobs after a place, newest first: at most `limit`. There are fewer when they are large, or when few
  * contain the text of the filter.
  */
-export async function listJobs(db: D1Database, accountId: string, wanted: Wanted): Promise<Page<ListedJob>> {
+export async function listJobs(db: D1Database, accountId: string, asked: Wanted): Promise<Page<ListedJob>> {
+  const wanted = await ordered(db, accountId, asked);
   const { rows, end } = await run(db, listQuery(accountId, wanted), endQuery(accountId, wanted));
   const found = z.array(Found).parse(rows);
   const page: ListedJob[] = [];
@@ -46,7 +47,8 @@ export async function listJobs(db: D1Database, accountId: string, wanted: Wanted
 }
 
 /** The places of the same jobs, without their views. */
-export async function listPlaces(db: D1Database, accountId: string, wanted: Wanted): Promise<Page<Place>> {
+export async function listPlaces(db: D1Database, accountId: string, asked: Wanted): Promise<Page<Place>> {
+  const wanted = await ordered(db, accountId, asked);
   const places = sql`
     WITH ${pageTables(accountId, wanted)} SELECT id, created_at AS createdAt FROM page ORDER BY created_at DESC, id DESC`;
   const { rows, end } = await run(db, places, endQuery(accountId, wanted));
@@ -55,12 +57,17 @@ export async function listPlaces(db: D1Database, accountId: string, wanted: Want
   return { jobs: page, next: nextOf(found, page, end) };
 }
 
+const ordered = async (db: D1Database, accountId: string, wanted: Wanted): Promise<Wanted> => ({
+  ...wanted,
+  filter: await rarestFirst(db, accountId, wanted.filter, MAX_SEARCHED),
+});
+
 async function run(db: D1Database, page: SQL, end: SQL | null): Promise<{ rows: unknown; end: Place | null }> {
   const [found, ended] = await runBatch(db, end === null ? [page] : [page, end]);
   return { rows: found?.results, end: z.array(StoredPlace).parse(ended?.results ?? [])[0] ?? null };
 }
 
-/** The next page starts after the last job of this page, or after the last job whose text was read. */
+/** The next page starts after the last job of this page, or after the last job that was read. */
 function nextOf(found: readonly Place[], page: readonly Place[], end: Place | null): Place | null {
   const last = page.at(-1);
   if (found.length > page.length && last) return { createdAt: last.createdAt, id: last.id };
@@ -70,12 +77,12 @@ function nextOf(found: readonly Place[], page: readonly Place[], end: Place | nu
 /** Tables for a query. `page` has the places of a page, and the next place. */
 function pageTables(accountId: string, { filter, after, limit }: Wanted): SQL {
   const searches = searchesOf(accountId, filter, after);
-  if (filter.text === null) return sql`page AS (${searches} LIMIT ${limit + 1})`;
+  if (isIndexed(filter)) return sql`page AS (${searches} LIMIT ${limit + 1})`;
   return sql`
     searched AS MATERIALIZED (${searches} LIMIT ${MAX_SEARCHED}),
     page AS (
       SELECT searched.id, searched.created_at FROM searched CROSS JOIN ${jobs} ON jobs.id = searched.id
-      WHERE ${hasText(filter.text)} ORDER BY searched.created_at DESC, searched.id DESC LIMIT ${limit + 1})`;
+      WHERE ${matches(accountId, filter)} ORDER BY searched.created_at DESC, searched.id DESC LIMIT ${limit + 1})`;
 }
 
 /** The rows of a page, and the next row. */
@@ -88,10 +95,10 @@ export const listQuery = (accountId: string, wanted: Wanted): SQL => sql`
   FROM rows ORDER BY created_at DESC, id DESC`;
 
 /**
- * The last job whose text a page reads, if more jobs may follow; null without a text, because the index finds all jobs.
+ * The last job that a page reads, if more jobs may follow; null if the index finds exactly the jobs of the filter.
  */
 function endQuery(accountId: string, { filter, after }: Wanted): SQL | null {
-  if (filter.text === null) return null;
+  if (isIndexed(filter)) return null;
   const last = sql`LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;
   return sql`SELECT id, created_at AS createdAt FROM (${searchesOf(accountId, filter, after)} ${last})`;
 }

@@ -16,6 +16,7 @@ const STARTED: JobRow = {
   checkAt: 20,
   search: "a",
   usage: null,
+  tags: null,
 };
 const ENDED: JobRow = { ...STARTED, status: "job.completed", version: 9, completedAt: 30, checkAt: 40 };
 const request = (jobId: string, createdAt = 10) => ({
@@ -39,7 +40,7 @@ it("a job costs ten written rows: a row for each update while it runs, and a row
   expect(await cost((db) => upsertJob(db, STARTED))).toEqual([4, 1]);
   expect(await cost((db) => updateJob(db, { ...STARTED, version: 2, view: '{"a":1}' }))).toEqual([1, 1]);
   expect(await cost((db) => updateJob(db, ENDED))).toEqual([3, 1]);
-  expect(await cost((db) => scheduleChecks(db, [{ id: ID, checkAt: null }]))).toEqual([1, 1]);
+  expect(await cost((db) => scheduleChecks(db, [{ id: ID, checkAt: null, tags: null }]))).toEqual([1, 1]);
   await env.DB.prepare("DELETE FROM jobs").run();
   expect(await cost((db) => claimKey(db, request(ID), STARTED))).toEqual([5, 1]);
 });

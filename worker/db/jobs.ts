@@ -1,9 +1,10 @@
 // The index of jobs.
-import { and, eq, getTableColumns, gt, isNull, lte, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { runBatch, runQuery } from "./run-query.ts";
 import { jobs } from "./schema.ts";
 import { packView, unpackView } from "./stored-view.ts";
+import { addTagUsage } from "./tag-usage.ts";
 import { addUsage, countedUsage, LOST_USAGE } from "./usage.ts";
 
 /** Only the statements that add up usage write this column (usage.ts). */
@@ -32,16 +33,19 @@ export async function upsertJob(db: D1Database, row: JobRow): Promise<void> {
  * version or the view. The time of the next check is indexed, so it stays as it is.
  */
 export async function updateJob(db: D1Database, row: JobRow): Promise<void> {
-  if (row.completedAt === null && (await updateInPlace(db, row))) return;
+  if (row.completedAt === null && (await updateView(db, row))) return;
   await upsertJob(db, row);
 }
 
-/** Returns false if the stored row has another status or a later version, or if its job has ended. */
-async function updateInPlace(db: D1Database, { id, status, version, view }: JobRow): Promise<boolean> {
-  const isSame = and(eq(jobs.id, id), eq(jobs.status, status), isNull(jobs.completedAt), lte(jobs.version, version));
+/** Writes the view and the tags. Returns false if the stored row has another status or a later version. */
+export async function updateView(
+  db: D1Database,
+  { id, status, version, view, tags }: Pick<JobRow, "id" | "status" | "version" | "view" | "tags">,
+): Promise<boolean> {
+  const isSame = and(eq(jobs.id, id), eq(jobs.status, status), lte(jobs.version, version));
   const updated = drizzle(db)
     .update(jobs)
-    .set({ version, view: packView(view) })
+    .set({ version, view: packView(view), tags })
     .where(isSame);
   return (await runQuery(updated.run())).meta.changes > 0;
 }
@@ -91,13 +95,15 @@ export function jobsAfter(db: D1Database, id: string, limit: number): Promise<Pi
  */
 export async function scheduleChecks(
   db: D1Database,
-  checks: readonly { id: string; checkAt: number | null }[],
+  checks: readonly { id: string; checkAt: number | null; tags: string | null }[],
 ): Promise<void> {
   if (checks.length === 0) return;
+  const tagged = checks.filter(({ tags }) => tags !== null).map(({ id }) => id);
   // A single statement for all jobs: D1 limits the number of statements in an invocation (D1 limits).
-  const list = sql`json_each(${JSON.stringify(checks)}) AS one`;
+  const list = sql`json_each(${JSON.stringify(checks.map(({ id, checkAt }) => ({ id, checkAt })))}) AS one`;
   await runBatch(db, [
     addUsage(checks.map(({ id }) => id)),
+    ...(tagged.length === 0 ? [] : [addTagUsage(tagged)]),
     sql`
       UPDATE ${jobs} SET check_at = one.value ->> 'checkAt', usage_counted = ${countedUsage}
       FROM ${list} WHERE ${jobs.id} = one.value ->> 'id'`,
@@ -112,7 +118,7 @@ export async function scheduleChecks(
  */
 export async function endLostJob(
   db: D1Database,
-  lost: Pick<JobRow, "id" | "version" | "checkAt">,
+  lost: Pick<JobRow, "id" | "version" | "checkAt" | "tags">,
   end: Pick<JobRow, "status" | "completedAt" | "view">,
 ): Promise<void> {
   const unchanged = and(eq(jobs.id, lost.id), eq(jobs.version, lost.version), eq(jobs.checkAt, lost.checkAt ?? 0));
@@ -123,6 +129,7 @@ export async function endLostJob(
   await runBatch(db, [
     ended.getSQL(),
     addUsage([lost.id]),
+    ...(lost.tags === null ? [] : [addTagUsage([lost.id])]),
     sql`UPDATE ${jobs} SET usage_counted = ${countedUsage} WHERE ${jobs.id} = ${lost.id}`,
   ]);
 }

@@ -92,6 +92,8 @@ export const jobs = sqliteTable(
     /** The usage of an ended job (usage.ts), and the part of it that was already added to its account's days. */
     usage: text("usage"),
     usageCounted: text("usage_counted"),
+    /** A JSON object of names and values; null without tags. Triggers keep `job_tags` in step. */
+    tags: text("tags"),
   },
   (table) => [
     // For lists of one status, merged lists of all statuses, and the number of unfinished jobs. It contains `id`, so
@@ -100,6 +102,37 @@ export const jobs = sqliteTable(
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
   ],
 );
+
+/**
+ * The tags of jobs, for lists. Triggers on the table of jobs are its only writers: a job with three tags costs three
+ * rows, and a job without tags none. WITHOUT ROWID.
+ */
+export const jobTags = sqliteTable(
+  "job_tags",
+  {
+    accountId: text("account_id").notNull(),
+    name: text("name").notNull(),
+    value: text("value").notNull(),
+    /** The job's time and id are in the key, so that a list of a tag is a search in it. */
+    createdAt: integer("created_at").notNull(),
+    id: text("id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.name, table.value, table.createdAt, table.id] })],
+);
+
+/** Sums of usage. */
+const usageColumns = {
+  completed: integer("completed").notNull(),
+  failed: integer("failed").notNull(),
+  aborted: integer("aborted").notNull(),
+  audioMs: integer("audio_ms").notNull(),
+  sdMs: integer("sd_ms").notNull(),
+  hdMs: integer("hd_ms").notNull(),
+  uhdMs: integer("uhd_ms").notNull(),
+  nodeMs: integer("node_ms").notNull(),
+  storedBytes: integer("stored_bytes").notNull(),
+  lastedMs: integer("lasted_ms").notNull(),
+};
 
 /** Usage of accounts per day, on the days when their jobs ended (usage.ts). WITHOUT ROWID. */
 export const usageDays = sqliteTable(
@@ -111,18 +144,22 @@ export const usageDays = sqliteTable(
      */
     day: integer("day").notNull(),
     accountId: text("account_id").notNull(),
-    completed: integer("completed").notNull(),
-    failed: integer("failed").notNull(),
-    aborted: integer("aborted").notNull(),
-    audioMs: integer("audio_ms").notNull(),
-    sdMs: integer("sd_ms").notNull(),
-    hdMs: integer("hd_ms").notNull(),
-    uhdMs: integer("uhd_ms").notNull(),
-    nodeMs: integer("node_ms").notNull(),
-    storedBytes: integer("stored_bytes").notNull(),
-    lastedMs: integer("lasted_ms").notNull(),
+    ...usageColumns,
   },
   (table) => [primaryKey({ columns: [table.day, table.accountId] })],
+);
+
+/** The same by the tags of jobs: up to 1,000 values of a name each day (tag-usage.ts). WITHOUT ROWID. */
+export const usageTags = sqliteTable(
+  "usage_tags",
+  {
+    day: integer("day").notNull(),
+    accountId: text("account_id").notNull(),
+    name: text("name").notNull(),
+    value: text("value").notNull(),
+    ...usageColumns,
+  },
+  (table) => [primaryKey({ columns: [table.day, table.accountId, table.name, table.value] })],
 );
 
 /** Progress of each search for expired rows in its table (expired-rows.ts). WITHOUT ROWID. */

@@ -55,6 +55,7 @@ describe("the stored view of a job", () => {
       checkAt: 1,
       search: null,
       usage: null,
+      tags: null,
     });
     expect((await findJob(env.DB, accountId, id))?.view).toBe(view);
     const row = await env.DB.prepare("SELECT octet_length(view) AS bytes FROM jobs WHERE id = ?").bind(id).first();

@@ -24,6 +24,7 @@ const row = (id: string, used: JobUsage | null, changes: Partial<JobRow> = {}): 
   checkAt: 1,
   search: null,
   usage: used && usageText(used),
+  tags: null,
   ...changes,
 });
 const stored = async (...rows: JobRow[]): Promise<void> => {
@@ -32,7 +33,7 @@ const stored = async (...rows: JobRow[]): Promise<void> => {
 const check = (at: number | null, ...rows: JobRow[]) =>
   scheduleChecks(
     env.DB,
-    rows.map(({ id }) => ({ id, checkAt: at })),
+    rows.map(({ id, tags }) => ({ id, checkAt: at, tags })),
   );
 const used = (from = TODAY - 29, accountId = "acc") => usageByDay(env.DB, accountId, { from, to: TODAY, now: NOW });
 const today = (...all: JobUsage[]) => [{ day: TODAY, ...sumUsage(all) }];
@@ -116,7 +117,7 @@ describe("the usage of an account", () => {
       const { db, work } = measuredDatabase(env.DB);
       await scheduleChecks(
         db,
-        rows.map(({ id }) => ({ id, checkAt: null })),
+        rows.map(({ id }) => ({ id, checkAt: null, tags: null })),
       );
       written.push(work.rowsWritten);
     }

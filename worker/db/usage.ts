@@ -9,7 +9,7 @@ import { jobs, usageDays } from "./schema.ts";
 import { DAY_MS } from "./usage-day.ts";
 
 /** Usage of jobs. The usage of a job covers all its rounds, from its creation to its latest end. */
-const JobUsage = z.object({
+export const JobUsage = z.object({
   /** Number of ends with this status. */
   completed: z.number(),
   failed: z.number(),
@@ -66,13 +66,21 @@ export const usageText = (usage: JobUsage): string => JSON.stringify(FIELDS.map(
 /** The usage of a job that was lost except for its row: it has failed. */
 export const LOST_USAGE = usageText({ ...NO_USAGE, failed: 1 });
 
-const isUncounted = sql.raw("completed_at IS NOT NULL AND usage IS NOT NULL AND usage IS NOT usage_counted");
-const columnList = sql.raw(Object.values(COLUMNS).join(", "));
+/** True for a job with usage that was not added yet. */
+export const isUncounted = sql.raw("completed_at IS NOT NULL AND usage IS NOT NULL AND usage IS NOT usage_counted");
+export const columnList = sql.raw(Object.values(COLUMNS).join(", "));
 /** Sums of the usage that was not added yet. */
-const newSums = sql.raw(
+export const newSums = sql.raw(
   FIELDS.map(
     (field, at) => `sum(coalesce(usage ->> ${at}, 0) - coalesce(usage_counted ->> ${at}, 0)) AS ${COLUMNS[field]}`,
   ).join(", "),
+);
+
+/** Adds the columns of an inserted row to the columns of the row that exists. */
+export const addUp = sql.raw(
+  Object.values(COLUMNS)
+    .map((column) => `${column} = ${column} + excluded.${column}`)
+    .join(", "),
 );
 
 /** Adds the usage of these jobs to the days of their ends. Requires `countedUsage` in the same transaction. */
@@ -81,11 +89,7 @@ export const addUsage = (ids: readonly string[]): SQL => sql`
   SELECT completed_at / ${sql.raw(String(DAY_MS))}, account_id, ${newSums} FROM ${jobs}
   WHERE id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isUncounted}
   GROUP BY 1, 2
-  ON CONFLICT (day, account_id) DO UPDATE SET ${sql.raw(
-    Object.values(COLUMNS)
-      .map((column) => `${column} = ${column} + excluded.${column}`)
-      .join(", "),
-  )}`;
+  ON CONFLICT (day, account_id) DO UPDATE SET ${addUp}`;
 
 /** The new value of `usage_counted` for a job whose usage was added. */
 export const countedUsage = sql.raw("CASE WHEN completed_at IS NULL THEN usage_counted ELSE usage END");
@@ -98,32 +102,40 @@ const UNCOUNTED_MS = 8 * DAY_MS;
 /** Limit of jobs of each status that are read for it, the newest jobs. */
 const MAX_UNCOUNTED = 5000;
 
-const asFields = sql.raw(FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(", "));
+/** The columns with the names of fields, each as an argument of a function if named. */
+export const fieldList = (called = ""): SQL =>
+  sql.raw(FIELDS.map((field) => `${called}(${COLUMNS[field]}) AS ${field}`).join(", "));
 
 /** From one day to another day, both included. */
-type Period = { readonly from: number; readonly to: number; readonly now: number };
+export type Period = { readonly from: number; readonly to: number; readonly now: number };
 
 /** Statements for an account's usage in a period: the usage already added to days, and the usage not added yet. */
-export function usageQueries(accountId: string, { from, to, now }: Period): [SQL, SQL] {
-  const ended = JOB_STATUSES.filter(isTerminalJob).map(
-    (status) => sql`
-      SELECT * FROM (
-        SELECT completed_at, usage, usage_counted FROM ${jobs}
-        WHERE account_id = ${accountId} AND status = ${status} AND created_at >= ${now - UNCOUNTED_MS}
-        ORDER BY created_at DESC LIMIT ${MAX_UNCOUNTED})`,
-  );
+export function usageQueries(accountId: string, period: Period): [SQL, SQL] {
+  const { from, to } = period;
   const days = sql`(SELECT ${from} + value AS day FROM json_each(${dayList(to - from + 1)}))`;
   return [
     sql`
-      SELECT days.day AS day, ${asFields} FROM ${days} AS days CROSS JOIN ${usageDays} AS one
+      SELECT days.day AS day, ${fieldList()} FROM ${days} AS days CROSS JOIN ${usageDays} AS one
       ON one.day = days.day AND one.account_id = ${accountId}`,
     sql`
-      SELECT day, ${asFields} FROM (
+      SELECT day, ${fieldList()} FROM (
         SELECT completed_at / ${sql.raw(String(DAY_MS))} AS day, ${newSums}
-        FROM (${sql.join(ended, sql` UNION ALL `)})
+        FROM (${uncountedJobs(accountId, period)})
         WHERE ${isUncounted} AND completed_at >= ${from * DAY_MS} AND completed_at < ${(to + 1) * DAY_MS}
         GROUP BY 1)`,
   ];
+}
+
+/** The newest ended jobs of an account, whose usage may not have been added yet. */
+export function uncountedJobs(accountId: string, { now }: Period): SQL {
+  const ended = JOB_STATUSES.filter(isTerminalJob).map(
+    (status) => sql`
+      SELECT * FROM (
+        SELECT completed_at, usage, usage_counted, tags FROM ${jobs}
+        WHERE account_id = ${accountId} AND status = ${status} AND created_at >= ${now - UNCOUNTED_MS}
+        ORDER BY created_at DESC LIMIT ${MAX_UNCOUNTED})`,
+  );
+  return sql.join(ended, sql` UNION ALL `);
 }
 
 /** An account's usage per day, without days that have no usage. */
@@ -133,7 +145,7 @@ export async function usageByDay(db: D1Database, accountId: string, period: Peri
 }
 
 /** The numbers 0 to `count` − 1. The query searches each day separately, because the table is in the order of days. */
-const dayList = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, at) => at));
+export const dayList = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, at) => at));
 
 function sumByDay(rows: readonly DayUsage[]): DayUsage[] {
   const byDay = Map.groupBy(rows, ({ day }) => day);

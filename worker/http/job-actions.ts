@@ -4,10 +4,12 @@ import { AppError, type Failure } from "#shared/errors.ts";
 import { isJobId } from "#shared/ids.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import { changedTags, MAX_TAGS, type TagChanges, TOO_MANY_TAGS, tagsText } from "#shared/job/tags.ts";
 import { messageOf } from "#shared/log.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
+import type { JobChanges } from "#shared/request/settings-section.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { type IndexedJob, jobsOf, upsertJob } from "../db/jobs.ts";
+import { type IndexedJob, type JobRow, jobsOf, updateView, upsertJob } from "../db/jobs.ts";
 import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
 import { log } from "../log.ts";
 import { withDeadline } from "../rpc/deadline.ts";
@@ -26,13 +28,46 @@ export const cancelJob: Action = async ({ env }, { id }) => {
   return unlessEnded(cancelled);
 };
 
-/** Changes the priority of a job of the account. */
-export async function prioritizeJob(
+/** Changes the priority or the tags of a job of the account. If the job has ended, only its tags. */
+export async function changeJob(
+  context: Context<ClientEnv>,
+  row: JobRow,
+  { settings, tags }: JobChanges,
+): Promise<Result<JobView>> {
+  if (settings) {
+    const prioritized = await prioritizeJob(context, row, settings.priority);
+    if (!prioritized.ok || !tags) return prioritized;
+  }
+  return tagJob(context, row, tags ?? {});
+}
+
+async function prioritizeJob(
   { env }: Context<ClientEnv>,
   { id }: IndexedJob,
   priority: number,
 ): Promise<Result<JobView>> {
   return unlessEnded(await withDeadline<JobResult<JobView>>("prioritize", jobOf(env, id).prioritize(priority)));
+}
+
+/** Changes the tags of a job, also after its end, when only its row may be left. */
+async function tagJob({ env }: Context<ClientEnv>, row: JobRow, changes: TagChanges): Promise<Result<JobView>> {
+  const tagged = await withDeadline<JobResult<{ view: JobView; version: number }>>(
+    "tag",
+    jobOf(env, row.id).tag(changes),
+  );
+  if (!tagged.ok && tagged.error.code !== "job_not_found") return err(tagged.error);
+  const { view, version } = tagged.ok ? tagged.value : { view: taggedView(row, changes), version: row.version };
+  if (Object.keys(view.tags ?? {}).length > MAX_TAGS) return err(TOO_MANY_TAGS);
+  // Lists, and responses for ended jobs, come from the row. So the row is updated before the response.
+  const changed = { id: row.id, status: view.status, version, view: JSON.stringify(view), tags: tagsText(view.tags) };
+  await updateView(env.DB, changed);
+  return ok(view);
+}
+
+function taggedView(row: JobRow, changes: TagChanges): JobView {
+  const { tags: before, ...view }: JobView = JSON.parse(row.view);
+  const tags = changedTags(before, changes);
+  return { ...view, ...(tags ? { tags } : {}) };
 }
 
 /** Converts the result. The object of an ended job may be deleted; its row contains the final status. */

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { type JobId, newJobId } from "#shared/ids.ts";
+import { tagsText } from "#shared/job/tags.ts";
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
 import type { Env } from "../bindings.ts";
@@ -81,7 +82,12 @@ function firstRow(spec: JobSpec): JobRow {
   const state = newJob(spec);
   const { id, accountId, createdAt } = spec;
   const row = { id, accountId, createdAt, status: state.status, version: state.version, completedAt: null };
-  const texts = { view: JSON.stringify(viewJob(state)), search: searchText(spec), usage: null };
+  const texts = {
+    view: JSON.stringify(viewJob(state)),
+    search: searchText(spec),
+    usage: null,
+    tags: tagsText(spec.tags),
+  };
   return { ...row, ...texts, checkAt: Date.now() + CHECK_AFTER_MS };
 }
 

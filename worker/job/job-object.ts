@@ -6,6 +6,7 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import { type TagChanges, TOO_MANY_TAGS } from "#shared/job/tags.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
@@ -21,7 +22,7 @@ import { JobSpec } from "../rpc/job-spec.ts";
 import { EMPTY_TURN, type Turn, type TurnAnswer } from "../rpc/turn.ts";
 import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
-import { cancelJob, prioritizeJob, retryJob } from "./decide/client-moves.ts";
+import { cancelJob, prioritizeJob, retryJob, tagJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
 import { placeIn } from "./effects/hub-calls.ts";
 import { indexBehind } from "./effects/job-effects.ts";
@@ -188,6 +189,15 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   async prioritize(priority: number): Promise<JobResult<JobView>> {
     return this.#unlessEnded((state) => prioritizeJob(state, priority));
+  }
+
+  async tag(changes: TagChanges): ReturnType<JobRpc["tag"]> {
+    const { state } = this.#memory;
+    if (!state) return err(JOB_NOT_FOUND);
+    const tagged = tagJob(state, changes);
+    if (!tagged) return err(TOO_MANY_TAGS);
+    this.#commit(tagged);
+    return ok({ view: viewJob(tagged), version: tagged.version });
   }
 
   async retry(trace: TraceContext | null = null): ReturnType<JobRpc["retry"]> {

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { isJobId, type JobId } from "#shared/ids.ts";
 import { OutputSpec } from "#shared/job/output-spec.ts";
+import { Tags } from "#shared/job/tags.ts";
 import { TraceContext } from "#shared/network/trace-context.ts";
 import { InputSpec } from "#shared/request/input-section.ts";
 import { NotificationSpec } from "#shared/request/notification-section.ts";
@@ -20,6 +21,7 @@ export const JobSpec = z.object({
   settings: SettingsSpec,
   /** The template of the request, such as `web@3`. */
   template: z.string().exactOptional(),
+  tags: Tags.exactOptional(),
   /** The account's weight and limit of running tasks at the creation of the job. */
   share: z.object({ weight: z.int(), maxRunning: z.int().nullable() }).default({ weight: 1, maxRunning: null }),
   /** The trace of the request that created the job, or of the last request that restarted it. */

@@ -5,6 +5,7 @@ import type { ProbeView } from "#shared/api/probe-responses.ts";
 import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import type { TagChanges } from "#shared/job/tags.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import type { CompleteReport, FailReport, OutputsReport } from "#shared/protocol/reports.ts";
 import type { ChunksAnswer, ChunksRequest, ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
@@ -78,6 +79,8 @@ export interface JobRpc extends DurableObject<unknown>, LeaseRpc {
   cancel(): Promise<JobResult<JobView>>;
   /** Changes the priority of the job's work. */
   prioritize(priority: number): Promise<JobResult<JobView>>;
+  /** Changes the job's tags. Returns the version that the index must have. */
+  tag(changes: TagChanges): Promise<JobResult<{ view: JobView; version: number }>>;
   /**
    * Restarts an ended job for the outputs that it did not finish. Returns the version that the index must have. Without
    * a trace, the job keeps its trace.

@@ -4,6 +4,7 @@ import { paused } from "../../core/account-events.ts";
 import { useKeys } from "../../core/keyboard.ts";
 import { lastShown, navigate } from "../../core/location.ts";
 import { copra } from "../../core/service.ts";
+import { JobTags } from "../../jobs/job-tags.tsx";
 import { fractionOf, nameOf, shownStatus } from "../../jobs/rows.ts";
 import { hashOfRequest } from "../../new-job/state.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -41,6 +42,7 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
         <span class="mono">{job.id}</span>
         <CopyButton text={job.id} label="Copy the id" />
         {place !== "" && <span class="muted ellipsis">{place}</span>}
+        <JobTags tags={job.tags} />
       </div>
       {job.completed_at === null && (
         <div class="job-progress">

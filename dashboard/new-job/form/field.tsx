@@ -21,10 +21,13 @@ export type FieldProps = {
   readonly field: FormField;
   /** The object that has the member. */
   readonly section: unknown;
-  /** The name of the object in error messages, such as `storage`. */
+  /** The name of the object in error messages, such as `storage`; empty for the request. */
   readonly name: string;
   readonly change: Change;
 };
+
+/** The name of a field in error messages. */
+const fullName = (section: string, { member }: FormField): string => (section === "" ? member : `${section}.${member}`);
 
 export function Field(props: FieldProps) {
   return props.field.type === "flag" ? <Flag {...props} /> : <Labelled {...props} />;
@@ -32,7 +35,7 @@ export function Field(props: FieldProps) {
 
 function Flag({ field, section, name, change }: FieldProps) {
   const path = field.member.split(".");
-  const full = `${name}.${field.member}`;
+  const full = fullName(name, field);
   const error = useFieldError(full);
   const value = valueAt(section, path);
   // An object means true with options.
@@ -57,7 +60,7 @@ function Flag({ field, section, name, change }: FieldProps) {
 function Labelled({ field, section, name, change }: FieldProps) {
   const id = useId();
   const path = field.member.split(".");
-  const full = `${name}.${field.member}`;
+  const full = fullName(name, field);
   const error = useFieldError(full);
   const value = valueAt(section, path);
   const [raw, setRaw] = useState("");
@@ -84,7 +87,7 @@ function Labelled({ field, section, name, change }: FieldProps) {
             <option key={choice}>{choice}</option>
           ))}
         </select>
-      ) : field.type === "list" || field.type === "headers" ? (
+      ) : field.type === "list" || field.type === "headers" || field.type === "pairs" ? (
         <textarea
           {...shared}
           rows={3}

@@ -163,6 +163,7 @@ const requests: fc.Arbitrary<Json> = fc
     outputs,
     notification: chosen(NOTIFICATIONS, "type"),
     settings: sectionOf(SETTINGS, {}),
+    tags: among({}, { tenant: "a b", "order.id": "7" }),
   })
   .map(withoutEmptyReport);
 

@@ -19,6 +19,7 @@ it.each([
   [field("list"), "a\n\n b ", ["a", "b"]],
   [field("headers"), "A: b:c\n\n X-D :e", { A: "b:c", "X-D": "e" }],
   [field("headers"), "A", { A: "" }],
+  [field("pairs"), "a=1\n\n b = x=y \nc", { a: "1", b: "x=y", c: "" }],
   [field("numbers"), "1, 2.5,x,", [1, 2.5, "x"]],
 ])("the field %j takes the text %j as %j", (of, text, value) => {
   expect(parsed(of, text)).toEqual(value);

@@ -16,7 +16,9 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
     case "list":
       return linesOf(text);
     case "headers":
-      return Object.fromEntries(linesOf(text).map(headerOf));
+      return Object.fromEntries(linesOf(text).map((line) => pairOf(line, ":")));
+    case "pairs":
+      return Object.fromEntries(linesOf(text).map((line) => pairOf(line, "=")));
     case "numbers":
       return plain
         .split(",")
@@ -28,9 +30,9 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
   }
 }
 
-const headerOf = (line: string): [name: string, value: string] => {
-  const [name = "", ...value] = line.split(":");
-  return [name.trim(), value.join(":").trim()];
+const pairOf = (line: string, separator: string): [name: string, value: string] => {
+  const [name = "", ...value] = line.split(separator);
+  return [name.trim(), value.join(separator).trim()];
 };
 
 const linesOf = (text: string): string[] =>
@@ -40,14 +42,14 @@ const linesOf = (text: string): string[] =>
     .filter((line) => line !== "");
 
 /** The text of a value; empty for undefined. */
-export const printed = ({ type }: FormField, value: unknown): string =>
-  type === "headers" && isObject(value)
-    ? Object.entries(value)
-        .map(([name, header]) => `${name}: ${textAt(header, [])}`)
-        .join("\n")
-    : Array.isArray(value)
-      ? value.join(type === "numbers" ? ", " : "\n")
-      : textAt(value, []);
+export function printed({ type }: FormField, value: unknown): string {
+  if (Array.isArray(value)) return value.join(type === "numbers" ? ", " : "\n");
+  if (!isObject(value) || (type !== "headers" && type !== "pairs")) return textAt(value, []);
+  const separator = type === "headers" ? ": " : "=";
+  return Object.entries(value)
+    .map(([name, one]) => `${name}${separator}${textAt(one, [])}`)
+    .join("\n");
+}
 
 /** True if a text stands for the value: both `1.` and `1` stand for 1. */
 export const isText = (field: FormField, text: string, value: unknown): boolean =>

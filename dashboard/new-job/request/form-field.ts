@@ -4,8 +4,11 @@ export type FormField = {
   /** The member, with `.` between names: `hls.path`. */
   readonly member: string;
   readonly label: string;
-  /** `list`: texts, each on a line of its own; `headers`: lines as `Name: value`; `numbers`: separated by commas. */
-  readonly type: "text" | "number" | "flag" | "choice" | "list" | "headers" | "numbers" | "secret";
+  /**
+   * `list`: texts, each on a line of its own; `headers`, `pairs`: lines as `Name: value`, `name=value`; `numbers`:
+   * separated by commas.
+   */
+  readonly type: "text" | "number" | "flag" | "choice" | "list" | "headers" | "pairs" | "numbers" | "secret";
   readonly choices?: readonly string[];
   /** An example, shown while the field is empty. */
   readonly example?: string;

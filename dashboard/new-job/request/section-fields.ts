@@ -109,3 +109,12 @@ export const SETTINGS: readonly FormField[] = [
   number("start_within_s", "Fails if it waits", { help: "Seconds; a day by default" }),
   number("max_run_s", "Fails if it runs", { help: "Seconds; no limit by default" }),
 ];
+
+export const TAGS: FormField = {
+  member: "tags",
+  label: "Tags",
+  type: "pairs",
+  example: "tenant=a",
+  help: "Names and values to find the job by, each on its own line",
+  first: true,
+};

@@ -52,7 +52,8 @@ export async function readOptionalBody<Value>(
   return parseBody(bytes.byteLength === 0 ? {} : parseJson(bytes), schema, code);
 }
 
-function parseBody<Value>(body: unknown, schema: z.ZodType<Value>, code: ErrorCode): Value {
+/** Parses the JSON of a body. Throws AppError(code), which names the field. */
+export function parseBody<Value>(body: unknown, schema: z.ZodType<Value>, code: ErrorCode): Value {
   const nonUnicode = nonUnicodeField("", body);
   if (nonUnicode !== null) throw new AppError(code, `\`${nonUnicode}\` ${UNICODE_RULE}`);
   const parsed = parseStrictly({ schema, value: body, path: "", code });

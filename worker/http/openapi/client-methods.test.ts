@@ -78,7 +78,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   metrics: (_, admin) => admin.metrics(),
 };
 /** Methods that do a part of these calls, or combine several of them. */
-const COMBINED = ["page", "plan", "follow", "wait", "send", "run"];
+const COMBINED = ["page", "plan", "follow", "wait", "send", "run", "setTags"];
 
 it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
   "the client has a method for $id",

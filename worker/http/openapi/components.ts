@@ -27,6 +27,7 @@ import { LoudnessMetadata } from "#shared/job/loudness.ts";
 import { FileMetadata, HlsMetadata, HttpStreamMetadata } from "#shared/job/metadata.ts";
 import { InputPayload, JobPayload, OutputPayload } from "#shared/job/notification-payload.ts";
 import { MeasuredRendition, QualityMetadata } from "#shared/job/quality.ts";
+import { TagsBody } from "#shared/job/tags.ts";
 import { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import { InputBody } from "#shared/request/input-section.ts";
 import { NotificationBody } from "#shared/request/notification-section.ts";
@@ -35,7 +36,7 @@ import { ImageParams } from "#shared/request/outputs/image-params.ts";
 import { TextParams } from "#shared/request/outputs/text-params.ts";
 import { VideoParams } from "#shared/request/outputs/video-params.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
-import { ChangedSettings, SettingsBody } from "#shared/request/settings-section.ts";
+import { JobChanges, SettingsBody } from "#shared/request/settings-section.ts";
 import { StorageBody } from "#shared/request/storage/storage-section.ts";
 import { JOB_REQUEST, NEW_TEMPLATE, OUTPUTS } from "./job-request.ts";
 import { type JsonSchema, jsonSchemas } from "./json-schema.ts";
@@ -138,6 +139,7 @@ const NESTED = {
 
 const requests = () => ({
   Settings: SettingsBody.describe("Settings of the job"),
+  Tags: TagsBody,
   InputRequest: InputBody.describe("The source"),
   ...members("Input", InputBody.options),
   Storage: StorageBody.describe("Where to store the outputs"),
@@ -150,7 +152,7 @@ const requests = () => ({
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
   Bulk: BulkBody.describe("The jobs"),
-  ChangedJob: ChangedSettings.describe("A change of a job that has not ended"),
+  ChangedJob: JobChanges.describe("A change of a job"),
   NewProbe: ProbeBody.describe("A source to inspect"),
   NewUpload: UploadBody.describe("The name and size of a file"),
   NewUploadLink: UploadLinkBody.describe("The limits of the link, and what happens with its file"),

@@ -37,6 +37,8 @@ export type ParameterObject = {
   readonly description: string;
   readonly required: boolean;
   readonly schema: JsonSchema;
+  readonly style?: "form";
+  readonly explode?: true;
   readonly example?: unknown;
 };
 

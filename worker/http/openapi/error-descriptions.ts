@@ -23,6 +23,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   outputs_out_of_range: "The job has too many outputs.",
   notification_not_valid: "`notification` is missing, has an unknown type, or has a field that is not valid.",
   settings_not_valid: "A field of `settings` is unknown or not valid.",
+  tags_not_valid: "A name or value in `tags` is not valid, or there are too many.",
   report_not_valid: "The report of a node is not valid.",
   template_not_valid: "A template, or the name of a template in a job, is not valid; the message names the field.",
   template_vars_not_valid: "A variable of the template is missing, not used, or has the wrong type.",

@@ -28,6 +28,7 @@ export const JOB_REQUEST: JsonSchema = {
     outputs: ref("Outputs", "The outputs to create"),
     notification: ref("Notification", "Where to send the events of the job"),
     settings: ref("Settings", "Settings of the job"),
+    tags: ref("Tags", "Names and values to find the job by"),
   },
   anyOf: [{ required: SECTIONS }, { required: ["template"] }],
 };
@@ -43,6 +44,7 @@ export const NEW_TEMPLATE: JsonSchema = {
     outputs: section("The outputs to create"),
     notification: section("Where to send the events of the job"),
     settings: section("Settings of the job"),
+    tags: section("Names and values to find the job by"),
     vars: { type: "object", description: "Default values of variables", additionalProperties: true },
   },
   additionalProperties: false,

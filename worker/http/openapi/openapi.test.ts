@@ -10,7 +10,7 @@ import { ERRORS } from "#shared/errors.ts";
 import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
-import { ChangedSettings } from "#shared/request/settings-section.ts";
+import { JobChanges } from "#shared/request/settings-section.ts";
 import { parseTemplate } from "#shared/template/template-body.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
@@ -97,7 +97,7 @@ describe("examples in the OpenAPI document", () => {
     KeyRestrictions: KeyBody,
     Reseal: ResealBody,
     Bulk: BulkBody,
-    ChangedJob: ChangedSettings,
+    ChangedJob: JobChanges,
     NewProbe: ProbeBody,
     NewUpload: UploadBody,
     NewUploadLink: UploadLinkBody,

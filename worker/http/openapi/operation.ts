@@ -33,6 +33,8 @@ export type Parameter = {
   readonly schema: z.ZodType;
   readonly required: boolean;
   readonly example?: string | number | boolean;
+  /** Names of parameters that are each a property of an object. */
+  readonly style?: "form";
 };
 
 /** A body: JSON with a named schema, or another media type. */
@@ -88,3 +90,13 @@ export const queryParameters = ({ shape }: z.ZodObject): Parameter[] =>
       ? [{ in: "query", name, description: schema.description ?? "", schema, required: false } as const]
       : [],
   );
+
+/** An object whose properties are parameters, such as `tag.tenant=a`. */
+export const TAG_PARAMETERS: Parameter = {
+  in: "query",
+  name: "tags",
+  description: "Only jobs with these tags, each as a parameter `tag.<name>`: at most three, and all must match",
+  schema: z.record(z.string().regex(/^tag\.[a-z0-9_.-]{1,40}$/), z.string()),
+  required: false,
+  style: "form",
+};

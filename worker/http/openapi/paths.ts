@@ -94,9 +94,17 @@ function viewOperation({
   };
 }
 
-function viewParameter({ name, in: place, description, required, schema, example }: Parameter): ParameterObject {
+function viewParameter({ name, in: place, description, required, schema, example, style }: Parameter): ParameterObject {
   const { description: _, ...shape } = jsonSchema(schema);
-  return { name, in: place, description, required, schema: shape, ...(example === undefined ? {} : { example }) };
+  return {
+    name,
+    in: place,
+    description,
+    required,
+    schema: shape,
+    ...(style ? { style, explode: true } : {}),
+    ...(example === undefined ? {} : { example }),
+  };
 }
 
 const jsonContent = (schema: JsonSchema, examples: Readonly<Record<string, ExampleObject>>): ContentObject => ({

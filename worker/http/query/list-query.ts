@@ -2,6 +2,8 @@
 import * as z from "zod";
 import { CursorText, FILTER_FIELDS, Statuses } from "#shared/api/job-filter.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
+import { TAG_PREFIX, takeTags } from "#shared/job/tag-query.ts";
+import { TagFilter, type Tags } from "#shared/job/tags.ts";
 import { strictObject } from "#shared/strict-object.ts";
 import type { JobFilter, Place } from "../../db/job-filter.ts";
 import type { Wanted } from "../../db/job-list.ts";
@@ -22,7 +24,7 @@ export const ListParameters = strictObject({
   cursor: CursorText.optional().describe("The `next_cursor` of the previous page"),
 });
 
-type Fields = z.output<typeof CountParameters>;
+type Fields = z.output<typeof CountParameters> & { readonly tags?: Tags | undefined };
 
 /** The filter of parsed fields. */
 export const filterOf = (fields: Fields, statuses: readonly JobStatus[]): JobFilter => ({
@@ -30,17 +32,27 @@ export const filterOf = (fields: Fields, statuses: readonly JobStatus[]): JobFil
   text: fields.q?.toLowerCase() ?? null,
   from: fields.created_after ?? null,
   before: fields.created_before ?? null,
+  tags: Object.entries(fields.tags ?? {}),
 });
 
 /** Parses the query. Throws AppError(query_not_valid). */
 export function parseListQuery(query: Record<string, string>): Wanted {
-  const { status = [], limit, cursor, ...fields } = parseQuery(ListParameters, query);
-  return { filter: filterOf(fields, status), limit, after: placeOf(cursor) };
+  const { tags, rest } = parseTagQuery(query);
+  const { status = [], limit, cursor, ...fields } = parseQuery(ListParameters, rest);
+  return { filter: filterOf({ ...fields, tags }, status), limit, after: placeOf(cursor) };
 }
 
 /** Parses the query. Throws AppError(query_not_valid). */
-export const parseCountQuery = (query: Record<string, string>): JobFilter =>
-  filterOf(parseQuery(CountParameters, query), []);
+export function parseCountQuery(query: Record<string, string>): JobFilter {
+  const { tags, rest } = parseTagQuery(query);
+  return filterOf({ ...parseQuery(CountParameters, rest), tags }, []);
+}
+
+/** The parameters `tag.<name>`, and all others. Throws AppError(query_not_valid). */
+function parseTagQuery(query: Record<string, string>): { tags: Tags; rest: Record<string, string> } {
+  const { tags, rest } = takeTags(query);
+  return { tags: parseQuery(TagFilter, tags, TAG_PREFIX), rest };
+}
 
 /** The start of the next page. Clients send it back unchanged. */
 export const cursorOf = ({ createdAt, id }: Place): string => `${createdAt}-${id}`;

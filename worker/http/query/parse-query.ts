@@ -4,13 +4,17 @@ import { AppError } from "#shared/errors.ts";
 
 /**
  * Parses the query of a request. Throws AppError(query_not_valid), whose message names the parameter and its allowed
- * values.
+ * values. `prefix` comes before the names of the schema.
  */
-export function parseQuery<Value>(schema: z.ZodType<Value>, query: Readonly<Record<string, string>>): Value {
+export function parseQuery<Value>(
+  schema: z.ZodType<Value>,
+  query: Readonly<Record<string, string>>,
+  prefix = "",
+): Value {
   const parsed = schema.safeParse(query);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  const name = issue?.path.join(".");
+  const name = prefix + (issue?.path.join(".") ?? "");
   throw new AppError(
     "query_not_valid",
     `The query ${name ? `parameter \`${name}\` ` : ""}${issue?.message ?? "is not valid"}`,

@@ -361,7 +361,7 @@ describe("PATCH /v2/jobs/:id", () => {
     [{ settings: { priority: "50" } }, "`settings.priority` must be a whole number"],
     [{ settings: { priority: 1, queue: "gpu" } }, "`settings` has no field `queue`"],
     [{ settings: { priority: 1 }, outputs: {} }, "has no field `outputs`; allowed: settings"],
-    [{}, "`settings` is missing"],
+    [{}, "must have `settings`, `tags` or both"],
   ])("rejects the change %j", async (body, message) => {
     const { body: job } = await post(jobBody());
     const refused = await patch(job.id, body);

@@ -2,12 +2,15 @@
 // /v2/jobs/:id/notifications.
 
 import { type Context, Hono } from "hono";
+import * as z from "zod";
 import type { DeliveryView, NotificationLog } from "#shared/api/job-responses.ts";
 import { ReplayBody } from "#shared/api/notification-requests.ts";
 import { isTerminalJob, JOB_STATUSES } from "#shared/job/job-status.ts";
 import type { JobView } from "#shared/job/job-view.ts";
+import { TagChanges } from "#shared/job/tags.ts";
 import { readTraceContext } from "#shared/network/trace-context.ts";
-import { ChangedSettings } from "#shared/request/settings-section.ts";
+import { isObject } from "#shared/request/parse-section.ts";
+import { JobChanges } from "#shared/request/settings-section.ts";
 import { ok, type Result } from "#shared/result.ts";
 import type { JobRow } from "../../db/jobs.ts";
 import { follow } from "../../events/socket-stream.ts";
@@ -17,11 +20,11 @@ import { viewJob } from "../../job/views/job-view.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
-import { parseJson, readBody, readBytes, readOptionalBody } from "../body/read-body.ts";
+import { parseBody, parseJson, readBytes, readOptionalBody } from "../body/read-body.ts";
 import { createJob, readRequest } from "../create-job.ts";
 import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-source.ts";
 import { dryRun } from "../dry-run/dry-run.ts";
-import { cancelJob, prioritizeJob, retryJob } from "../job-actions.ts";
+import { cancelJob, changeJob, retryJob } from "../job-actions.ts";
 import { creatorOf } from "../new-job.ts";
 import { ownJob } from "../own-job.ts";
 import { eventStream } from "../responses/event-stream.ts";
@@ -61,8 +64,10 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
   })
   .patch("/:id", async (context) => {
     const row = await ownJob(context, context.req.param("id"));
-    const { settings } = await readBody(context.req, ChangedSettings, "settings_not_valid");
-    return changed(context, await prioritizeJob(context, row, settings.priority));
+    const body = parseJson(await readBytes(context.req));
+    // Errors of tags have a code of their own.
+    if (isObject(body)) parseBody(body, z.object({ tags: TagChanges.exactOptional() }), "tags_not_valid");
+    return changed(context, await changeJob(context, row, parseBody(body, JobChanges, "settings_not_valid")));
   })
   .delete("/:id", async (context) => act(context, cancelJob))
   .get("/:id/events", async (context) => {

@@ -69,7 +69,7 @@ describe("GET /v2/usage", () => {
     ["to=2026-02-30", "The query parameter `to` must be a date such as 2026-11-22"],
     ["from=2026-11-23&to=2026-11-22", "The query parameter `from` must not be after `to`"],
     ["from=2025-11-21&to=2026-11-22", "The query parameter `from` must be at most 365 days before `to`"],
-    ["since=2026-11-22", "The query has no field `since`; allowed: from, to"],
+    ["since=2026-11-22", "The query has no field `since`; allowed: from, to, by"],
   ])("rejects the query %s", async (query, message) => {
     const { status, body } = await ask("GET", `/v2/usage?${query}`);
     expect([status, body.error_code, body.message]).toEqual([400, "query_not_valid", message]);
@@ -81,7 +81,7 @@ describe("GET /v2/usage", () => {
     [{ from: "2025-11-22" }, "2025-11-22", "2026-11-22"],
   ])("the query %j covers the days from %s to %s", (query, from, to) => {
     const days = { from: dayOf(Date.parse(from)), to: dayOf(Date.parse(to)) };
-    expect(parseUsageQuery(query, Date.parse("2026-11-22T23:59:59Z"))).toEqual(days);
+    expect(parseUsageQuery(query, Date.parse("2026-11-22T23:59:59Z"))).toEqual({ ...days, tag: null });
   });
 });
 

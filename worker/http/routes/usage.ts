@@ -1,6 +1,7 @@
-// GET /v2/usage: the usage of an account, by day.
+// GET /v2/usage: the usage of an account, by day, and by the values of a tag.
 import { Hono } from "hono";
 import type { Usage, UsageTotal } from "#shared/api/account-responses.ts";
+import { MAX_VALUES, usageByTag } from "../../db/tag-usage.ts";
 import { type JobUsage, sumUsage, usageByDay } from "../../db/usage.ts";
 import { DAY_MS } from "../../db/usage-day.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
@@ -9,15 +10,24 @@ import { jsonResponse } from "../responses/json-response.ts";
 
 export const usage = new Hono<ClientEnv>({ strict: false }).use(clientAuth).get("/", async (context) => {
   const now = Date.now();
-  const { from, to } = parseUsageQuery(context.req.query(), now);
-  const used = await usageByDay(context.env.DB, context.get("account").id, { from, to, now });
+  const { tag, ...days } = parseUsageQuery(context.req.query(), now);
+  const { from, to } = days;
+  const [db, { id }] = [context.env.DB, context.get("account")];
+  const used = await usageByDay(db, id, { ...days, now });
+  const byTag = tag === null ? null : await usageByTag(db, id, tag, { ...days, now });
   const byDay = new Map(used.map((one) => [one.day, one]));
-  const days = Array.from({ length: to - from + 1 }, (_, at) => from + at);
   return jsonResponse(context, {
     from: dateOf(from),
     to: dateOf(to),
-    days: days.map((day) => ({ day: dateOf(day), ...viewUsage(byDay.get(day) ?? sumUsage([])) })),
+    days: Array.from({ length: to - from + 1 }, (_, at) => from + at).map((day) => ({
+      day: dateOf(day),
+      ...viewUsage(byDay.get(day) ?? sumUsage([])),
+    })),
     total: viewUsage(sumUsage(used)),
+    ...(byTag && {
+      values: byTag.map(({ value, ...usage }) => ({ value, ...viewUsage(usage) })),
+      capped: byTag.length === MAX_VALUES,
+    }),
   } satisfies Usage);
 });
 

@@ -62,6 +62,7 @@ function jobEvent(state: JobState): AccountEvent {
         failed: ended.filter(({ phase }) => phase === "failed").length,
         total: outputs.length,
       },
+      ...(spec.tags ? { tags: spec.tags } : {}),
     },
   };
 }

@@ -1,5 +1,6 @@
 // Cancels, prioritizes and restarts a job at its client's request. Pure: (state, now) → next state.
 import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
+import { changedTags, MAX_TAGS, type TagChanges } from "#shared/job/tags.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import { abandonTasks, bumpVersion, moveInputTo, moveOutputs, requestAdvertising } from "../state/job-moves.ts";
 import { type JobState, newStorageCheck } from "../state/job-state.ts";
@@ -28,6 +29,14 @@ export function prioritizeJob(state: JobState, priority: number): JobState | nul
   const hop = settings.hop.map((one) => ({ ...one, priority: null }));
   const spec = { ...state.spec, settings: { ...settings, priority, hop } };
   return requestAdvertising(requestAdvertising({ ...state, spec }, "inspect"), "encode");
+}
+
+/** Changes the job's tags, also after its end. Null if the job would have too many tags. */
+export function tagJob(state: JobState, changes: TagChanges): JobState | null {
+  const { tags: before, ...spec } = state.spec;
+  const tags = changedTags(before, changes);
+  if (Object.keys(tags ?? {}).length > MAX_TAGS) return null;
+  return bumpVersion({ ...state, spec: { ...spec, ...(tags ? { tags } : {}) } });
 }
 
 /**

@@ -2,6 +2,7 @@
 import { AppError, assertNever, errorTraits, type Failure, failureOf } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { isTerminalJob } from "#shared/job/job-status.ts";
+import { tagsText } from "#shared/job/tags.ts";
 import { scheduleChecks, updateJob } from "../../db/jobs.ts";
 import { usageText } from "../../db/usage.ts";
 import { accountOf } from "../../rpc/account.ts";
@@ -95,6 +96,7 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     checkAt: rowCheckAt(indexed(state, state), deps.now(), settingsOf(deps.env).retentionMs),
     search: searchText(state.spec),
     usage: isTerminalJob(state.status) ? usageText(usageOf(state, deps.now())) : null,
+    tags: tagsText(state.spec.tags),
   });
   deps.note((before) => indexed(before, state));
 }
@@ -114,7 +116,7 @@ async function purge(deps: EffectDeps): Promise<void> {
   if (state.spec.isProbe) return deps.purge(null);
   await deps.purge(keptMetadata(state, settingsOf(deps.env).listMs, deps.now()));
   // Last, and tried once: if it fails, the sweeper finds the object empty and updates the row.
-  await scheduleChecks(deps.env.DB, [{ id, checkAt: null }]);
+  await scheduleChecks(deps.env.DB, [{ id, checkAt: null, tags: tagsText(state.spec.tags) }]);
 }
 
 /**

@@ -32,6 +32,7 @@ export function viewJob(state: JobState): JobView {
       source: shownSourceUrl(spec.input),
     },
     outputs: spec.outputs.map((_, index) => viewOutput(state, index)),
+    ...(spec.tags ? { tags: spec.tags } : {}),
     ...(ultrafast ? { ultrafast } : {}),
     ...(spec.template === undefined ? {} : { template: spec.template }),
     ...waitingMembers(state),

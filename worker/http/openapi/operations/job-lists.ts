@@ -2,7 +2,7 @@
 import { CountParameters } from "../../query/list-query.ts";
 import { BULK_REQUESTS } from "../examples/job-requests.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { type Operation, queryParameters } from "../operation.ts";
+import { type Operation, queryParameters, TAG_PARAMETERS } from "../operation.ts";
 import { TRACE_HEADERS } from "./jobs.ts";
 
 const job = { tag: "Jobs", access: "client" } as const;
@@ -26,9 +26,9 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
     id: "countJobs",
     summary: "Count jobs",
     description:
-      "The numbers of the account's jobs by status. Of each status at most the newest 10,000 jobs are counted; with `q`, " +
-      "the jobs of the newest 2,000 that contain the text. `capped` reports that there are more.",
-    parameters: queryParameters(CountParameters),
+      "The numbers of the account's jobs by status. Of each status at most the newest 10,000 jobs are counted; with tags, " +
+      "the newest 10,000 jobs with one of them; with `q`, the jobs of the newest 2,000 that contain the text. `capped` reports that there are more.",
+    parameters: [...queryParameters(CountParameters), TAG_PARAMETERS],
     responses: [
       {
         status: 200,

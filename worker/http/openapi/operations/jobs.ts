@@ -4,7 +4,7 @@ import { AssumedSource, DryRunSwitch } from "../../dry-run/assumed-source.ts";
 import { ListParameters } from "../../query/list-query.ts";
 import { JOB_REQUESTS } from "../examples/job-requests.ts";
 import { ABORTED_JOB, JOB_ID, RESPONSE_EXAMPLES, RUNNING_JOB, STARTING_JOB } from "../examples/responses.ts";
-import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
+import { type Operation, type Parameter, pathParameter, queryParameters, TAG_PARAMETERS } from "../operation.ts";
 
 export const ID = pathParameter("id", "The id of the job", JOB_ID);
 
@@ -49,7 +49,7 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "Create a job",
     description:
       "The body must be JSON, whatever its content type. Sections are validated in the order input, storage, outputs, " +
-      "notification, settings; the response reports the first error. A job may name a `template`. With `dry_run=true`, no job is created: the response " +
+      "notification, settings, tags; the response reports the first error. A job may name a `template`. With `dry_run=true`, no job is created: the response " +
       "is the plan for a source that the other query parameters describe, or for the source of a probe.",
     parameters: [
       IDEMPOTENCY_KEY,
@@ -71,7 +71,13 @@ export const JOB_OPERATIONS: readonly Operation[] = [
       ...(["storage_not_valid", "storage_service_not_valid", "storage_credentials_not_valid"] as const),
       ...(["outputs_not_valid", "output_not_valid", "output_format_not_valid", "output_param_not_valid"] as const),
       ...(["output_condition_not_valid", "output_key_not_unique", "output_path_not_unique"] as const),
-      ...(["outputs_out_of_range", "notification_not_valid", "settings_not_valid", "query_not_valid"] as const),
+      ...([
+        "outputs_out_of_range",
+        "notification_not_valid",
+        "settings_not_valid",
+        "tags_not_valid",
+        "query_not_valid",
+      ] as const),
       ...(["idempotency_key_not_valid", "idempotency_key_reused", "body_too_large"] as const),
       ...(["too_many_jobs", "sealing_key_missing", "probe_not_found", "probe_not_completed"] as const),
       ...(["template_not_found", "template_not_valid", "template_vars_not_valid"] as const),
@@ -85,8 +91,8 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     summary: "List jobs",
     description:
       "The jobs of the account, newest first, in pages. A page may have fewer jobs than `limit`, or none: only the last one " +
-      "has no `next_cursor`. With `q`, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
-    parameters: queryParameters(ListParameters),
+      "has no `next_cursor`. With `q`, or with a tag and `status` or another tag, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
+    parameters: [...queryParameters(ListParameters), TAG_PARAMETERS],
     responses: [
       { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },
     ],
@@ -118,17 +124,23 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     method: "patch",
     path: "/v2/jobs/:id",
     id: "changeJob",
-    summary: "Change the priority of a job",
+    summary: "Change the priority or the tags of a job",
     description:
-      "Work that waits for a node, now or later, has this priority from now on; 50 moves it to the front. Work that a node " +
+      "`tags` are merged into the tags of the job, also after its end; null removes a tag. `settings.priority`: work that waits for a node, now or later, has this priority from now on; 50 moves it to the front. Work that a node " +
       "has is not interrupted. A `priority` in `settings.hop` no longer counts.",
     parameters: [ID],
     body: {
       json: "ChangedJob",
-      examples: { front: { summary: "Before all others", value: { settings: { priority: 50 } } } },
+      examples: {
+        front: { summary: "Before all others", value: { settings: { priority: 50 } } },
+        tags: { summary: "Set a tag, remove another", value: { tags: { tenant: "a", order: null } } },
+      },
     },
     responses: [{ status: 200, description: "The job", content: { json: "Job", example: RUNNING_JOB } }],
-    codes: ["job_not_found", "json_not_valid", "settings_not_valid", "job_state_conflict", "body_too_large"],
+    codes: [
+      ...(["job_not_found", "json_not_valid", "settings_not_valid", "tags_not_valid"] as const),
+      ...(["job_state_conflict", "body_too_large"] as const),
+    ],
   },
   {
     ...job,
