@@ -24,13 +24,14 @@ export type VerifyOptions = {
 
 /**
  * The event of a webhook that was signed with any of the secrets (`whsec_…`). Its header `webhook-id` is the same in
- * all attempts, and identifies duplicates. Throws WebhookError.
+ * all attempts, and identifies duplicates. `Payload`: such as UploadPayload for a receiver of upload links. Throws
+ * WebhookError.
  */
-export async function verifyWebhook(
+export async function verifyWebhook<Payload = NotificationPayload>(
   request: WebhookRequest,
   secrets: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now() }: VerifyOptions = {},
-): Promise<NotificationPayload> {
+): Promise<Payload> {
   const given = "text" in request ? await request.text() : request.body;
   const body = typeof given === "string" ? given : new TextDecoder().decode(given);
   const [id, sent, signatures] = ["id", "timestamp", "signature"].map((name) => header(request, `webhook-${name}`));

@@ -1,11 +1,11 @@
 // Upload links: a program creates them, and a browser uploads one file with each.
 import type { Caller, CallOptions } from "../http/caller.ts";
 import type { NewUploadLink, UploadLink } from "../types/api.ts";
-import type { JobRequest } from "../types/job-request.ts";
+import type { JobRequest, TemplateJob } from "../types/job-request.ts";
 
 /** `job` starts when the file is complete. */
 export type UploadLinkRequest = Omit<NewUploadLink, "job" | "notification"> & {
-  readonly job?: Omit<JobRequest, "input">;
+  readonly job?: Omit<JobRequest, "input"> | Omit<TemplateJob, "input">;
   readonly notification?: { readonly type: "http"; readonly url: string };
 };
 

@@ -24,6 +24,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "recipes",
     ],
   },
+  { title: "Integrate", pages: ["rails", "laravel", "nextjs"] },
   {
     title: "Follow",
     pages: [
