@@ -78,6 +78,17 @@ it("a container of Azure receives results, large files in blocks", async () => {
   await expectLarge(job, `${endpoint}/${container}/vod`);
   const stored = await fetch(String(job.outputs[0]?.url), { method: "HEAD" });
   expect([stored.headers.get("content-type"), stored.headers.get("cache-control")]).toEqual(["video/mp4", "max-age=9"]);
+  const input = { service: "azure", endpoint, container, credentials, key: "vod/x/large ü.mp4" };
+  const again = await stack.submit({ input, outputs: { "mp4:240p": { path: "from-azure.mp4", duration: 2 } } });
+  expect((await stack.waitForJob(again.id)).status).toBe("job.completed");
+  const source = `${endpoint}/${container}/vod/x/large%20%C3%BC.mp4`;
+  expect((await stack.request("GET", `/jobs/${again.id}`)).body).toMatchObject({ input: { source } });
+  const { body } = await stack.request("GET", `/jobs/${again.id}/request`);
+  expect(body).toMatchObject({
+    request: { input: { service: "azure" } },
+    left_out: expect.arrayContaining(["input.credentials"]),
+  });
+  expect(JSON.stringify(body)).not.toContain(key);
 });
 
 it("an upload address receives each result in a form", async () => {

@@ -5,6 +5,13 @@ import { InputBody, parseInput } from "./input-section.ts";
 const credentials = { access_key_id: "AKID", secret_access_key: "secret/+=" };
 const s3 = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/video 1.mp4", credentials };
 const other = { service: "s3other", endpoint: "http://127.0.0.1:9000", bucket: "videos", key: "a", credentials };
+const B2 = { app_key_id: "AKID", app_key: "secret/+=" };
+const AZURE = {
+  service: "azure",
+  container: "videos",
+  key: "/in/a",
+  credentials: { account: "media1", api_key: "c2VjcmV0" },
+};
 const account = "023e105f4ecef8ad9ca31a8372d0c353";
 
 it.each<[body: object, input: object, secret: boolean | null]>([
@@ -34,6 +41,23 @@ it.each<[body: object, input: object, secret: boolean | null]>([
   [{ ...s3, service: "linode", region: "us-ord-1" }, { endpoint: "https://us-ord-1.linodeobjects.com" }, true],
   [{ ...s3, service: "wasabi", region: "us-east-2" }, { endpoint: "https://s3.us-east-2.wasabisys.com" }, true],
   [
+    { service: "backblaze", bucket_id: "e73ede9c", key: "/a b.mp4", credentials: B2 },
+    { kind: "backblaze", bucketId: "e73ede9c", key: "a b.mp4" },
+    true,
+  ],
+  [
+    AZURE,
+    {
+      kind: "azure",
+      endpoint: "https://media1.blob.core.windows.net",
+      account: "media1",
+      container: "videos",
+      key: "in/a",
+    },
+    true,
+  ],
+  [{ ...AZURE, endpoint: "http://127.0.0.1:1/media1/" }, { endpoint: "http://127.0.0.1:1/media1" }, true],
+  [
     { service: "r2", bucket: "videos", key: "a", account_id: account, credentials },
     { endpoint: `https://${account}.r2.cloudflarestorage.com`, region: "auto" },
     true,
@@ -43,7 +67,8 @@ it.each<[body: object, input: object, secret: boolean | null]>([
   expect(parsed).toMatchObject({ ok: true, value: { input } });
   const keys = { accessKeyId: "AKID", secretAccessKey: "secret/+=" };
   const urlOrNone = secret === null ? null : body;
-  expect(parsed.ok && parsed.value.secret).toEqual(secret ? keys : urlOrNone);
+  const own = body === AZURE || "container" in body ? { accessKeyId: "media1", secretAccessKey: "c2VjcmV0" } : keys;
+  expect(parsed.ok && parsed.value.secret).toEqual(secret ? own : urlOrNone);
   expect(JSON.stringify(parsed.ok && parsed.value.input)).not.toContain("secret");
 });
 
@@ -56,7 +81,19 @@ it.each<[body: unknown, code: string, text: string]>([
   [{ url: "sftp://example.com/a.mp4" }, "input_url_not_valid", "has the scheme `sftp`, which is not supported"],
   [{ url: "http://10.0.0.1/" }, "input_url_not_valid", "not a public address"],
   [{ url: "https://example.com/", key: "a" }, "input_not_valid", "`input` has no field `key`; allowed: url, headers"],
-  [{ ...s3, service: "azure" }, "input_not_valid", "`input.service` `azure` is not supported; allowed: s3, gcs"],
+  [{ ...s3, service: "coconut" }, "input_not_valid", "`input.service` `coconut` is not supported; allowed: s3, gcs"],
+  [{ ...AZURE, key: undefined }, "input_not_valid", "`input.key` is missing"],
+  [{ ...AZURE, container: "A" }, "input_not_valid", "`input.container` must be the name of a container"],
+  [{ ...AZURE, path: "a" }, "input_not_valid", "`input` has no field `path`"],
+  [{ ...AZURE, credentials: { account: "A", api_key: "c2VjcmV0" } }, "input_not_valid", "`input.credentials.account`"],
+  [
+    { ...AZURE, credentials: { account: "abc", api_key: "!" } },
+    "input_not_valid",
+    "`input.credentials.api_key` must be",
+  ],
+  [{ ...AZURE, endpoint: "http://169.254.169.254" }, "input_not_valid", "`input.endpoint` has the host"],
+  [{ service: "backblaze", key: "a", credentials: B2 }, "input_not_valid", "`input.bucket_id` is missing"],
+  [{ service: "backblaze", bucket_id: "a", key: "a", credentials }, "input_not_valid", "`app_key_id` and `app_key`"],
   [{ ...s3, service: 7 }, "input_not_valid", "`input.service` must be a string"],
   [{ ...s3, credentials: undefined, bucket: 7 }, "input_not_valid", "must both be defined in `input.credentials`"],
   [{ ...s3, url: "https://example.com/" }, "input_not_valid", "url"],
@@ -125,7 +162,7 @@ it("accepts an Authorization header or a user in the URL, not both", () => {
 
 it("describes every service of inputs in a JSON Schema", () => {
   const { anyOf } = z.toJSONSchema(InputBody, { io: "input", unrepresentable: "any" });
-  const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other"];
+  const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other", "backblaze", "azure"];
   const described = anyOf?.map((service) => service.properties?.service);
   expect(described).toEqual([
     undefined,

@@ -7,8 +7,11 @@ import { ok, type Result } from "../result.ts";
 import { strictObject, unknownField } from "../strict-object.ts";
 import { invalid, isObject } from "./parse-section.ts";
 import { MAX_HEADER_CHARS, MAX_HEADERS, parseSourceHeaders } from "./source-headers.ts";
+import { azureInput } from "./storage/azure.ts";
+import { backblazeInput } from "./storage/backblaze.ts";
 import { S3_SERVICES } from "./storage/s3-services.ts";
-import { type AccessSecret, S3Bucket } from "./storage/storage-spec.ts";
+import type { InputService } from "./storage/storage-service.ts";
+import { type AccessSecret, AzureContainer, type RequestedObject, S3Bucket } from "./storage/storage-spec.ts";
 import { unknownService } from "./storage/unknown-service.ts";
 
 export const InputSpec = z.discriminatedUnion("kind", [
@@ -21,6 +24,8 @@ export const InputSpec = z.discriminatedUnion("kind", [
   }),
   /** An object in a bucket; the Worker signs requests for it. */
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
+  /** A blob in a container of Azure; the Worker signs a URL for it. */
+  z.object({ kind: z.literal("azure"), ...AzureContainer.shape, key: z.string() }),
   /** A file that the client uploaded to the service. */
   z.object({
     kind: z.literal("upload"),
@@ -33,8 +38,17 @@ export const InputSpec = z.discriminatedUnion("kind", [
 ]);
 export type InputSpec = z.infer<typeof InputSpec>;
 
-/** An input in a request. Only the service knows the rest of an upload. */
-export type RequestedInput = Exclude<InputSpec, { kind: "upload" }> | { readonly kind: "upload"; readonly id: string };
+/** An input in a request. Only the service knows the rest of an upload, and of a bucket of Backblaze. */
+export type RequestedInput =
+  | Extract<InputSpec, { kind: "url" }>
+  | RequestedObject
+  | { readonly kind: "upload"; readonly id: string };
+
+const SERVICES: ReadonlyMap<string, InputService> = new Map([
+  ...[...S3_SERVICES].map(([name, { input }]) => [name, input] as const),
+  ["backblaze", backblazeInput],
+  ["azure", azureInput],
+]);
 
 /** `secret` is null for an upload. */
 type ParsedInput = { input: RequestedInput; secret: AccessSecret | null };
@@ -61,21 +75,19 @@ const UploadBody = strictObject({
 }).describe("A file that was uploaded to the service");
 
 /** The section of a request. */
-export const InputBody = z.union([UrlBody, UploadBody, ...[...S3_SERVICES.values()].map(({ input }) => input.body)]);
+export const InputBody = z.union([UrlBody, UploadBody, ...[...SERVICES.values()].map(({ body }) => body)]);
 
 /** Parses the `input` section: a URL, an upload, or an object in a bucket. */
 export function parseInput(value: unknown, allow: AllowPrivate): Result<ParsedInput> {
   if (!isObject(value)) return invalid("input_not_valid", "The job 'input' is not a valid object.");
   if ("upload" in value) return parseUpload(value);
   if (value.service === undefined) return parseUrl(value, allow);
-  const service = typeof value.service === "string" ? S3_SERVICES.get(value.service) : undefined;
+  const service = typeof value.service === "string" ? SERVICES.get(value.service) : undefined;
   if (!service) {
-    return invalid("input_not_valid", unknownService("input", value.service, [...S3_SERVICES.keys()]));
+    return invalid("input_not_valid", unknownService("input", value.service, [...SERVICES.keys()]));
   }
-  const parsed = service.input.parse(value, allow);
-  if (!parsed.ok) return parsed;
-  const { object, keys } = parsed.value;
-  return ok({ input: { kind: "bucket", ...object }, secret: keys });
+  const parsed = service.parse(value, allow);
+  return parsed.ok ? ok({ input: parsed.value.object, secret: parsed.value.keys }) : parsed;
 }
 
 function parseUpload({ upload, ...rest }: Record<string, unknown>): Result<ParsedInput> {
@@ -89,7 +101,7 @@ function parseUrl({ url, headers, ...rest }: Record<string, unknown>, allow: All
   const [extra] = Object.keys(rest);
   const unknown = extra === undefined ? "" : `\`input\` ${unknownField(extra, ["url", "headers"])}`;
   if (url === undefined && ("bucket" in rest || "key" in rest)) {
-    return invalid("input_not_valid", unknownService("input", undefined, [...S3_SERVICES.keys()]));
+    return invalid("input_not_valid", unknownService("input", undefined, [...SERVICES.keys()]));
   }
   if (typeof url !== "string" || url === "") {
     const isMissing = url === undefined || url === "";

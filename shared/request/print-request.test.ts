@@ -108,6 +108,14 @@ describe("a printed request", () => {
     expect(meaningOf(printed(body))).toEqual(meaningOf(body));
   });
 
+  it.each([
+    { service: "azure", container: "videos", key: "a b" },
+    { service: "azure", container: "videos", key: "a", endpoint: "https://azure.example.com/media1" },
+  ])("prints the input %j without its credentials", (given) => {
+    const credentials = { account: "media1", api_key: "c2VjcmV0" };
+    expect(printRequest(meaningOf({ ...BODY, input: { ...given, credentials } })).input).toEqual(given);
+  });
+
   it("names the service as in the client's request", () => {
     const services = ["s3", "gcs", "dospaces", "linode", "wasabi"];
     const names = services.map((service) => {

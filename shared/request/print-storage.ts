@@ -4,7 +4,7 @@ import { assertNever } from "../errors.ts";
 import { publicUrl } from "../job/metadata.ts";
 import type { InputSpec } from "./input-section.ts";
 import { S3_SERVICES } from "./storage/s3-services.ts";
-import type { ObjectOptions, S3Bucket, StorageSpec } from "./storage/storage-spec.ts";
+import type { AzureContainer, ObjectOptions, S3Bucket, StorageSpec } from "./storage/storage-spec.ts";
 
 type Section = Record<string, unknown>;
 
@@ -16,6 +16,8 @@ export function printInput(input: InputSpec): Section {
       const { key } = input;
       return { ...printBucket(input, {}), key };
     }
+    case "azure":
+      return { ...printContainer(input), key: input.key };
     case "upload":
       return { upload: input.id };
     default:
@@ -31,10 +33,9 @@ export function printStorage(storage: StorageSpec): Section {
       return { ...printBucket(storage, rest), ...rest };
     }
     case "azure": {
-      const { account, endpoint, container, path, cacheControl } = storage;
-      const isOwn = endpoint === `https://${account}.blob.core.windows.net`;
+      const { path, cacheControl } = storage;
       const cache = cacheControl === null ? {} : { cache_control: cacheControl };
-      return { service: "azure", container, ...(isOwn ? {} : { endpoint }), ...pathOf(path), ...cache };
+      return { ...printContainer(storage), ...pathOf(path), ...cache };
     }
     case "builtin":
       return { service: "coconut", ...pathOf(storage.path) };
@@ -43,6 +44,11 @@ export function printStorage(storage: StorageSpec): Section {
     default:
       return assertNever(storage);
   }
+}
+
+function printContainer({ account, endpoint, container }: AzureContainer): Section {
+  const isOwn = endpoint === `https://${account}.blob.core.windows.net`;
+  return { service: "azure", container, ...(isOwn ? {} : { endpoint }) };
 }
 
 const pathOf = (path: string): Section => (path === "" ? {} : { path });

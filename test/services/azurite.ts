@@ -6,16 +6,23 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { createInterface } from "node:readline";
 
-export type AzureContainer = { endpoint: string; account: string; key: string; container: string };
+/** Anybody can read the blobs of `container`, and nobody those of `privateContainer`. */
+export type AzureContainer = {
+  endpoint: string;
+  account: string;
+  key: string;
+  container: string;
+  privateContainer: string;
+};
 
 export type Azurite = AzureContainer & { stop(): Promise<void> };
 
 const require = createRequire(import.meta.url);
 const VERSION = "2020-12-06";
 
-/** Starts Azurite on a free port with a single container, whose blobs are publicly readable. Stores nothing on disk. */
+/** Starts Azurite on a free port with two containers. Stores nothing on disk. */
 export async function startAzurite(): Promise<Azurite> {
-  const [account, container] = ["copratest", "videos"];
+  const [account, container, privateContainer] = ["copratest", "videos", "originals"];
   const key = randomBytes(32).toString("base64");
   const entry = require.resolve("azurite/dist/src/blob/main.js");
   const options = ["--blobHost", "127.0.0.1", "--blobPort", "0", "--inMemoryPersistence", "--disableTelemetry"];
@@ -27,8 +34,9 @@ export async function startAzurite(): Promise<Azurite> {
   for await (const line of createInterface(child.stdout)) {
     const [origin] = /http:\/\/127\.0\.0\.1:\d+$/.exec(line) ?? [];
     if (!line.includes("listens") || !origin) continue;
-    const azure = { endpoint: `${origin}/${account}`, account, key, container };
-    await createContainer(azure);
+    const azure = { endpoint: `${origin}/${account}`, account, key, container, privateContainer };
+    await createContainer(azure, { "x-ms-blob-public-access": "blob" });
+    await createContainer({ ...azure, container: privateContainer });
     const stop = async (): Promise<void> => {
       child.kill();
       await once(child, "exit");
@@ -39,9 +47,12 @@ export async function startAzurite(): Promise<Azurite> {
 }
 
 /** Create Container, authorized by the account's key ("Authorize with Shared Key"). */
-async function createContainer({ endpoint, account, key, container }: AzureContainer): Promise<void> {
+async function createContainer(
+  { endpoint, account, key, container }: AzureContainer,
+  access: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const signed = {
-    "x-ms-blob-public-access": "blob",
+    ...access,
     "x-ms-date": new Date().toUTCString(),
     "x-ms-version": VERSION,
   };

@@ -40,7 +40,7 @@ export const readRequest = async (creator: JobCreator, given: unknown, key: stri
 
 /** Completes a request. Throws AppError(input_* | storage_*). */
 async function resolveRequest(creator: JobCreator, request: ParsedRequest): Promise<ResolvedRequest> {
-  const input = await resolveInput(creator, request.input);
+  const input = await resolveInput(creator, request.input, request.secrets.input);
   const { env, origin } = creator;
   const storage = await resolveStorage(request.storage, { env, origin, keys: request.secrets.storage });
   return { ...request, input, storage };

@@ -24,9 +24,12 @@ export async function resolveStorage(
       return requested;
     case "builtin":
       return { ...requested, origin: builtinOrigin(env) ?? origin };
-    case "backblaze":
+    case "backblaze": {
       if (!keys) throw new AppError("internal_error", "The keys of Backblaze are missing");
-      return resolveBackblaze(requested, keys, settingsOf(env).b2ApiUrl);
+      const { bucketId, path, options, secure } = requested;
+      const at = { apiUrl: settingsOf(env).b2ApiUrl, section: "storage" } as const;
+      return { kind: "s3", ...(await resolveBackblaze(bucketId, keys, at)), path, options, secure };
+    }
     default:
       return assertNever(requested);
   }

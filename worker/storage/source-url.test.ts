@@ -1,13 +1,16 @@
 import { env } from "cloudflare:workers";
 import { AwsClient } from "aws4fetch";
 import { describe, expect, inject, it } from "vitest";
+import type { JobId } from "#shared/ids.ts";
 import { InputSpec, parseInput } from "#shared/request/input-section.ts";
 import { settingsOf } from "../settings.ts";
+import { openStore } from "./open-store.ts";
 import { shownSourceUrl, sourceUrl } from "./source-url.ts";
 
 const s3 = inject("s3");
 const credentials = { access_key_id: s3.accessKeyId, secret_access_key: s3.secretAccessKey };
 const local = { service: "s3other", endpoint: s3.endpoint, bucket: "copra", force_path_style: true, credentials };
+const BLOB = "in/a b+c(1)'ü%&=?#.mp4";
 const KEY = "in//a b+c(1)'ü%&=?#.mp4";
 
 function parsed(body: object) {
@@ -38,6 +41,34 @@ describe("the address that nodes fetch from", () => {
     const wrong = parsed({ ...local, key: KEY, credentials: { ...credentials, secret_access_key: "wrong" } });
     expect((await fetch(await signed(wrong))).status).toBe(403);
     expect((await fetch(await signed(parsed({ ...local, key: "missing" })))).status).toBe(404);
+  });
+
+  it("is signed for reading a single blob of Azure, and for ranges of it", async () => {
+    const { endpoint, account, privateContainer: container, key: api_key } = inject("azure");
+    const azure = { service: "azure", endpoint, container, credentials: { account, api_key } };
+    const storage = { kind: "azure", endpoint, account, container, path: "", cacheControl: null } as const;
+    const stored = openStore(
+      { id: "AAAAAAAAAAAAAA" as JobId, storage },
+      { accessKeyId: account, secretAccessKey: api_key },
+      env,
+    );
+    const output = { key: "a", type: "video" } as const;
+    const [part] = await stored.sign(
+      { objectName: BLOB, contentType: "video/mp4", cacheControl: null, sizeBytes: 10, output },
+      null,
+    );
+    if (!part) throw new Error("Not signed");
+    await fetch(part.url, { method: "PUT", headers: part.headers, body: "0123456789" });
+    const source = parsed({ ...azure, key: BLOB });
+    const url = await signed(source);
+    expect([new URL(url).searchParams.get("sp"), new URL(url).searchParams.get("sr")]).toEqual(["r", "b"]);
+    expect(url).not.toContain(encodeURIComponent(api_key));
+    expect(shownSourceUrl(inputOf(source))).toBe(url.replace(/\?.*/, ""));
+    const range = await fetch(url, { headers: { range: "bytes=4-" } });
+    expect([range.status, await range.text()]).toEqual([206, "456789"]);
+    expect((await fetch(url.replace("in/a", "in/b"))).status).toBe(403);
+    const put = { method: "PUT", headers: { "x-ms-blob-type": "BlockBlob" }, body: "x" };
+    expect((await fetch(url, put)).status).toBe(403);
   });
 
   it("is the input's own URL if the input has a URL", async () => {

@@ -3,6 +3,8 @@ import { AppError, assertNever } from "#shared/errors.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
 import type { Settings } from "../settings.ts";
+import { blobSas } from "./azure/azure-sas.ts";
+import { blobUrl } from "./azure/azure-store.ts";
 import { encodePath } from "./encode-path.ts";
 import { presign } from "./s3/s3-requests.ts";
 import { keyUrl } from "./s3/s3-urls.ts";
@@ -19,6 +21,10 @@ export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, s
   if (input.kind === "upload") return await uploadUrl(input, settings, SIGNED_SECONDS);
   if (secret && "url" in secret) return secret.url;
   if (!secret || input.kind === "url") throw new AppError("internal_error", "The URL of the input is missing");
+  if (input.kind === "azure") {
+    const permission = { blob: input.key, permissions: "r", expiresAt: Date.now() + SIGNED_SECONDS * 1000 } as const;
+    return `${blobUrl(input, input.key)}?${await blobSas(input, permission, secret.secretAccessKey)}`;
+  }
   return presign({ region: input.region, keys: secret }, keyUrl(input, input.key), {
     method: "GET",
     seconds: SIGNED_SECONDS,
@@ -48,6 +54,8 @@ export function shownSourceUrl(input: InputSpec): string {
       return input.url;
     case "bucket":
       return keyUrl(input, input.key);
+    case "azure":
+      return blobUrl(input, input.key);
     case "upload":
       return `upload://${input.id}/${encodePath(input.name)}`;
     default:

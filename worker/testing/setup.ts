@@ -12,7 +12,7 @@ declare module "vitest" {
     /** The SNS server that test/services/worker-sns.ts runs beside the tests. */
     sns: { endpoint: string; region: string; accessKeyId: string; secretAccessKey: string };
     /** The container in the Azure emulator that test/services/worker-azure.ts runs beside the tests. */
-    azure: { endpoint: string; account: string; key: string; container: string };
+    azure: { endpoint: string; account: string; key: string; container: string; privateContainer: string };
   }
 }
 

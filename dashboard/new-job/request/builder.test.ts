@@ -174,7 +174,7 @@ describe("random states of the form", () => {
         expect(missingIn(request)).toEqual([]);
         expect(error(request)).toBe("");
         // Placeholders are texts, but Azure's key must be Base64.
-        const json = printJson(request).replace('"<api_key>"', '"a2V5"').replace('"<account>"', '"account"');
+        const json = printJson(request).replaceAll('"<api_key>"', '"a2V5"').replaceAll('"<account>"', '"account"');
         expect(error(JSON.parse(json))).toBe("");
         expect(json).not.toContain('"hunter2"');
       }),

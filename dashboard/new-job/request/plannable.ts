@@ -10,6 +10,8 @@ const CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
   azure: ["account", "api_key"],
   backblaze: ["app_key_id", "app_key"],
 };
+/** The names of buckets, where services do not call them buckets. */
+const BUCKETS: Readonly<Record<string, string>> = { azure: "container", backblaze: "bucket_id" };
 const KEYS = ["access_key_id", "secret_access_key"];
 const keysOf = (service: string): readonly string[] =>
   service === "coconut" ? [] : Object.hasOwn(CREDENTIALS, service) ? (CREDENTIALS[service] ?? KEYS) : KEYS;
@@ -23,7 +25,7 @@ function requiredFields({ input, storage, notification }: Json): string[][] {
     keysOf(service).map((key) => [section, "credentials", key]);
   return [
     ...(isObject(input) && "upload" in input ? [] : source === "" ? [["input", "url"]] : [["input", "key"]]),
-    ...(source === "" ? [] : [["input", "bucket"], ...bucket("input", source)]),
+    ...(source === "" ? [] : [["input", BUCKETS[source] ?? "bucket"], ...bucket("input", source)]),
     ...(target === "" ? [["storage", "url"]] : bucket("storage", target)),
     ...(type === "http" ? [["notification", "url"]] : []),
     ...(type === "sns" ? [["notification", "topic_arn"], ...bucket("notification", "sns")] : []),
@@ -46,6 +48,10 @@ const STAND_INS: Readonly<Record<string, string>> = {
   "storage.url": "https://upload.example.com/",
   "notification.url": "https://hook.example.com/",
   "notification.topic_arn": "arn:aws:sns:us-east-1:123456789012:a",
+  "input.bucket_id": "0123456789abcdef",
+  "input.container": "container",
+  "input.credentials.account": "account",
+  "input.credentials.api_key": "a2V5",
   "storage.credentials.account": "account",
   "storage.credentials.api_key": "a2V5",
 };

@@ -21,7 +21,7 @@ const PATH_STYLE = flag("force_path_style", "Bucket in the path of URLs");
 
 /** Locations of buckets, by the name of their service. */
 const PLACES: Readonly<Record<string, { readonly label: string; readonly fields: readonly FormField[] }>> = {
-  s3: { label: "Amazon S3", fields: [BUCKET, REGION] },
+  s3: { label: "Amazon S3", fields: [BUCKET, { ...REGION, help: "us-east-1 by default" }] },
   gcs: { label: "Google Cloud Storage", fields: [BUCKET] },
   r2: { label: "Cloudflare R2", fields: [BUCKET, text("account_id", "Account ID", { first: true })] },
   dospaces: { label: "DigitalOcean Spaces", fields: [BUCKET, { ...REGION, example: "fra1" }] },
@@ -32,6 +32,20 @@ const PLACES: Readonly<Record<string, { readonly label: string; readonly fields:
     fields: [ENDPOINT, BUCKET, { ...REGION, example: "us-east-1" }, PATH_STYLE],
   },
 };
+
+const KEY = text("key", "Name of the object", { first: true, example: "videos/a.mov" });
+
+/** Services without an S3 API: the location and the keys. */
+const BACKBLAZE: readonly FormField[] = [
+  text("bucket_id", "Bucket ID", { first: true }),
+  text("credentials.app_key_id", "Application key ID", { first: true }),
+  { member: "credentials.app_key", label: "Application key", type: "secret", first: true },
+];
+const AZURE: readonly FormField[] = [
+  text("container", "Container", { first: true }),
+  text("credentials.account", "Account", { first: true }),
+  { member: "credentials.api_key", label: "Access key", type: "secret", first: true },
+];
 
 /** The storages of outputs. `url` is the upload URL, which has no service. */
 export const STORAGES: Readonly<Record<string, Service>> = {
@@ -44,22 +58,11 @@ export const STORAGES: Readonly<Record<string, Service>> = {
   ),
   backblaze: {
     label: "Backblaze B2",
-    fields: [
-      text("bucket_id", "Bucket ID", { first: true }),
-      text("credentials.app_key_id", "Application key ID", { first: true }),
-      { member: "credentials.app_key", label: "Application key", type: "secret", first: true },
-      FOLDER,
-    ],
+    fields: [...BACKBLAZE, FOLDER],
   },
   azure: {
     label: "Azure Blob Storage",
-    fields: [
-      text("container", "Container", { first: true }),
-      text("credentials.account", "Account", { first: true }),
-      { member: "credentials.api_key", label: "Access key", type: "secret", first: true },
-      FOLDER,
-      text("cache_control", "Cache-Control", { example: "max-age=3600" }),
-    ],
+    fields: [...AZURE, FOLDER, text("cache_control", "Cache-Control", { example: "max-age=3600" })],
   },
   url: {
     label: "Upload URL: each file in a POST",
@@ -68,15 +71,13 @@ export const STORAGES: Readonly<Record<string, Service>> = {
 };
 
 /** Bucket services that sources can be in. */
-export const SOURCES: Readonly<Record<string, Service>> = Object.fromEntries(
-  Object.entries(PLACES).map(([name, { label, fields }]) => [
-    name,
-    {
-      label,
-      fields: [...fields, text("key", "Name of the object", { first: true, example: "videos/a.mov" }), ...KEYS],
-    },
-  ]),
-);
+export const SOURCES: Readonly<Record<string, Service>> = {
+  ...Object.fromEntries(
+    Object.entries(PLACES).map(([name, { label, fields }]) => [name, { label, fields: [...fields, KEY, ...KEYS] }]),
+  ),
+  backblaze: { label: "Backblaze B2", fields: [...BACKBLAZE, KEY] },
+  azure: { label: "Azure Blob Storage", fields: [...AZURE, KEY] },
+};
 
 export const NOTIFICATIONS: Readonly<Record<string, Service>> = {
   none: { label: "None", fields: [] },

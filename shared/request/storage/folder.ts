@@ -1,7 +1,8 @@
 // Fields that several storage services share.
 import * as z from "zod";
+import { MAX_NAME_BYTES, nameBytes } from "../../job/object-name.ts";
 import { cleanPath } from "../clean-path.ts";
-import { text } from "../parse-section.ts";
+import { required, text } from "../parse-section.ts";
 
 /** Folder of a storage that contains all objects of a job. Leading and trailing slashes are ignored. */
 export const folder = z
@@ -13,3 +14,12 @@ export const folder = z
 
 /** Value of a header that is served with objects. */
 export const headerValue = text(256).regex(/^[\x20-\x7e]+$/, "must be the value of an HTTP header in ASCII");
+
+/** Name of a source in a bucket or container, without a leading slash. */
+export const objectKey = z
+  .string(required(": the path of the media file in the bucket, such as in/video.mp4", "must be a string"))
+  .min(1, "must not be empty")
+  .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `must have at most ${MAX_NAME_BYTES} bytes`)
+  .check(cleanPath)
+  .transform((value) => value.replace(/^\//, ""))
+  .describe("The path of the media file in the bucket; a leading slash is ignored");

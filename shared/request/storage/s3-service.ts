@@ -1,40 +1,23 @@
 // Services with an S3 API: fields that their `storage` and `input` sections share.
 
 import * as z from "zod";
-import { MAX_NAME_BYTES, nameBytes } from "../../job/object-name.ts";
-import { type AllowPrivate, checkReachableUrl, checkUrl } from "../../network/address-policy.ts";
+import { checkReachableUrl, checkUrl } from "../../network/address-policy.ts";
 import { err, ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
-import { cleanPath } from "../clean-path.ts";
-import { invalid, parseSection, required, text } from "../parse-section.ts";
+import { invalid, text } from "../parse-section.ts";
 import { ACCESS_KEYS, type CredentialPair } from "./credentials.ts";
-import { folder } from "./folder.ts";
+import { folder, objectKey } from "./folder.ts";
 import { OPTION_FIELDS, type OptionFields, objectOptions, secure } from "./object-options.ts";
-import { type StorageService, storageService } from "./storage-service.ts";
-import type { AccessKeys, S3Bucket } from "./storage-spec.ts";
+import { type InputService, inputService, type StorageService, storageService } from "./storage-service.ts";
+import type { S3Bucket } from "./storage-spec.ts";
 
 /** Name of a bucket. The rules are S3's, with the larger alphabet of some compatible services. */
 export const bucket = text(255, ": the name of the bucket")
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "must be a bucket name of letters, digits, `.`, `_` and `-`")
   .describe("The name of an existing bucket");
 
-const key = z
-  .string(required(": the path of the media file in the bucket, such as in/video.mp4", "must be a string"))
-  .min(1, "must not be empty")
-  .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `must have at most ${MAX_NAME_BYTES} bytes`)
-  .check(cleanPath)
-  .describe("The path of the media file in the bucket; a leading slash is ignored");
-
 /** Endpoint for requests to a bucket, and the region of their signatures. */
 type Location = { endpoint: string; region: string; forcePathStyle?: boolean };
-
-/** A source in a bucket. */
-export type BucketObject = S3Bucket & { key: string };
-export type InputService = {
-  /** The `input` section as clients write it. */
-  readonly body: z.ZodType;
-  parse(value: Record<string, unknown>, allow: AllowPrivate): Result<{ object: BucketObject; keys: AccessKeys }>;
-};
 
 export type S3Service = { readonly storage: StorageService; readonly input: InputService };
 
@@ -53,7 +36,7 @@ export const s3Bodies = <Place extends z.core.$ZodShape, Options extends z.core.
   return {
     pair,
     storage: strictObject({ ...head, ...place, path: folder, secure, ...OPTION_FIELDS, ...options }),
-    input: strictObject({ ...head, ...place, key }),
+    input: strictObject({ ...head, ...place, key: objectKey }),
   };
 };
 
@@ -80,20 +63,16 @@ export function s3Service<Place>(
         return ok({ kind: "s3", ...at.value, path, options: objectOptions(fields), secure });
       },
     }),
-    input: {
+    input: inputService({
       body: input,
-      parse(value, allow) {
+      parseKeys: (value) => pair.parse("input", value),
+      toObject(fields, allow) {
         // Only nodes read inputs, so hosts of inputs may be IP addresses, even on Cloudflare.
-        const keys = pair.parse("input", value);
-        if (!keys.ok) return keys;
-        const fields = parseSection(input, value, "input", "input_not_valid");
-        if (!fields.ok) return fields;
-        const at = bucketAt(fields.value.bucket, locate(fields.value), (url) => checkUrl(url, allow));
+        const at = bucketAt(fields.bucket, locate(fields), (url) => checkUrl(url, allow));
         if (!at.ok) return invalid("input_not_valid", `\`input.endpoint\` ${at.error}`);
-        const object = { ...at.value, key: fields.value.key.replace(/^\//, "") };
-        return ok({ object, keys: keys.value });
+        return ok({ kind: "bucket", ...at.value, key: fields.key });
       },
-    },
+    }),
   };
 }
 

@@ -4,7 +4,7 @@ import type * as z from "zod";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { parseSection } from "../parse-section.ts";
-import type { AccessKeys, RequestedStorage } from "./storage-spec.ts";
+import type { AccessKeys, RequestedObject, RequestedStorage } from "./storage-spec.ts";
 
 export type ParsedStorage = { storage: RequestedStorage; keys: AccessKeys | null };
 
@@ -39,6 +39,31 @@ export function storageService<Body>({ body, parseKeys, toStorage }: Definition<
     },
   };
 }
+
+/** A service in the `input` section. */
+export type InputService = {
+  readonly body: z.ZodType;
+  parse(value: Record<string, unknown>, allow: AllowPrivate): Result<{ object: RequestedObject; keys: AccessKeys }>;
+};
+
+type InputDefinition<Body> = {
+  readonly body: z.ZodType<Body>;
+  readonly parseKeys: (body: Record<string, unknown>) => Result<AccessKeys>;
+  readonly toObject: (body: Body, allow: AllowPrivate) => Result<RequestedObject>;
+};
+
+/** Creates a service of inputs that reports errors in the same order. */
+export const inputService = <Body>({ body, parseKeys, toObject }: InputDefinition<Body>): InputService => ({
+  body,
+  parse(value, allow) {
+    const keys = parseKeys(value);
+    if (!keys.ok) return keys;
+    const fields = parseSection(body, value, "input", "input_not_valid");
+    if (!fields.ok) return fields;
+    const object = toObject(fields.value, allow);
+    return object.ok ? ok({ object: object.value, keys: keys.value }) : object;
+  },
+});
 
 /** `parseKeys` for services without credentials. */
 export const noCredentials = (): Result<null> => ok(null);

@@ -38,6 +38,22 @@ export const S3Bucket = z.object({
 });
 export type S3Bucket = z.infer<typeof S3Bucket>;
 
+/** A container of Azure Blob Storage. */
+export const AzureContainer = z.object({
+  /** The URL of the account's blob service, without a trailing slash. */
+  endpoint: z.string(),
+  account: z.string(),
+  container: z.string(),
+});
+export type AzureContainer = z.infer<typeof AzureContainer>;
+
+/** A source in the request's description; a bucket of Backblaze lacks its name and URL. */
+export type RequestedObject = { readonly key: string } & (
+  | ({ readonly kind: "bucket" } & S3Bucket)
+  | ({ readonly kind: "azure" } & AzureContainer)
+  | { readonly kind: "backblaze"; readonly bucketId: string }
+);
+
 /** Headers stored with objects. Null: the bucket's defaults. */
 export const ObjectOptions = z.object({
   acl: z.string().nullable(),
@@ -59,10 +75,7 @@ export const StorageSpec = z.discriminatedUnion("kind", [
   }),
   z.object({
     kind: z.literal("azure"),
-    /** The URL of the account's blob service, without a trailing slash. */
-    endpoint: z.string(),
-    account: z.string(),
-    container: z.string(),
+    ...AzureContainer.shape,
     path: z.string(),
     cacheControl: z.string().nullable(),
   }),

@@ -29,7 +29,7 @@ export const probes = new Hono<ClientEnv>({ strict: false })
     const { settings, secret } = parsed.value;
     const creator = creatorOf(context);
     const { account, origin } = creator;
-    const input = await resolveInput(creator, parsed.value.input);
+    const input = await resolveInput(creator, parsed.value.input, secret);
     await requireJobQuota(creator, null);
     const id = newJobId(randomBytes);
     const trace = readTraceContext(context.req.raw.headers);

@@ -20,7 +20,7 @@ function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: Jo
   return [
     ...(input.kind === "url" && secrets.input ? partsOf("input.url", secrets.input) : []),
     ...(input.kind === "url" && input.hasHeaders ? ["input.headers"] : []),
-    ...(input.kind === "bucket" ? ["input.credentials"] : []),
+    ...(input.kind === "bucket" || input.kind === "azure" ? ["input.credentials"] : []),
     ...(secrets.storage ? [storage.kind === "http" ? "storage.url" : "storage.credentials"] : []),
     ...(storage.kind === "http" && !secrets.storage ? partsOf("storage.url", storage) : []),
     ...extras,

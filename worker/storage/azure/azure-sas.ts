@@ -1,11 +1,12 @@
 // Shared access signatures of Azure Blob Storage ("Create a service SAS", REST API reference).
-import type { StorageOf } from "#shared/request/storage/storage-spec.ts";
+import type { AzureContainer } from "#shared/request/storage/storage-spec.ts";
 
 /** The API version. It defines the fields below, their order, and the responses to requests. */
 const VERSION = "2020-12-06";
 
-/** A blob that a client may write until a given time. */
+/** A blob that a client may read (`r`) or write (`w`) until a given time. */
 export type BlobPermission = {
+  readonly permissions: "r" | "w";
   /** Name of the blob in the container, not percent-encoded. */
   readonly blob: string;
   /** Ms since 1970; Azure counts in seconds. */
@@ -13,18 +14,17 @@ export type BlobPermission = {
 };
 
 /**
- * The query that permits writing one blob: Put Blob, Put Block, Put Block List. `accountKey` is in Base64. Throws if it
- * is not valid Base64.
+ * The query that permits reading one blob (Get Blob), or writing it (Put Blob, Put Block, Put Block List). `accountKey`
+ * is in Base64. Throws if it is not valid Base64.
  */
-export async function writeSas(
-  storage: StorageOf<"azure">,
-  { blob, expiresAt }: BlobPermission,
+export async function blobSas(
+  { account, container, endpoint }: AzureContainer,
+  { blob, permissions, expiresAt }: BlobPermission,
   accountKey: string,
 ): Promise<URLSearchParams> {
-  const { account, container, endpoint } = storage;
   const expiry = `${new Date(expiresAt).toISOString().slice(0, 19)}Z`;
   const protocol = endpoint.startsWith("https:") ? "https" : "https,http";
-  const [permissions, resource, none] = ["w", "b", ""];
+  const [resource, none] = ["b", ""];
   // In order: permissions, start, expiry, resource, identifier, IP, protocol, version, kind of resource, snapshot,
   // encryption scope, and five response headers.
   const resourceName = `/blob/${account}/${container}/${blob}`;

@@ -6,7 +6,7 @@ import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec
 import type { ObjectStore } from "../object-store.ts";
 import { openStore, publicUrlOf } from "../open-store.ts";
 import { isUploadGone } from "../storage-errors.ts";
-import { writeSas } from "./azure-sas.ts";
+import { blobSas } from "./azure-sas.ts";
 
 const { endpoint, account, container, key } = inject("azure");
 const id = "AAAAAAAAAAAAAA" as JobId;
@@ -98,8 +98,8 @@ describe("a container of Azure", () => {
     await put(part);
     expect((await fetch(part.url, { method: "DELETE" })).status).toBe(403);
     expect((await put({ ...part, url: part.url.replace("own.mp4", "other.mp4") })).status).toBe(403);
-    const expired = { blob: "v/own.mp4", expiresAt: Date.now() - 1000 };
-    const late = `${endpoint}/${container}/v/own.mp4?${await writeSas(STORAGE, expired, key)}`;
+    const expired = { blob: "v/own.mp4", permissions: "w", expiresAt: Date.now() - 1000 } as const;
+    const late = `${endpoint}/${container}/v/own.mp4?${await blobSas(STORAGE, expired, key)}`;
     expect((await put({ ...part, url: late })).status).toBe(403);
   });
 

@@ -7,7 +7,7 @@ import { joinPath } from "#shared/job/object-name.ts";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { StorageRejection, storageRejection } from "#shared/network/storage-failure.ts";
 import type { UploadPart } from "#shared/protocol/uploads.ts";
-import type { AccessKeys, StorageOf } from "#shared/request/storage/storage-spec.ts";
+import type { AccessKeys, AzureContainer, StorageOf } from "#shared/request/storage/storage-spec.ts";
 import { randomBytes } from "../../crypto/bytes.ts";
 import { fetchWithin } from "../../http-client/fetch-within.ts";
 import { readLimited } from "../../http-client/read-limited.ts";
@@ -15,7 +15,7 @@ import { encodePath } from "../encode-path.ts";
 import { CHECK_LIMIT_MS, type FileToStore, type ObjectStore } from "../object-store.ts";
 import { NoStorageResponse, requireAllowed } from "../storage-errors.ts";
 import { type PartPlace, partSizes, placesOf, SIGNED_MS } from "../upload-limits.ts";
-import { writeSas } from "./azure-sas.ts";
+import { blobSas } from "./azure-sas.ts";
 
 type Container = { storage: StorageOf<"azure">; keys: AccessKeys; allow: AllowPrivate };
 
@@ -36,8 +36,12 @@ export function azureStore(storage: StorageOf<"azure">, keys: AccessKeys, allow:
 }
 
 /** The URL of a blob, for clients and for requests. */
-export const azureUrl = ({ endpoint, container, path }: StorageOf<"azure">, objectName: string): string =>
-  `${endpoint}/${encodePath(container)}/${encodePath(joinPath(path, objectName))}`;
+export const azureUrl = (storage: StorageOf<"azure">, objectName: string): string =>
+  blobUrl(storage, joinPath(storage.path, objectName));
+
+/** The URL of the blob with this name. */
+export const blobUrl = ({ endpoint, container }: AzureContainer, blob: string): string =>
+  `${endpoint}/${encodePath(container)}/${encodePath(blob)}`;
 
 /** Azure may take long to commit a list of hundreds of blocks. */
 const COMMIT_LIMIT_MS = 5 * 60_000;
@@ -47,7 +51,8 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** The URL of a blob, signed for writing. */
 async function signedUrl({ storage, keys }: Container, objectName: string): Promise<URL> {
   const blob = joinPath(storage.path, objectName);
-  const sas = await writeSas(storage, { blob, expiresAt: Date.now() + SIGNED_MS }, keys.secretAccessKey);
+  const permission = { blob, permissions: "w", expiresAt: Date.now() + SIGNED_MS } as const;
+  const sas = await blobSas(storage, permission, keys.secretAccessKey);
   return new URL(`${azureUrl(storage, objectName)}?${sas}`);
 }
 

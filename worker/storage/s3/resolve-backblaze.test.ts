@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, inject, it } from "vitest";
 import type { BackblazeBucket } from "#shared/request/storage/storage-spec.ts";
 import { resolveStorage } from "../resolve-storage.ts";
+import { resolveBackblaze } from "./resolve-backblaze.ts";
 
 const BUCKET_ID = "e73ede9c9c8412db49f60715";
 const OPTIONS = { acl: null, storageClass: null, cacheControl: "no-store", expires: null };
@@ -65,6 +66,20 @@ describe("a bucket of Backblaze", () => {
       options: OPTIONS,
       secure: true,
     });
+  });
+
+  it("names the fields of an input", async () => {
+    const resolved = (answer: object) =>
+      resolveBackblaze(BUCKET_ID, keys, { apiUrl: at({ ...answer, authorization: BASIC }), section: "input" });
+    expect(await resolved(account({ buckets: [mine] }))).toMatchObject({ bucket: "my-videos", region: "us-west-002" });
+    for (const [answer, reason] of [
+      [problem(401, "unauthorized"), "check `app_key_id` and `app_key` in `input.credentials`"],
+      [account({ buckets: [{ id: "other", name: "x" }] }), "`input.bucket_id`: the application key is not valid"],
+      [account({ listed: problem(401, "unauthorized") }), "The application key in `input.credentials` must have"],
+    ] as const) {
+      const message = expect.stringContaining(reason);
+      await expect(resolved(answer)).rejects.toMatchObject({ code: "input_not_valid", message });
+    }
   });
 
   it.each<[object, code: string, reason: string]>([
