@@ -92,6 +92,12 @@ describe("POST /v2/jobs", () => {
       { storage: storage({ endpoint: "http://10.0.0.1" }) },
       /storage\.endpoint/,
     ],
+    [
+      "wasabi without region",
+      "storage_not_valid",
+      { storage: storage({ service: "wasabi", region: undefined }) },
+      /storage\.region/,
+    ],
     ["a path that climbs", "storage_not_valid", { storage: storage({ path: "../other" }) }, /storage\.path/],
     ["a field of storage that is not known", "storage_not_valid", { storage: storage({ colour: 1 }) }, /colour/],
     [
