@@ -31,6 +31,8 @@ describe("--to", () => {
     [["mp4:720p:path=a/b.mp4,duration=10"], { "mp4:720p": { path: "a/b.mp4", duration: 10 } }],
     [["mp4:2pass", "mp4:2pass"], { "mp4:2pass": [{ path: "v-2pass.mp4" }, { path: "v-2pass-2.mp4" }] }],
     [["vtt:from=en,shift=-1"], { vtt: { from: "en", shift: -1, path: "v.vtt" } }],
+    [["mp4:720p:audio=all"], { "mp4:720p": { audio: "all", path: "v-720p.mp4" } }],
+    [["mkv:audio=en+3,duration=5"], { mkv: { audio: [{ from: "en" }, { from: 3 }], duration: 5, path: "v.mkv" } }],
     [["mpegts"], { mpegts: { path: "v.ts" } }],
     [
       ["hls", "mp4", "dash"],
@@ -43,7 +45,7 @@ describe("--to", () => {
   it("passes --variant to streams", () => {
     const variants = ["mp4:1080p::quality=vmaf93", "mp4:720p::quality=vmaf93"];
     const subtitles = ["1", "pt-BR"];
-    const streams = { variant: variants, dropSimilarVariants: true, subtitles };
+    const streams = { variant: variants, dropSimilarVariants: true, subtitles, audio: ["all"] };
     const options = { to: ["mp4", "hls", "dash"], ...streams, qualityReport: true };
     const body = request(options);
     expect(body.outputs).toEqual({
@@ -54,11 +56,12 @@ describe("--to", () => {
         variants,
         drop_similar_variants: true,
         subtitles: [{ from: 1 }, { from: "pt-BR" }],
+        audio: "all",
       },
     });
     expect(body.settings).toEqual({ quality_report: true });
     expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
-    for (const alone of [{ variant: variants }, { dropSimilarVariants: true }, { subtitles }])
+    for (const alone of [{ variant: variants }, { dropSimilarVariants: true }, { subtitles }, { audio: ["en"] }])
       expect(() => request({ to: ["mp4"], ...alone })).toThrow("are for streams: name one, such as --to hls");
   });
 

@@ -76,6 +76,7 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
     variants: listOption(options, "variant"),
     dropsSimilar: options.dropSimilarVariants === true,
     subtitles: listOption(options, "subtitles"),
+    audio: listOption(options, "audio"),
   };
   const outputs = { ...given.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");

@@ -16,6 +16,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
     "deinterlace",
     "captions",
     "loudness",
+    "audio",
   ],
   ...["number", "interval", "square", "blur", "vtt"],
   ...["from", "shift", "language"],
@@ -51,13 +52,14 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
   sprite: { format: "jpg:160x", params: { interval: 5, sprite: { columns: 10, limit: 100 }, vtt: true } },
 };
 
-/** Options for the streams of `--to`: `--variant`, `--drop-similar-variants` and `--subtitles`. */
+/** Options for the streams of `--to`: `--variant`, `--drop-similar-variants`, `--subtitles` and `--audio`. */
 export type StreamOptions = {
   readonly variants: readonly string[];
   readonly dropsSimilar: boolean;
   readonly subtitles: readonly string[];
+  readonly audio: readonly string[];
 };
-const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [] };
+const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [], audio: [] };
 
 /**
  * Returns the outputs for the values of `--to`. Paths start with `base`: `video-720p.mp4`, `video-hls/`. Throws a usage
@@ -66,7 +68,7 @@ const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [] 
 export function outputsOf(
   formats: readonly string[],
   base: string,
-  { variants, dropsSimilar, subtitles }: StreamOptions = PLAIN,
+  { variants, dropsSimilar, subtitles, audio }: StreamOptions = PLAIN,
 ): Record<string, unknown> {
   const streams = formats.filter(isStream);
   const files = formats.filter((text) => !isStream(text)).map((text) => fileOutput(text, base));
@@ -75,10 +77,12 @@ export function outputsOf(
   const params = {
     ...(variants.length > 0 ? { variants } : {}),
     ...(dropsSimilar ? { drop_similar_variants: true } : {}),
-    ...(subtitles.length > 0 ? { subtitles: subtitlesOf(subtitles) } : {}),
+    ...(subtitles.length > 0 ? { subtitles: tracksOf(subtitles) } : {}),
+    ...(audio.length > 0 ? { audio: tracksOf(audio) } : {}),
   };
   if (streams.length === 0 && Object.keys(params).length > 0) {
-    throw usageError("--variant, --drop-similar-variants and --subtitles are for streams: name one, such as --to hls");
+    const names = "--variant, --drop-similar-variants, --subtitles and --audio";
+    throw usageError(`${names} are for streams: name one, such as --to hls`);
   }
   const stream = Object.assign(params, ...streams.map((name) => STREAMS[name](base)));
   return {
@@ -89,7 +93,8 @@ export function outputsOf(
   };
 }
 
-const subtitlesOf = (tracks: readonly string[]): unknown =>
+/** Tracks by number or language; `all`: each track of the source. */
+const tracksOf = (tracks: readonly string[]): unknown =>
   tracks.includes("all") ? "all" : tracks.map((track) => ({ from: parsedValue(track) }));
 
 type FileOutput = { readonly format: string; readonly output: Output & { readonly path: string } };
@@ -114,7 +119,12 @@ function splitFormat(text: string): { format: string; params: Output } {
   }
   return {
     format: text.slice(0, at),
-    params: Object.fromEntries(pairs.map(([name = "", value = ""]) => [name, parsedValue(value)])),
+    params: Object.fromEntries(
+      pairs.map(([name = "", value = ""]) => [
+        name,
+        name === "audio" ? tracksOf(value.split("+")) : parsedValue(value),
+      ]),
+    ),
   };
 }
 

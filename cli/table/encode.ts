@@ -44,6 +44,11 @@ const REQUEST: readonly OptionSpec[] = [
     description: "Subtitle track of the source in streams: its number or language, or all",
     repeat: true,
   },
+  {
+    flags: "--audio <track>",
+    description: "Audio track of the source in streams: its number or language, or all; by default one",
+    repeat: true,
+  },
   { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
   { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },

@@ -1,6 +1,7 @@
 // The packager's description of tracks: the codec, and the segments with their keyframes. Pure data.
 
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
+import type { AudioRendition } from "#shared/plan/streams/planned-stream.ts";
 
 /** A keyframe inside a segment, for keyframe playlists. */
 export type Keyframe = {
@@ -49,4 +50,6 @@ export type PackagedTrack = TrackDescription & {
   readonly name: string;
   readonly timescale: number;
   readonly segments: readonly Segment[];
+  /** Set for an audio track of a requested list. */
+  readonly rendition?: AudioRendition;
 };

@@ -1,5 +1,6 @@
 // The metadata of a whole package, in ffprobe's form. It is based on ffprobe's data on the first bytes of each track,
 // and on the measured segments. Pure.
+import { languageCode } from "#shared/media/languages.ts";
 import type { MediaProbe, ProbedStream } from "#shared/media/media-probe.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf, targetSeconds } from "../package/bandwidth.ts";
@@ -14,8 +15,9 @@ const FORMATS = {
 
 /**
  * HLS has the tracks of each variant in turn. Audio that several variants share is listed with each of them. ffprobe
- * lists the tracks like this when segments hold video and audio together. DASH has each track once. Each stream's tag
- * `variant_bitrate` is the bandwidth that the playlist declares for its variant, or in DASH for its representation.
+ * lists the tracks like this when segments hold video and audio together. Further audio tracks follow. DASH has each
+ * track once. Each stream's tag `variant_bitrate` is the bandwidth that the playlist declares for its variant, or in
+ * DASH for its representation.
  */
 export function packageProbe(
   kind: keyof typeof FORMATS,
@@ -26,8 +28,10 @@ export function packageProbe(
   const start = Math.min(...measured.map((track) => track.start));
   const seconds = Math.max(...measured.map((track) => track.end)) - start;
   const bytes = measured.reduce((sum, track) => sum + track.bytes, 0);
+  const ofVariants = variants.map((variant) => tracksOf(variant, tracks));
+  const others = tracks.filter((track) => !ofVariants.some((group) => group.includes(track)));
   const variantTracks =
-    kind === "hls" ? variants.map((variant) => tracksOf(variant, tracks)) : tracks.map((track) => [track]);
+    kind === "hls" ? [...ofVariants, ...others.map((track) => [track])] : tracks.map((track) => [track]);
   const target = targetSeconds(tracks);
   const streams = variantTracks.flatMap((group) => {
     const peaks = group.map(({ segments, timescale }) => bandwidthOf(segments, timescale, target).peak);
@@ -67,7 +71,12 @@ function trackStreams(track: MadeTrack, tags: Readonly<Record<string, string>>):
   };
   const streams = track.probe.streams.slice(0, isMuxed ? 2 : 1);
   // `nb_frames` counts the frames of a single segment or of a growing file, not of the whole track.
-  return streams.map(({ nb_frames: _, ...stream }) => ({ ...stream, ...lengths, tags: { ...stream.tags, ...tags } }));
+  const language = track.rendition ? { language: languageCode(track.rendition.language) } : {};
+  return streams.map(({ nb_frames: _, ...stream }) => ({
+    ...stream,
+    ...lengths,
+    tags: { ...stream.tags, ...language, ...tags },
+  }));
 }
 
 /** In seconds on the timeline of the segments. */

@@ -105,14 +105,14 @@ const initOf = ({ track, folder }: FeedOptions, path: string, sizeBytes: number)
 });
 
 function packagedTrack(
-  { name, video: planned }: StreamTrack,
+  { name, video: planned, audio: rendition }: StreamTrack,
   header: TrackHeader,
   segments: readonly Segment[],
   captions: boolean,
 ): PackagedTrack {
   const { codec, audio, timescale } = header;
   const video = planned && { ...planned.frame, fps: planned.fps, hdr: planned.hdr, captions };
-  return { name, codec, video, audio, timescale, segments };
+  return { name, codec, video, audio, timescale, segments, ...(rendition ? { rendition } : {}) };
 }
 
 /** The media sequence number as 16 bytes, big-endian (RFC 8216 §5.2). */

@@ -10,6 +10,7 @@ import { withRangedSource } from "../workspace/read-ranged.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { inWorkspace } from "../workspace/workspace.ts";
 import { type EncodedTrack, storeTracks } from "./chunk/store-tracks.ts";
+import { audioOf } from "./encode/fetch-extras.ts";
 import { findGains } from "./encode/find-gains.ts";
 import { type OnRuns, runAll } from "./encode/run-planned.ts";
 
@@ -17,8 +18,10 @@ export function encodeAudio({ probe, outputs, ...task }: TaskOf<"audio">, deps: 
   return inWorkspace(deps.workFolder, (folder) =>
     withRangedSource(task, deps, async (served, rangedDeps) => {
       const { capabilities } = deps;
-      const leveled = await findGains({ ...served, folder, probe }, outputs, rangedDeps);
-      const { command, failures } = planAudio({ ...served, probe, outputs: leveled.outputs, capabilities });
+      const { audioFiles, failed: unfetched } = await audioOf({ outputs, folder }, deps);
+      if (unfetched[0]) throw AppError.from(unfetched[0].failure);
+      const leveled = await findGains({ ...served, folder, probe, audioFiles }, outputs, rangedDeps);
+      const { command, failures } = planAudio({ ...served, probe, audioFiles, outputs: leveled.outputs, capabilities });
       if (failures[0]) throw AppError.from(failures[0].failure);
       if (!command) return { kind: "audio", tracks: [] };
       deps.progress("encoding", 0);

@@ -26,11 +26,25 @@ import { startTestNode, type TestNode, tools } from "./task-deps.ts";
 const X264 = "-c:v libx264 -preset ultrafast -g 60 -pix_fmt yuv420p";
 const AUDIO = "-f lavfi -i sine=d=70:r=48000";
 const UNEVEN = "select='not(between(mod(t,1),0.25,0.5))',settb=1/90000";
+/** A clip with three audio tracks of this many seconds. */
+function languages(seconds: number): string {
+  const tone = (hz: number, late: number): string =>
+    `-itsoffset ${late} -f lavfi -i sine=${hz}:d=${seconds - 1}:r=48000`;
+  return [
+    `-f lavfi -i testsrc2=s=160x90:r=25:d=${seconds} ${tone(330, 0)} ${tone(440, 0.5)} ${tone(550, 0)}`,
+    `-map 0 -map 1 -map 2 -map 3 ${X264} -c:a flac -ac:a:0 6 -ac:a:1 2`,
+    "-metadata:s:a:0 language=eng -metadata:s:a:1 language=ger -metadata:s:a:2 language=fra",
+    "-disposition:a:0 default -disposition:a:1 0 -disposition:a:2 comment",
+  ].join(" ");
+}
 const CLIPS = {
   "ntsc.mp4": `-f lavfi -i testsrc2=s=160x90:r=30000/1001:d=70 ${AUDIO} ${X264} -bf 2 -c:a aac`,
   "uneven.mkv": `-f lavfi -i testsrc2=s=160x90:r=20:d=70 ${AUDIO} -vf ${UNEVEN} -fps_mode vfr ${X264} -c:a aac`,
   /** Too short for chunks. */
   "short.mp4": `-f lavfi -i testsrc2=s=160x90:r=25:d=12 -f lavfi -i sine=d=12:r=48000 ${X264} -c:a aac`,
+  /** English 5.1, German that starts late, and a French commentary. */
+  "languages.mkv": languages(70),
+  "short-languages.mkv": languages(6),
   "clip.ts": `-f lavfi -i testsrc2=s=160x90:r=25:d=70 ${AUDIO} ${X264} -c:a aac`,
 };
 export type Clip = keyof typeof CLIPS;

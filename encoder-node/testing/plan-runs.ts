@@ -2,12 +2,13 @@
 
 import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
+import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { type EncodePlan, planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { locateFfmpeg } from "../ffmpeg/discover/locate.ts";
@@ -50,6 +51,7 @@ export async function encodeClip(
   source: string,
   requests: readonly OutputOptions[],
   watermarks: ReadonlyMap<string, string> = new Map(),
+  audioFiles: readonly AudioFile[] = [],
 ): Promise<Made> {
   const plan = planEncode({
     source,
@@ -57,11 +59,13 @@ export async function encodeClip(
     outputs: requests.map(specOf),
     capabilities: ALL_SOFTWARE,
     watermarks,
+    audioFiles,
   });
   const files = new Map<number, readonly string[]>();
   for (const command of plan.commands) {
     const cwd = await mkdtemp(path.join(path.dirname(source), "run-"));
-    for (const { argv } of command.runs) {
+    for (const { argv, texts = [] } of command.runs) {
+      for (const { file, text } of texts) await writeFile(path.join(cwd, file), text);
       const { stderr } = await run(FFMPEG, [...argv], { ...options, cwd });
       if (stderr.length > 0) throw new Error(stderr.toString());
     }

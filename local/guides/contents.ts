@@ -15,6 +15,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "ultrafast",
       "quality",
       "loudness",
+      "audio-tracks",
       "captions",
       "storage",
       "uploads",

@@ -1,6 +1,7 @@
 // The variables of conditions (api-v2 §6) and their values for a probed input.
 
 import { chosenAudio, chosenVideo } from "../media/choose-streams.ts";
+import { languageTag } from "../media/languages.ts";
 import type { MediaProbe } from "../media/media-probe.ts";
 import { sourceFacts } from "../media/source-facts.ts";
 import type { ConditionValue, Variables } from "./condition.ts";
@@ -9,6 +10,7 @@ import type { ConditionValue, Variables } from "./condition.ts";
 export const CONDITION_VARIABLES = [
   ...["width", "height", "rotation", "fps", "ifps", "duration", "file_size", "mime_type", "format", "video_codec"],
   ...["audio_codec", "video_bitrate", "audio_bitrate", "sample_rate", "channels", "is_hd", "is_audio_only"],
+  ...["audio_tracks", "audio_languages"],
 ] as const;
 
 /** Smaller side of a high-definition frame: 720p (ITU-T and common usage). */
@@ -34,6 +36,9 @@ function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionVal
   const { video, audio, durationMs } = sourceFacts(probe);
   const videoStream = chosenVideo(probe.streams);
   const audioStream = chosenAudio(probe.streams);
+  const languages = probe.streams.flatMap(({ codec_type, tags }) =>
+    codec_type === "audio" ? languageTag(tags?.language) : [],
+  );
   return {
     width: video?.codedWidth,
     height: video?.codedHeight,
@@ -52,6 +57,8 @@ function namedVariables(probe: MediaProbe): Readonly<Record<string, ConditionVal
     channels: audio?.channels ?? undefined,
     is_hd: video !== null && Math.min(video.codedWidth, video.codedHeight) >= HD_LINES,
     is_audio_only: video === null && audio !== null,
+    audio_tracks: languages.length,
+    audio_languages: languages.join(","),
   };
 }
 

@@ -55,6 +55,7 @@ describe("conditions", () => {
     ["{{ input.format }} = 'mov'", true],
     ["{{ input.mime_type }} = 'video/mp4'", true],
     ["{{ input.video_bitrate }} > 4000000", true],
+    ["{{ input.audio_tracks }} = 1 and {{ input.audio_languages }} = 'und'", true],
     ["{{ input.metadata.format.tags.title }} = 'A video'", true],
     ["{{ input.metadata.streams.0.tags.language }} = 'eng'", true],
     ["{{ input.metadata.streams.1.channels }} >= 2", true],
@@ -77,6 +78,20 @@ describe("conditions", () => {
     const audioOnly: MediaProbe = { streams: PROBE.streams.slice(1), format: { format_name: "mp3" } };
     expect(verdict("{{ input.is_audio_only }} and {{ input.mime_type }} = 'audio/mp3'", audioOnly)).toBe(true);
     expect(verdict("{{ input.width }} > 0 or {{ input.is_hd }}", audioOnly)).toBe(false);
+  });
+
+  it("lists the languages of all audio tracks in their order", () => {
+    const languages = ["eng", "ger", undefined, "pt-BR"];
+    const audio = languages.map((language, at) => ({
+      index: at + 1,
+      codec_type: "audio",
+      ...(language ? { tags: { language } } : {}),
+    }));
+    const probe = { ...PROBE, streams: [...PROBE.streams.slice(0, 1), ...audio] };
+    expect(verdict("{{ input.audio_tracks }} = 4", probe)).toBe(true);
+    expect(verdict("{{ input.audio_languages }} = 'en,de,und,pt-BR'", probe)).toBe(true);
+    const silent = { ...PROBE, streams: PROBE.streams.slice(0, 1) };
+    expect(verdict("{{ input.audio_tracks }} = 0 and {{ input.audio_languages }} = ''", silent)).toBe(true);
   });
 
   const rejected: [string, RegExp][] = [

@@ -35,14 +35,22 @@ function videoText(container: TrackContainer, video: VideoTrackSpec | null): str
 
 function audioText(container: TrackContainer, video: VideoTrackSpec | null, audio: AudioTrackSpec | null): string {
   if (!audio) return "x";
-  const { codec, bitrateKbps, sampleRateHz, channels } = audio;
-  return joined("_", [
-    codec !== defaultAudioCodec(container, video?.codec ?? null) && codec,
-    codec !== "copy" && bitrateKbps !== defaultAudioKbps(container, codec) && `${bitrateKbps}k`,
-    sampleRateHz !== null && `${sampleRateHz}hz`,
-    channels !== null && channels,
-  ]);
+  const isDefault = audio.codec === defaultAudioCodec(container, video?.codec ?? null);
+  return joined("_", [!isDefault && audio.codec, ...audioSpecs(container, audio)]);
 }
+
+/** Prints the audio of a format with its codec, such as `aac_128k`. */
+export const printAudioFormat = (container: TrackContainer, audio: AudioTrackSpec): string =>
+  joined("_", [audio.codec, ...audioSpecs(container, audio)]);
+
+const audioSpecs = (
+  container: TrackContainer,
+  { codec, bitrateKbps, sampleRateHz, channels }: AudioTrackSpec,
+): readonly Part[] => [
+  codec !== "copy" && bitrateKbps !== defaultAudioKbps(container, codec) && `${bitrateKbps}k`,
+  sampleRateHz !== null && `${sampleRateHz}hz`,
+  channels !== null && channels,
+];
 
 function options({ video, keepsMetadata, fragmented }: VideoFormat): string {
   const { rate, pixelFormat, twoPass, profile, level } = video ?? {};

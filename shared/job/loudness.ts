@@ -3,6 +3,8 @@ import * as z from "zod";
 
 /** A gain for a mix of the source's channels, found by a node. */
 export const LoudnessGain = z.object({
+  /** Number of the output's audio track; absent without a list of tracks. */
+  track: z.int().exactOptional(),
   /** ffmpeg's name of the channel layout of the mix. */
   layout: z.string(),
   gainDb: z.number(),
@@ -26,6 +28,7 @@ export type LoudnessSpec = z.infer<typeof LoudnessSpec>;
 
 export const LoudnessMetadata = z
   .object({
+    track: z.int().exactOptional().describe("Number of the output's audio track, with `audio`"),
     layout: z.string().describe("The channel layout, such as `stereo`"),
     input: z
       .object({

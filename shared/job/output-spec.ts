@@ -1,6 +1,7 @@
 // Specification of an output after parsing: complete, with defaults, and with units in the names.
 import * as z from "zod";
 import { ImageFormat, TextFormat, VideoFormat } from "../format/format-spec.ts";
+import { RequestedAudio } from "./audio-tracks.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
 import { SubtitleSpec, Subtitles } from "./subtitles.ts";
@@ -41,6 +42,8 @@ export const CAPTIONS = ["keep", "drop"] as const;
 const dropsCaptions = z.literal(true).exactOptional();
 /** The requested loudness of the encoded audio. */
 const loudness = LoudnessSpec.exactOptional();
+/** The requested audio tracks; absent: the chosen track of the source. */
+const audioTracks = RequestedAudio.exactOptional();
 
 /** A file with video, audio or both. */
 export const VideoOutput = z.object({
@@ -57,6 +60,7 @@ export const VideoOutput = z.object({
   measuresQuality,
   dropsCaptions,
   loudness,
+  audioTracks,
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
@@ -143,6 +147,7 @@ export const HttpStreamOutput = z.object({
   measuresQuality,
   dropsCaptions,
   loudness,
+  audioTracks,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 

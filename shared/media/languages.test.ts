@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { languageName, languageTag, matchesLanguage } from "./languages.ts";
+import { languageCode, languageName, languageTag, matchesLanguage } from "./languages.ts";
 
 test.each([
   ["en", "en"],
@@ -68,4 +68,17 @@ test.each([
   ["", null],
 ])("names the language %j: %j", (tag, name) => {
   expect(languageName(tag)).toBe(name);
+});
+
+test.each([
+  ["en", "eng"],
+  ["de-AT", "deu"],
+  ["fre", "fra"],
+  ["zh-Hant", "zho"],
+  ["yue", "yue"],
+  ["fil", "fil"],
+  ["und", "und"],
+  ["x-private", "und"],
+])("returns the code of the language %s for containers: %s", (tag, code) => {
+  expect(languageCode(tag)).toBe(code);
 });

@@ -33,3 +33,33 @@ export function languageName(tag: string): string | null {
   if (language === UNDETERMINED) return null;
   return new Intl.DisplayNames([language, "en"], { type: "language", fallback: "none" }).of(language) ?? null;
 }
+
+/** ISO 639-2/T codes of all languages with a two-letter code. */
+const CODES =
+  "aar abk afr aka amh ara arg asm ava ave aym aze bak bam bel ben bis bod bos bre bul cat ces cha che chu chv " +
+  "cor cos cre cym dan deu div dzo ell eng epo est eus ewe fao fas fij fin fra fry ful gla gle glg glv grn guj " +
+  "hat hau heb her hin hmo hrv hun hye ibo ido iii iku ile ina ind ipk isl ita jav jpn kal kan kas kat kau kaz " +
+  "khm kik kin kir kom kon kor kua kur lao lat lav lim lin lit ltz lub lug mah mal mar mkd mlg mlt mon mri msa " +
+  "mya nau nav nbl nde ndo nep nld nno nob nor nya oci oji ori orm oss pan pli pol por pus que roh ron run rus " +
+  "sag san sin slk slv sme smo sna snd som sot spa sqi srd srp ssw sun swa swe tah tam tat tel tgk tha tir ton " +
+  "tsn tso tuk tur uig ukr urd uzb ven vie vol wln wol xho yid yor zha zho zul";
+const CODE_OF: ReadonlyMap<string, string> = new Map(CODES.split(" ").map((code) => [languageTag(code), code]));
+
+/** ISO 639-2/B codes and others of QuickTime's languages, where they differ from ISO 639-2/T (ffmpeg's isom.c). */
+const QUICKTIME_CODES: ReadonlyMap<string, string> = new Map(
+  "deu:ger nld:dut swe:sve ell:gre isl:ice zho:chi sqi:alb hye:arm kat:geo bod:tib mya:bur msa:may mkd:mac"
+    .split(" ")
+    .map((pair) => [pair.slice(0, 3), pair.slice(4)]),
+);
+
+/** Returns a language as QuickTime files hold it; many languages have no code there. */
+export function quickTimeLanguage(tag: string): string {
+  const code = languageCode(tag);
+  return QUICKTIME_CODES.get(code) ?? code;
+}
+
+/** Returns the ISO 639-2/T code of a BCP 47 tag, as containers hold it: `deu` for `de-AT`. */
+export function languageCode(tag: string): string {
+  const [language = UNDETERMINED] = languageTag(tag).split("-");
+  return CODE_OF.get(language) ?? (language.length === 3 ? language : UNDETERMINED);
+}

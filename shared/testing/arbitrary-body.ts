@@ -27,6 +27,19 @@ const OUTPUTS: readonly unknown[] = [
     "webm:vp9_x360:opus_96k": [{ key: "small", path: "small.webm", duration: 10.5, offset: 3, fit: "crop" }],
     "mp4:x:64k": { path: "audio.mp4" },
     mp3: { path: "audio.mp3" },
+    "mkv:360p": {
+      path: "tracks.mkv",
+      audio: [
+        { from: "en", default: true },
+        { from: [2, 3], map: [[1, 0.5]], role: "description", offset: 0.5, format: "ac3_384k" },
+        {
+          url: "https://media.example.com/fr.wav",
+          language: "fr",
+          name: "Fran\u00e7ais",
+          optional: true,
+        },
+      ],
+    },
     "avi:240p": { path: "a.avi", format: { resolution: "0x240", video_bitrate: "500k" }, watermark, hflip: true },
   },
   {

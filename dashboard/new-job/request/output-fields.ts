@@ -30,8 +30,10 @@ const STILL: readonly FormField[] = [
 const LOUDNESS = text("loudness", "Loudness", { example: "-16", help: "LUFS, or measure to only measure it" });
 const CAPTIONS = choice("captions", "Closed captions in the video", ["keep", "drop"]);
 
+const AUDIO = choice("audio", "Audio tracks of the source", ["all"], "Each track; other choices are in the JSON");
+
 export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> = {
-  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS, LOUDNESS],
+  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS, AUDIO, LOUDNESS],
   audio: [PATH, ...PART, LOUDNESS, ...COMMON],
   image: [PATH, ...STILL, ...COMMON, flag("square", "Square"), number("blur", "Blur", { help: "1 to 5" }), ...FILTERS],
   text: [
@@ -68,6 +70,7 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
       "Leave out similar renditions",
       "Renditions that save few bits; all videos need a VMAF, such as mp4:720p::quality=vmaf93",
     ),
+    AUDIO,
     choice("subtitles", "Subtitles of the source", ["all"], "Each text track; other choices are in the JSON"),
     flag("thumbnails", "Thumbnails for seek bars"),
     CAPTIONS,

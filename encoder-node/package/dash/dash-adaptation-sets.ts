@@ -2,7 +2,7 @@
 
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { ColorTags } from "#shared/plan/source/source-color.ts";
-import type { StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
+import type { AudioRendition, StreamThumbnails } from "#shared/plan/streams/planned-stream.ts";
 import { bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
 import {
@@ -86,9 +86,12 @@ function colorProperties(hdr: ColorTags | null): Lines[] {
   ];
 }
 
-/** The audio tracks with the same number of channels. */
-export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Lines =>
-  mediaSet({ contentType: "audio", mimeType: "audio/mp4" }, tracks, options, ({ audio }) => ({
+/** The encodings of an audio track with the same number of channels. */
+export function audioSet(tracks: readonly AudioTrack[], options: SetOptions): Lines {
+  const { rendition } = tracks[0] ?? {};
+  const attributes = { lang: rendition?.language ?? null, contentType: "audio", mimeType: "audio/mp4" };
+  const properties = rendition ? renditionProperties(rendition) : [];
+  return mediaSet(attributes, tracks, { ...options, properties }, ({ audio }) => ({
     attributes: { audioSamplingRate: audio.sampleRateHz },
     children: [
       element("AudioChannelConfiguration", {
@@ -97,6 +100,19 @@ export const audioSet = (tracks: readonly AudioTrack[], options: SetOptions): Li
       }),
     ],
   }));
+}
+
+/** Roles by ISO 23009-1 §5.8.5.5, purposes by ETSI TS 101 154 (1: visually impaired, 2: hard of hearing). */
+function renditionProperties({ role, name }: AudioRendition): Lines[] {
+  const purpose = { description: 1, clear: 2, main: null, dub: null, commentary: null }[role];
+  return [
+    textElement("Label", name),
+    ...(purpose === null
+      ? []
+      : [element("Accessibility", { schemeIdUri: "urn:tva:metadata:cs:AudioPurposeCS:2007", value: purpose })]),
+    element("Role", { schemeIdUri: "urn:mpeg:dash:role:2011", value: role === "clear" ? "alternate" : role }),
+  ];
+}
 
 /**
  * ChannelConfiguration of ISO 23001-8: the number of channels up to 5.1, then 6.1, and 7.1 with side and rear pairs.

@@ -43,7 +43,9 @@ function dashManifest(dash: DashPackage): string {
   const codecs = grouped(tracks.filter(hasVideo), ({ codec, video: { hdr } }) =>
     [codec.split(".")[0], hdr?.transfer].join(),
   );
-  const layouts = grouped(tracks.filter(hasAudio), ({ audio }) => audio.channels);
+  // Players start with the first of several sets.
+  const audios = tracks.filter(hasAudio).toSorted((a, b) => startRank(a) - startRank(b));
+  const layouts = grouped(audios, ({ audio, rendition }) => [rendition?.number ?? 0, audio.channels].join());
   const sets = [
     ...codecs.map((group) => (id: number) => videoSet(group, { id, ...common })),
     ...layouts.map((group) => (id: number) => audioSet(group, { id, ...common })),
@@ -71,6 +73,8 @@ function dashManifest(dash: DashPackage): string {
     ),
   );
 }
+
+const startRank = ({ rendition }: PackagedTrack): number => (rendition?.isDefault === false ? 1 : 0);
 
 /**
  * Players look for new segments after the duration of a segment. They start as far behind the end as they can, at the

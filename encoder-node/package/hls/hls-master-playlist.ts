@@ -1,6 +1,6 @@
 // The master playlist, which players open. It lists the variants with the attributes by which players choose.
-
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
+import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { StreamVariant } from "#shared/plan/streams/planned-stream.ts";
 import { type Bandwidth, bandwidthOf } from "../bandwidth.ts";
 import { rateOf } from "../frame-rates.ts";
@@ -35,17 +35,24 @@ const SUBTITLE_GROUP = "subtitles";
 /** Matching renditions have the same name in every group (ibid.). */
 const AUDIO_NAME = "Audio";
 
-type Variant = { readonly video: PackagedTrack | null; readonly audio: PackagedTrack | null };
+/** `group`: the encoding of the audio, if there is a list of tracks. */
+type Variant = {
+  readonly video: PackagedTrack | null;
+  readonly audio: PackagedTrack | null;
+  readonly group?: string | undefined;
+};
 
 export function masterPlaylist(master: MasterPlaylist): string {
   const { folder, subtitles, keyframes } = master;
   const variants = variantsOf(master);
-  const groups = distinct(variants.map(({ video, audio }) => (video ? audio : null)));
+  const single = distinct(variants.map(({ video, audio, group }) => (video && group === undefined ? audio : null)));
+  const groups = [...new Set(variants.flatMap(({ group }) => group ?? []))];
   const videos = keyframes ? distinct(variants.map(({ video }) => video)) : [];
   return playlistText([
     "#EXT-X-INDEPENDENT-SEGMENTS",
     ...(master.growing ? [FROM_START] : []),
-    ...groups.map((track) => audioRendition(track, folder)),
+    ...single.map((track) => audioRendition(track, folder)),
+    ...groups.flatMap((group) => groupOf(group, master.tracks).map((track) => listedRendition(track, group, folder))),
     ...subtitles.map((_, at) => subtitleRendition(subtitles, at, folder)),
     ...(hasCaptions(master) ? [CAPTIONS] : []),
     ...variants.flatMap((variant) => streamLines(variant, master)),
@@ -60,7 +67,7 @@ function variantsOf({ tracks, variants }: MasterPlaylist): Variant[] {
     if (track === undefined) throw new Error(`No track ${name} in the package`);
     return track;
   };
-  return variants.map(({ video, audio }) => ({ video: trackOf(video), audio: trackOf(audio) }));
+  return variants.map(({ video, audio, group }) => ({ video: trackOf(video), audio: trackOf(audio), group }));
 }
 
 function distinct(tracks: readonly (PackagedTrack | null)[]): PackagedTrack[] {
@@ -79,6 +86,29 @@ const audioRendition = ({ name, audio }: PackagedTrack, folder: string): string 
     CHANNELS: audio && quoted(String(audio.channels)),
     URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
   });
+
+const groupOf = (group: string, tracks: readonly PackagedTrack[]): PackagedTrack[] =>
+  tracks
+    .filter(({ rendition }) => rendition?.groups.includes(group))
+    .toSorted((a, b) => (a.rendition?.number ?? 0) - (b.rendition?.number ?? 0));
+
+/** A track of a list. Players must not choose commentaries by themselves. */
+function listedRendition({ name, audio, rendition }: PackagedTrack, group: string, folder: string): string {
+  if (!rendition) throw new Error(`The track ${name} is not in a list`);
+  const { language, role, isDefault } = rendition;
+  return tag("EXT-X-MEDIA", {
+    TYPE: "AUDIO",
+    "GROUP-ID": quoted(group),
+    LANGUAGE: language === UNDETERMINED ? null : quoted(language),
+    NAME: quoted(rendition.name),
+    DEFAULT: isDefault ? "YES" : "NO",
+    // The default must be selectable (RFC 8216 §4.3.4.1).
+    AUTOSELECT: role === "commentary" && !isDefault ? "NO" : "YES",
+    CHARACTERISTICS: role === "description" ? quoted("public.accessibility.describes-video") : null,
+    CHANNELS: audio && quoted(String(audio.channels)),
+    URI: quoted(uriOf(folder, mediaPlaylistFile(name))),
+  });
+}
 
 /**
  * Players choose by language among renditions with AUTOSELECT. Each language should have such a rendition (RFC 8216
@@ -109,15 +139,17 @@ const autoselectKey = ({ language, isForced, isCaptions }: SubtitleTraits): stri
 const ACCESSIBLE = ["public.accessibility.transcribes-spoken-dialog", "public.accessibility.describes-music-and-sound"];
 
 /** The rates of a variant are the sums of its tracks. Text is not counted: it has a few hundred bits per second. */
-function streamLines({ video, audio }: Variant, master: MasterPlaylist): string[] {
+function streamLines({ video, audio, group }: Variant, master: MasterPlaylist): string[] {
   const { folder, subtitles, target, growing } = master;
   const tracks = [video, audio].filter((track) => track !== null);
   const measured = growing?.measuredSegments;
-  const bandwidths = tracks.map(({ segments, timescale }) =>
-    bandwidthOf(segments.slice(0, measured), timescale, target),
+  const choices = group === undefined || !audio ? [audio] : groupOf(group, master.tracks);
+  const bandwidths = [[video], choices].map((all) =>
+    distinct(all).map(({ segments, timescale }) => bandwidthOf(segments.slice(0, measured), timescale, target)),
   );
+  // Players may combine the video with the largest audio of the group (RFC 8216 §4.3.4.2).
   const sum = (rate: (bandwidth: Bandwidth) => number): number =>
-    bandwidths.reduce((total, bandwidth) => total + rate(bandwidth), 0);
+    bandwidths.reduce((total, all) => total + Math.max(0, ...all.map(rate)), 0);
   const file = mediaPlaylistFile((video ?? audio)?.name ?? "");
   return [
     tag("EXT-X-STREAM-INF", {
@@ -127,7 +159,7 @@ function streamLines({ video, audio }: Variant, master: MasterPlaylist): string[
       RESOLUTION: resolution(video),
       "VIDEO-RANGE": videoRange(video, master),
       "FRAME-RATE": video?.video ? rateOf(video.video.fps).fps.toFixed(3) : null,
-      AUDIO: video && audio && quoted(audio.name),
+      AUDIO: group === undefined ? video && audio && quoted(audio.name) : quoted(group),
       SUBTITLES: subtitles.length > 0 ? quoted(SUBTITLE_GROUP) : null,
       "CLOSED-CAPTIONS": captionsOf(video, master),
     }),

@@ -118,7 +118,8 @@ function ofSize(probe: MediaProbe, sizeBytes: number): MediaProbe {
 
 function checkTracks(planned: readonly PlannedTrack[], { streams }: MediaProbe): void {
   const missing = planned.find(
-    ({ kind }) => !streams.some(({ codec_type, nb_frames }) => codec_type === kind && nb_frames !== "0"),
+    ({ kind, at = 0 }) =>
+      streams.filter(({ codec_type, nb_frames }) => codec_type === kind && nb_frames !== "0").length <= at,
   );
   if (missing) throw missingTrack(missing.kind);
 }
@@ -191,8 +192,8 @@ async function checkTrackEnds(
   for (const track of doubtful) checkEnd(track, (ends.get(streamOf(track, probe)?.index ?? -1) ?? 0) - originMs);
 }
 
-const streamOf = ({ kind }: PlannedTrack, { streams }: MediaProbe): ProbedStream | undefined =>
-  streams.find(({ codec_type }) => codec_type === kind);
+const streamOf = ({ kind, at = 0 }: PlannedTrack, { streams }: MediaProbe): ProbedStream | undefined =>
+  streams.filter(({ codec_type }) => codec_type === kind)[at];
 
 /** The end of a stream according to its own header, in ms; 0 if the file does not state it. */
 function statedEndMs(stream: ProbedStream | undefined, { format }: MediaProbe): number {

@@ -59,7 +59,8 @@ export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promis
   }
   const equipped = { ...work, ...extras, notes: new Map() };
   const inputs = { ...read, watermarks: extras.watermarks };
-  const leveled = await withGains({ ...inputs, folder, probe }, remaining, work.onEncoded, deps);
+  const { audioFiles } = extras;
+  const leveled = await withGains({ ...inputs, folder, probe, audioFiles }, remaining, work.onEncoded, deps);
   const searched = await findTargets({ ...inputs, folder, probe }, leveled.outputs, deps);
   const found = withoutSimilar(work.task, searched);
   const task = { ...work.task, outputs: found };
@@ -135,6 +136,7 @@ async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], de
     outputs,
     capabilities: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
     watermarks: work.watermarks,
+    audioFiles: work.audioFiles,
     imagesFirst: true,
     uploadsEarly: true,
   });

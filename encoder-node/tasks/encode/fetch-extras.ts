@@ -1,9 +1,10 @@
-// Brings the files that outputs need besides the source's tracks to this node's disk: watermarks and subtitles.
+// Brings the files that outputs need besides the source's tracks to this node's disk: watermarks, subtitles and audio.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { OutputSpec, TextOutput } from "#shared/job/output-spec.ts";
 import type { Subtitles } from "#shared/job/subtitles.ts";
 import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
+import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
@@ -12,6 +13,7 @@ import { parseWebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { readText, writeText } from "../../run-files/open-file.ts";
+import { audioUrls, fetchAudio } from "../../source/extras/fetch-audio.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -26,6 +28,7 @@ export type Extras = {
   readonly texts: ReadonlyMap<number, string>;
   /** By output: sentences for the client about tracks that the output lacks. */
   readonly lacking: ReadonlyMap<number, string>;
+  readonly audioFiles: readonly AudioFile[];
 };
 
 export type ExtrasWork = {
@@ -43,7 +46,23 @@ export async function fetchExtras(
 ): Promise<Extras & { readonly failed: FailedOutput[] }> {
   const watermarks = await fetchWatermarksOf(work.outputs, work.folder, deps);
   const subtitles = await subtitlesOf(work, deps);
-  return { ...watermarks, ...subtitles, failed: [...watermarks.failed, ...subtitles.failed] };
+  const audio = await audioOf(work, deps);
+  const failed = [...watermarks.failed, ...subtitles.failed, ...audio.failed];
+  return { ...watermarks, ...subtitles, ...audio, failed };
+}
+
+/** Fetches the files of audio tracks with a URL. */
+export async function audioOf({ outputs, folder }: Pick<ExtrasWork, "outputs" | "folder">, deps: TaskDeps) {
+  const { ffprobe, allowPrivate: allow, signal } = deps;
+  const fetched = await fetchAudio({ outputs, folder, ffprobe, allow, signal });
+  const audioFiles = [...fetched.values()].flatMap((file) => (file.ok ? [file.value] : []));
+  const failed = outputs.flatMap((spec): FailedOutput[] => {
+    const broken = audioUrls(spec)
+      .flatMap((url) => fetched.get(url) ?? [])
+      .find((file) => !file.ok);
+    return broken && !broken.ok ? [{ output: spec.index, failure: broken.error }] : [];
+  });
+  return { audioFiles, failed };
 }
 
 /** The URL of an output's watermark; null: none. */

@@ -25,7 +25,7 @@ import {
 } from "#shared/plan/loudness/plan-measurement.ts";
 import { limitedSeconds, readLoudness } from "#shared/plan/loudness/read-measurement.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import { chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
+import { type AudioFile, chooseTracks, type SourceTracks } from "#shared/plan/source/source-tracks.ts";
 import type { LoudnessReport } from "#shared/protocol/loudness.ts";
 import { readEnd, readText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
@@ -34,6 +34,7 @@ import { type RunDeps, runAll } from "./run-planned.ts";
 
 export type LoudnessWork = RunInputs & {
   readonly probe: MediaProbe;
+  readonly audioFiles?: readonly AudioFile[];
   /** The workspace. */
   readonly folder: string;
 };
@@ -52,7 +53,7 @@ type Wanted = { readonly output: number; readonly mix: LoudnessMix; readonly req
  * the failure of ffmpeg, and when the signal aborts.
  */
 export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec[], deps: Deps): Promise<FoundGains> {
-  const tracks = chooseTracks(work.probe);
+  const tracks = chooseTracks(work.probe, work.audioFiles);
   const wanted = outputs.flatMap((spec): Wanted[] => {
     const request = hasTracks(spec) ? spec.loudness : undefined;
     return request ? loudnessMixes(spec, tracks).map((mix) => ({ output: spec.index, mix, request })) : [];
@@ -69,7 +70,7 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
     const input = measured.get(keyOf(mix));
     // The audio is shorter than a tenth of a second.
     if (!input) continue;
-    const key = JSON.stringify([keyOf(mix), mix.encoding, request]);
+    const key = JSON.stringify([keyOf(mix), mix.number, mix.encoding, request]);
     const result = adjusted.get(key) ?? (await adjust({ work, tracks }, { mix, request, input }, deps));
     adjusted.set(key, result);
     found.set(output, [...(found.get(output) ?? []), result]);
@@ -80,7 +81,11 @@ export async function findGains(work: LoudnessWork, outputs: readonly OutputSpec
   };
 }
 
-const keyOf = ({ layout, trim, isAdjusted }: LoudnessMix): string => JSON.stringify([layout, trim, isAdjusted]);
+function keyOf({ layout, trim, isAdjusted, track }: LoudnessMix): string {
+  const { streamIndex, merged = [], file, prepared } = track;
+  const streams = merged.map((one) => one.streamIndex);
+  return JSON.stringify([layout, trim, isAdjusted, streamIndex, streams, file?.name, prepared]);
+}
 
 type Deps = RunDeps & Pick<TaskDeps, "capabilities">;
 type Source = { readonly work: LoudnessWork; readonly tracks: SourceTracks };
@@ -133,6 +138,7 @@ async function adjust(
     mix,
     gain,
     report: {
+      ...(mix.number === null ? {} : { track: mix.number }),
       layout: mix.layout,
       input,
       gainDb,
@@ -196,6 +202,10 @@ async function withFiles<Value>(
 function withGains(spec: OutputSpec, found: readonly Adjusted[]): OutputSpec {
   if (!hasTracks(spec) || !spec.loudness) return spec;
   const adjusted = found.filter(({ mix }) => mix.isAdjusted);
-  const gains = adjusted.map(({ mix, gain }) => ({ layout: mix.layout, ...gain }));
+  const gains = adjusted.map(({ mix: { number, layout }, gain }) => ({
+    ...(number === null ? {} : { track: number }),
+    layout,
+    ...gain,
+  }));
   return { ...spec, loudness: { ...spec.loudness, gains } };
 }

@@ -1,4 +1,5 @@
 // Runs planned ffmpeg commands, one after the other in a folder of their own.
+import { join } from "node:path";
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import type { EncodingRate } from "#shared/protocol/frames.ts";
@@ -8,6 +9,7 @@ import { progressFraction, rateOf } from "../../ffmpeg/read-progress.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
+import { writeText } from "../../run-files/open-file.ts";
 import type { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 
@@ -62,6 +64,8 @@ export async function runIn(
 ): Promise<RunFailure | null> {
   const ended = commands.start(run.argv, cwd);
   const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
+  // The run may have another user.
+  for (const { file, text } of run.texts ?? []) await writeText(join(cwd, file), text, 0o644);
   const startedAt = performance.now();
   log.info("ffmpeg started", { outputMs: run.durationMs, expectedFrames: run.expectedFrames });
   log.debug("ffmpeg command", { argv: run.argv.join(" "), network: run.network });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
 import { specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../../ffmpeg/sandbox/tool-environment.ts";
+import { probeFile } from "../../source/probe/probe.ts";
 import {
   type ChunkTestBed,
   type Clip,
@@ -20,7 +21,7 @@ import { tools } from "../../testing/task-deps.ts";
 
 let testBed: ChunkTestBed;
 beforeAll(async () => {
-  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "clip.ts"]);
+  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "clip.ts", "languages.mkv"]);
 });
 afterAll(() => testBed.close());
 
@@ -28,11 +29,11 @@ const run = promisify(execFile);
 type Frame = { readonly time: number; readonly hash: string };
 
 /** All decoded frames of a stored file, video or audio. */
-async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a"): Promise<Frame[]> {
+async function decoded(name: string, bytes: Buffer | undefined, kind: "v" | "a", at = 0): Promise<Frame[]> {
   const own = await mkdtemp(pathOf(testBed.folder, "look-"));
   const path = pathOf(own, name);
   await writeFile(path, bytes ?? "");
-  const frames = ["-map", `0:${kind}:0`, "-enc_time_base", "-1", "-f", "framehash", "-"];
+  const frames = ["-map", `0:${kind}:${at}`, "-enc_time_base", "-1", "-f", "framehash", "-"];
   const argv = ["-v", "error", "-copyts", "-i", path, ...frames];
   const { stdout } = await run(tools.ffmpeg.path, argv, { env: toolEnvironment(), maxBuffer: 1e8 });
   const base = /#tb 0: (\d+)\/(\d+)/.exec(stdout);
@@ -65,6 +66,44 @@ it.each<[Clip, string[]]>([
     expect(await decoded("b", b, "a")).toEqual(await decoded("a", a, "a"));
   }
 });
+
+it.each(["mp4:64x36", "mkv:64x36:opus", "mpegts:64x36"])(
+  "makes the same audio tracks of %s in chunks as in a single run",
+  async (format) => {
+    const audio = [
+      { from: "de", name: "Neu" },
+      { from: "en", offset: 0.25 },
+      { from: 3, format: FORMAT[format] },
+    ];
+    const outputs = [specOf({ format, params: { audio, loudness: -20 } }, 0)];
+    const [one, many] = [
+      await encodeWhole(testBed, "languages.mkv", outputs),
+      await encodeInChunks(testBed, "languages.mkv", outputs),
+    ];
+    expect([one, many].map(({ result }) => result.outputs[0]?.status)).toEqual(["made", "made"]);
+    const [a, b] = [one, many].map(({ storage }) => storage.objects.get("0.1"));
+    for (const at of [0, 1, 2]) expect(await decoded("b", b, "a", at)).toEqual(await decoded("a", a, "a", at));
+    const [listed, joined] = await Promise.all([a, b].map((bytes, at) => tracksIn(`${at}`, bytes)));
+    expect(joined).toEqual(listed);
+    expect(listed).toHaveLength(3);
+  },
+);
+
+/** Another format for a track, where the container has several codecs. */
+const FORMAT: Readonly<Record<string, string>> = { "mp4:64x36": "ac3_192k" };
+
+/** Codecs, languages, names and dispositions of the audio of a file. */
+async function tracksIn(name: string, bytes: Buffer | undefined) {
+  const path = pathOf(await mkdtemp(pathOf(testBed.folder, "look-")), name);
+  await writeFile(path, bytes ?? "");
+  const { streams } = await probeFile(tools.ffprobe, path);
+  return streams
+    .filter(({ codec_type }) => codec_type === "audio")
+    .map(({ codec_name, channels, tags, disposition }) => {
+      const { language, title, handler_name, name } = tags ?? {};
+      return { codec_name, channels, language, title: title ?? name ?? handler_name, disposition };
+    });
+}
 
 function boundariesOf(result: Outputs["result"]) {
   if (result.kind !== "join") throw new Error("Not the result of a join");
@@ -123,6 +162,15 @@ it("uploads segments of a stream while later chunks are still being fetched", as
   const names = ({ storage }: Outputs): string[] =>
     [...storage.objects.keys()].map((name) => name.replace(/\d{14}_[a-z]+_1/, "F"));
   expect(names(many).toSorted()).toEqual(names(one).toSorted());
+});
+
+it("makes the same stream with several audio tracks in chunks as in a single run", async () => {
+  const params = { hls: { path: "a" }, dash: { path: "b" }, variants: ["mp4:64x36", "mp4:x36:64k"], audio: "all" };
+  const outputs = [specOf({ format: "httpstream", params }, 0)];
+  const one = await encodeWhole(testBed, "languages.mkv", outputs);
+  const many = await encodeInChunks(testBed, "languages.mkv", outputs);
+  expect(texts(many)).toEqual(texts(one));
+  expect(texts(one).find(([name]) => name.endsWith("master.m3u8"))?.[1]).toContain('LANGUAGE="de"');
 });
 
 it("joins no chunk whose number of frames differs from its span", async () => {

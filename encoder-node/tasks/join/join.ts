@@ -53,11 +53,14 @@ const notHere: ReadTexts = async () => {
   throw new AppError("node_failed", "A join cannot read the text of its input");
 };
 
+/** The task `audio` has fetched the files of audio tracks. */
+const withoutAudioFiles = ({ audioTracks: _, ...spec }: HttpStreamOutput): HttpStreamOutput => spec;
+
 type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
 type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly (MadeOutput | FailedOutput)[] };
 
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
-  const streams = { outputs: task.outputs.filter(isStream), probe: task.probe, folder };
+  const streams = { outputs: task.outputs.filter(isStream).map(withoutAudioFiles), probe: task.probe, folder };
   const { failed, subtitles } = await fetchExtras({ ...streams, readTexts: notHere }, deps);
   const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
   const growing = isGrowing(task);

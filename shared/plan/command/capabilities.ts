@@ -50,6 +50,7 @@ const OPTIONAL_CHAIN_FILTERS = [
   "zscale",
   "tonemap",
   "hwupload",
+  "amerge",
 ] as const;
 
 /** Filters that plans use and that some builds lack. A node reports its filters from this list. */

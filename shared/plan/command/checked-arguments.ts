@@ -1,8 +1,8 @@
 // The last check of an argument vector before it is run.
 
 /**
- * Allowed values of options that name streams, encoders, devices and tags. `-c:v` and similar options are checked as
- * `-c`.
+ * Allowed values of options that name streams, encoders, devices and tags. Options of single streams, such as
+ * `-c:v`, are checked as options of all streams.
  */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   "-map": /^(?:\d{1,5}:(?:[va]:)?\d{1,5}|\[\w{1,60}\])$/,
@@ -11,8 +11,10 @@ const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
   "-ss": /^-?\d+(?:\.\d+)?$/,
   "-t": /^-?\d+(?:\.\d+)?$/,
   "-itsoffset": /^-?\d+(?:\.\d+)?$/,
-  // Plans remove tags and never write them.
+  // Plans remove tags. They write tags only by files in the format ffmetadata.
   "-metadata": /^\w+=$/,
+  "-map_metadata": /^(?:-1|\d{1,5}(?::s:(?:[va]:)?\d{1,5})?)$/,
+  "-disposition": /^(?:0|[a-z_]+(?:\+[a-z_]+)*)$/,
   "-init_hw_device": /^(?:vaapi|qsv)=hw(?:(?::|,child_device=)\/[\w./-]+)?$/,
 };
 
@@ -22,7 +24,7 @@ const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
 export function checkedArguments(argv: readonly string[]): readonly string[] {
   for (const [at, argument] of argv.entries()) {
     const option = argv[at - 1] ?? "";
-    const allowed = ALLOWED_VALUES[option.startsWith("-c:") ? "-c" : option];
+    const allowed = ALLOWED_VALUES[option.replace(/^(-c|-map_metadata|-disposition):.*$/, "$1")];
     if (/\p{Cc}/u.test(argument) || (allowed && !allowed.test(argument))) {
       throw new Error(`No argument of a plan: ${option} ${argument}`);
     }

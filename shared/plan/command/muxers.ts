@@ -35,7 +35,8 @@ const MUXERS: Readonly<Record<TrackContainer, Muxer>> = {
   opus: { name: "opus", extension: "opus" },
 };
 
-const ISO: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "m4a", "3gp"]);
+/** Files in the ISO base media file format. */
+export const ISO: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "m4a", "3gp"]);
 
 /** Name of an output's file in the working folder. */
 export const fileName = (output: number, container: TrackContainer): string =>

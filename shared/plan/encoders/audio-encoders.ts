@@ -41,6 +41,15 @@ export function audioArguments(encoder: AudioEncoder, options: AudioEncodeOption
   ];
 }
 
+/**
+ * The loudness of an output's track, with only its own gains. `track`: its number in the output; null: the output has
+ * no list of tracks.
+ */
+export const loudnessOf = (loudness: LoudnessSpec | undefined, track: number | null): LoudnessSpec | undefined =>
+  loudness?.gains && track !== null
+    ? { ...loudness, gains: loudness.gains.filter((gain) => gain.track === track) }
+    : loudness;
+
 /** Assumed if neither the request nor the source states a sample rate. */
 export const DEFAULT_RATE_HZ = 48_000;
 

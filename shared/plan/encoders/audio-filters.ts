@@ -88,8 +88,13 @@ export const OVERSAMPLING = `aresample=${OVERSAMPLED_HZ}`;
 /** Matches a missing layout, and ffprobe's text for channels without a layout. */
 const UNNAMED = /^(?:\d+ channels)?$/;
 
-/** The filters that mix the channels of a track to a layout; none if it has them already. */
-export function mixFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
+/** The filters that prepare a track, and mix its channels to a layout; none if it has them already. */
+export const mixFilters = (layout: SpeakerLayout, track: AudioTrack): string[] => [
+  ...(track.prepared ?? []),
+  ...layoutFilters(layout, track),
+];
+
+function layoutFilters(layout: SpeakerLayout, track: AudioTrack): string[] {
   const source = sourceLayout(track.layout, track.channels);
   const wanted = channelsOf(layout);
   const has = track.channels ?? wanted;

@@ -22,6 +22,9 @@ export const LOUDNESS_NEED: Need = { kind: "filter", anyOf: ["ebur128"] };
 /** Muxer of text. Nodes that cannot read tasks with tracks of the input's text do not report it. */
 export const TEXT_NEED: Need = { kind: "muxer", anyOf: ["webvtt"] };
 
+/** Filter that merges audio tracks. Nodes that cannot read the parameter `audio` do not report it. */
+export const AUDIO_TRACKS_NEED: Need = { kind: "filter", anyOf: ["amerge"] };
+
 /** A need for each filter that some builds lack, and a common need for the deinterlacers. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {
   const used = new Set(filters.flatMap(filterNames));

@@ -8,19 +8,21 @@ import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
 import { type AudioEncodeOptions, audioArguments, outputLayout } from "../encoders/audio-encoders.ts";
 import { mixFilters, OVERSAMPLED_HZ, OVERSAMPLING, unlimitedMix, volumeFilter } from "../encoders/audio-filters.ts";
 import { chooseAudioEncoder } from "../encoders/choose-encoder.ts";
+import { mapAudio } from "../outputs/map-audio.ts";
 import { fileTrim, isEncodedAudio } from "../outputs/plan-file.ts";
-import { STREAM_AUDIO } from "../outputs/plan-stream-tracks.ts";
+import { STREAM_AUDIO, streamAudios } from "../outputs/stream-audio.ts";
 import { planRun, type RunInputs } from "../runs/plan-run.ts";
 import type { SpeakerLayout } from "../source/channel-layouts.ts";
-import { audioTrack } from "../source/output-tracks.ts";
+import { outputAudios } from "../source/output-tracks.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM, type Trim, trimArguments } from "../source/trim.ts";
-import { variantsFor } from "../streams/stream-variants.ts";
 import type { ChosenGain } from "./gain.ts";
 import { PEAK_WINDOW_SECONDS } from "./read-measurement.ts";
 
 /** The object of a measurement: a mix of the source's channels, in the part of the source that an output shows. */
 export type LoudnessMix = {
+  /** Number of the output's track; null without a list of tracks. */
+  readonly number: number | null;
   readonly layout: SpeakerLayout;
   readonly trim: Trim;
   readonly track: AudioTrack;
@@ -36,18 +38,25 @@ export function loudnessMixes(output: OutputSpec, source: SourceTracks): Loudnes
   const isAdjusted = output.loudness.targetLufs !== null;
   if (output.type === "video") {
     const trim = fileTrim(output, source);
-    const track = audioTrack(output, trim, source);
-    const { audio: spec, container } = output;
-    if (!track || track.undecodable || !spec || !isEncodedAudio(spec)) return [];
-    return [{ layout: outputLayout(spec, container, track), trim, track, isAdjusted, encoding: { spec, container } }];
+    const selected = outputAudios(output, trim, source);
+    const { container } = output;
+    return (selected.ok ? selected.value.audios : []).flatMap(({ track, spec, traits }, at): LoudnessMix[] => {
+      if (track.undecodable || !isEncodedAudio(spec)) return [];
+      const encoding = { spec, container };
+      return [
+        { number: traits && at + 1, layout: outputLayout(spec, container, track), trim, track, isAdjusted, encoding },
+      ];
+    });
   }
-  const { audio: track } = source;
-  if (!track || track.undecodable) return [];
-  const mixes = variantsFor(output, source).audios.map((spec): LoudnessMix => {
-    const layout = outputLayout(spec, STREAM_AUDIO.container, track);
-    return { layout, trim: NO_TRIM, track, isAdjusted, encoding: { spec, ...STREAM_AUDIO } };
-  });
-  return [...Map.groupBy(mixes, ({ layout }) => layout).values()].flatMap(([first]) => first ?? []);
+  const mixes = streamAudios(output, source).flatMap(({ number, track, specs }) =>
+    specs.map((spec): LoudnessMix => {
+      const layout = outputLayout(spec, STREAM_AUDIO.container, track);
+      return { number, layout, trim: NO_TRIM, track, isAdjusted, encoding: { spec, ...STREAM_AUDIO } };
+    }),
+  );
+  return [...Map.groupBy(mixes, ({ number, layout }) => `${number} ${layout}`).values()].flatMap(
+    ([first]) => first ?? [],
+  );
 }
 
 /** Codecs that change the loudness: ffmpeg's AAC makes noise at 128k up to 0.5 LU quieter. */
@@ -75,20 +84,25 @@ function partOf(mix: LoudnessMix, at: number): CommandPart {
   const { layout, trim, track, isAdjusted } = mix;
   const channels = isAdjusted ? unlimitedMix(layout, track) : mixFilters(layout, track);
   const filters = [...channels, ...trimFilter(trim)];
-  return printingPart(mix, [...(filters.length > 0 ? [chainText(filters)] : []), measured(loudnessFile(at))]);
+  return printingPart(mix, [...(filters.length > 0 ? [chainText(filters)] : []), measured(loudnessFile(at))], at);
 }
 
 /** A part without an output: its filters print measurements. */
-const printingPart = (mix: LoudnessMix, filters: readonly string[]): CommandPart =>
-  audioPart(mix, ["-af", filters.join(","), "-f", "null", "-"]);
+const printingPart = (mix: LoudnessMix, filters: readonly string[], at: number): CommandPart =>
+  audioPart(mix, ["-af", filters.join(","), "-f", "null", "-"], at);
 
-const audioPart = ({ track, trim }: LoudnessMix, argv: readonly string[]): CommandPart => ({
-  branches: [],
-  argv: ["-map", `0:${track.streamIndex}`, ...argv],
-  expectedFrames: null,
-  endMs: trim.endMs ?? track.endMs,
-  startMs: trim.startMs,
-});
+function audioPart({ track, trim }: LoudnessMix, encoding: readonly string[], at: number): CommandPart {
+  const { map, argv, graphs, inputs } = mapAudio(track, encoding, `a${at}`);
+  return {
+    branches: [],
+    argv: [...map, ...argv],
+    ...(graphs.length > 0 ? { graphs } : {}),
+    ...(inputs.length > 0 ? { inputs } : {}),
+    expectedFrames: null,
+    endMs: trim.endMs ?? track.endMs,
+    startMs: trim.startMs,
+  };
+}
 
 /** A run that encodes the audio with a gain to `TRIAL_FILE`. With a limiter, `PEAKS_FILE` gets the peaks before it. */
 export function planTrial(
@@ -105,7 +119,7 @@ export function planTrial(
   const { layout, track, trim } = mix;
   const loudness = { targetLufs: 0, truePeakDb: 0, toleranceLu: 0, gains: [{ layout, ...gain }] };
   const argv = audioArguments(encoder, { ...encoding, spec: { ...spec, codec }, track, seekMs: trim.seekMs, loudness });
-  const encoded = audioPart(mix, [...argv, ...trimArguments(trim), "-f", "matroska", TRIAL_FILE]);
+  const encoded = audioPart(mix, [...argv, ...trimArguments(trim), "-f", "matroska", TRIAL_FILE], 0);
   const parts = [encoded, ...(gain.limitDb === null ? [] : [peaksPart(mix, gain)])];
   return planRun({ inputs, tracks, parts, sourceOptions: seekOptions(mix) });
 }
@@ -113,12 +127,16 @@ export function planTrial(
 /** Prints the peaks that the limiter gets. */
 function peaksPart(mix: LoudnessMix, gain: ChosenGain): CommandPart {
   const before = [...volumeFilter(gain.gainDb), OVERSAMPLING];
-  return printingPart(mix, [
-    chainText([...unlimitedMix(mix.layout, mix.track), ...trimFilter(mix.trim), ...before]),
-    `asetnsamples=n=${OVERSAMPLED_HZ * PEAK_WINDOW_SECONDS}:p=0`,
-    "astats=metadata=1:reset=1:measure_perchannel=none:measure_overall=Peak_level",
-    `ametadata=mode=print:key=lavfi.astats.Overall.Peak_level:file=${PEAKS_FILE}`,
-  ]);
+  return printingPart(
+    mix,
+    [
+      chainText([...unlimitedMix(mix.layout, mix.track), ...trimFilter(mix.trim), ...before]),
+      `asetnsamples=n=${OVERSAMPLED_HZ * PEAK_WINDOW_SECONDS}:p=0`,
+      "astats=metadata=1:reset=1:measure_perchannel=none:measure_overall=Peak_level",
+      `ametadata=mode=print:key=lavfi.astats.Overall.Peak_level:file=${PEAKS_FILE}`,
+    ],
+    1,
+  );
 }
 
 /** A run that measures the trial encode at `path`. */
@@ -126,9 +144,15 @@ export const planTrialMeasurement = (path: string, tracks: SourceTracks, mix: Lo
   planRun({
     inputs: { source: path },
     tracks: { ...tracks, video: null },
-    parts: [printingPart({ ...mix, track: { ...mix.track, streamIndex: 0 } }, [measured(loudnessFile(0))])],
+    parts: [printingPart({ ...mix, track: onlyTrack(mix.track) }, [measured(loudnessFile(0))], 0)],
     sourceOptions: [],
   });
+
+/** The track of a trial encode. */
+const onlyTrack = ({ merged: _merged, file: _file, ...track }: AudioTrack): AudioTrack => ({
+  ...track,
+  streamIndex: 0,
+});
 
 /** True peaks by the same filter, at four times the sample rate (ITU-R BS.1770-4 annex 2). */
 const measured = (file: string): string =>

@@ -2,7 +2,7 @@
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
 import { longestEnd, type PlannedTrack } from "../source/output-length.ts";
-import type { AudioTrack } from "../source/source-tracks.ts";
+import type { OutputAudio } from "../source/output-tracks.ts";
 
 /**
  * A file to which ffmpeg only appends, except for its first bytes. `indexAtEnd`: an ISO file whose index we move to the
@@ -14,7 +14,7 @@ export type GrowingFile = { readonly indexAtEnd: boolean; readonly reservedBytes
 type WrittenFile = {
   readonly frames: number | null;
   readonly timing: FrameTiming | null;
-  readonly audio: AudioTrack | null;
+  readonly audios: readonly OutputAudio[];
   readonly tracks: readonly PlannedTrack[];
 };
 
@@ -39,8 +39,9 @@ export function growingFile(spec: VideoOutput, file: WrittenFile): GrowingFile |
     return { indexAtEnd: false, reservedBytes: 0 };
   }
   if (!isIso) return null;
-  const sampleRateHz = file.audio && (spec.audio?.sampleRateHz ?? file.audio.sampleRateHz ?? 48_000);
-  const reservedBytes = indexBytes({ frames, timing, sampleRateHz, seconds: endMs / 1000 });
+  const rates = file.audios.map((audio) => audio.spec.sampleRateHz ?? audio.track.sampleRateHz ?? 48_000);
+  const samplesHz = rates.reduce((sum, hz) => sum + hz, 0);
+  const reservedBytes = indexBytes({ frames, timing, samplesHz, seconds: endMs / 1000 });
   return reservedBytes > MAX_RESERVED_BYTES ? null : { indexAtEnd: true, reservedBytes };
 }
 
@@ -60,8 +61,8 @@ const CHANGE_BYTES = 2 * 8 + 12;
 type Samples = {
   readonly frames: number;
   readonly timing: FrameTiming;
-  /** Sample rate of the audio; null: no audio. */
-  readonly sampleRateHz: number | null;
+  /** Sum of the sample rates of all audio tracks. */
+  readonly samplesHz: number;
   readonly seconds: number;
 };
 
@@ -69,8 +70,8 @@ type Samples = {
  * Upper bound for the index of a file: 1.4 kB per second at 30 frames with AAC of 48 kHz. The measured size was 1.05
  * kB, with 32-bit offsets.
  */
-function indexBytes({ frames, timing, sampleRateHz, seconds }: Samples): number {
+function indexBytes({ frames, timing, samplesHz, seconds }: Samples): number {
   const ofFrame = SIZE_BYTES + OFFSET_BYTES + KEYFRAME_BYTES + (timing.isVariable ? LENGTH_BYTES : 0);
-  const packets = Math.ceil((seconds * (sampleRateHz ?? 0)) / LEAST_PACKET_SAMPLES);
+  const packets = Math.ceil((seconds * samplesHz) / LEAST_PACKET_SAMPLES);
   return FIXED_BYTES + frames * ofFrame + packets * SIZE_BYTES + Math.min(frames, packets) * CHANGE_BYTES;
 }

@@ -1,4 +1,6 @@
 // Plans a file of tracks: video, audio, or both, each encoded or copied.
+import type { Failure } from "../../errors.ts";
+import type { RequestedTrack } from "../../job/audio-tracks.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import { undecodableFailure } from "../../media/choose-streams.ts";
 import type { Need } from "../../protocol/needs.ts";
@@ -7,7 +9,7 @@ import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { fileArguments, fileName, strictArguments } from "../command/muxers.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { CommandPart } from "../command/planned-run.ts";
-import { audioArguments, type EncodedAudio } from "../encoders/audio-encoders.ts";
+import { type AudioEncodeOptions, audioArguments, type EncodedAudio, loudnessOf } from "../encoders/audio-encoders.ts";
 import { WITHOUT_TIMES } from "../encoders/audio-filters.ts";
 import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "../encoders/choose-encoder.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
@@ -16,19 +18,20 @@ import { expectedFrameCount } from "../filters/frame-timing.ts";
 import { copyFailure, copySource, copyTimesFailure, copyTrimFailure } from "../source/copy-tracks.ts";
 import { lastEnd, leastEnd } from "../source/output-length.ts";
 import {
-  audioTrack,
   earlyEndNote,
   fallBackNote,
   isUndecodableAudio,
+  type OutputAudio,
+  outputAudios,
   requiredUndecodable,
   startsBeyondEnd,
   undecodableAudioNote,
 } from "../source/output-tracks.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
-import type { Track } from "../source/track-length.ts";
 import { type Trim, trimArguments, trimOf } from "../source/trim.ts";
 import { growingFile } from "./growing-file.ts";
+import { forStream, type MappedAudio, mapAudio, traitArguments } from "./map-audio.ts";
 import { decisiveFailure, type OutputPlan, type PlannedOutput } from "./output-plan.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
 
@@ -44,34 +47,50 @@ export function planFile(
 ): Result<OutputPlan> {
   const video = spec.video ? source.video : null;
   if (spec.video && !video) return err(sourceFailure("input_has_no_video"));
-  if (!spec.video && !source.audio) return err(sourceFailure("input_has_no_audio"));
+  if (!spec.video && !source.audio && !spec.audioTracks) return err(sourceFailure("input_has_no_audio"));
   const undecodable = requiredUndecodable(spec, source);
   if (undecodable) return err(undecodableFailure(undecodable));
   const trim = fileTrim(spec, source);
-  if (startsBeyondEnd(trim, video ?? source.audio)) return err(sourceFailure("offset_beyond_end"));
+  const selected = outputAudios(spec, trim, source);
+  if (!selected.ok) return selected;
+  const { audios } = selected.value;
+  if (!video && audios.length === 0) return err(sourceFailure("input_has_no_audio"));
+  if (startsBeyondEnd(trim, video ?? audios[0]?.track ?? null)) return err(sourceFailure("offset_beyond_end"));
   const untrimmable = spec.video?.codec === "copy" && spec.offsetMs > 0 ? copyTrimFailure(source.format) : null;
   if (untrimmable) return err(untrimmable);
-  const audio = audioTrack(spec, trim, source);
   const plannedVideo = video ? videoOf(spec, { ...source, video }, trim, capabilities) : null;
-  const plannedAudio = audio ? planAudioTrack(spec, audio, capabilities, trim.seekMs) : null;
-  if (plannedVideo?.ok === false || plannedAudio?.ok === false) {
+  const plannedAudio = planAudioTracks(spec, audios, capabilities, trim.seekMs);
+  if (plannedVideo?.ok === false || !plannedAudio.ok) {
     return err(decisiveFailure([plannedVideo, plannedAudio]));
   }
-  const tracks = { video, audio, plannedVideo: plannedVideo?.value ?? null, plannedAudio: plannedAudio?.value ?? null };
+  const copied = video && !plannedVideo?.value.encoded ? copySource(source.format, video, spec) : null;
+  if (copied?.unpacked && spec.audioTracks) return err(UNPACKED_TRACKS);
+  const { note } = selected.value;
+  const tracks = { video, audios, plannedVideo: plannedVideo?.value ?? null, plannedAudio: plannedAudio.value, note };
   return ok(assemble(spec, trim, tracks, source, uploadsEarly));
 }
+
+const UNPACKED_TRACKS: Failure = {
+  code: "copy_not_possible",
+  message: "Video of AVI with packed frames cannot be copied together with a list of audio tracks: encode it.",
+};
 
 /** `encoded` is null for a copy; `argv` is from `-c:v` on. */
 type FileVideo = { readonly encoded: PlannedVideoTrack | null; readonly argv: readonly string[] };
 /** `argv` is from `-c:a` on. */
 type FileAudio = { readonly encoder: string; readonly argv: readonly string[]; readonly needs: readonly Need[] };
 
+/** All audio of a file. `argv` is from the first `-c:a` on, `map` comes before it. */
+type FileAudios = MappedAudio & { readonly encoder: string | null; readonly needs: readonly Need[] };
+
 /** The tracks of the source that go into the file, and their plans. */
 type FileTracks = {
   readonly video: VideoTrack | null;
-  readonly audio: AudioTrack | null;
+  readonly audios: readonly OutputAudio[];
   readonly plannedVideo: FileVideo | null;
-  readonly plannedAudio: FileAudio | null;
+  readonly plannedAudio: FileAudios;
+  /** Note about audio that was left out. */
+  readonly note: string | null;
 };
 
 function videoOf(
@@ -92,14 +111,41 @@ function videoOf(
   return ok({ encoded: null, argv: ["-c:v", "copy", ...tag] });
 }
 
-/** Plans the audio of an output that requests audio. `seekMs`: start of reading in the source. */
-export function planAudioTrack(
-  { audio: spec, container, loudness }: VideoOutput,
-  track: AudioTrack,
+/** Plans all audio of a file. `seekMs`: start of reading in the source. */
+export function planAudioTracks(
+  output: VideoOutput,
+  audios: readonly OutputAudio[],
   capabilities: FfmpegCapabilities,
   seekMs = 0,
+): Result<FileAudios> {
+  const mapped: MappedAudio[] = [];
+  const planned: FileAudio[] = [];
+  for (const [at, { track, spec, traits }] of audios.entries()) {
+    const loudness = loudnessOf(output.loudness, traits && at + 1);
+    const audio = planAudioTrack({ container: output.container, spec, loudness }, track, capabilities, seekMs);
+    if (!audio.ok) return audio;
+    planned.push(audio.value);
+    const { argv, ...rest } = mapAudio(track, audio.value.argv, `a${output.index}t${at}`);
+    mapped.push({ ...rest, argv: traits ? forStream(argv, at) : argv });
+  }
+  const all = audios.flatMap(({ traits }) => traits ?? []);
+  const named = all.length > 0 ? traitArguments(output, all) : null;
+  return ok({
+    map: mapped.flatMap(({ map }) => map),
+    argv: [...mapped.flatMap(({ argv }) => argv), ...(named?.argv ?? [])],
+    graphs: mapped.flatMap(({ graphs }) => graphs),
+    inputs: [...mapped.flatMap(({ inputs }) => inputs), ...(named?.inputs ?? [])],
+    encoder: planned[0]?.encoder ?? null,
+    needs: planned.flatMap(({ needs }) => needs),
+  });
+}
+
+function planAudioTrack(
+  { spec, container, loudness }: Pick<AudioEncodeOptions, "container" | "loudness"> & Pick<OutputAudio, "spec">,
+  track: AudioTrack,
+  capabilities: FfmpegCapabilities,
+  seekMs: number,
 ): Result<FileAudio> {
-  if (!spec) throw new Error("No audio is requested");
   if (!isEncodedAudio(spec)) {
     const failure = copyFailure(container, "audio", track.codec);
     if (failure) return err(failure);
@@ -125,59 +171,67 @@ function assemble(
   source: SourceTracks,
   uploadsEarly: boolean,
 ): OutputPlan {
-  const { video, audio, plannedVideo, plannedAudio } = tracks;
+  const { video, audios, plannedVideo, plannedAudio } = tracks;
   const label = `v${spec.index}`;
   const encoded = plannedVideo?.encoded ?? null;
   const copied = video && !encoded ? copySource(source.format, video, spec) : null;
   // The unpacked file has the video first.
-  const [videoIndex, audioIndex] = copied?.unpacked ? [0, 1] : [video?.streamIndex, audio?.streamIndex];
+  const videoIndex = copied?.unpacked ? 0 : video?.streamIndex;
+  const audioMap = copied?.unpacked && audios.length > 0 ? ["-map", "0:1"] : plannedAudio.map;
   const videoMap = video ? ["-map", encoded ? `[${label}]` : `0:${videoIndex}`] : [];
   const trimming = isCopyTrim(spec) ? lengthArguments(trim) : trimArguments(trim);
   const expectedFrames = video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null;
   const planned = plannedOutput(spec, trim, tracks, source);
-  const written = { ...planned, frames: expectedFrames, timing: encoded?.timing ?? null, audio };
+  const written = { ...planned, frames: expectedFrames, timing: encoded?.timing ?? null, audios };
   const growing = uploadsEarly ? growingFile(spec, written) : null;
   const part: CommandPart = {
     branches: encoded ? [{ label, filters: encoded.filters }] : [],
     argv: [
       ...videoMap,
-      ...(audio ? ["-map", `0:${audioIndex}`] : []),
+      ...audioMap,
       ...(plannedVideo?.argv ?? []),
-      ...(plannedAudio?.argv ?? []),
+      ...plannedAudio.argv,
+      ...(copied && spec.audioTracks && spec.keepsMetadata ? ["-map_metadata:s:v:0", `0:s:${videoIndex}`] : []),
       ...trimming,
       ...fileArguments({ ...spec, indexAtEnd: growing?.indexAtEnd ?? false }, fileName(spec.index, spec.container)),
     ],
     expectedFrames,
-    endMs: lastEnd(
-      trim,
-      [video, audio].filter((track) => track !== null),
-    ),
+    ...(plannedAudio.graphs.length > 0 ? { graphs: plannedAudio.graphs } : {}),
+    ...(plannedAudio.inputs.length > 0 ? { inputs: plannedAudio.inputs } : {}),
+    endMs: lastEnd(trim, [...(video ? [video] : []), ...audios.map(({ track }) => track)]),
     startMs: trim.startMs,
   };
   const firstPass = encoded?.firstPass;
+  const { graphs: _graphs, inputs: _inputs, ...videoPart } = part;
   return {
     ...part,
     planned: growing ? { ...planned, growing } : planned,
-    needs: [...(encoded?.needs ?? []), ...(plannedAudio?.needs ?? [])],
+    needs: [...(encoded?.needs ?? []), ...plannedAudio.needs],
     seekMs: trim.seekMs,
     ...(copied ? { copied } : {}),
     ...(encoded?.device ? { device: encoded.device } : {}),
-    ...(firstPass ? { firstPass: { ...part, argv: [...videoMap, ...firstPass, ...trimming, "-f", "null", "-"] } } : {}),
+    ...(firstPass
+      ? { firstPass: { ...videoPart, argv: [...videoMap, ...firstPass, ...trimming, "-f", "null", "-"] } }
+      : {}),
   };
 }
 
 function plannedOutput(spec: VideoOutput, trim: Trim, planned: FileTracks, source: SourceTracks): PlannedOutput {
-  const { video, audio, plannedVideo, plannedAudio } = planned;
+  const { video, audios, plannedVideo, plannedAudio } = planned;
   const encoded = plannedVideo?.encoded ?? null;
   return {
     output: spec.index,
     files: [fileName(spec.index, spec.container)],
     tracks: [
-      ...(video ? [{ kind: "video" as const, endMs: videoEnd(spec, leastEnd(trim, video, !audio)) }] : []),
-      ...(audio ? [{ kind: "audio" as const, endMs: audioEnd(spec, trim, audio, !video) }] : []),
+      ...(video ? [{ kind: "video" as const, endMs: videoEnd(spec, leastEnd(trim, video, audios.length === 0)) }] : []),
+      ...audios.map((audio, at) => ({
+        kind: "audio" as const,
+        endMs: audioEnd(spec, trim, audio, !video && audios.length === 1),
+        ...(at > 0 ? { at } : {}),
+      })),
     ],
-    ...noteOf(spec, trim, source, [video, audio]),
-    encoder: encoded?.encoder ?? (video ? "copy" : (plannedAudio?.encoder ?? "copy")),
+    ...noteOf(spec, trim, source, planned),
+    encoder: encoded?.encoder ?? (video ? "copy" : (plannedAudio.encoder ?? "copy")),
     ...(encoded?.device ? { inHardware: true } : {}),
   };
 }
@@ -190,16 +244,28 @@ const videoEnd = ({ video }: VideoOutput, endMs: number | null): number | null =
  * In containers without timestamps, late audio starts at 0, and the gaps of copied audio are lost. A truncated source
  * still lacks the missing part.
  */
-function audioEnd({ audio, container }: VideoOutput, trim: Trim, track: AudioTrack, isAlone: boolean): number | null {
+function audioEnd(
+  { container }: VideoOutput,
+  trim: Trim,
+  { track, spec }: OutputAudio,
+  isAlone: boolean,
+): number | null {
   if (!WITHOUT_TIMES.has(container)) return leastEnd(trim, track, isAlone);
   const endMs = leastEnd(trim, track, false);
-  if (endMs === null || (audio?.codec === "copy" && track.lengthFrom === "packets")) return null;
+  if (endMs === null || (spec.codec === "copy" && track.lengthFrom === "packets")) return null;
   return endMs - Math.max(0, Math.round(track.startMs - trim.startMs));
 }
 
 /** The part of the source that a file shows. */
-export const fileTrim = (spec: VideoOutput, source: SourceTracks): Trim =>
-  isCopyTrim(spec) ? copyTrim(spec) : trimOf(spec, source);
+export function fileTrim(spec: VideoOutput, source: SourceTracks): Trim {
+  if (isCopyTrim(spec)) return copyTrim(spec);
+  const trim = trimOf(spec, source);
+  // Other files are read from their start, and later audio comes from before the start of reading.
+  const readsAll = typeof spec.audioTracks === "object" && spec.audioTracks.some(isOwnTimeline);
+  return readsAll ? { ...trim, seekMs: 0 } : trim;
+}
+
+const isOwnTimeline = ({ url, offsetMs }: RequestedTrack): boolean => url !== null || offsetMs !== 0;
 
 /** True if the output is trimmed by packets: copied video starts at a keyframe. */
 const isCopyTrim = ({ video, audio }: VideoOutput): boolean => (video ?? audio)?.codec === "copy";
@@ -222,10 +288,12 @@ function noteOf(
   spec: VideoOutput,
   trim: Trim,
   { audio }: SourceTracks,
-  tracks: readonly [video: Track | null, audio: Track | null],
+  { video, audios, note }: FileTracks,
 ): Pick<PlannedOutput, "note"> {
-  const isLeftOut = spec.video && spec.audio && isUndecodableAudio(spec, audio);
-  const left = isLeftOut && audio?.undecodable ? undecodableAudioNote(audio.undecodable) : null;
-  const notes = [left, fallBackNote(tracks), earlyEndNote(trim, ...tracks)].filter((note) => note !== null);
-  return notes.length > 0 ? { note: notes.join(" ") } : {};
+  const isLeftOut = spec.video && spec.audio && !spec.audioTracks && isUndecodableAudio(spec, audio);
+  const left = isLeftOut && audio?.undecodable ? undecodableAudioNote(audio.undecodable) : note;
+  const early = earlyEndNote(trim, video, audios[0]?.track);
+  const notes = [left, fallBackNote([video, ...audios.map(({ track }) => track)]), early];
+  const sentences = notes.filter((sentence) => sentence !== null);
+  return sentences.length > 0 ? { note: sentences.join(" ") } : {};
 }

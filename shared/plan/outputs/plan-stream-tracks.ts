@@ -2,47 +2,39 @@
 import type { DroppedVideo } from "../../job/dropped-video.ts";
 import type { HttpStreamOutput, VideoOutput } from "../../job/output-spec.ts";
 import { undecodableFailure } from "../../media/choose-streams.ts";
-import type { Need } from "../../protocol/needs.ts";
 import { err, ok, type Result } from "../../result.ts";
-import { chunkArguments, chunkFile, NULL_OUTPUT, streamAudioArguments } from "../chunks/chunk-muxers.ts";
+import { chunkArguments, chunkFile, NULL_OUTPUT } from "../chunks/chunk-muxers.ts";
 import type { ChunkVideo, VideoSpan } from "../chunks/chunk-video.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Branch } from "../command/filter-graph.ts";
 import { gridSeconds } from "../command/keyframe-grid.ts";
-import { audioArguments, type EncodedAudio } from "../encoders/audio-encoders.ts";
-import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "../encoders/choose-encoder.ts";
 import type { HardwareDevice } from "../encoders/hardware.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import { expectedFrameCount } from "../filters/frame-timing.ts";
 import { heldStill } from "../filters/last-frame.ts";
 import { sourceFailure } from "../source/source-failures.ts";
-import type { AudioTrack, SourceTracks, VideoTrack } from "../source/source-tracks.ts";
+import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
-import type { StreamTrack } from "../streams/planned-stream.ts";
 import { streamArguments, streamFiles } from "../streams/stream-muxers.ts";
 import { fitsMpegTs, hasFragments, hasMpegTs, type StreamVariants, variantsFor } from "../streams/stream-variants.ts";
 import { decisiveFailure } from "./output-plan.ts";
 import { type PlannedThumbnails, planStreamThumbnails } from "./plan-stream-thumbnails.ts";
 import { type PlannedVideoTrack, planVideoTrack } from "./plan-video-track.ts";
+import { type AudioPart, planAudios, streamSource, type TrackPart, unusedName } from "./stream-audio.ts";
 
 /** A stream in parts. Each part can be made by itself. */
 export type StreamParts = {
-  /** Indexes in `videos` and `audios`. */
-  readonly variants: StreamVariants["variants"];
+  /** Indexes in `videos` and `audios`. `group`: the encoding of the audio, with a list of tracks. */
+  readonly variants: readonly (StreamVariants["variants"][number] & { readonly group?: string })[];
   readonly videos: readonly VideoPart[];
   readonly audios: readonly AudioPart[];
   /** Null: no thumbnails. */
   readonly thumbnails: PlannedThumbnails | null;
+  /** Note about audio tracks that were left out. */
+  readonly note: string | null;
 };
 
-export type AudioPart = {
-  readonly track: StreamTrack;
-  readonly argv: readonly string[];
-  readonly encoder: string;
-  readonly needs: readonly Need[];
-};
-
-export type VideoPart = AudioPart & {
+export type VideoPart = TrackPart & {
   readonly video: EncodedVideo;
   readonly branch: Branch;
   readonly expectedFrames: number | null;
@@ -66,19 +58,24 @@ export type StreamPartsRequest = {
 /** Plans the parts of a stream. Fails if the source lacks the tracks, or if codec or node does not support them. */
 export function planStreamParts(request: StreamPartsRequest): Result<StreamParts> {
   const { spec, capabilities } = request;
-  const undecodable = (request.source.video ?? request.source.audio)?.undecodable;
+  const undecodable = (request.source.video ?? (spec.audioTracks ? null : request.source.audio))?.undecodable;
   if (undecodable) return err(undecodableFailure(undecodable));
-  // Audio that cannot be decoded counts as missing.
-  const source = request.source.audio?.undecodable ? { ...request.source, audio: null } : request.source;
+  const selected = streamSource(spec, request.source);
+  if (!selected.ok) return selected;
+  const { source, tracks, note } = selected.value;
   const chosen = variantsFor(spec, source);
   if (chosen.variants.length === 0) {
     return err(sourceFailure(source.video ? "input_has_no_audio" : "input_has_no_video"));
   }
   const videos = planVideos({ ...request, source }, chosen);
-  const audios = planAudios({ ...request, source }, chosen);
+  const audios = planAudios({ ...request, tracks }, chosen);
   const thumbnails = spec.thumbnails && source.video ? planStreamThumbnails(spec, source, capabilities) : ok(null);
   if (!videos.ok || !audios.ok || !thumbnails.ok) return err(decisiveFailure([videos, audios, thumbnails]));
-  const parts = { variants: chosen.variants, videos: videos.value, audios: audios.value, thumbnails: thumbnails.value };
+  const variants = chosen.variants.map(({ video, audio }) => {
+    const start = audio === null ? undefined : audios.value.starts[audio];
+    return { video, audio: start?.part ?? null, ...(start && spec.audioTracks ? { group: start.group } : {}) };
+  });
+  const parts = { variants, videos: videos.value, audios: audios.value.parts, thumbnails: thumbnails.value, note };
   return ok({ ...parts, ...withoutDropped(parts, spec.dropped ?? []) });
 }
 
@@ -152,7 +149,10 @@ function videoPart(
 ): VideoPart {
   const { frame, timing, hdr, captions, encoder, device, chunk, filters, needs } = planned;
   const shortSide = `${Math.min(frame.width, frame.height)}p`;
-  const name = unusedName(video.codec === "hevc" ? `${shortSide}-hevc` : shortSide, before);
+  const name = unusedName(
+    video.codec === "hevc" ? `${shortSide}-hevc` : shortSide,
+    before.map(({ track }) => track.name),
+  );
   const label = `v${spec.index}t${before.length}`;
   const files = streamFiles(`${spec.index}-${name}`, {
     fmp4: hasFragments(spec),
@@ -176,74 +176,26 @@ function videoPart(
   };
 }
 
-function planAudios(request: StreamPartsRequest, { audios, videos, variants }: StreamVariants): Result<AudioPart[]> {
-  const { spec, source, capabilities } = request;
-  const parts: AudioPart[] = [];
-  if (!source.audio) return ok(parts);
-  const encoder = chooseAudioEncoder("aac", capabilities);
-  if (!encoder) return err(encoderFailure("aac"));
-  for (const [index, audio] of audios.entries()) {
-    const isInTs = variants.some(
-      (variant) =>
-        variant.audio === index && fitsMpegTs(variant.video === null ? null : (videos[variant.video] ?? null)),
-    );
-    const name = unusedName(audioName(audio), parts);
-    const files = streamFiles(`${spec.index}-${name}`, { fmp4: hasFragments(spec), ts: hasMpegTs(spec) && isInTs });
-    const file = request.chunked
-      ? streamAudioArguments(chunkFile(spec.index, name))
-      : streamArguments(files, "audio", spec.segmentDurationMs);
-    parts.push({
-      track: { name, kind: "audio", ...files, video: null },
-      argv: ["-map", `0:${source.audio.streamIndex}`, ...streamAudio(encoder, audio, source.audio, spec), ...file],
-      encoder,
-      needs: [audioEncoderNeed("aac")],
-    });
-  }
-  return ok(parts);
-}
-
-/** Options of the audio of all renditions. */
-export const STREAM_AUDIO = { container: "mp4", gaps: "filled from 0" } as const;
-
-const streamAudio = (
-  encoder: Parameters<typeof audioArguments>[0],
-  spec: EncodedAudio,
-  track: AudioTrack,
-  { loudness }: HttpStreamOutput,
-): string[] => audioArguments(encoder, { spec, ...STREAM_AUDIO, track, loudness });
-
-const audioName = ({ bitrateKbps }: EncodedAudio): string => `audio${bitrateKbps === null ? "" : `-${bitrateKbps}k`}`;
-
-function unusedName(wanted: string, parts: readonly AudioPart[], attempt = 1): string {
-  const name = attempt === 1 ? wanted : `${wanted}-${attempt}`;
-  return parts.some(({ track }) => track.name === name) ? unusedName(wanted, parts, attempt + 1) : name;
-}
-
 /** Leaves videos out of a planned stream, with their variants, and with audio that no other variant has. */
-type Named = { readonly track: { readonly name: string } };
-type Parts<Video extends Named, Audio> = {
-  /** Indexes in `videos` and `audios`. */
-  readonly variants: readonly { readonly video: number | null; readonly audio: number | null }[];
-  readonly videos: readonly Video[];
-  readonly audios: readonly Audio[];
-};
-
-/** Remaining tracks keep their names, so chunks that were encoded with all videos still fit. */
-function withoutDropped<Video extends Named, Audio>(
-  { variants, videos, audios }: Parts<Video, Audio>,
+function withoutDropped(
+  { variants, videos, audios }: Pick<StreamParts, "variants" | "videos" | "audios">,
   dropped: readonly DroppedVideo[],
-): Parts<Video, Audio> {
-  const stays = ({ track }: Named): boolean => !dropped.some((one) => one.track === track.name);
+): Pick<StreamParts, "variants" | "videos" | "audios"> {
+  // Remaining tracks keep their names, so chunks that were encoded with all videos still fit.
+  const stays = ({ track }: VideoPart): boolean => !dropped.some((one) => one.track === track.name);
   const kept = variants.filter(({ video }) => {
     const own = video === null ? undefined : videos[video];
     return !own || stays(own);
   });
   const keptVideos = videos.filter(stays);
-  const keptAudios = audios.filter((_, at) => kept.some(({ audio }) => audio === at));
+  const keptAudios = audios.filter(({ track }, at) =>
+    kept.some(({ audio, group }) => audio === at || (group !== undefined && track.audio?.groups.includes(group))),
+  );
   return {
-    variants: kept.map(({ video, audio }) => ({
-      video: newIndex(videos, keptVideos, video),
-      audio: newIndex(audios, keptAudios, audio),
+    variants: kept.map((variant) => ({
+      ...variant,
+      video: newIndex(videos, keptVideos, variant.video),
+      audio: newIndex(audios, keptAudios, variant.audio),
     })),
     videos: keptVideos,
     audios: keptAudios,

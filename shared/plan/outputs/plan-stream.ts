@@ -5,7 +5,7 @@ import { ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { lastEnd, leastEnd } from "../source/output-length.ts";
 import { earlyEndNote, fallBackNote, undecodableAudioNote } from "../source/output-tracks.ts";
-import type { SourceTracks } from "../source/source-tracks.ts";
+import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
 import type { PlannedStream } from "../streams/planned-stream.ts";
 import type { OutputPlan } from "./output-plan.ts";
@@ -22,35 +22,35 @@ export function planStream(
   return parts.ok ? ok(assemble(spec, source, parts.value)) : parts;
 }
 
-function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTracks, parts: StreamParts): OutputPlan {
+function assemble(spec: HttpStreamOutput, source: SourceTracks, parts: StreamParts): OutputPlan {
+  const { index, dropped = [], audioTracks } = spec;
   const { videos, audios, thumbnails } = parts;
-  const kinds = [...(videos.length > 0 ? ["video" as const] : []), ...(audios.length > 0 ? ["audio" as const] : [])];
-  const tracks = kinds.flatMap((kind) => {
-    const track = source[kind];
-    return track ? [{ kind, track }] : [];
-  });
+  const video = videos.length > 0 ? source.video : null;
+  const heard = [...new Map(audios.flatMap(({ audio }) => audio).map((track) => [track, track])).keys()];
+  const all = [...(video ? [video] : []), ...heard];
   const device = videos.find((part) => part.device !== null)?.device;
   const encoders = (videos.length > 0 ? videos : audios).map(({ encoder }) => encoder);
-  const undecodable = source.video ? source.audio?.undecodable : null;
+  const undecodable = source.video && !audioTracks ? source.audio?.undecodable : null;
   const notes = [
-    undecodable ? undecodableAudioNote(undecodable) : null,
+    undecodable ? undecodableAudioNote(undecodable) : parts.note,
     dropped.length > 0 ? droppedNote(dropped) : null,
-    fallBackNote(tracks.map(({ track }) => track)),
-    videos.length > 0 && audios.length > 0 ? earlyEndNote(NO_TRIM, source.video, source.audio) : null,
+    fallBackNote(all),
+    video ? earlyEndNote(NO_TRIM, video, heard[0]) : null,
   ].filter((note) => note !== null);
   return {
     branches: [...videos, ...(thumbnails ? [thumbnails] : [])].map(({ branch }) => branch),
     argv: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ argv }) => argv),
     expectedFrames: videos[0]?.expectedFrames ?? null,
-    endMs: lastEnd(
-      NO_TRIM,
-      tracks.map(({ track }) => track),
-    ),
+    ...partsOf(audios),
+    endMs: lastEnd(NO_TRIM, all),
     needs: [...videos, ...audios, ...(thumbnails ? [thumbnails] : [])].flatMap(({ needs }) => needs),
     planned: {
       output: index,
       files: [],
-      tracks: tracks.map(({ kind, track }) => ({ kind, endMs: leastEnd(NO_TRIM, track, tracks.length === 1) })),
+      tracks: [
+        ...(video ? [{ kind: "video" as const, endMs: leastEnd(NO_TRIM, video, all.length === 1) }] : []),
+        ...(heard.length > 0 ? [{ kind: "audio" as const, endMs: shortestEnd(heard, all.length === 1) }] : []),
+      ],
       ...(notes.length > 0 ? { note: notes.join(" ") } : {}),
       encoder: [...new Set(encoders)].join(", "),
       ...(device ? { inHardware: true } : {}),
@@ -60,11 +60,26 @@ function assemble({ index, dropped = [] }: HttpStreamOutput, source: SourceTrack
   };
 }
 
+/** Graphs and further inputs of audio. */
+function partsOf(audios: StreamParts["audios"]): Pick<OutputPlan, "graphs" | "inputs"> {
+  const graphs = audios.flatMap((part) => part.graphs ?? []);
+  const inputs = audios.flatMap((part) => part.inputs ?? []);
+  return { ...(graphs.length > 0 ? { graphs } : {}), ...(inputs.length > 0 ? { inputs } : {}) };
+}
+
+/** Earliest end of all audio tracks; null if one of them is not certain. */
+function shortestEnd(tracks: readonly AudioTrack[], isAlone: boolean): number | null {
+  const ends = tracks.map((track) => leastEnd(NO_TRIM, track, isAlone));
+  const certain = ends.filter((end) => end !== null);
+  return certain.length < ends.length ? null : Math.min(...certain);
+}
+
 const plannedStream = ({ variants, videos, audios, thumbnails }: StreamParts): PlannedStream => ({
   tracks: [...videos, ...audios].map(({ track }) => track),
-  variants: variants.map(({ video, audio }) => ({
+  variants: variants.map(({ video, audio, group }) => ({
     video: video === null ? null : (videos[video]?.track.name ?? null),
     audio: audio === null ? null : (audios[audio]?.track.name ?? null),
+    ...(group === undefined ? {} : { group }),
   })),
   thumbnails: thumbnails?.thumbnails ?? null,
 });

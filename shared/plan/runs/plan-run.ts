@@ -2,7 +2,7 @@
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
-import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
+import type { CommandPart, NamedInput, PlannedRun } from "../command/planned-run.ts";
 import { deviceArguments, type HardwareDevice } from "../encoders/hardware.ts";
 import type { SourceTracks } from "../source/source-tracks.ts";
 import type { SeekInputs } from "../thumbnails/seek-thumbnails.ts";
@@ -34,19 +34,49 @@ export type RunOptions = {
 export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: RunOptions): PlannedRun {
   const branches = parts.flatMap(({ branches }) => branches);
   const urls = overlayUrls(branches);
-  const overlays = new Map(urls.map((url, at) => [url, at + 1]));
+  const named = namedInputs(parts);
+  const overlays = new Map(urls.map((url, at) => [url, named.length + at + 1]));
+  const texts = named.flatMap(({ path, text }) => (text === undefined ? [] : [{ file: path, text }]));
+  const read = named.flatMap(({ path, text }) => (text === undefined ? [path] : []));
   const start = `[0:${tracks.video?.streamIndex}]`;
   return {
     argv: checkedArguments([
       ...devicesArguments(devices),
-      ...openingArguments([sourceInput(inputs, tracks, sourceOptions), ...overlayInputs(urls, inputs)]),
+      ...openingArguments([
+        sourceInput(inputs, tracks, sourceOptions),
+        ...named.map((input) => onSameClock(input, sourceOptions)),
+        ...overlayInputs(urls, inputs),
+      ]),
       ...(tracks.video ? branches.flatMap((branch) => ["-filter_complex", branchGraph(start, branch, overlays)]) : []),
-      ...parts.flatMap((part) => part.argv),
+      ...parts.flatMap(({ graphs = [] }) => graphs.flatMap((graph) => ["-filter_complex", graph])),
+      ...parts.flatMap(({ argv }) => argv.map((argument) => withNumber(argument, named))),
     ]),
+    ...(read.length > 0 ? { reads: read } : {}),
+    ...(texts.length > 0 ? { texts } : {}),
     network: networkOf(inputs),
     inHardware: devices.some((device) => device != null),
     ...progressGoal(parts),
   };
+}
+
+/** The inputs of all parts, each once. */
+const namedInputs = (parts: readonly CommandPart[]): NamedInput[] => [
+  ...new Map(parts.flatMap(({ inputs = [] }) => inputs.map((input) => [input.name, input]))).values(),
+];
+
+/** Beside a source that keeps its own clock, every other input keeps its clock, too. */
+const onSameClock = (input: NamedInput, sourceOptions: readonly string[]): NamedInput =>
+  input.startUs !== undefined && sourceOptions.includes("-copyts")
+    ? { ...input, options: ["-itsoffset", (-input.startUs / 1e6).toFixed(6)] }
+    : input;
+
+/** Replaces the name of an input by its number. */
+function withNumber(argument: string, named: readonly NamedInput[]): string {
+  const [, name] = /^@([\w-]+):/.exec(argument) ?? [];
+  if (name === undefined) return argument;
+  const at = named.findIndex((input) => input.name === name);
+  if (at < 0) throw new Error(`A part has no input ${name}`);
+  return `${at + 1}${argument.slice(name.length + 1)}`;
 }
 
 /** Inputs of runs that seek. */

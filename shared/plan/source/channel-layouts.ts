@@ -28,6 +28,9 @@ export type SpeakerLayout = keyof typeof SPEAKERS;
 /** Most likely layout of a file that has this number of channels and names no layout. */
 const BY_COUNT: readonly SpeakerLayout[] = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1", "6.1", "7.1"];
 
+/** The most likely layout of this number of channels; null for more than eight. */
+export const layoutOf = (channels: number): SpeakerLayout | null => BY_COUNT[channels - 1] ?? null;
+
 /** Number of channels of a layout. */
 export const channelsOf = (layout: SpeakerLayout): number => SPEAKERS[layout].split(" ").length;
 

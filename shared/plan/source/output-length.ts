@@ -3,8 +3,11 @@ import type { TrackKind } from "./source-tracks.ts";
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
 
-/** `endMs`: earliest end of the track, in ms of the output; null for images, and if the end is not certain. */
-export type PlannedTrack = { readonly kind: TrackKind; readonly endMs: number | null };
+/**
+ * `endMs`: earliest end of the track, in ms of the output; null for images, and if the end is not certain. `at`: its
+ * position among the tracks of its kind; left out: 0.
+ */
+export type PlannedTrack = { readonly kind: TrackKind; readonly endMs: number | null; readonly at?: number };
 
 /** True if the length was measured or stated for this very track, so that it can be relied on. */
 export const isExact = ({ lengthFrom }: Pick<Track, "lengthFrom">): boolean =>

@@ -1,13 +1,21 @@
 // Chooses the tracks of the source that go into an output.
+import type { AudioTrackSpec } from "../../format/format-spec.ts";
+import type { TrackTraits } from "../../job/audio-tracks.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { Undecodable } from "../../media/choose-streams.ts";
+import { ok, type Result } from "../../result.ts";
 import { isExact, lastEnd } from "./output-length.ts";
+import { selectAudio } from "./select-audio.ts";
 import type { AudioTrack, SourceTracks } from "./source-tracks.ts";
 import type { Track } from "./track-length.ts";
 import type { Trim } from "./trim.ts";
 
 /** Returns the reason why a track that the output requires cannot be decoded, or copied if a copy is requested. */
-export function requiredUndecodable({ video, audio }: VideoOutput, source: SourceTracks): Undecodable | null {
+export function requiredUndecodable(
+  { video, audio, audioTracks }: VideoOutput,
+  source: SourceTracks,
+): Undecodable | null {
+  if (!video && audioTracks) return null;
   const [requested, track] = video ? [video, source.video] : [audio, source.audio];
   const reason = track?.undecodable ?? null;
   return requested?.codec === "copy" && reason && canBeCopied(reason) ? null : reason;
@@ -26,9 +34,39 @@ export function audioTrack(
   trim: Trim,
   { audio }: SourceTracks,
 ): AudioTrack | null {
-  const isOutside =
-    audio !== null && ((trim.endMs !== null && audio.startMs >= trim.endMs) || startsBeyondEnd(trim, audio));
-  return spec.audio && !((isOutside || isUndecodableAudio(spec, audio)) && spec.video) ? audio : null;
+  const isMissing = (audio !== null && isOutside(trim, audio)) || isUndecodableAudio(spec, audio);
+  return spec.audio && !(isMissing && spec.video) ? audio : null;
+}
+
+const isOutside = (trim: Trim, track: AudioTrack): boolean =>
+  (trim.endMs !== null && track.startMs >= trim.endMs) || startsBeyondEnd(trim, track);
+
+/** A track of an output, with its own format. `traits`: null without the parameter `audio`. */
+export type OutputAudio = {
+  readonly track: AudioTrack;
+  readonly spec: AudioTrackSpec;
+  readonly traits: TrackTraits | null;
+};
+
+/** The audio tracks of a file, and a note about tracks that were left out. */
+export function outputAudios(
+  spec: VideoOutput,
+  trim: Trim,
+  source: SourceTracks,
+): Result<{ readonly audios: readonly OutputAudio[]; readonly note: string | null }> {
+  const { audio: common, audioTracks } = spec;
+  if (!common) return ok({ audios: [], note: null });
+  if (!audioTracks) {
+    const track = audioTrack(spec, trim, source);
+    return ok({ audios: track ? [{ track, spec: common, traits: null }] : [], note: null });
+  }
+  const selected = selectAudio(audioTracks, source, (format) => (format ?? common).codec === "copy");
+  if (!selected.ok) return selected;
+  const { tracks, note } = selected.value;
+  const audios = tracks
+    .filter(({ track }) => !spec.video || !isOutside(trim, track))
+    .map(({ track, traits, format }) => ({ track, traits, spec: format ?? common }));
+  return ok({ audios, note });
 }
 
 /** True if the requested audio cannot be decoded, or copied if a copy is requested. */

@@ -1,9 +1,12 @@
 // The streams of a source that are encoded, with their properties for planners.
+import type { AudioRole } from "../../job/audio-tracks.ts";
 import { hasCaptions } from "../../media/captions.ts";
 import { chosenAudio, chosenVideo } from "../../media/choose-streams.ts";
+import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import { fraction, type MediaProbe, type ProbedStream } from "../../media/media-probe.ts";
 import { sourceFacts, type VideoFacts } from "../../media/source-facts.ts";
 import { timelineStartUs } from "../../media/timeline-start.ts";
+import type { NamedInput } from "../command/planned-run.ts";
 import { alphaDecoder, type SourceColor, sourceColor } from "./source-color.ts";
 import { ownLengthMs, type Track, trackOf } from "./track-length.ts";
 
@@ -55,11 +58,30 @@ export type AudioTrack = Track & {
   /** By ffmpeg's name, such as `5.1(side)`; undefined if the stream states no layout. */
   readonly layout: string | undefined;
   readonly sampleRateHz: number | null;
+  /** BCP 47 tag; `und` if the source states none. */
+  readonly language: string;
+  readonly title: string | null;
+  readonly role: AudioRole;
+  /** True if the source marks it as the track with which players start. */
+  readonly isDefault: boolean;
+  /** Filters before all others: a matrix of channels, an offset. Left out: none. */
+  readonly prepared?: readonly string[];
+  /** Tracks whose channels follow each other in this track. */
+  readonly merged?: readonly AudioTrack[];
+  /** The file that has the track; left out: the source. */
+  readonly file?: NamedInput;
 };
+
+/** Another file that outputs read. `path`: on this node. */
+export type AudioFile = { readonly url: string; readonly path: string; readonly probe: MediaProbe };
 
 export type SourceTracks = {
   readonly video: VideoTrack | null;
   readonly audio: AudioTrack | null;
+  /** All audio tracks, in the order of the source. */
+  readonly audios: readonly AudioTrack[];
+  /** Audio of other files, by URL. */
+  readonly files: ReadonlyMap<string, AudioTrack | null>;
   /** True if the file is a multiplex of several programs. */
   readonly hasPrograms: boolean;
   /** ffprobe's names of the demuxer (`mov,mp4,m4a,3gp,3g2,mj2`). */
@@ -79,8 +101,8 @@ const INTERLACED: ReadonlySet<string> = new Set(["tt", "bb", "tb", "bt"]);
 
 const MATROSKA = "matroska,webm";
 
-/** Streams that `sourceFacts` describes. */
-export function chooseTracks(probe: MediaProbe): SourceTracks {
+/** Streams that `sourceFacts` describes, all audio of the source, and the audio of other files. */
+export function chooseTracks(probe: MediaProbe, files: readonly AudioFile[] = []): SourceTracks {
   const { video: facts } = sourceFacts(probe);
   const video = chosenVideo(probe.streams);
   const audio = chosenAudio(probe.streams);
@@ -89,6 +111,8 @@ export function chooseTracks(probe: MediaProbe): SourceTracks {
   return {
     video: video && facts ? videoTrack(video, facts, probe, originUs) : null,
     audio: audio ? audioTrack(audio, probe, originUs) : null,
+    audios: probe.streams.filter(isAudio).map((stream) => audioTrack(stream, probe, originUs)),
+    files: new Map(files.map((file, at) => [file.url, fileTrack(file, at + 1)])),
     hasPrograms: probe.streams.some(({ programs }) => programs !== undefined),
     format: probe.format.format_name ?? "",
     restarts: used.some(({ packets }) => packets?.restarts === true),
@@ -123,12 +147,39 @@ function videoTrack(stream: ProbedStream, facts: VideoFacts, probe: MediaProbe, 
   };
 }
 
+const isAudio = ({ codec_type }: ProbedStream): boolean => codec_type === "audio";
+
 const audioTrack = (stream: ProbedStream, probe: MediaProbe, originUs: number): AudioTrack => ({
   ...trackOf(stream, probe, originUs),
   channels: stream.channels ?? null,
   layout: stream.channel_layout,
   sampleRateHz: fraction(stream.sample_rate),
+  language: languageTag(stream.tags?.language),
+  title: stream.tags?.title ?? null,
+  role: roleOf(stream.disposition ?? {}),
+  isDefault: stream.disposition?.default === 1,
 });
+
+/** Roles of a track by its dispositions, by ffmpeg's names. */
+const ROLES: readonly (readonly [disposition: string, role: AudioRole])[] = [
+  ["visual_impaired", "description"],
+  ["descriptions", "description"],
+  ["comment", "commentary"],
+  ["hearing_impaired", "clear"],
+  ["clean_effects", "clear"],
+  ["dub", "dub"],
+];
+
+const roleOf = (dispositions: NonNullable<ProbedStream["disposition"]>): AudioRole =>
+  ROLES.find(([disposition]) => dispositions[disposition] === 1)?.[1] ?? "main";
+
+/** The audio of another file. Its timeline starts with the file, and its language is not used. */
+function fileTrack({ path, probe }: AudioFile, number: number): AudioTrack | null {
+  const startUs = timelineStartUs(probe, usedStreams(probe));
+  const stream = chosenAudio(probe.streams);
+  const file = { name: `audio-${number}`, path, startUs };
+  return stream ? { ...audioTrack(stream, probe, startUs), language: UNDETERMINED, title: null, file } : null;
+}
 
 /** In Matroska, only the track's length may show the duration of the last frame, because packets need no duration. */
 function lastFrameOf(

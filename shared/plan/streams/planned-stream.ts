@@ -1,4 +1,5 @@
 // The tracks, variants and thumbnails of a planned stream. The packager reads the tracks while they are encoded.
+import type { TrackTraits } from "../../job/audio-tracks.ts";
 import type { Size } from "../source/frame-size.ts";
 import type { ColorTags } from "../source/source-color.ts";
 import type { TrackKind } from "../source/source-tracks.ts";
@@ -32,10 +33,18 @@ export type StreamTrack = {
   readonly ts: string | null;
   /** Null for audio. */
   readonly video: StreamVideo | null;
+  /** Set for an audio track of a requested list. */
+  readonly audio?: AudioRendition;
 };
 
-/** A choice for players: names of tracks. */
-export type StreamVariant = { readonly video: string | null; readonly audio: string | null };
+/** Traits of an audio track. `number`: of the track in the output. `groups`: the encodings that have the track. */
+export type AudioRendition = TrackTraits & { readonly number: number; readonly groups: string[] };
+
+/**
+ * A choice for players: names of tracks. `group`: all tracks in the encoding of the variant's audio; absent: the
+ * variant has a single track.
+ */
+export type StreamVariant = { readonly video: string | null; readonly audio: string | null; readonly group?: string };
 
 /** Sprite sheets for the player's seek bar. */
 export type StreamThumbnails = {

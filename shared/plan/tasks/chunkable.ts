@@ -7,7 +7,9 @@ import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import { isEncodedVideo } from "../outputs/plan-file.ts";
+import { outputAudios } from "../source/output-tracks.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
+import { NO_TRIM } from "../source/trim.ts";
 import { planOutput } from "./plan-encode.ts";
 
 /** Codecs whose chunks can be concatenated to a track of fragmented MP4. */
@@ -69,10 +71,8 @@ function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: Ffm
   return planOutput(spec, source, capabilities).ok ? null : "it cannot be made of this input";
 }
 
-function fileReason(
-  { video, audio, container, offsetMs, durationMs }: VideoOutput,
-  source: SourceTracks,
-): string | null {
+function fileReason(spec: VideoOutput, source: SourceTracks): string | null {
+  const { video, audio, container, offsetMs, durationMs } = spec;
   if (!video || !source.video) return "it has no video";
   if (!isEncodedVideo(video)) return "its video is copied";
   if (!CODECS.has(video.codec)) return `chunks of ${video.codec} cannot be joined`;
@@ -82,7 +82,10 @@ function fileReason(
   if (source.audio && !audio && source.format === "mpegts" && source.video.startMs > source.audio.startMs) {
     return "its times depend on whether the audio of the MPEG-TS input is read";
   }
-  return audio && source.audio ? audioReason(audio, container, source.audio) : null;
+  // A track that the source lacks fails the output, wherever it is planned.
+  const selected = outputAudios(spec, NO_TRIM, source);
+  const audios = selected.ok ? selected.value.audios : [];
+  return audios.map((one) => audioReason(one.spec, container, one.track)).find((reason) => reason !== null) ?? null;
 }
 
 function audioReason(

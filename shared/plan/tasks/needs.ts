@@ -7,7 +7,7 @@ import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { LOUDNESS_NEED, TEXT_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
+import { AUDIO_TRACKS_NEED, LOUDNESS_NEED, TEXT_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -69,6 +69,7 @@ function needsOfFormats(spec: OutputSpec): readonly Need[] {
     ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
     ...(spec.loudness ? [LOUDNESS_NEED] : []),
     ...(spec.type === "httpstream" && !areFilesOnly(spec.subtitles) ? [TEXT_NEED] : []),
+    ...(spec.audioTracks ? [AUDIO_TRACKS_NEED] : []),
   ];
 }
 
@@ -90,6 +91,7 @@ function describe({ kind, anyOf }: Need): string {
   const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
   const names = (software.length === 0 ? anyOf : software).join(" or ");
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
+  if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
   if (anyOf.includes("webvtt")) return `muxer ${names} (for subtitles)`;
   return kind === "encoder" ? names : `${kind} ${names}`;

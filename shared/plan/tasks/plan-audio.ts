@@ -3,19 +3,20 @@ import type { OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { ok, type Result } from "../../result.ts";
 import { AUDIO_TRACK, audioFile, audioFileArguments, chunkFile } from "../chunks/chunk-muxers.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
-import { strictArguments } from "../command/muxers.ts";
+import { ISO, strictArguments } from "../command/muxers.ts";
 import type { CommandPart, PlannedRun } from "../command/planned-run.ts";
-import { planAudioTrack } from "../outputs/plan-file.ts";
+import { EXACT_STARTS } from "../outputs/map-audio.ts";
+import { planAudioTracks } from "../outputs/plan-file.ts";
 import { planStreamParts } from "../outputs/plan-stream-tracks.ts";
 import { planRun, type RunInputs } from "../runs/plan-run.ts";
 import { lastEnd } from "../source/output-length.ts";
-import { audioTrack } from "../source/output-tracks.ts";
+import { outputAudios } from "../source/output-tracks.ts";
 import { ptsOriginArguments } from "../source/pts-origin.ts";
-import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
+import { type AudioTrack, chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
 import type { EncodeRequest, OutputFailure } from "./plan-encode.ts";
 
-export type AudioRequest = RunInputs & Pick<EncodeRequest, "probe" | "outputs" | "capabilities">;
+export type AudioRequest = RunInputs & Pick<EncodeRequest, "probe" | "audioFiles" | "outputs" | "capabilities">;
 
 /** Files are in the run's folder. */
 export type AudioPlan = {
@@ -37,8 +38,8 @@ export const tagsFile = (output: number): string => `${output}-tags.txt`;
  * normal command.
  */
 export function planAudio(request: AudioRequest): AudioPlan {
-  const { probe, outputs, capabilities } = request;
-  const tracks = chooseTracks(probe);
+  const { probe, audioFiles, outputs, capabilities } = request;
+  const tracks = chooseTracks(probe, audioFiles);
   const results = outputs.map((spec) => ({ spec, result: nonVideoParts(spec, tracks, capabilities) }));
   const failures = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.error }],
@@ -76,8 +77,10 @@ function nonVideoParts(
       const { audios, thumbnails } = stream.value;
       return ok({
         parts: [
-          ...audios.map(({ argv }) => commandPart(argv, source)),
-          ...(thumbnails ? [commandPart(thumbnails.argv, source, [thumbnails.branch])] : []),
+          ...audios.map((part) => commandPart(part, part.audio)),
+          ...(thumbnails
+            ? [commandPart({ argv: thumbnails.argv }, source.audio ? [source.audio] : [], [thumbnails.branch])]
+            : []),
         ],
         tracks: audios.map(({ track }) => ({ track: track.name, file: chunkFile(spec.index, track.name) })),
         files: thumbnails?.thumbnails.files ?? [],
@@ -90,30 +93,31 @@ function nonVideoParts(
 }
 
 function partsOfFile(spec: VideoOutput, source: SourceTracks, capabilities: FfmpegCapabilities): Result<NonVideoParts> {
-  const track = audioTrack(spec, NO_TRIM, source);
-  const audio = track && planAudioTrack(spec, track, capabilities);
-  if (audio && !audio.ok) return audio;
-  const codec = spec.audio?.codec === "copy" ? (track?.codec ?? null) : (spec.audio?.codec ?? null);
+  const selected = outputAudios(spec, NO_TRIM, source);
+  if (!selected.ok) return selected;
+  const { audios } = selected.value;
+  const planned = planAudioTracks(spec, audios, capabilities);
+  if (!planned.ok) return planned;
+  const [first] = audios;
+  const codec = spec.audio?.codec === "copy" ? (first?.track.codec ?? null) : (first?.spec.codec ?? null);
   // The interim container may be MP4 for any container of the output.
-  const strict = strictArguments("mp4", codec);
-  const argv = audio
-    ? ["-map", `0:${track.streamIndex}`, ...audio.value.argv, ...strict, ...audioFileArguments(spec, codec)]
+  const strict = audios.flatMap((audio) => strictArguments("mp4", audio.spec.codec)).slice(0, 2);
+  const { map, argv, graphs, inputs } = planned.value;
+  const starts = spec.audioTracks && !audioFile(spec).endsWith(".mkv") && !ISO.has(spec.container) ? EXACT_STARTS : [];
+  const audio = first
+    ? { argv: [...map, ...argv, ...strict, ...starts, ...audioFileArguments(spec, codec)], graphs, inputs }
     : null;
   const tags = spec.keepsMetadata ? ["-map_chapters", "-1", "-f", "ffmetadata", tagsFile(spec.index)] : null;
+  const tracks = audios.map(({ track }) => track);
   return ok({
-    parts: [...(argv ? [commandPart(argv, source)] : []), ...(tags ? [commandPart(tags, source)] : [])],
+    parts: [...(audio ? [commandPart(audio, tracks)] : []), ...(tags ? [commandPart({ argv: tags }, tracks)] : [])],
     tracks: audio ? [{ track: AUDIO_TRACK, file: audioFile(spec) }] : [],
     files: tags ? [tagsFile(spec.index)] : [],
   });
 }
 
 const commandPart = (
-  argv: readonly string[],
-  { audio }: SourceTracks,
+  part: Pick<CommandPart, "argv" | "graphs" | "inputs">,
+  tracks: readonly AudioTrack[],
   branches: CommandPart["branches"] = [],
-): CommandPart => ({
-  branches,
-  argv,
-  expectedFrames: null,
-  endMs: lastEnd(NO_TRIM, audio ? [audio] : []),
-});
+): CommandPart => ({ ...part, branches, expectedFrames: null, endMs: lastEnd(NO_TRIM, tracks) });

@@ -14,7 +14,7 @@ import { planStream } from "../outputs/plan-stream.ts";
 import { planRun, type RunInputs, seekInputs } from "../runs/plan-run.ts";
 import { progressTicks } from "../runs/progress.ts";
 import { UNPACKING } from "../source/copy-tracks.ts";
-import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
+import { type AudioFile, chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { decodedTimes } from "../thumbnails/decoded-times.ts";
 import { lastSeek, seekRuns } from "../thumbnails/seek-thumbnails.ts";
 import type { SelectedImages } from "../thumbnails/selected-images.ts";
@@ -30,6 +30,8 @@ export type OutputFailure = { readonly output: number; readonly failure: Failure
 
 export type EncodeRequest = Pick<RunInputs, "source" | "watermarks"> & {
   readonly probe: MediaProbe;
+  /** Files of audio tracks with a URL; left out: none, or nothing is run. */
+  readonly audioFiles?: readonly AudioFile[];
   readonly outputs: readonly OutputSpec[];
   readonly capabilities: FfmpegCapabilities;
   /** Makes images with their own commands, before all others, if that costs little. */
@@ -48,8 +50,8 @@ type Source = { readonly inputs: RunInputs; readonly tracks: SourceTracks };
  * others.
  */
 export function planEncode(request: EncodeRequest): EncodePlan {
-  const { probe, outputs, capabilities, uploadsEarly = false } = request;
-  const tracks = chooseTracks(probe);
+  const { probe, audioFiles, outputs, capabilities, uploadsEarly = false } = request;
+  const tracks = chooseTracks(probe, audioFiles);
   const results = outputs.map((spec) => ({ spec, result: planOutput(spec, tracks, capabilities, uploadsEarly) }));
   const failures = results.flatMap(({ spec, result }) =>
     result.ok ? [] : [{ output: spec.index, failure: result.error }],

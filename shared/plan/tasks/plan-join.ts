@@ -8,9 +8,10 @@ import type { PlannedRun } from "../command/planned-run.ts";
 import { fourCharacterCode } from "../encoders/video-encoders.ts";
 import { frameTiming } from "../filters/frame-timing.ts";
 import { holdLastFrame } from "../filters/last-frame.ts";
+import { traitArguments } from "../outputs/map-audio.ts";
 import type { PlannedCommand, PlannedOutput } from "../outputs/output-plan.ts";
 import { isEncodedVideo } from "../outputs/plan-file.ts";
-import { audioTrack } from "../source/output-tracks.ts";
+import { outputAudios } from "../source/output-tracks.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
 import { STREAM_START_SECONDS, type StreamTrack } from "../streams/planned-stream.ts";
@@ -42,14 +43,21 @@ export function planJoin({ probe, outputs, capabilities, folder, isGrowing = fal
   return { runs: plans.flatMap(({ runs }) => runs), outputs: plans.map(({ planned }) => planned) };
 }
 
+/** `text`: content of a file that the run itself needs in its folder. */
+type JoinInput = PlannedInput & { readonly text?: string };
 /** `inputs` by the planned names of their files; `outputs`: ffmpeg's options after the inputs. */
-type JoinRun = { readonly inputs: readonly PlannedInput[]; readonly outputs: readonly string[] };
+type JoinRun = { readonly inputs: readonly JoinInput[]; readonly outputs: readonly string[] };
 
 function joinRun({ inputs, outputs }: JoinRun, durationMs: number | null, folder: string | undefined): PlannedRun {
-  const placed = inputs.map((input) => (folder === undefined ? input : { ...input, path: `${folder}/${input.path}` }));
+  const place = (input: JoinInput): PlannedInput =>
+    folder === undefined || input.text !== undefined ? input : { ...input, path: `${folder}/${input.path}` };
+  const placed = inputs.map(place);
+  const texts = inputs.flatMap(({ path, text }) => (text === undefined ? [] : [{ file: path, text }]));
+  const reads = placed.filter((_, at) => inputs[at]?.text === undefined).map(({ path }) => path);
   return {
     argv: checkedArguments(["-copyts", ...openingArguments(placed), ...outputs]),
-    ...(folder === undefined ? {} : { reads: placed.map(({ path }) => path) }),
+    ...(folder === undefined ? {} : { reads }),
+    ...(texts.length > 0 ? { texts } : {}),
     network: "none",
     inHardware: false,
     expectedFrames: null,
@@ -81,18 +89,24 @@ const trackInput = (output: number, name: string, file = chunkFile): PlannedInpu
 
 function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
   const { index, container } = spec;
-  const audio = audioTrack(spec, NO_TRIM, source);
-  const inputs: PlannedInput[] = [
+  const selected = outputAudios(spec, NO_TRIM, source);
+  if (!selected.ok) throw new Error(selected.error.message);
+  const { audios } = selected.value;
+  const traits = audios.flatMap((audio) => audio.traits ?? []);
+  const named = traits.length > 0 ? traitArguments(spec, traits) : null;
+  const before: JoinInput[] = [
     trackInput(index, VIDEO_TRACK),
-    ...(audio ? [{ path: audioFile(spec) }] : []),
+    ...(audios.length > 0 ? [{ path: audioFile(spec) }] : []),
     ...(spec.keepsMetadata ? [{ path: tagsFile(index), kind: "tags" as const }] : []),
   ];
+  const inputs = [...before, ...(named?.inputs ?? [])];
   const codec = spec.video?.codec;
   const outputs = [
-    ...["-map", "0:v:0", ...(audio ? ["-map", "1:a:0"] : []), "-c", "copy"],
+    ...["-map", "0:v:0", ...audios.flatMap((_, at) => ["-map", `1:a:${at}`]), "-c", "copy"],
     ...(codec && codec !== "copy" ? fourCharacterCode(codec, container) : []),
     ...lastFrameArguments(spec, source),
-    ...(spec.keepsMetadata ? tagArguments(inputs.length - 1, audio !== null) : []),
+    ...(spec.keepsMetadata ? tagArguments(before.length - 1, audios.length > 0 && !named) : []),
+    ...(named?.argv ?? []).map((argument) => argument.replace(/^@[\w-]+(?=:)/, String(before.length))),
     ...fileArguments(spec, fileName(index, container)),
   ];
   return { inputs, outputs };

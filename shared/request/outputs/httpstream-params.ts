@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
+import { audio } from "./audio-tracks.ts";
 import { loudness } from "./loudness.ts";
 import { captions, commonParams, flag, folderPath } from "./output-params.ts";
 import { quotable, subtitles } from "./subtitles.ts";
@@ -26,6 +27,7 @@ const STREAM_PARAM_HINTS = Object.fromEntries(
     "segment_duration",
     "encryption",
     "subtitles",
+    "audio",
     "captions",
     "loudness",
     "thumbnails",
@@ -101,6 +103,7 @@ export const HttpStreamParams = strictObject({
   subtitles: subtitles.default([]),
   captions,
   loudness,
+  audio,
   thumbnails: flag
     .default(false)
     .describe(

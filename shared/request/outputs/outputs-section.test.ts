@@ -22,6 +22,43 @@ const formatOf = (text: string) => {
 };
 
 const UNCHANGED = { fit: "pad", transpose: null, vflip: false, hflip: false, watermark: null };
+const TRACK = {
+  from: null,
+  url: null,
+  offsetMs: 0,
+  language: null,
+  name: null,
+  role: null,
+  isDefault: false,
+  format: null,
+  map: null,
+  isOptional: false,
+};
+const AUDIO_ERRORS: readonly [string, unknown, RegExp][] = [
+  ["mp4", "some", /`outputs.mp4.audio` must be `all`, or a list of 1 to 16 audio tracks/],
+  ["mp4", [], /`outputs.mp4.audio`/],
+  ["mp4::x", "all", /because the format has no audio/],
+  ["mp3", "all", /`outputs.mp3.audio` has several tracks, but mp3 can hold one audio track/],
+  ["avi", [{ from: 1 }, { from: 2 }], /avi can hold one audio track/],
+  ["mp4", [{ from: 0 }], /`outputs.mp4.audio.0.from` must be 1 or more/],
+  ["mp4", [{ from: "x" }], /audio.0.from/],
+  ["mp4", [{ from: [1] }], /audio.0.from/],
+  ["mp4", [{ from: [1, 1] }], /audio.0.from` must not repeat a number/],
+  ["mp4", [{ from: 1, url: "https://a.example/a.wav" }], /must have `from` or `url`, not both/],
+  ["mp4", [{ url: "http://10.0.0.1/a.wav" }], /audio.0.url` has the host `10.0.0.1`/],
+  ["mp4", [{ offset: 601 }], /audio.0.offset` must be 600 or less/],
+  ["mp4", [{ language: "english language" }], /audio.0.language` must be a language tag/],
+  ["mp4", [{ name: 'a "quoted" name' }], /audio.0.name` must not contain quotes/],
+  ["mp4", [{ role: "director" }], /audio.0.role` must be one of main, dub, commentary, description, clear/],
+  ["mp4", [{ default: true }, { default: true }], /must have at most one default/],
+  ["mp4", [{ format: "pcm-s16le" }], /audio.0.format`: mp4 does not support the audio codec/],
+  ["mp4", [{ format: "720p" }], /audio.0.format`/],
+  ["mp4", [{ format: "x" }], /audio.0.format`: `x` has no audio/],
+  ["mp4", [{ map: [[3]] }], /audio.0.map.0.0` must be 2 or less/],
+  ["mp4::copy", [{ map: [[1]] }], /audio.0.map` is not allowed, because the format copies the audio/],
+  ["mp4", [{ from: [1, 2], format: "copy" }], /audio.0.from` is not allowed, because the format copies the audio/],
+  ["httpstream", [{ format: "opus" }], /`outputs.httpstream.audio.0.format` must be aac in streams/],
+];
 const LOUDNESS = { targetLufs: -16, truePeakDb: -1, toleranceLu: 0.2 };
 const VIDEO = { ...UNCHANGED, index: 0, condition: null, offsetMs: 0, durationMs: null, deinterlace: false };
 const IMAGE = {
@@ -75,6 +112,39 @@ describe("parseOutputs", () => {
     ["mp3", { path: "a", loudness: "-16" }, { path: "a", loudness: LOUDNESS }],
     ["mp3", { path: "a", loudness: { target: -16 } }, { path: "a", loudness: LOUDNESS }],
     ["mp3", { path: "a", loudness: "measure" }, { path: "a", loudness: { ...LOUDNESS, targetLufs: null } }],
+    ["mp4", { path: "a", audio: "all" }, { path: "a", audioTracks: "all" }],
+    [
+      "mkv:720p",
+      {
+        path: "a",
+        audio: [
+          { from: "ger" },
+          { from: 2, offset: -0.04, default: true, role: "dub", name: "Müller", language: "de-AT" },
+          { from: [5, 6], map: [[1, 0.5], [0]], optional: true, format: "ac3_384k" },
+          { url: "https://a.example/fr.wav?k=1", format: "copy" },
+        ],
+      },
+      {
+        path: "a",
+        audioTracks: [
+          { ...TRACK, from: "de" },
+          { ...TRACK, from: 2, offsetMs: -40, isDefault: true, role: "dub", name: "Müller", language: "de-AT" },
+          {
+            ...TRACK,
+            from: [5, 6],
+            map: [[1, 0.5], [0]],
+            isOptional: true,
+            format: { codec: "ac3", bitrateKbps: 384, sampleRateHz: null, channels: null },
+          },
+          {
+            ...TRACK,
+            url: "https://a.example/fr.wav?k=1",
+            format: { codec: "copy", bitrateKbps: null, sampleRateHz: null, channels: null },
+          },
+        ],
+      },
+    ],
+    ["mp3", { path: "a", audio: [{ from: 2 }] }, { path: "a", audioTracks: [{ ...TRACK, from: 2 }] }],
     [
       "wav",
       { path: "a", loudness: { target: -23, true_peak: -2, tolerance: 1 } },
@@ -320,6 +390,21 @@ describe("parseOutputs", () => {
       "output_param_not_valid",
       { httpstream: { hls: { path: "a" }, variants: ["mp4:240p:x"], loudness: -16 } },
       /`outputs.httpstream.loudness` requires variants with audio/,
+    ],
+    ...AUDIO_ERRORS.map(([format, audio, message]): [string, object, RegExp] => [
+      "output_param_not_valid",
+      format === "httpstream" ? { httpstream: { hls: { path: "a" }, audio } } : { [format]: { path: "a", audio } },
+      message,
+    ]),
+    [
+      "output_param_not_valid",
+      { httpstream: { hls: { path: "a", version: 3 }, audio: "all" } },
+      /`outputs.httpstream.audio` has several tracks, but `hls.version` 3/,
+    ],
+    [
+      "output_param_not_valid",
+      { "mp4:copy:copy": { path: "a", offset: 5, audio: [{ url: "https://a.example/fr.wav" }] } },
+      /`outputs.mp4:copy:copy.audio.0.url` is not allowed in a copy with an `offset`/,
     ],
     ["output_param_not_valid", { mp4: { path: "a", offset: -1 } }, /`outputs.mp4.offset` must be 0 or more/],
     ["output_param_not_valid", { mp4: { path: "a", duration: 0 } }, /more than 0/],

@@ -3,11 +3,13 @@
 import type { VideoFormat } from "../../format/format-spec.ts";
 import { parseFormat } from "../../format/parse-format.ts";
 import { DEFAULT_LADDER } from "../../format/presets.ts";
+import type { RequestedTrack } from "../../job/audio-tracks.ts";
 import { joinPath } from "../../job/object-name.ts";
 import type { HttpStreamOutput, SegmentFormat } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { invalid, parseSection } from "../parse-section.ts";
+import { parseAudio } from "./audio-tracks.ts";
 import { DEFAULT_NAME, HttpStreamParams } from "./httpstream-params.ts";
 import { parseLoudness } from "./loudness.ts";
 import type { Named } from "./output-params.ts";
@@ -34,6 +36,18 @@ export function parseHttpStream(
   const segments = hlsSegments(variants.value);
   const mismatch = segments === "fmp4" ? requiresMpegTs(parsed.value) : null;
   if (mismatch) return invalid("output_param_not_valid", `\`${field}.${mismatch}`);
+  const owner = {
+    container: "mp4" as const,
+    format: variants.value.find(({ audio }) => audio)?.audio ?? null,
+    single: hls?.version === 3 ? "`hls.version` 3 has one audio track in its segments" : null,
+    trimsCopy: false,
+  };
+  const tracks = parseAudio(parsed.value.audio, `${field}.audio`, owner, allow);
+  if (!tracks.ok) return tracks;
+  const other = tracks.value.audioTracks === "all" ? -1 : (tracks.value.audioTracks ?? []).findIndex(isNotAac);
+  if (other >= 0) {
+    return invalid("output_param_not_valid", `\`${field}.audio.${other}.format\` must be aac in streams`);
+  }
   const subtitles = parseSubtitles(parsed.value.subtitles, `${field}.subtitles`, allow);
   if (!subtitles.ok) return subtitles;
   return ok({
@@ -54,8 +68,11 @@ export function parseHttpStream(
     subtitles: subtitles.value,
     ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
     ...parseLoudness(parsed.value.loudness),
+    ...tracks.value,
   });
 }
+
+const isNotAac = ({ format }: RequestedTrack): boolean => format !== null && format.codec !== "aac";
 
 /** Returns the different playlist names of a stream and its packages. */
 function playlistNames({ playlist_name, hls, dash }: HttpStreamParams): string[] {

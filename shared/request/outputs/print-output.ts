@@ -4,6 +4,7 @@ import { assertNever } from "../../errors.ts";
 import { printFormat } from "../../format/print-format.ts";
 import { publicUrl } from "../../job/metadata.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { printAudio } from "./audio-tracks.ts";
 import { DEFAULT_NAME } from "./httpstream-params.ts";
 import { printLoudness } from "./loudness.ts";
 import { printSubtitle, printSubtitles } from "./subtitles.ts";
@@ -43,6 +44,7 @@ const printVideo = (spec: VideoOutput): Params => ({
   ...given({ deinterlace: spec.deinterlace }),
   ...printCaptions(spec),
   ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
+  ...(spec.audioTracks ? { audio: printAudio(spec.audioTracks, spec.container) } : {}),
 });
 
 const printImage = (spec: ImageOutput): Params => ({
@@ -86,6 +88,7 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...given({ thumbnails: spec.thumbnails, live_playlist: spec.livePlaylist }),
   ...printCaptions(spec),
   ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
+  ...(spec.audioTracks ? { audio: printAudio(spec.audioTracks, "mp4") } : {}),
   ...(spec.dropsSimilarVariants ? { drop_similar_variants: true } : {}),
 });
 

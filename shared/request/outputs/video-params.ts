@@ -6,6 +6,7 @@ import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
+import { audio, parseAudio, singleTrackReason } from "./audio-tracks.ts";
 import { loudness, parseLoudness } from "./loudness.ts";
 import {
   captions,
@@ -34,6 +35,7 @@ export const VideoParams = strictObject(
     duration: seconds.positive("must be more than 0 seconds").optional().describe("Length of the output, in seconds"),
     ...videoChanges,
     loudness,
+    audio,
   },
   { elsewhere: FORMAT_SPEC_HINTS },
 ).describe("A file with video and audio, or with one of them. Parameters that change the video require encoding it");
@@ -69,6 +71,14 @@ export function parseVideo(
   }
   const filters = parseVideoFilters(parsed.value, field, allow);
   if (!filters.ok) return filters;
+  const owner = {
+    container: format.container,
+    format: format.audio,
+    single: singleTrackReason(format.container),
+    trimsCopy: offset > 0 && (format.video ?? format.audio)?.codec === "copy",
+  };
+  const tracks = parseAudio(parsed.value.audio, `${field}.audio`, owner, allow);
+  if (!tracks.ok) return tracks;
   return ok({
     ...base,
     ...format,
@@ -81,5 +91,6 @@ export function parseVideo(
     durationMs: duration === undefined ? null : duration * 1000,
     ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
     ...parseLoudness(parsed.value.loudness),
+    ...tracks.value,
   });
 }

@@ -83,7 +83,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   input_timeout: "The input did not arrive in time.",
   input_has_no_video: "The output requires video, and the input has none.",
   input_has_no_audio: "The output requires audio, and the input has none.",
-  input_track_not_found: "The input lacks a track that the output names.",
+  input_track_not_found: "The input lacks a track that the output requests, or the track cannot be used as requested.",
   offset_beyond_end: "The output starts after the end of the input.",
   watermark_failed: "The watermark cannot be fetched, or is not an image.",
   subtitle_failed: "A text track of the output cannot be fetched or read, or is made of images.",

@@ -1,7 +1,9 @@
-// URLs of watermarks and subtitles may hold passwords and signatures. Only the node that fetches them learns these.
+// URLs of watermarks, subtitles and audio tracks may hold passwords and signatures. Only the node that fetches them
+// learns these.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
+import type { OutputSpec } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
@@ -11,13 +13,17 @@ const SECRET = "sesame-open-7";
 const LOGO = `https://me:${SECRET}@media.example.com/logo.png?sig=${SECRET}#part`;
 const PLAIN = "https://media.example.com/plain.png";
 const CUES = `https://media.example.com/en.srt?sig=${SECRET}`;
+const SPEECH = `https://media.example.com/fr.wav?sig=${SECRET}`;
 const OUTPUTS = {
   "mp4:240p": { path: "a.mp4", watermark: { url: LOGO } },
-  "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN } },
+  "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN }, audio: [{ from: 1 }, { url: SPEECH }] },
   "jpg:320x": { path: "c.jpg" },
   vtt: { path: "d.vtt", url: `${CUES}1` },
   httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
 };
+
+const audioUrls = (spec: OutputSpec): string[] =>
+  spec.type === "video" && typeof spec.audioTracks === "object" ? spec.audioTracks.flatMap(({ url }) => url ?? []) : [];
 
 it("stores secret URLs sealed, and sends them to the node that encodes", async () => {
   const headers = basic((await newAccount()).key);
@@ -37,11 +43,11 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
             ? [spec.subtitles].flat().map((one) => (one === "all" ? one : one.url))
             : spec.type === "text"
               ? (spec.text.url ?? [])
-              : (spec.watermark?.url ?? []),
+              : [spec.watermark?.url ?? [], audioUrls(spec)].flat(),
         )
       : [],
   );
-  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, LOGO, PLAIN].sort());
+  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, LOGO, PLAIN, SPEECH].sort());
   const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
   expect(stored).toContain("media.example.com/logo.png");
   expect(stored).not.toContain(SECRET);

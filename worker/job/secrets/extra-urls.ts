@@ -1,8 +1,8 @@
-// The URLs of watermarks and subtitles. A user, password and query in them are secret, as in the URL of the source.
-// Pure.
+// The URLs of watermarks, subtitles and audio tracks. A user, password and query in them are secret, as in the URL of
+// the source. Pure.
 import * as z from "zod";
 import { publicUrl } from "#shared/job/metadata.ts";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import type { ImageOutput, OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 
 /**
@@ -24,23 +24,35 @@ export function hideUrls(outputs: readonly OutputSpec[]): { outputs: OutputSpec[
 
 /** A node's task with the complete URLs of the files that it fetches. */
 export function withUrls(task: Task, extraUrls: ExtraUrls): Task {
-  if (task.kind === "inspect" || task.kind === "audio") return task;
+  if (task.kind === "inspect") return task;
   const complete = (place: string, url: string): string => extraUrls[place] ?? url;
   return { ...task, outputs: task.outputs.map((spec) => mapUrls(spec, complete)) };
 }
 
 function mapUrls(spec: OutputSpec, change: (place: string, url: string) => string): OutputSpec {
-  if (spec.type === "httpstream") {
-    if (spec.subtitles === "all") return spec;
-    const subtitles = spec.subtitles.map((one, at) =>
-      one.url === undefined ? one : { ...one, url: change(`${spec.index}.subtitles.${at}`, one.url) },
-    );
-    return { ...spec, subtitles };
-  }
   if (spec.type === "text") {
     const { text, index } = spec;
     return text.url === undefined ? spec : { ...spec, text: { ...text, url: change(`${index}.text`, text.url) } };
   }
+  if (spec.type === "image") return withWatermark(spec, change);
+  const { audioTracks, index } = spec;
+  const tracks = typeof audioTracks === "object" ? audioTracks : [];
+  const changed = tracks.map((track, at) =>
+    track.url === null ? track : { ...track, url: change(`${index}.audio.${at}`, track.url) },
+  );
+  const audio = changed.length > 0 ? { audioTracks: changed } : {};
+  if (spec.type === "video") return { ...withWatermark(spec, change), ...audio };
+  if (spec.subtitles === "all") return { ...spec, ...audio };
+  const subtitles = spec.subtitles.map((one, at) =>
+    one.url === undefined ? one : { ...one, url: change(`${index}.subtitles.${at}`, one.url) },
+  );
+  return { ...spec, subtitles, ...audio };
+}
+
+function withWatermark<Spec extends VideoOutput | ImageOutput>(
+  spec: Spec,
+  change: (place: string, url: string) => string,
+): Spec {
   const { watermark, index } = spec;
   return watermark ? { ...spec, watermark: { ...watermark, url: change(`${index}.watermark`, watermark.url) } } : spec;
 }

@@ -47,8 +47,10 @@ function outputQuality(state: JobState, index: number): QualityMetadata | null {
   return { ...measured, ...(target.length > 0 ? { target } : {}), ...(dropped ? { dropped } : {}) };
 }
 
-function mixMetadata({ layout, input, gainDb, limitedSeconds, output, note }: LoudnessReport): LoudnessMetadata {
+function mixMetadata(report: LoudnessReport): LoudnessMetadata {
+  const { track, layout, input, gainDb, limitedSeconds, output, note } = report;
   return {
+    ...(track === undefined ? {} : { track }),
     layout,
     input: { integrated: input.integrated, range: input.range, true_peak: input.truePeak },
     gain_db: gainDb,
