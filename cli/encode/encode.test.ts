@@ -124,6 +124,7 @@ describe("a job", () => {
         queue: "gpu",
         require: ["region:eu"],
         tag: ["order=7", "note=a=b"],
+        startAt: "2026-12-01T02:00:00Z",
         notify: "https://example.com/hook",
       },
       LOCAL,
@@ -134,7 +135,13 @@ describe("a job", () => {
         storage: { service: "s3", bucket: "mine" },
         outputs: { mp3: { path: "a.mp3" }, mp4: { path: "video.mp4" } },
         notification: { type: "http", url: "https://example.com/hook" },
-        settings: { priority: 3, ultrafast: true, queue: "gpu", require: ["region:eu"] },
+        settings: {
+          priority: 3,
+          ultrafast: true,
+          queue: "gpu",
+          require: ["region:eu"],
+          start_at: "2026-12-01T02:00:00Z",
+        },
         tags: { order: "7", note: "a=b" },
       },
     ]);

@@ -123,6 +123,7 @@ function tagsOf(options: Options, { tags }: JobFile): JobFile["tags"] {
 function settingsOf(options: Options, { settings }: JobFile): JobFile["settings"] {
   const queue = textOption(options, "queue");
   const priority = textOption(options, "priority");
+  const startAt = textOption(options, "startAt");
   const require = listOption(options, "require");
   const chosen = {
     ...(options.ultrafast === true ? { ultrafast: true } : {}),
@@ -130,6 +131,7 @@ function settingsOf(options: Options, { settings }: JobFile): JobFile["settings"
     ...(queue === undefined ? {} : { queue }),
     ...(require.length === 0 ? {} : { require }),
     ...(priority === undefined ? {} : { priority }),
+    ...(startAt === undefined ? {} : { start_at: startAt }),
   };
   return Object.keys(chosen).length > 0 ? { ...settings, ...chosen } : settings;
 }

@@ -54,6 +54,7 @@ const REQUEST: readonly OptionSpec[] = [
   { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },
   { flags: "--require <label>", description: "Label that nodes must have, such as gpu or region:eu", repeat: true },
   { flags: "--priority <number>", description: "From -50 to 50: jobs with higher numbers start first" },
+  { flags: "--start-at <time>", description: "Start of the work, such as 2026-12-01T02:00:00Z, up to 30 days ahead" },
   { flags: "--tag <name=value>", description: "Tag of the job, to find it by", repeat: true },
 ];
 

@@ -1,11 +1,10 @@
 // Filters of an account's jobs: query parameters and body fields.
 import * as z from "zod";
+import { isoTime } from "../iso-time.ts";
 import { JOB_STATUSES, type JobStatus } from "../job/job-status.ts";
 import { TagFilter } from "../job/tags.ts";
 
 const STATUS_RULE = `must be one of ${JOB_STATUSES.join(", ")}, or several of them separated by commas`;
-const TIME_RULE =
-  "must be a date such as 2026-11-22, or a time such as 2026-11-22T10:00:00Z (ISO 8601; UTC without an offset)";
 const TEXT_RULE = "must have 1 to 200 characters";
 
 const isStatus = (text: string): text is JobStatus => JOB_STATUSES.some((status) => status === text);
@@ -17,15 +16,7 @@ export const Statuses = z
   .transform((text) => [...new Set(text.split(",").filter(isStatus))])
   .describe("Only jobs with this status, or with one of several, separated by commas");
 
-/** An ISO 8601 date or time, parsed to ms since 1970. */
-const time = (description: string) =>
-  z
-    .string(TIME_RULE)
-    .regex(/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/, TIME_RULE)
-    .transform((text) => Date.parse(/T[^T]*(?:Z|[+-]\d\d:\d\d)$|^[^T]*$/.test(text) ? text : `${text}Z`))
-    .refine((ms) => Number.isFinite(ms), TIME_RULE)
-    .optional()
-    .describe(description);
+const time = (description: string) => isoTime.optional().describe(description);
 
 /** Filter fields except the statuses. */
 export const FILTER_FIELDS = {

@@ -114,7 +114,8 @@ export const JobView = z
       .string()
       .exactOptional()
       .describe(
-        "Missing capability that the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1`",
+        "Missing capability that the job waits for, if no node of the last ten minutes has it, such as `a node with libsvtav1`; " +
+          "before `settings.start_at`, that time, such as `2026-12-01 02:00:00 +0000`",
       ),
   })
   .describe("A job");

@@ -116,7 +116,7 @@ describe("parseJobRequest", () => {
     [{ quality_report: "very" }, "`settings.quality_report` must be true or false"],
     [
       { speed: 2 },
-      "`settings` has no field `speed`; allowed: ultrafast, quality_report, queue, priority, require, start_within_s, max_run_s, hop",
+      "`settings` has no field `speed`; allowed: ultrafast, quality_report, queue, priority, require, start_at, start_within_s, max_run_s, hop",
     ],
     [["ultrafast"], "`settings` must be an object"],
   ])("rejects the settings %j", (settings, message) => {

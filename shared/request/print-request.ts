@@ -71,9 +71,17 @@ function printNotification(notification: NotificationSpec): Section {
   }
 }
 
-const printSettings = ({ startWithinMs, maxRunMs, hop, qualityReport, ...settings }: SettingsSpec): Section => ({
+const printSettings = ({
+  startAtMs,
+  startWithinMs,
+  maxRunMs,
+  hop,
+  qualityReport,
+  ...settings
+}: SettingsSpec): Section => ({
   ...settings,
   ...(qualityReport ? { quality_report: true } : {}),
+  ...(startAtMs === null ? {} : { start_at: new Date(startAtMs).toISOString() }),
   start_within_s: startWithinMs / 1000,
   ...(maxRunMs === null ? {} : { max_run_s: maxRunMs / 1000 }),
   ...(hop.length === 0 ? {} : { hop: hop.map(printHop) }),

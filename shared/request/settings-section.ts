@@ -1,5 +1,6 @@
 // The `settings` section of a job request: the kind of work, its nodes and its time limits.
 import * as z from "zod";
+import { isoTime } from "../iso-time.ts";
 import { TagChanges } from "../job/tags.ts";
 import { DEFAULT_POOL, Labels, PoolName } from "../placement.ts";
 import { ok, type Result } from "../result.ts";
@@ -33,6 +34,8 @@ export const SettingsSpec = z.object({
   priority: z.int().default(0),
   /** Labels that a node must have; sorted, without duplicates. */
   require: z.array(z.string()).default([]),
+  /** No node gets work of the job before this time, in ms since 1970. Null: it starts at once. */
+  startAtMs: z.number().nullable().default(null),
   /** The job fails if its work waits for a node for this long. */
   startWithinMs: z.number().default(DEFAULT_START_WITHIN_S * 1000),
   /** The job fails if it has not ended this long after its first task started. Null: no limit. */
@@ -98,6 +101,9 @@ export const SettingsBody = strictObject({
     .default(0)
     .describe(`Work of a higher priority is assigned first: -${MAX_PRIORITY} to ${MAX_PRIORITY}`),
   require: Labels.default([]).describe("Labels that a node must have to get the work, such as `gpu` or `region:eu`"),
+  start_at: isoTime
+    .optional()
+    .describe("When the work starts: a time up to 30 days ahead (ISO 8601; UTC without an offset); at once by default"),
   start_within_s: waitSeconds
     .default(DEFAULT_START_WITHIN_S)
     .describe("The job fails if its work waits for a node for this many seconds; a day by default"),
@@ -122,11 +128,15 @@ export const JobChanges = strictObject({
 }).refine(({ settings, tags }) => settings !== undefined || tags !== undefined, "must have `settings`, `tags` or both");
 export type JobChanges = z.infer<typeof JobChanges>;
 
-/** Parses the `settings` section; undefined and null mean no settings. */
-export function parseSettings(value: unknown): Result<SettingsSpec> {
+/** Parses the `settings` section; undefined and null mean no settings. `now` in ms since 1970. */
+export function parseSettings(value: unknown, now = Date.now()): Result<SettingsSpec> {
   const parsed = parseSection(SettingsBody, value ?? {}, "settings", "settings_not_valid");
   if (!parsed.ok) return parsed;
-  const { start_within_s, max_run_s, hop, quality_report: qualityReport, ...settings } = parsed.value;
+  const { start_at: startAtMs = null, start_within_s, max_run_s, hop, ...rest } = parsed.value;
+  const { quality_report: qualityReport, ...settings } = rest;
+  if (startAtMs !== null && startAtMs > now + MAX_WAIT_S * 1000) {
+    return invalid("settings_not_valid", "`settings.start_at` must be at most 30 days ahead");
+  }
   const unordered = hop.findIndex(({ after_s }, at) => at > 0 && after_s <= (hop[at - 1]?.after_s ?? 0));
   if (unordered >= 0) {
     const field = `settings.hop.${unordered}.after_s`;
@@ -135,6 +145,7 @@ export function parseSettings(value: unknown): Result<SettingsSpec> {
   return ok({
     ...settings,
     qualityReport,
+    startAtMs,
     startWithinMs: start_within_s * 1000,
     maxRunMs: max_run_s === undefined ? null : max_run_s * 1000,
     hop: hop.map(({ after_s, queue = null, require = null, priority = null }) => ({

@@ -52,13 +52,21 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
       {job.waiting_for !== undefined && (
         <div class="notice warn">
           <Icon name="warning" />
-          <div>The job waits for {job.waiting_for}. No node of the last ten minutes has it.</div>
+          <div>
+            The job waits for {job.waiting_for}.
+            {isTime(job.waiting_for)
+              ? " Cancel works before this time, too."
+              : " No node of the last ten minutes has it."}
+          </div>
         </div>
       )}
       <Figures job={job} book={tasks === "gone" || tasks === undefined ? null : tasks} endsMs={endsMs} />
     </header>
   );
 }
+
+/** True if a job waits for its time to start, not for a node. */
+const isTime = (waitingFor: string): boolean => /^\d{4}-\d\d-\d\d /.test(waitingFor);
 
 /** True if a retry may end differently: after a cancellation, or a failure that may be transient. */
 const mayHelp = ({ input, outputs }: Job): boolean =>

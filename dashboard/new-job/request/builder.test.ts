@@ -51,6 +51,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   url: among("https://example.com/upload"),
   queue: among("default", "spare"),
   require: among(["gpu"], ["gpu", "region:eu"]),
+  start_at: among("2020-12-01T02:00:00Z"),
   start_within_s: among(60),
   max_run_s: among(3600),
   "credentials.account": among("videos"),

@@ -107,6 +107,7 @@ export const SETTINGS: readonly FormField[] = [
   text("queue", "Pool of nodes", { example: "default" }),
   number("priority", "Priority", { help: "−50 to 50" }),
   { member: "require", label: "Labels of nodes", type: "list", example: "gpu", help: "Each on its own line" },
+  text("start_at", "Starts at", { example: "2026-12-01T02:00:00Z", help: "Up to 30 days ahead; at once by default" }),
   number("start_within_s", "Fails if it waits", { help: "Seconds; a day by default" }),
   number("max_run_s", "Fails if it runs", { help: "Seconds; no limit by default" }),
 ];

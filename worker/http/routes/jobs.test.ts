@@ -337,6 +337,25 @@ describe("Idempotency-Key", () => {
   });
 });
 
+describe("settings.start_at", () => {
+  it("shows the time in the job and in lists, and the job can be cancelled before", async () => {
+    const at = new Date(Date.now() + 29 * 24 * 60 * 60_000).toISOString();
+    const { body: job } = await post(jobBody({ settings: { start_at: at } }));
+    const waiting_for = `${at.replace("T", " ").slice(0, 19)} +0000`;
+    const own = basic(account.key);
+    const read = async () => (await send(`/v2/jobs/${job.id}`, { headers: own })).body;
+    const list = await send(`/v2/jobs?q=${job.id}`, { headers: own });
+    for (const shown of [job, await read(), list.body.jobs[0]])
+      expect(shown).toMatchObject({ state: "queued", waiting_for });
+    const { body } = await send(`/v2/jobs/${job.id}/request`, { headers: own });
+    expect(body.request.settings.start_at).toBe(at);
+    expect((await send(`/v2/jobs/${job.id}`, { method: "DELETE", headers: own })).body.status).toBe("job.aborted");
+    expect(await read()).not.toHaveProperty("waiting_for");
+    const late = await post(jobBody({ settings: { start_at: "9999-01-01" } }));
+    expect([late.status, late.body.error_code]).toEqual([400, "settings_not_valid"]);
+  });
+});
+
 describe("PATCH /v2/jobs/:id", () => {
   const patch = (id: string, body: unknown, key = account.key) =>
     send(`/v2/jobs/${id}`, { method: "PATCH", body, headers: basic(key) });

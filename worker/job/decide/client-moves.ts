@@ -65,6 +65,7 @@ export function retryJob(state: JobState, now: number, trace: TraceContext | nul
     completedAt: null,
     startedAt: now,
     runningSince: null,
+    waiting: {},
     used: usedWithEnd(state, now),
     shownPercent: 0,
     storageCheck: newStorageCheck(state.spec, now),

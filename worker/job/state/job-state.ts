@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { DroppedVideo } from "#shared/job/dropped-video.ts";
 import { INPUT_STATUSES, JOB_STATUSES } from "#shared/job/job-status.ts";
+import { contractDate } from "#shared/job/job-view.ts";
 import { OUTPUT_PHASES } from "#shared/job/output-status.ts";
 import { MediaProbe } from "#shared/media/media-probe.ts";
 import { LeaseIdText } from "#shared/protocol/leases.ts";
@@ -117,6 +118,7 @@ export type JobState = z.infer<typeof JobState>;
 
 /** The state of a new job: its first task inspects the source. */
 export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
+  const startAt = spec.settings.startAtMs ?? 0;
   return {
     spec,
     status: "job.starting",
@@ -133,14 +135,15 @@ export function newJob(spec: JobSpec, now: number = spec.createdAt): JobState {
     shownPercent: 0,
     input: { status: "input.starting", failure: null, probe: null },
     outputs: spec.outputs.map(() => ({ phase: "waiting", failure: null, images: null, files: [], probe: null })),
-    tasks: [newTask({ kind: "inspect", round: 0, outputs: [] })],
+    tasks: [{ ...newTask({ kind: "inspect", round: 0, outputs: [] }), notBefore: startAt }],
     chunks: null,
     chunkResults: {},
     ultrafast: null,
     scratch: NO_SCRATCH,
     advertisedAt: { inspect: null, encode: null },
     advertisements: { inspect: 0, encode: 0 },
-    waiting: {},
+    // The first advertisement, at that time, replaces it.
+    waiting: startAt > now ? { inspect: { since: startAt, for: contractDate(startAt) } } : {},
     sourceNode: null,
     revoked: [],
     revokedOn: {},
