@@ -1,10 +1,10 @@
 // Prices a job on Cloudflare: runs a job of each kind through the real code in virtual time, counts its requests, rows,
 // durations and queries, and multiplies them with the prices.
-// Usage: node local/bootstrap.mjs bench/cost.ts [--root FOLDER] [--only KIND] [--details]
+// Usage: node local/bootstrap.mjs bench/cost.ts [--root FOLDER] [--only KIND] [--details] [--batch JOBS]
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { FIVE_MINUTES, KINDS, LONG, measureKind } from "../test/simulation/job-kinds.ts";
+import { FIVE_MINUTES, KINDS, LONG, measureCreation, measureKind } from "../test/simulation/job-kinds.ts";
 import { billOf, type Counts, minus, NOTHING, objectRequests } from "../test/simulation/meter.ts";
 
 const { values } = parseArgs({
@@ -13,6 +13,8 @@ const { values } = parseArgs({
     only: { type: "string" },
     details: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
+    /** Measures the creation of this many jobs, by single requests and by a batch. */
+    batch: { type: "string" },
   },
 });
 
@@ -80,5 +82,12 @@ async function measureOne(kind: string): Promise<void> {
   for (const text of new Set(logged)) print(text);
 }
 
-if (values.only === undefined) measureAll();
+if (values.batch !== undefined) {
+  const jobs = Number(values.batch);
+  for (const size of [1, jobs]) {
+    const counts = await measureCreation(values.root, jobs, size);
+    const perJob = Object.entries(counts).map(([name, count]) => `${name} ${count / jobs}`);
+    process.stdout.write(`${size} in a request, for each job: ${perJob.join(", ")}\n`);
+  }
+} else if (values.only === undefined) measureAll();
 else await measureOne(values.only);

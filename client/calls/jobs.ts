@@ -3,6 +3,8 @@ import { type Caller, type CallOptions, pause } from "../http/caller.ts";
 import { CopraError } from "../http/copra-error.ts";
 import { eventsOf } from "../http/event-stream.ts";
 import type {
+  Batch,
+  BatchResult,
   BulkResult,
   ChangedJob,
   CommandList,
@@ -52,6 +54,15 @@ export class Jobs {
   create(request: object, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<Job> {
     const headers = { "idempotency-key": idempotencyKey };
     return this.#caller.json("/v2/jobs", { ...options, method: "POST", json: request, headers, repeatable: true });
+  }
+
+  /**
+   * Creates up to 500 jobs. The result has the id or the error of each job, in order. Safe to repeat, like `create`:
+   * the idempotency key of each job is `<key>/<index>`.
+   */
+  createMany(batch: Batch, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<BatchResult> {
+    const headers = { "idempotency-key": idempotencyKey };
+    return this.#caller.json("/v2/jobs/batch", { ...options, method: "POST", json: batch, headers, repeatable: true });
   }
 
   /** Plans a job for a source, without creating the job. */

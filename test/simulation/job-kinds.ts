@@ -124,6 +124,24 @@ export async function measureKind(name: string, root: string): Promise<Measured>
   };
 }
 
+/** Measures the creation of jobs by requests of `size` jobs each, until the objects of the jobs hibernate. */
+export async function measureCreation(root: string, jobs: number, size: number): Promise<Counts> {
+  const service = new Service({ root, seed: 1, isExact: true });
+  await service.start();
+  const { meter, time } = service.platform;
+  const key = await service.until(service.newAccount("client"));
+  await time.run(time.now + MINUTE_MS);
+  meter.take();
+  const body = { outputs: { "mp4:720p": { path: "a.mp4" } } };
+  for (let created = 0; created < jobs; created += size) {
+    const idempotencyKey = String(created);
+    if (size === 1) await service.until(service.submit(key, body, idempotencyKey));
+    else await service.until(service.submitBatch(key, Array(size).fill(body), idempotencyKey));
+  }
+  await time.run(time.now + MINUTE_MS);
+  return meter.take();
+}
+
 /** The rows of jobs that sweeps have written or deleted. */
 const sweptRows = ({ platform: { sweepMeter } }: Service): number =>
   [...sweepMeter.details].reduce((sum, [detail, count]) => {

@@ -104,6 +104,14 @@ export class Service {
     }
   }
 
+  /** Submits jobs in a request. */
+  async submitBatch(apiKey: string, jobs: readonly object[], idempotencyKey: string): Promise<void> {
+    const headers = { authorization: `Basic ${btoa(`${apiKey}:`)}`, "idempotency-key": idempotencyKey };
+    const sent = { method: "POST", headers, body: JSON.stringify({ defaults: JOB, jobs }) };
+    const answer = await (await this.platform.request("/v2/jobs/batch", sent)).text();
+    if (answer.includes('"error')) throw new Error(`Not submitted: ${answer}`);
+  }
+
   /** The API's answer to a client; repeats the request until there is an answer. */
   async get(apiKey: string, path: string, method = "GET"): Promise<unknown> {
     const headers = { authorization: `Basic ${btoa(`${apiKey}:`)}` };

@@ -46,7 +46,13 @@ export class AccountObject extends DurableObject<Env> implements AccountRpc {
     return this.ctx.id.name?.replace(/^account:/, "") ?? "";
   }
 
-  async startJob(limit: number): Promise<boolean> {
+  async startJobs(limit: number, count: number): Promise<number> {
+    let started = 0;
+    while (started < count && (await this.#startJob(limit))) started += 1;
+    return started;
+  }
+
+  async #startJob(limit: number): Promise<boolean> {
     if (judgeJob(this.#count, limit, Date.now()) === "count") await this.#recount(limit);
     const verdict = judgeJob(this.#count, limit, Date.now());
     if (verdict === "reject") return false;

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { measuredDatabase } from "../testing/measured-database.ts";
-import { claimKey } from "./idempotency.ts";
+import { claimKeys } from "./idempotency.ts";
 import { endLostJob, findJob, type JobRow, scheduleChecks, updateJob, upsertJob } from "./jobs.ts";
 
 const ID = "AAAAAAAAAAAAA1";
@@ -42,7 +42,7 @@ it("a job costs ten written rows: a row for each update while it runs, and a row
   expect(await cost((db) => updateJob(db, ENDED))).toEqual([3, 1]);
   expect(await cost((db) => scheduleChecks(db, [{ id: ID, checkAt: null, tags: null }]))).toEqual([1, 1]);
   await env.DB.prepare("DELETE FROM jobs").run();
-  expect(await cost((db) => claimKey(db, request(ID), STARTED))).toEqual([5, 1]);
+  expect(await cost((db) => claimKeys(db, [{ request: request(ID), job: STARTED }]))).toEqual([5, 1]);
 });
 
 it("an update of a running job writes changes, and never an older version", async () => {
@@ -66,7 +66,8 @@ it("an update of a running job writes changes, and never an older version", asyn
 it("a key stores its job once, and is free again when it expires or its job is lost", async () => {
   await env.DB.batch(["jobs", "idempotency_keys"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
   const other = "AAAAAAAAAAAAA2";
-  const claim = async (id: string, at = 10) => (await claimKey(env.DB, request(id, at), { ...STARTED, id })).jobId;
+  const claim = async (id: string, at = 10) =>
+    (await claimKeys(env.DB, [{ request: request(id, at), job: { ...STARTED, id } }])).get("k")?.jobId;
   const ids = async () =>
     (await env.DB.prepare("SELECT id FROM jobs ORDER BY id").all<{ id: string }>()).results.map(({ id }) => id);
   expect([await claim(ID), await claim(other), await ids()]).toEqual([ID, ID, [ID]]);

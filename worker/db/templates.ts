@@ -50,19 +50,23 @@ export async function insertTemplate(
   return Inserted.parse(inserted?.results)[0]?.version ?? null;
 }
 
+type WantedTemplate = { name: string; version: number | null; key?: string | null; isBatch?: boolean };
+
 /**
  * A version of a template, or the newest version; null if there is none. For a repeated request with an
- * Idempotency-Key: the version that was the newest at the first request.
+ * Idempotency-Key: the version that was the newest at the first request. The jobs of a batch have the keys
+ * `<key>/<index>`.
  */
 export async function findTemplate(
   db: D1Database,
   accountId: string,
-  { name, version, key = null }: { name: string; version: number | null; key?: string | null },
+  { name, version, key = null, isBatch = false }: WantedTemplate,
 ): Promise<TemplateRow | null> {
   const oldest = Date.now() - KEY_LIFE_MS;
   const first = sql`
-    SELECT created_at FROM ${idempotencyKeys} AS earlier
-    WHERE earlier.account_id = ${accountId} AND earlier.key = ${key} AND earlier.created_at >= ${oldest}`;
+    SELECT min(created_at) FROM ${idempotencyKeys} AS earlier
+    WHERE earlier.account_id = ${accountId} AND earlier.created_at >= ${oldest}
+      AND (earlier.key = ${key} OR earlier.key >= ${`${key}/`} AND earlier.key < ${`${key}0`} AND ${isBatch ? 1 : 0})`;
   const atFirst =
     key === null ? undefined : sql`${templates.createdAt} <= coalesce((${first}), ${templates.createdAt})`;
   const wanted = and(named(accountId, name), version === null ? atFirst : eq(templates.version, version));

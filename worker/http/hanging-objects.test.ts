@@ -21,7 +21,7 @@ it(
   async () => {
     const headers = basic(account.key);
     const { body } = await send("/v2/jobs", { method: "POST", body: jobBody(), headers });
-    vi.spyOn(AccountObject.prototype, "startJob").mockImplementation(never);
+    vi.spyOn(AccountObject.prototype, "startJobs").mockImplementation(never);
     vi.spyOn(JobObject.prototype, "view").mockImplementation(never);
     const [created, viewed] = await Promise.all([
       send("/v2/jobs", { method: "POST", body: jobBody(), headers }),

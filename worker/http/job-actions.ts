@@ -124,10 +124,15 @@ async function actOn(
     const result = await action(context, row);
     return result.ok ? { id, status: result.value.status } : failed(result.error);
   } catch (error) {
-    if (error instanceof AppError) return failed(error);
-    log.error("job action failed", { job: id, error: messageOf(error) });
-    return isTransientError(error)
-      ? failed({ code: "service_unavailable", message: "The job is temporarily unavailable; try again later" })
-      : failed({ code: "internal_error", message: "An internal error occurred" });
+    return failed(failureOfOne(error, id));
   }
+}
+
+/** The failure of one job of many, for the client. */
+export function failureOfOne(error: unknown, job = ""): Failure {
+  if (error instanceof AppError) return error;
+  log.error("job action failed", { job, error: messageOf(error) });
+  return isTransientError(error)
+    ? { code: "service_unavailable", message: "The job is temporarily unavailable; try again later" }
+    : { code: "internal_error", message: "An internal error occurred" };
 }

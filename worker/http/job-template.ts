@@ -38,20 +38,21 @@ export function parseRef(ref: string): { name: string; version: number | null } 
 }
 
 /**
- * A template of the account, by a text such as `web` or `web@3`. `key`: the Idempotency-Key of the request. Throws
- * AppError(template_not_valid | template_not_found).
+ * A template of the account, by a text such as `web` or `web@3`. `key`: the Idempotency-Key of the request, or of the
+ * batch. Throws AppError(template_not_valid | template_not_found).
  */
 export async function findOwnTemplate(
   { env, account }: Owner,
   ref: unknown,
   key: string | null = null,
+  isBatch = false,
 ): Promise<Template> {
   const wanted = typeof ref === "string" ? parseRef(ref) : null;
   if (!wanted) {
     const rule = "must be the name of a template, such as `web`, or a version of it, such as `web@3`";
     throw new AppError("template_not_valid", `\`template\` ${rule}`);
   }
-  const row = await findTemplate(env.DB, account.id, { ...wanted, key });
+  const row = await findTemplate(env.DB, account.id, { ...wanted, key, isBatch });
   if (!row) throw noTemplate(String(ref));
   return openTemplate(env, row);
 }
@@ -64,9 +65,9 @@ export type JobBody = {
 };
 
 /** The body of a requested job, from its template if it names a template. Throws AppError(template_*). */
-export async function withTemplate(owner: Owner, body: unknown, key: string | null): Promise<JobBody> {
+export async function withTemplate(body: unknown, find: (ref: unknown) => Promise<Template>): Promise<JobBody> {
   if (!isObject(body) || body.template === undefined) return { body, template: {}, explain: (failure) => failure };
-  const template = await findOwnTemplate(owner, body.template, key);
+  const template = await find(body.template);
   const expanded = expandTemplate(template, body);
   if (!expanded.ok) throw AppError.from(expanded.error);
   return {

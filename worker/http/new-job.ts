@@ -5,12 +5,13 @@ import { type JobId, newJobId } from "#shared/ids.ts";
 import { tagsText } from "#shared/job/tags.ts";
 import { messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
+import { err, ok, type Result } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { hex, randomBytes } from "../crypto/bytes.ts";
 import { digestsOf } from "../crypto/peppers.ts";
 import type { Account } from "../db/credentials.ts";
-import { claimKey } from "../db/idempotency.ts";
-import { type JobRow, upsertJob } from "../db/jobs.ts";
+import { claimKeys } from "../db/idempotency.ts";
+import { insertJobs, type JobRow } from "../db/jobs.ts";
 import { CHECK_AFTER_MS } from "../job/effects/job-effects.ts";
 import { newJob } from "../job/state/job-state.ts";
 import { viewJob } from "../job/views/job-view.ts";
@@ -32,44 +33,61 @@ export const creatorOf = (context: Context<ClientEnv>): JobCreator => ({
   origin: new URL(context.req.url).origin,
 });
 
-type NewJob = { id: JobId; createdAt: number };
+export type NewJob = { id: JobId; createdAt: number };
+
+/** A requested job. `body` is the request in bytes: a repeated `key` must have the same. */
+export type WantedJob = {
+  readonly body: Uint8Array;
+  readonly key: string | null;
+  readonly specOf: (job: NewJob) => Promise<JobSpec>;
+};
 
 /**
- * Stores the row of the requested job, so that every returned job is in lists. Claims the Idempotency-Key in the same
- * step. If an earlier request holds the key, returns that request's job. Throws AppError(idempotency_key_*).
+ * Stores the rows of requested jobs, so that every returned job is in lists. Claims their Idempotency-Keys in the same
+ * step. If an earlier request holds a key, returns that request's job. A job's error may be
+ * AppError(idempotency_key_reused).
  */
-export async function storeJob(
-  env: Env,
-  accountId: string,
-  { body, key }: { readonly body: Uint8Array; readonly key: string | null },
-  specOf: (job: NewJob) => Promise<JobSpec>,
-): Promise<JobSpec> {
+export async function storeJobs(env: Env, wanted: readonly WantedJob[]): Promise<Result<JobSpec, unknown>[]> {
   const { DB } = env;
-  requireValidKey(key);
-  const spec = await specOf({ id: newJobId(randomBytes), createdAt: Date.now() });
-  if (key === null) {
-    await upsertJob(DB, firstRow(spec));
-    return spec;
-  }
-  const { id: jobId, createdAt } = spec;
-  // The pepper is needed, because a plain digest of the body would allow guessing weak passwords in it.
-  const digests = await digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(env).peppers);
-  const request = { accountId, key, bodyDigest: digests[0], jobId, createdAt };
-  const holder = await claimKey(DB, request, firstRow(spec));
-  if (!digests.includes(holder.bodyDigest)) {
-    throw new AppError(
-      "idempotency_key_reused",
-      "The Idempotency-Key was used with another body within the last 24 hours",
-    );
-  }
-  if (holder.jobId === jobId) return spec;
-  const earlier = await specOf({ id: holder.jobId as JobId, createdAt: holder.createdAt });
-  await upsertJob(DB, firstRow(earlier));
-  return earlier;
+  const made = await Promise.all(
+    wanted.map(async ({ specOf, ...request }) => {
+      const spec = await resultOf(specOf({ id: newJobId(randomBytes), createdAt: Date.now() }));
+      return { ...request, specOf, spec, digests: await digestsOfBody(env, request) };
+    }),
+  );
+  const claims = made.flatMap(({ spec, key, digests }) => {
+    if (!spec.ok || key === null) return [];
+    const { id: jobId, accountId, createdAt } = spec.value;
+    return { request: { accountId, key, bodyDigest: digests[0] ?? "", jobId, createdAt }, job: firstRow(spec.value) };
+  });
+  const holders = await claimKeys(DB, claims);
+  const unkeyed = made.flatMap(({ spec, key }) => (spec.ok && key === null ? firstRow(spec.value) : []));
+  const earlier: JobRow[] = [];
+  const results = made.map(async ({ spec, key, digests, specOf }): Promise<Result<JobSpec, unknown>> => {
+    const holder = key === null ? undefined : holders.get(key);
+    if (!spec.ok || holder === undefined || holder.jobId === spec.value.id) return spec;
+    if (!digests.includes(holder.bodyDigest)) return err(new AppError("idempotency_key_reused", KEY_REUSED));
+    const first = await resultOf(specOf({ id: holder.jobId as JobId, createdAt: holder.createdAt }));
+    if (first.ok) earlier.push(firstRow(first.value));
+    return first;
+  });
+  const stored = await Promise.all(results);
+  await insertJobs(DB, [...unkeyed, ...earlier]);
+  return stored;
 }
 
+const KEY_REUSED = "The Idempotency-Key was used with another body within the last 24 hours";
+
+/** The pepper is needed, because a plain digest of the body would allow guessing weak passwords in it. */
+const digestsOfBody = async (env: Env, { body, key }: Pick<WantedJob, "body" | "key">): Promise<readonly string[]> =>
+  key === null ? [] : digestsOf(hex(await crypto.subtle.digest("SHA-256", body)), settingsOf(env).peppers);
+
+/** The value of a promise, or its reason. */
+export const resultOf = <Value>(promise: Promise<Value>): Promise<Result<Value, unknown>> =>
+  promise.then(ok, (error: unknown) => err(error));
+
 /** Throws AppError(idempotency_key_not_valid). */
-function requireValidKey(key: string | null): void {
+export function requireValidKey(key: string | null): void {
   if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return;
   throw new AppError(
     "idempotency_key_not_valid",

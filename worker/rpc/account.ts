@@ -20,8 +20,8 @@ export type AccountEvent = { readonly key: string } & (
 
 /** `fetch` opens a socket with the events of the account's jobs (worker/events). */
 export interface AccountRpc extends DurableObject<unknown> {
-  /** Returns true and counts the job if the account has fewer than `limit` unfinished jobs. */
-  startJob(limit: number): Promise<boolean>;
+  /** Counts jobs while the account has fewer than `limit` unfinished jobs. Returns their number, at most `count`. */
+  startJobs(limit: number, count: number): Promise<number>;
   /** Requests permission for a delivery to a receiver. */
   admitDelivery(receiver: string): Promise<Admission>;
   /** Reports the end of a delivery that was admitted. */

@@ -11,6 +11,7 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
     ["jobs:create"],
     [
       "POST /v2/jobs",
+      "POST /v2/jobs/batch",
       "PATCH /v2/jobs/:id",
       "DELETE /v2/jobs/:id",
       "POST /v2/jobs/:id/retry",

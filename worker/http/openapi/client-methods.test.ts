@@ -17,6 +17,7 @@ const job = {
 /** The method for each operation. */
 const CALLS: Readonly<Record<string, Call>> = {
   createJob: ({ jobs }) => jobs.create(job),
+  createJobs: ({ jobs }) => jobs.createMany({ jobs: [job] }),
   listJobs: ({ jobs }) => jobs.list().next(),
   countJobs: ({ jobs }) => jobs.counts(),
   cancelJobs: ({ jobs }) => jobs.cancelMany({ ids: ["j"] }),

@@ -9,6 +9,7 @@ import {
   UsageTotal,
 } from "#shared/api/account-responses.ts";
 import { CommandList, CommandView, RequestView } from "#shared/api/command-responses.ts";
+import { BatchBody, BatchResult } from "#shared/api/job-batch.ts";
 import { BulkBody, BulkResult, JobCounts } from "#shared/api/job-lists.ts";
 import * as schemas from "#shared/api/job-responses.ts";
 import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
@@ -47,6 +48,7 @@ export const RESPONSES = {
   JobList: schemas.JobList,
   JobCounts,
   BulkResult,
+  BatchResult,
   Template: TemplateView,
   TemplateList,
   TemplateSummary,
@@ -101,6 +103,7 @@ export type RequestName =
   | "KeyRestrictions"
   | "Reseal"
   | "Bulk"
+  | "Batch"
   | "ChangedJob"
   | "NewTemplate"
   | "NewProbe"
@@ -152,6 +155,7 @@ const requests = () => ({
   Notification: NotificationBody.describe("Where to send the events of the job"),
   ...members("Notification", NotificationBody.options),
   Bulk: BulkBody.describe("The jobs"),
+  Batch: BatchBody.describe("New jobs"),
   ChangedJob: JobChanges.describe("A change of a job"),
   NewProbe: ProbeBody.describe("A source to inspect"),
   NewUpload: UploadBody.describe("The name and size of a file"),

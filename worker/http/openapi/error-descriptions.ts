@@ -60,7 +60,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   upload_gone: "The upload that this part belongs to has ended.",
   too_many_templates: "The account has reached its limit of templates; delete some.",
   precondition_failed: "The object or template does not match a precondition of the request.",
-  body_too_large: "The body is larger than 1 MiB, or than 64 KiB for a template.",
+  body_too_large: "The body is larger than 1 MiB, 5 MiB for a batch, or 64 KiB for a template.",
   range_not_satisfiable: "The object does not have the requested byte range.",
   rate_limited: "Too many requests; `Retry-After` is the number of seconds to wait.",
   too_many_jobs:

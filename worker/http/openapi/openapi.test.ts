@@ -1,5 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { BatchBody } from "#shared/api/job-batch.ts";
 import { BulkBody } from "#shared/api/job-lists.ts";
 import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
@@ -97,6 +98,7 @@ describe("examples in the OpenAPI document", () => {
     KeyRestrictions: KeyBody,
     Reseal: ResealBody,
     Bulk: BulkBody,
+    Batch: BatchBody,
     ChangedJob: JobChanges,
     NewProbe: ProbeBody,
     NewUpload: UploadBody,

@@ -1,13 +1,18 @@
-// /v2/jobs: list; /v2/jobs/counts; /v2/jobs/cancel and /v2/jobs/retry for many jobs. The routes of jobs contain these.
+// /v2/jobs: list; /v2/jobs/counts; /v2/jobs/batch; /v2/jobs/cancel and /v2/jobs/retry for many jobs. The routes of jobs
+// contain these.
 import { type Context, Hono } from "hono";
+import { BatchBody, MAX_BATCH_BYTES } from "#shared/api/job-batch.ts";
 import { BulkBody, type BulkResult, type JobCounts } from "#shared/api/job-lists.ts";
 import type { JobList } from "#shared/api/job-responses.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
+import { readTraceContext } from "#shared/network/trace-context.ts";
 import { countJobs } from "../../db/job-counts.ts";
 import { listJobs, listPlaces } from "../../db/job-list.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
 import { actOnJobs, cancelJob, retryJob } from "../job-actions.ts";
+import { createBatch } from "../job-batch.ts";
+import { creatorOf } from "../new-job.ts";
 import { cursorOf, filterOf, parseCountQuery, parseListQuery, placeOf } from "../query/list-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
@@ -24,6 +29,12 @@ export const jobLists = new Hono<ClientEnv>({ strict: false })
     const filter = parseCountQuery(context.req.query());
     const { counts, isCapped } = await countJobs(context.env.DB, context.get("account").id, filter);
     return jsonResponse(context, { counts, capped: isCapped } satisfies JobCounts);
+  })
+  .post("/batch", async (context) => {
+    const batch = await readBody(context.req, BatchBody, "request_not_valid", MAX_BATCH_BYTES);
+    const key = context.req.header("idempotency-key") ?? null;
+    const trace = readTraceContext(context.req.raw.headers);
+    return jsonResponse(context, await createBatch(creatorOf(context), batch, { key, trace }));
   })
   .post("/cancel", (context) => bulk(context, cancelJob, ["job.starting"]))
   .post("/retry", (context) => bulk(context, retryJob, ["job.failed", "job.aborted"]));

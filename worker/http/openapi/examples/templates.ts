@@ -16,10 +16,25 @@ export const TEMPLATE_BODY = {
   vars: { seconds: 30 },
 };
 
+const INPUT = { url: "https://media.example.com/video.mov" };
+
+export const BATCH = {
+  template: "web",
+  jobs: [
+    { vars: { id: "41" }, input: INPUT },
+    { vars: { id: "42" }, input: INPUT },
+  ],
+};
+
 const { credentials: _, ...storage } = TEMPLATE_BODY.storage;
 const TemplateSummary = { name: "web", version: 3, created_at: "2026-11-21 05:23:27 +0000" };
 
+const MISSING = "`vars.id` is missing; `outputs.mp4:720p.path` needs it (template `web@3`)";
+
 export const TEMPLATE_EXAMPLES = {
+  BatchResult: {
+    jobs: [{ id: "3clA7G2GY8bXR5" }, { error: { error_code: "template_vars_not_valid", message: MISSING } }],
+  },
   TemplateSummary,
   TemplateList: { templates: [TemplateSummary] },
   Template: {

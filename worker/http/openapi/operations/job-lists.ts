@@ -2,8 +2,9 @@
 import { CountParameters } from "../../query/list-query.ts";
 import { BULK_REQUESTS } from "../examples/job-requests.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
+import { BATCH } from "../examples/templates.ts";
 import { type Operation, queryParameters, TAG_PARAMETERS } from "../operation.ts";
-import { TRACE_HEADERS } from "./jobs.ts";
+import { IDEMPOTENCY_KEY, TRACE_HEADERS } from "./jobs.ts";
 
 const job = { tag: "Jobs", access: "client" } as const;
 const bulk = {
@@ -37,6 +38,31 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
       },
     ],
     codes: ["query_not_valid"],
+  },
+  {
+    ...job,
+    method: "post",
+    path: "/v2/jobs/batch",
+    id: "createJobs",
+    summary: "Create many jobs",
+    description:
+      "Creates up to 500 jobs, each merged over `defaults` (JSON Merge Patch, RFC 7396). A job that is not valid, or beyond the " +
+      "limit of unfinished jobs, has an `error` in its place; the others are created. With an `Idempotency-Key`, each job has " +
+      "the key `<key>/<index>`, so a repeated batch creates only the missing jobs. The body may have 5 MiB, `defaults` 64 KiB, " +
+      "each job 1 MiB.",
+    parameters: [IDEMPOTENCY_KEY, ...TRACE_HEADERS],
+    body: { json: "Batch", examples: { template: { summary: "Jobs from a template", value: BATCH } } },
+    responses: [
+      {
+        status: 200,
+        description: "The id or the error of each job",
+        content: { json: "BatchResult", example: RESPONSE_EXAMPLES.BatchResult },
+      },
+    ],
+    codes: [
+      ...(["json_not_valid", "request_not_valid", "body_too_large"] as const),
+      ...(["idempotency_key_not_valid", "sealing_key_missing"] as const),
+    ],
   },
   {
     ...job,

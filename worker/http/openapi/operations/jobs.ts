@@ -8,7 +8,7 @@ import { type Operation, type Parameter, pathParameter, queryParameters, TAG_PAR
 
 export const ID = pathParameter("id", "The id of the job", JOB_ID);
 
-const IDEMPOTENCY_KEY: Parameter = {
+export const IDEMPOTENCY_KEY: Parameter = {
   in: "header",
   name: "Idempotency-Key",
   description:
