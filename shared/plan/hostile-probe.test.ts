@@ -30,6 +30,8 @@ const ENCODES: readonly OutputOptions[] = [
   { format: "mp4:copy" },
   { format: "webm:vp9_240p:opus:2pass", params: { offset: 3, duration: 5, deinterlace: true } },
   { format: "mp3" },
+  { format: "mkv", params: { audio: "all" } },
+  { format: "mp4", params: { audio: [{ from: 1, map: [[1]], offset: 1 }] } },
   { format: "jpg:320x", number: 3 },
   { format: "gif:100x" },
   { format: "png:100x", params: { offsets: [1, 2] } },
@@ -37,7 +39,7 @@ const ENCODES: readonly OutputOptions[] = [
 ];
 const CHUNKED: readonly OutputOptions[] = [
   { format: "mp4:480p", params: { watermark } },
-  { format: "httpstream", params: { hls: { path: "h" } } },
+  { format: "httpstream", params: { hls: { path: "h" }, audio: "all" } },
 ];
 
 const ENCODE_SPECS = ENCODES.map(specOf);

@@ -13,6 +13,7 @@ export const Opened = z.object({
   durationSeconds: z.custom<number>((value) => typeof value === "number"),
   /** Video levels, in the player's order. */
   levels: z.array(Level),
+  audio: z.array(z.object({ language: z.string(), name: z.string() })),
   subtitles: z.array(
     z.object({
       language: z.string(),

@@ -20,6 +20,10 @@ export type Playback = Opened & {
   seek(seconds: number): Promise<Frame>;
   /** Plays this level, by its index in `levels`, from the next segment (`played`) or at once (`dropped`). */
   force(level: number, buffered: "dropped" | "played"): Promise<void>;
+  /** The name of the audio track that plays. */
+  playingAudio(): Promise<string>;
+  /** Selects a track by its index in `audio`. */
+  selectAudio(track: number): Promise<void>;
   /** Selects a track by its index in `subtitles`; null disables subtitles. */
   selectSubtitles(track: number | null): Promise<void>;
   /** Shows the captions in the video's frames; returns the names of their channels. */
@@ -65,6 +69,8 @@ export async function openPlayback(browser: Browser, site: PlayerSite, url: stri
         ),
       ),
     force: (level, buffered) => page.evaluate(([l, b]) => stage.force(l, b), [level, buffered] as const),
+    playingAudio: () => page.evaluate(() => stage.playingAudio()),
+    selectAudio: (track) => page.evaluate((t) => stage.selectAudio(t), track),
     selectSubtitles: (track) => page.evaluate((t) => stage.selectSubtitles(t), track),
     showCaptions: async () => z.array(z.string()).parse(await page.evaluate(() => stage.showCaptions())),
     cues: async () => z.array(Cue).parse(await page.evaluate(() => stage.cues())),

@@ -90,6 +90,22 @@ beforeAll(async () => {
       srt: { path: "texts.srt", from: "de" },
     },
   });
+  const languages = await stack.submit({
+    input: { url: sources.urlOf(source) },
+    outputs: {
+      httpstream: {
+        path: "languages",
+        hls: { path: "ts" },
+        dash: { path: "fmp4" },
+        variants: ["mp4:x144", "mp4:x192:64k"],
+        audio: [
+          { from: 1, language: "de", offset: 0.5 },
+          { from: 1, language: "en", default: true },
+          { url: sources.urlOf(source), language: "en", role: "description", name: "Described", map: [[0.5, 0.5]] },
+        ],
+      },
+    },
+  });
   const captioned = await stack.submit({
     input: { url: sources.urlOf(basename(await captionedClip(openWorkshop(folder), "HELLO COPRA"))) },
     outputs: { httpstream: { path: "captioned", hls: { path: "ts" }, variants: ["mp4:64x"] } },
@@ -97,6 +113,7 @@ beforeAll(async () => {
   expect(await stack.waitForJob(id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(texts.id)).toMatchObject({ status: "job.completed" });
   textsId = texts.id;
+  expect(await stack.waitForJob(languages.id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(captioned.id)).toMatchObject({ status: "job.completed" });
   expect(await stack.waitForJob(slides.id)).toMatchObject({ status: "job.completed" });
 });
@@ -223,6 +240,26 @@ it.concurrent.each(["texts/ts/master.m3u8", "texts/fmp4/master.mpd"])(
     await player.close();
   },
 );
+
+it.concurrent.each([
+  ["hls.js", "languages/ts/master.m3u8", ["Deutsch", "English", "Described"]],
+  ["dash.js", "languages/fmp4/master.mpd", ["English", "Deutsch", "Described"]],
+])("%s lists the audio tracks, starts with the default and switches while it plays", async (_, path, names) => {
+  const player = await open(path);
+  const languages = names.map((name) => ({ name, language: name === "Deutsch" ? "de" : "en" }));
+  expect(player.audio).toEqual(languages);
+  expect(await player.playingAudio()).toBe("English");
+  await player.playTo(2, 2);
+  await player.selectAudio(names.indexOf("Deutsch"));
+  await player.playTo(6, 2);
+  expect(await player.playingAudio()).toBe("Deutsch");
+  await player.selectAudio(names.indexOf("Described"));
+  await player.playTo(Number.POSITIVE_INFINITY, 4);
+  expect(await player.playingAudio()).toBe("Described");
+  const played = await player.report();
+  expect([played.ended, complaintsOf(played)]).toEqual([true, []]);
+  await player.close();
+});
 
 it.concurrent("a file of text has the type of videos, a URL, and metadata", async () => {
   const { outputs } = await stack.waitForJob(textsId);

@@ -52,9 +52,12 @@ export function selectAudio(
   return ok({ tracks: withUniqueNames(tracks), note: missingNote(missing) });
 }
 
+/** More than any broadcast has. A file may have a thousand streams. */
+const MOST_TRACKS = 64;
+
 /** The chosen track is the default, as in outputs without `audio`. */
 function allTracks(source: SourceTracks, isCopied: boolean): SelectedAudio {
-  const usable = source.audios.filter((track) => isUsable(track, isCopied));
+  const usable = source.audios.filter((track) => isUsable(track, isCopied)).slice(0, MOST_TRACKS);
   const chosen = Math.max(
     0,
     usable.findIndex(({ streamIndex }) => streamIndex === source.audio?.streamIndex),
@@ -67,9 +70,9 @@ function allTracks(source: SourceTracks, isCopied: boolean): SelectedAudio {
       format: null,
     };
   });
-  const left = source.audios.flatMap((track, at) => (isUsable(track, isCopied) ? [] : [at + 1]));
-  const note =
-    left.length === 0 ? null : `Audio tracks of the input that cannot be decoded were left out: ${shortList(left)}.`;
+  const left = source.audios.flatMap((track, at) => (usable.includes(track) ? [] : [at + 1]));
+  const why = usable.length < MOST_TRACKS ? "that cannot be decoded" : `beyond ${MOST_TRACKS} tracks`;
+  const note = left.length === 0 ? null : `Audio tracks of the input ${why} were left out: ${shortList(left)}.`;
   return { tracks: withUniqueNames(tracks), note };
 }
 

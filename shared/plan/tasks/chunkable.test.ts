@@ -26,6 +26,12 @@ describe("unchunkableReason", () => {
     [{ format: "mp4", params: { offset: 3 } }, "it is trimmed"],
     [{ format: "mp4", durationMs: 3000 }, "it is trimmed"],
     [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
+    [{ format: "mp4", params: { audio: "all" } }, null],
+    [
+      { format: "mp4", params: { audio: [{ from: 1 }, { from: 1, format: "vorbis" }] } },
+      "audio in vorbis cannot be joined with chunks",
+    ],
+    [{ format: "mp4", params: { audio: [{ from: 2 }] } }, "it cannot be made of this input"],
     [{ format: "webm:vp9:vorbis" }, "audio in vorbis cannot be joined with chunks"],
     [{ format: "avi:h264:pcm-s16le" }, "audio in pcm-s16le cannot be joined with chunks"],
     [
@@ -43,6 +49,13 @@ describe("unchunkableReason", () => {
     expect(reasonFor({ format: "mp4" }, probeOf("25/1", { format_name: "asf" }))).toMatch(
       /cannot be read from its middle/,
     );
+  });
+
+  test("rejects several audio tracks of an MPEG-TS input, whose times depend on the tracks that are read", () => {
+    const { streams, format } = probeOf("25/1", { format_name: "mpegts" });
+    const probe = { format, streams: [...streams, { ...streams[1], index: 2 }] };
+    expect(reasonFor({ format: "mp4", params: { audio: "all" } }, probe)).toMatch(/times of several audio tracks/);
+    expect(reasonFor({ format: "mp4" }, probe)).toBeNull();
   });
 
   test("rejects an output that drops the audio of an MPEG-TS input if the audio starts first", () => {

@@ -1,7 +1,7 @@
 // Checks whether an output can be encoded in chunks with the same result as in one piece.
 import { assertNever } from "../../errors.ts";
 import type { TrackContainer } from "../../format/containers.ts";
-import type { HttpStreamOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
+import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "../../job/output-spec.ts";
 import { readsTexts } from "../../job/subtitles.ts";
 import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
@@ -11,6 +11,9 @@ import { outputAudios } from "../source/output-tracks.ts";
 import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
 import { planOutput } from "./plan-encode.ts";
+
+/** Demuxers (ffprobe's names) for which ffmpeg starts the timeline at the streams that it reads. */
+const MPEG: ReadonlySet<string> = new Set(["mpegts", "mpeg"]);
 
 /** Codecs whose chunks can be concatenated to a track of fragmented MP4. */
 const CODECS: ReadonlySet<EncodedVideo["codec"]> = new Set(["h264", "hevc", "vp9", "av1"]);
@@ -51,6 +54,9 @@ export function unchunkableReason(
   if (source.hasPrograms) return "the input is a multiplex of several programs";
   if (source.video?.hasReservedMatrix) return "the input states a reserved color matrix, which is removed first";
   if (source.restarts) return "the clock of the input restarts or jumps";
+  if (hasTracks(spec) && spec.audioTracks && source.audios.length > 1 && MPEG.has(source.format)) {
+    return "the times of several audio tracks of an MPEG input depend on the tracks that are read";
+  }
   switch (spec.type) {
     case "image":
       return "it consists of images";

@@ -26,6 +26,13 @@ export function dashPlayer(video: HTMLVideoElement, blame: Blame): Player {
       player
         .getRepresentationsByType("video")
         .map(({ id, width, height, bandwidth }) => ({ id, width, height, bandwidth })),
+    audio: () =>
+      player.getTracksFor("audio").map(({ lang, labels }) => ({ language: lang ?? "", name: labels[0]?.text ?? "" })),
+    playingAudio: () => player.getCurrentTrackFor("audio")?.labels[0]?.text ?? "",
+    selectAudio(track) {
+      const chosen = player.getTracksFor("audio")[track];
+      if (chosen) player.setCurrentTrack(chosen);
+    },
     subtitles: () =>
       player.getTracksFor("text").map(({ lang, labels, roles }) => {
         const has = (role: string): boolean => (roles ?? []).some(({ value }) => value === role);

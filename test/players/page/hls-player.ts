@@ -16,6 +16,11 @@ export function hlsPlayer(video: HTMLVideoElement, blame: Blame): Player {
       }),
     levels: () =>
       hls.levels.map(({ url, width, height, bitrate }) => ({ id: url[0] ?? "", width, height, bandwidth: bitrate })),
+    audio: () => hls.audioTracks.map(({ lang = "", name }) => ({ language: lang, name })),
+    playingAudio: () => hls.audioTracks[hls.audioTrack]?.name ?? "",
+    selectAudio(track) {
+      hls.audioTrack = track;
+    },
     subtitles: () =>
       hls.subtitleTracks.map(({ lang = "", name, forced, characteristics }) => ({
         language: lang,

@@ -8,6 +8,11 @@ export interface Player {
   /** Rejects when the entry playlist cannot be played. */
   open(url: string): Promise<void>;
   levels(): Level[];
+  /** Audio tracks of the chosen group, each once. */
+  audio(): { language: string; name: string }[];
+  /** The name of the audio track that plays. */
+  playingAudio(): string;
+  selectAudio(track: number): void;
   subtitles(): { language: string; name: string }[];
   /**
    * Plays this level alone from now on, by its index in `levels`. `buffered`: other levels in the buffer are dropped or

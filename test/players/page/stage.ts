@@ -64,7 +64,12 @@ async function open(kind: "hls" | "dash", url: string): Promise<Opened> {
   watchFrames();
   await player.open(url);
   await until(["loadeddata", "error"], () => video.readyState >= 2 || video.error !== null);
-  return { durationSeconds: video.duration, levels: player.levels(), subtitles: player.subtitles() };
+  return {
+    durationSeconds: video.duration,
+    levels: player.levels(),
+    audio: player.audio(),
+    subtitles: player.subtitles(),
+  };
 }
 
 /** Plays until this time of the video, or to its end. */
@@ -143,6 +148,11 @@ const stage = {
   report,
   pause: () => video.pause(),
   selectSubtitles: (track: number | null) => player.selectSubtitles(track),
+  playingAudio: () => player.playingAudio(),
+  selectAudio(track: number): void {
+    mayWait = true;
+    player.selectAudio(track);
+  },
 };
 export type Stage = typeof stage;
 Object.assign(window, { stage });

@@ -1,0 +1,69 @@
+// Files of audio tracks from an HTTP server.
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { specOf } from "#shared/testing/output-specs.ts";
+import { makeClip, tested } from "../../testing/plan-runs.ts";
+import { closeServers, serve } from "../../testing/range-server.ts";
+import { type FetchedAudio, fetchAudio } from "./fetch-audio.ts";
+
+let folder = "";
+let origin = "";
+const requested: string[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "copra-audio-"));
+  await makeClip(folder, "speech.wav", "-f lavfi -i sine=d=0.2:r=48000");
+  await makeClip(folder, "silent.mp4", "-f lavfi -i color=s=64x36:d=0.2 -c:v libx264");
+  ({ origin } = await serve(async (request, response) => {
+    const name = (request.url ?? "").slice(1);
+    requested.push(name);
+    if (name === "large.wav") return void response.writeHead(200, { "content-length": "4000000001" }).end("x");
+    if (name === "page.wav") return void response.end("<html>Not found</html>");
+    const bytes = await readFile(join(folder, name)).catch(() => null);
+    if (bytes) response.end(bytes);
+    else response.writeHead(404).end();
+  }));
+});
+afterAll(async () => {
+  closeServers();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function fetched(names: readonly string[], allow: "none" | "loopback" = "loopback"): Promise<FetchedAudio> {
+  const audio = names.map((name) => ({ url: `${origin}/${name}` }));
+  const outputs = [0, 1].map((index) => specOf({ format: "mp4", params: { audio } }, index));
+  const own = await mkdtemp(join(folder, "own-"));
+  return fetchAudio({ outputs, folder: own, ffprobe: tested.ffprobe, allow, signal: new AbortController().signal });
+}
+
+it("fetches each file once, and explains why a file cannot be used", async () => {
+  const names = ["speech.wav", "silent.mp4", "page.wav", "large.wav", "none.wav"];
+  const results = [...(await fetched(names)).values()];
+  expect(requested.toSorted()).toEqual(names.toSorted());
+  const [speech, ...others] = results;
+  expect(speech?.ok && speech.value).toMatchObject({
+    url: `${origin}/speech.wav`,
+    probe: { streams: [{ channels: 1 }] },
+  });
+  const of = (reason: string) => ({
+    ok: false,
+    error: {
+      code: "input_track_not_found",
+      message: `The audio track from the host \`${new URL(origin).host}\` cannot be used: ${reason}.`,
+    },
+  });
+  expect(others).toEqual([
+    of("it is not a file with audio"),
+    of("it is not a file with audio"),
+    of("it is larger than 4000 MB"),
+    of("the host responded with HTTP 404"),
+  ]);
+});
+
+it("fetches nothing from private addresses", async () => {
+  const count = requested.length;
+  const [result] = (await fetched(["speech.wav"], "none")).values();
+  expect(result).toMatchObject({ ok: false, error: { message: expect.stringContaining("the address is not public") } });
+  expect(requested.length).toBe(count);
+});
