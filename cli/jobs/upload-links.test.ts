@@ -34,7 +34,20 @@ it("creates, shows and revokes upload links", async () => {
   });
   const env = { ...bareEnvironment(folder), COPRA_URL: service.url, COPRA_API_KEY: "k-test" };
   const origin = "https://app.example.com";
-  const options = ["--max-size", "5GB", "--expires", "2h", "--origin", origin, "--name", "a.mov", "--job", file];
+  const options = [
+    "--max-size",
+    "5GB",
+    "--expires",
+    "2h",
+    "--origin",
+    origin,
+    "--name",
+    "a.mov",
+    "--job",
+    file,
+    "--tag",
+    "order=7",
+  ];
   const created = await runCli(["upload-links", "create", ...options, "--webhook", "https://x.example/h"], env);
   expect(created.stdout).toContain(LINK.tus_url);
   const shown = await runCli(["upload-links", "show", "l"], env);
@@ -47,6 +60,7 @@ it("creates, shows and revokes upload links", async () => {
     expires_s: 7200,
     origins: [origin],
     name: "a.mov",
+    tags: { order: "7" },
     job,
     notification: { type: "http", url: "https://x.example/h" },
   });

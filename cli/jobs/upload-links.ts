@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { UploadLink, UploadLinkRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import { durationOption, listOption, type Options, textOption } from "../context.ts";
+import { durationOption, listOption, type Options, pairsOption, textOption } from "../context.ts";
 import { EXIT, usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
@@ -39,11 +39,13 @@ function requestOf(options: Options): UploadLinkRequest {
   const name = textOption(options, "name");
   const jobFile = textOption(options, "job");
   const webhook = textOption(options, "webhook");
+  const tags = pairsOption(options, "tag");
   return {
     max_size: sizeOf(textOption(options, "maxSize")),
     origins: [...listOption(options, "origin")],
     ...(expiresS === undefined ? {} : { expires_s: expiresS }),
     ...(name === undefined ? {} : { name }),
+    ...(tags ? { tags } : {}),
     ...(jobFile === undefined ? {} : { job: jobOf(jobFile) }),
     ...(webhook === undefined ? {} : { notification: { type: "http", url: webhook } }),
   };

@@ -119,6 +119,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       { flags: "--expires <time>", description: "Time until the link expires, such as 2h; 1h by default" },
       { flags: "--origin <origin>", description: "Origin of a page that may use the link", repeat: true },
       { flags: "--name <name>", description: "Name of the file; by default the browser's" },
+      { flags: "--tag <name=value>", description: "Tag of the link and its job", repeat: true },
       { flags: "--job <file>", description: "JSON file with a job without its input", complete: "file" },
       { flags: "--webhook <url>", description: "URL that receives upload.completed and upload.expired" },
     ],

@@ -74,6 +74,21 @@ const environment = (service: FakeService) => ({
 const until = (condition: () => boolean) => expect.poll(condition, { interval: 20, timeout: 30_000 }).toBe(true);
 
 describe("webhooks listen", () => {
+  it("forwards the events of upload links", async () => {
+    const data = { event: "upload.expired", upload_link_id: "l", data: { id: "l", status: "expired" } };
+    const service = await startFakeService({
+      "GET /v2/events": (_, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(`id: 1\n\nevent: upload\nid: 2\ndata: ${JSON.stringify(data)}\n\n`);
+      },
+    });
+    const listening = ["webhooks", "listen", "--forward-to", receiverUrl, "--max", "1", "--json"];
+    const { stdout } = await runCli(listening, environment(service));
+    await service.close();
+    expect(JSON.parse(stdout)).toMatchObject({ id: "l-expired", upload_link_id: "l", event: data.event, status: 204 });
+    expect([bodyOfLast, received.pop()?.id]).toEqual([JSON.stringify(data), "l-expired"]);
+  });
+
   it("forwards 200 events in order and without a loss over lost connections, a sleep and a kill", async () => {
     const ring = new Ring();
     const start = (port = 0) =>

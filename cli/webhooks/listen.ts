@@ -14,7 +14,10 @@ import type { Output } from "../terminal/output.ts";
 import { type Forwarded, forward, forwardUrl } from "./forward.ts";
 import { listenSecret } from "./signing.ts";
 
-type Notification = Extract<AccountEvent, { event: "notification" }>["data"];
+type Webhook = { readonly id: string; readonly event: string; readonly body: string } & (
+  | { readonly job_id: string }
+  | { readonly upload_link_id: string }
+);
 
 export const listen: Run = async (context, _args, options) => {
   const { output, env, now, signal } = context;
@@ -43,9 +46,10 @@ export const listen: Run = async (context, _args, options) => {
         output.warn(
           "Webhooks were missed: the service no longer had them. copra webhooks ls <job> lists the webhooks of a job",
         );
-      if (event.event === "notification") {
-        const forwarded = url === null ? null : await forward(event.data, { url, secret, signal, now, onWaiting });
-        report(output, event.data, forwarded, now());
+      const webhook = webhookOf(event);
+      if (webhook) {
+        const forwarded = url === null ? null : await forward(webhook, { url, secret, signal, now, onWaiting });
+        report(output, webhook, forwarded, now());
         count += 1;
       }
       // Store the position after forwarding, so that the next run receives events that were not forwarded.
@@ -60,9 +64,17 @@ export const listen: Run = async (context, _args, options) => {
   return EXIT.done;
 };
 
+/** The webhook of an event; null if the event has none. */
+function webhookOf({ event, data }: AccountEvent): Webhook | null {
+  if (event === "notification") return data;
+  if (event !== "upload") return null;
+  const { upload_link_id } = data;
+  return { id: `${upload_link_id}-${data.data.status}`, event: data.event, upload_link_id, body: JSON.stringify(data) };
+}
+
 function report(
   output: Output,
-  { id, job_id, event, body }: Notification,
+  { id, event, body, ...about }: Webhook,
   forwarded: Forwarded | null,
   nowMs: number,
 ): void {
@@ -75,8 +87,8 @@ function report(
       : ` -> ${(isTaken ? green : red)(forwarded.status === null ? "no response" : `HTTP ${forwarded.status}`)}`;
   const took = forwarded === null ? "" : dim(` ${Math.round(forwarded.seconds * 1000)} ms`);
   output.line(
-    { id, job_id, event, ...(forwarded ? { status: forwarded.status, seconds: forwarded.seconds } : { body }) },
-    () => `${dim(time)} ${event} ${job_id}${result}${took}`,
+    { id, ...about, event, ...(forwarded ? { status: forwarded.status, seconds: forwarded.seconds } : { body }) },
+    () => `${dim(time)} ${event} ${"job_id" in about ? about.job_id : about.upload_link_id}${result}${took}`,
   );
 }
 

@@ -1,5 +1,6 @@
 // Schemas for upload links: URLs with which a browser uploads one file.
 import * as z from "zod";
+import { Tags, TagsBody } from "../job/tags.ts";
 import { text } from "../request/parse-section.ts";
 import { strictObject } from "../strict-object.ts";
 import { MAX_UPLOAD_BYTES, UploadSummary } from "./uploads.ts";
@@ -37,6 +38,7 @@ export const UploadLinkBody = strictObject({
   name: text(255, ": the name of the file")
     .exactOptional()
     .describe("The name of the file, for people; by default the name that the browser sends"),
+  tags: TagsBody.exactOptional().describe("Names and values of your own. The link, its events and its job have them"),
   job: z
     .record(z.string(), z.unknown(), "must be the body of a job without its `input`")
     .exactOptional()
@@ -59,6 +61,7 @@ const link = {
     .enum(UPLOAD_LINK_STATUSES)
     .describe("`waiting` for a file, `uploading` it, or the end: `completed`, `expired` or `revoked`"),
   name: z.string().nullable(),
+  tags: Tags.exactOptional(),
   max_size: z.int(),
   origins: z.array(z.string()),
   upload: UploadSummary.nullable().describe("The upload of the file; null before it starts and after it is removed"),

@@ -236,6 +236,8 @@ export const uploadLinks = sqliteTable(
     accountId: text("account_id").notNull(),
     status: text("status", { enum: ["waiting", "uploading", "completed", "expired", "revoked"] }).notNull(),
     name: text("name"),
+    /** In JSON; null: none. */
+    tags: text("tags"),
     maxBytes: integer("max_bytes").notNull(),
     /** A JSON array. */
     origins: text("origins").notNull(),

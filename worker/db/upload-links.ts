@@ -10,9 +10,9 @@ export type UploadLinkRow = typeof uploadLinks.$inferSelect;
 /** Stores a new link within the limits of its account. Beyond them it stores nothing and returns false. */
 export async function insertLink(db: D1Database, row: UploadLinkRow, limits: Uploaded): Promise<boolean> {
   const inserted = sql`
-    INSERT INTO ${uploadLinks} (id, account_id, status, name, max_bytes, origins, origin, sealed, has_job, created_at,
+    INSERT INTO ${uploadLinks} (id, account_id, status, name, tags, max_bytes, origins, origin, sealed, has_job, created_at,
       expires_at, is_announced, check_at)
-    SELECT ${row.id}, ${row.accountId}, ${row.status}, ${row.name}, ${row.maxBytes}, ${row.origins}, ${row.origin},
+    SELECT ${row.id}, ${row.accountId}, ${row.status}, ${row.name}, ${row.tags}, ${row.maxBytes}, ${row.origins}, ${row.origin},
       ${row.sealed}, ${row.hasJob ? 1 : 0}, ${row.createdAt}, ${row.expiresAt}, 0, ${row.checkAt}
     FROM (${uploadedBy(row.accountId)}) AS uploaded
     WHERE uploaded.count < ${limits.count} AND uploaded.bytes + ${row.maxBytes} <= ${limits.bytes}`;

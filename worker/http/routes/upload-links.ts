@@ -57,7 +57,6 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     });
   }
   const id = newUploadId(randomBytes);
-  if (body.job) await requireValidJob(context, body.job, id);
   const secrets = { job: body.job ?? null, webhook: receiverOf(context, body.notification) };
   const limits = await requireRoom(env, accountId, body.max_size);
   const createdAt = Date.now();
@@ -67,6 +66,7 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     accountId,
     status: "waiting",
     name: body.name ?? null,
+    tags: body.tags && Object.keys(body.tags).length > 0 ? JSON.stringify(body.tags) : null,
     maxBytes: body.max_size,
     origins: JSON.stringify(body.origins),
     origin: settingsOf(env).publicUrl ?? new URL(context.req.url).origin,
@@ -82,20 +82,21 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
     webhook: null,
     checkAt: expiresAt,
   };
+  if (body.job) await requireValidJob(context, row, body.job);
   if (!(await insertLink(env.DB, row, limits))) throw beyond(limits);
   return jsonResponse(context, await viewLink(env, row), 201);
 }
 
-/** Checks the job as if its file were complete. `id` of the link stands for the upload. Throws AppError. */
+/** Checks the job as if its file were complete. The link's id stands for the upload. Throws AppError. */
 async function requireValidJob(
   context: Context<ClientEnv>,
+  link: UploadLinkRow,
   job: Readonly<Record<string, unknown>>,
-  id: string,
 ): Promise<void> {
   if ("input" in job)
     throw new AppError("input_not_valid", "`job` must have no `input`: the file of the link is its input");
   const creator = creatorOf(context);
-  const request = await parseRequest(creator, jobBody(job, id), jobKey(id)).catch((error: unknown) => {
+  const request = await parseRequest(creator, jobBody(link, job, link.id), jobKey(link.id)).catch((error: unknown) => {
     throw error instanceof AppError ? new AppError(error.code, `\`job\`: ${error.message}`) : error;
   });
   await resolveStorage(request.storage, { ...creator, keys: request.secrets.storage });

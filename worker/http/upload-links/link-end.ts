@@ -4,6 +4,7 @@ import { UPLOAD_EVENTS, type UploadPayload } from "#shared/api/upload-links.ts";
 import { AppError, errorTraits, type Failure } from "#shared/errors.ts";
 import { retryDelays } from "#shared/job/notification.ts";
 import { messageOf } from "#shared/log.ts";
+import { isObject } from "#shared/request/parse-section.ts";
 import type { Env } from "../../bindings.ts";
 import { seal, unseal } from "../../crypto/sealed-secret.ts";
 import { findAccount } from "../../db/accounts.ts";
@@ -16,7 +17,7 @@ import { withDeadline } from "../../rpc/deadline.ts";
 import { settingsOf } from "../../settings.ts";
 import { createJob, readRequest } from "../create-job.ts";
 import { webhookSecretsOf } from "../webhook-secrets.ts";
-import { uploadOf, viewData } from "./link-view.ts";
+import { tagsOf, uploadOf, viewData } from "./link-view.ts";
 
 /** The sweeper repeats a failed step after this time. */
 export const LATER_MS = 60_000;
@@ -36,10 +37,11 @@ const secretsOf = async ({ id, sealed }: UploadLinkRow, env: Env): Promise<LinkS
 /** The Idempotency-Key of the link's job. */
 export const jobKey = (linkId: string): string => `upload-link/${linkId}`;
 
-/** The body of the link's job. */
-export const jobBody = (job: Readonly<Record<string, unknown>>, uploadId: string): object => ({
+/** The body of the link's job. It has the link's tags, too. */
+export const jobBody = (link: UploadLinkRow, job: Readonly<Record<string, unknown>>, uploadId: string): object => ({
   ...job,
   input: { upload: uploadId },
+  ...(isObject(job.tags ?? {}) && link.tags !== null ? { tags: { ...tagsOf(link)?.tags, ...Object(job.tags) } } : {}),
 });
 
 /** Continues work after the response; without it, callers wait for the work. */
@@ -50,7 +52,8 @@ export async function settleLink(env: Env, ended: UploadLinkRow, now: number, wa
   let link = ended;
   const change = async (changes: Partial<UploadLinkRow>): Promise<void> => {
     link = { ...link, ...changes };
-    await changeLink(env.DB, link, { ...changes, checkAt: nextCheck(link, env, now) });
+    // A webhook that is due is sent next. If that is interrupted, the sweeper repeats it.
+    await changeLink(env.DB, link, { ...changes, checkAt: Math.max(nextCheck(link, env, now), now + LATER_MS) });
   };
   const attempt = async (step: () => Promise<void>): Promise<void> => {
     try {
@@ -64,13 +67,13 @@ export async function settleLink(env: Env, ended: UploadLinkRow, now: number, wa
     const account = await findAccount(env.DB, link.accountId);
     if (!account) return await change({ webhook: null, isAnnounced: true });
     const secrets = await secretsOf(link, env);
-    if (isJobDue(link) && secrets.job) await change(await startJob(env, account, link, secrets.job));
-    if (!link.isAnnounced) await change(await announce(env, link, secrets.webhook !== null, now));
+    const started = isJobDue(link) && secrets.job ? await startJob(env, account, link, secrets.job) : {};
+    const hasReceiver = secrets.webhook !== null;
+    const announced = link.isAnnounced ? {} : await announce(env, { ...link, ...started }, hasReceiver, now);
+    await change({ ...started, ...announced });
     const webhook = webhookOf(link);
     const url = secrets.webhook;
-    if (!webhook || url === null || webhook.nextAt > now) return await change({});
-    // If the delivery is interrupted, the sweeper repeats it.
-    await changeLink(env.DB, link, { checkAt: now + LATER_MS });
+    if (!webhook || url === null || webhook.nextAt > now) return;
     const sent = attempt(async () => change({ webhook: await send(env, account, webhook, url) }));
     if (waitUntil) waitUntil(sent);
     else await sent;
@@ -103,7 +106,7 @@ async function startJob(
 ): Promise<Partial<UploadLinkRow>> {
   const creator = { env, account, origin: link.origin };
   try {
-    const given = jobBody(job, link.uploadId ?? "");
+    const given = jobBody(link, job, link.uploadId ?? "");
     const key = jobKey(link.id);
     const body = new TextEncoder().encode(JSON.stringify(given));
     const spec = await createJob(creator, await readRequest(creator, given, key), { body, key, trace: null });

@@ -1,6 +1,7 @@
 // Upload links as clients see them.
 import * as z from "zod";
 import { UploadLink, type UploadPayload } from "#shared/api/upload-links.ts";
+import { Tags } from "#shared/job/tags.ts";
 import type { Env } from "../../bindings.ts";
 import { linkToken } from "../../crypto/link-token.ts";
 import type { UploadLinkRow } from "../../db/upload-links.ts";
@@ -23,6 +24,7 @@ export function viewData(link: UploadLinkRow, upload: UploadRow | null): UploadP
     // The sweeper stores this status up to some minutes later.
     status: (status === "waiting" || status === "uploading") && isOver(link) ? "expired" : status,
     name,
+    ...(tagsOf(link) ?? {}),
     max_size: maxBytes,
     origins: originsOf(link),
     upload: upload && viewSummary(upload),
@@ -33,6 +35,10 @@ export function viewData(link: UploadLinkRow, upload: UploadRow | null): UploadP
     ended_at: endedAt === null ? null : instant(endedAt),
   };
 }
+
+/** The link's tags; null: none. */
+export const tagsOf = ({ tags }: UploadLinkRow): { tags: Tags } | null =>
+  tags === null ? null : { tags: Tags.parse(JSON.parse(tags)) };
 
 /** True if the link has expired, unless its file is complete. */
 export const isOver = ({ expiresAt }: UploadLinkRow): boolean => expiresAt <= Date.now();
