@@ -30,6 +30,10 @@ async function codeOf(route: TestRoute, key: string): Promise<string | null> {
   return isStream ? null : (((await response.json()) as { error_code?: string }).error_code ?? null);
 }
 
+/** Scopes that allow jobs of some kind. */
+const JOBS: readonly Scope[] = ["jobs:create", "templates:use"];
+const isOnly = (needed: readonly Scope[], scope: Scope): boolean => needed.every((one) => one === scope);
+
 const name = (route: TestRoute): [string, TestRoute] => [`${route.method} ${route.path}`, route];
 
 describe("routes of clients", () => {
@@ -42,7 +46,7 @@ describe("routes of clients", () => {
     async (_, route) => {
       const needed = neededScopes(route.method, route.path) ?? "unrestricted";
       for (const [scope, key] of restricted) {
-        const isAllowed = needed !== "unrestricted" && needed.every((one) => one === scope);
+        const isAllowed = typeof needed === "string" ? needed === "job" && JOBS.includes(scope) : isOnly(needed, scope);
         const code = await codeOf(route, key);
         expect([scope, code === "scope_missing"]).toEqual([scope, !isAllowed]);
       }
@@ -108,6 +112,43 @@ describe("a key with scopes", () => {
     const change = env.DB.prepare("UPDATE api_keys SET scopes = ? WHERE digest LIKE ?");
     await change.bind('["of:tomorrow"]', `${made.id}%`).run();
     for (const route of CLIENT_ROUTES) expect(await codeOf(route, made.api_key)).toBe("scope_missing");
+  });
+});
+
+describe("a key that may only use templates", () => {
+  const put = (body: object) => send("/v2/templates/web", { method: "PUT", body, headers: basic(account.key) });
+  const create = (body: object, path = "/v2/jobs") =>
+    send(path, { method: "POST", body, headers: basic(restricted.get("templates:use") ?? "") });
+
+  it("creates jobs of templates with variables, and plans them", async () => {
+    await put(jobBody({ input: { url: "https://media.example.com/{{ vars.name }}.mp4" } }));
+    const created = await create({ template: "web", vars: { name: "a" } });
+    expect([created.status, created.body.template]).toEqual([201, "web@1"]);
+    expect((await create({ template: "web", vars: { name: "a" } }, "/v2/jobs?dry_run=true")).status).toBe(200);
+    const headers = basic(restricted.get("templates:use") ?? "");
+    expect((await send("/v2/templates/web", { headers })).body).toMatchObject({ variables: ["name"] });
+    expect((await send(`/v2/jobs/${created.body.id}`, { headers })).status).toBe(403);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ["no template", jobBody(), /with the scope `templates:use` alone, .*, and it names no template$/],
+    ["another source", { template: "web", vars: {}, input: {} }, /, and it has `input`$/],
+    [
+      "another storage",
+      { template: "web", storage: { endpoint: "https://evil.example.com" } },
+      /, and it has `storage`$/,
+    ],
+    ["a removed section", { template: "web", notification: null }, /, and it has `notification`$/],
+    ["other tags", { template: "web", tags: { tenant: "b" } }, /, and it has `tags`$/],
+  ])("creates no job with %s, and plans none", async (_, body, message) => {
+    for (const path of ["/v2/jobs", "/v2/jobs?dry_run=true"]) {
+      const refused = await create(body, path);
+      expect([refused.status, refused.body.error_code, refused.body.message]).toEqual([
+        403,
+        "scope_missing",
+        expect.stringMatching(message),
+      ]);
+    }
   });
 });
 

@@ -2,15 +2,20 @@
 import type { Context } from "hono";
 import type { Scope } from "#shared/api/scopes.ts";
 import { AppError } from "#shared/errors.ts";
+import { isObject } from "#shared/request/parse-section.ts";
+import { TEMPLATE_SECTIONS } from "#shared/template/template-body.ts";
 
-/** All scopes that a route needs; `unrestricted`: only keys without scopes. */
-type Needed = readonly Scope[] | "unrestricted";
+/**
+ * All scopes that a route needs; `unrestricted`: only keys without scopes; `job`: `jobs:create`, or `templates:use` for
+ * a job that consists of a template and its variables.
+ */
+type Needed = readonly Scope[] | "unrestricted" | "job";
 
 const ROUTES: readonly [Needed, readonly string[]][] = [
+  ["job", ["POST /v2/jobs"]],
   [
     ["jobs:create"],
     [
-      "POST /v2/jobs",
       "POST /v2/jobs/batch",
       "PATCH /v2/jobs/:id",
       "DELETE /v2/jobs/:id",
@@ -58,6 +63,7 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
   // The list shows the files of all clients of the account.
   [["uploads:create", "jobs:read"], ["GET /v2/uploads"]],
   [["usage:read"], ["GET /v2/usage"]],
+  [["templates:use"], ["GET /v2/templates", "GET /v2/templates/:name"]],
   [
     "unrestricted",
     [
@@ -66,8 +72,6 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "POST /v2/notifications/test",
       "POST /v2/account/webhook-secret",
       // Templates have the storages of the account.
-      "GET /v2/templates",
-      "GET /v2/templates/:name",
       "PUT /v2/templates/:name",
       "DELETE /v2/templates/:name",
     ],
@@ -93,7 +97,23 @@ export function requireScopes(context: Context, scopes: readonly string[] | null
   if (!needed || needed === "unrestricted") {
     throw new AppError("scope_missing", "The API key has scopes; this request needs an API key without scopes");
   }
-  requireScope(scopes, ...needed);
+  // The handler of the route checks the body of a job.
+  if (needed === "job") requireScope(scopes, scopes.includes("templates:use") ? "templates:use" : "jobs:create");
+  else requireScope(scopes, ...needed);
+}
+
+/**
+ * Requires the scope for a job. `templates:use` is enough for a job that only names a template and gives its variables:
+ * other sections would lead the template's credentials to other objects. Throws AppError(scope_missing).
+ */
+export function requireJobScope(scopes: readonly string[] | null, body: unknown): void {
+  if (!scopes || scopes.includes("jobs:create")) return;
+  const isOfTemplate = isObject(body) && body.template !== undefined;
+  const section = isOfTemplate ? TEMPLATE_SECTIONS.find((name) => Object.hasOwn(body, name)) : undefined;
+  if (isOfTemplate && section === undefined) return requireScope(scopes, "templates:use");
+  const only = "with the scope `templates:use` alone, a job has only `template` and `vars`";
+  const found = section === undefined ? "it names no template" : `it has \`${section}\``;
+  throw new AppError("scope_missing", `The API key has no scope \`jobs:create\`: ${only}, and ${found}`);
 }
 
 /** Requires scopes of a key. Throws AppError(scope_missing) that names the first missing scope. */

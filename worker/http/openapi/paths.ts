@@ -58,6 +58,9 @@ function scopeText(method: string, path: string): string {
   const needed = neededScopes(method.toUpperCase().replace("HEAD", "GET"), path);
   if (needed === null) return "";
   if (needed === "unrestricted") return "Not for API keys with scopes.";
+  if (needed === "job") {
+    return "An API key with scopes needs `jobs:create`, or `templates:use` for a body of `template` and `vars`.";
+  }
   return `An API key with scopes needs ${needed.map((scope) => `\`${scope}\``).join(" and ")}.`;
 }
 

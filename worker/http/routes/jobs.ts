@@ -20,6 +20,7 @@ import { viewJob } from "../../job/views/job-view.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../rpc/job.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
+import { requireJobScope } from "../auth/scopes.ts";
 import { parseBody, parseJson, readBytes, readOptionalBody } from "../body/read-body.ts";
 import { createJob, readRequest } from "../create-job.ts";
 import { assumedSource, parseDryRun, probedSource } from "../dry-run/assumed-source.ts";
@@ -42,8 +43,10 @@ export const jobs = new Hono<ClientEnv>({ strict: false })
     const assumed = parseDryRun(context.req.query());
     const bytes = await readBytes(context.req);
     const key = context.req.header("idempotency-key") ?? null;
+    const body = parseJson(bytes);
+    requireJobScope(context.get("scopes"), body);
     const creator = creatorOf(context);
-    const request = await readRequest(creator, parseJson(bytes), key);
+    const request = await readRequest(creator, body, key);
     if (assumed) {
       const source =
         assumed.probe === undefined ? assumedSource(assumed) : probedSource(await probeOf(context, assumed.probe));
