@@ -4,10 +4,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { UploadLink, UploadPayload } from "#shared/api/upload-links.ts";
 import { verifyWebhook } from "../../../client/webhook.ts";
 import worker from "../../index.ts";
-import { basic, jobBody, newAccount, send } from "../../testing/jobs.ts";
+import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { measuredDatabase } from "../../testing/measured-database.ts";
 import { receivedAt } from "../../testing/received.ts";
 import { ask, linkNow, newLink, PAGE, storedText } from "../../testing/upload-links.ts";
+import { app } from "../app.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
 beforeAll(async () => {
@@ -296,6 +297,19 @@ describe("the end of an upload link", () => {
     expect((await linkNow(account.key, link)).job_error).toMatchObject({ error_code: "input_not_valid" });
   });
 
+  it("starts its job later while the account has too many unfinished jobs", async () => {
+    const full = await newAccount();
+    const limit = (most: number | null) =>
+      env.DB.prepare("UPDATE accounts SET max_unfinished_jobs = ? WHERE id = ?").bind(most, full.id).run();
+    const link = await newLink(full.key, { job: JOB });
+    await limit(0);
+    expect((await sendFile(link)).status).toBe(200);
+    expect(await linkNow(full.key, link)).toMatchObject({ status: "completed", job: null, job_error: null });
+    await limit(null);
+    await sweep(link);
+    expect((await linkNow(full.key, link)).job).toEqual(expect.any(String));
+  });
+
   it("is deleted after the retention time", async () => {
     const link = await newLink(account.key);
     await sendFile(link);
@@ -392,6 +406,36 @@ describe("a new upload link", () => {
     const { status, body: error } = await post(body);
     expect([status, error.error_code]).toEqual([400, code]);
     expect(error.message).toMatch(message);
+  });
+
+  it("needs the scopes of an upload, and of a job if it has one", async () => {
+    const path = `/v2/admin/accounts/${account.id}/keys`;
+    const created = await send(path, { method: "POST", body: { scopes: ["uploads:create"] }, headers: bearer(ADMIN) });
+    const { api_key: key } = created.body;
+    const link = await newLink(key);
+    expect((await linkNow(key, link)).id).toBe(link.id);
+    for (const more of [{ job: JOB }, { notification: { type: "http", url: "https://example.com/hook" } }]) {
+      const refused = await post({ max_size: 1, ...more }, key);
+      expect([refused.status, refused.body.error_code]).toEqual([403, "scope_missing"]);
+      expect(refused.body.message).toContain("jobs:create");
+    }
+  });
+
+  it("is limited by number for an account, and by requests for a link", async () => {
+    const mine = await newAccount();
+    const tight = { ...env, LINK_RATE: env.TIGHT_RATE };
+    const create = () =>
+      app.request(
+        "https://copra.test/v2/upload-links",
+        { method: "POST", headers: basic(mine.key), body: JSON.stringify({ max_size: 1 }) },
+        tight,
+      );
+    const created = await Promise.all([create(), create(), create()]);
+    expect(created.map(({ status }) => status).sort()).toEqual([201, 201, 429]);
+    const link = await newLink(mine.key);
+    const read = () => app.request(link.url, {}, { ...env, CLIENT_RATE: env.TIGHT_RATE });
+    const answers = [await read(), await read(), await read()];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 429]);
   });
 
   it("counts as an upload of its maximum size until it ends", async () => {

@@ -1,7 +1,12 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { findUpload } from "../../db/uploads.ts";
+import { settingsOf } from "../../settings.ts";
+import { scratchUploadUrl } from "../../storage/source-uploads/scratch-uploads.ts";
 import { newAccount } from "../../testing/jobs.ts";
 import { ask, linkNow, newLink, PAGE, PART, storedText, tus } from "../../testing/upload-links.ts";
+import { app } from "../app.ts";
 import { partSizeOf } from "./part-size.ts";
 
 let account: Awaited<ReturnType<typeof newAccount>>;
@@ -252,6 +257,39 @@ describe("a tus upload", () => {
     expect((await tus(url, "HEAD")).status).toBe(410);
     expect(answers[0]?.headers.get("access-control-allow-origin")).toBe(PAGE);
   });
+});
+
+it("stores parts in the scratch bucket of a service without R2", async () => {
+  const { STORAGE: _, ...withScratch } = env;
+  const link = await newLink(account.key);
+  const call = (url: string, method: string, headers: Record<string, string>, body?: string) =>
+    app.request(
+      url,
+      {
+        method,
+        headers: { "tus-resumable": "1.0.0", "content-type": "application/offset+octet-stream", ...headers },
+        ...(body === undefined ? {} : { body }),
+      },
+      withScratch,
+      createExecutionContext(),
+    );
+  const created = await call(
+    link.tus_url,
+    "POST",
+    { "upload-length": String(PART + 1), "content-length": String(PART) },
+    A,
+  );
+  expect([created.status, created.headers.get("upload-offset")]).toEqual([201, String(PART)]);
+  const url = urlIn(created.headers);
+  const sent = await call(url, "PATCH", { "upload-offset": String(PART), "content-length": "1" }, "z");
+  expect(sent.status).toBe(204);
+  const { upload } = await linkNow(account.key, link);
+  const row = await findUpload(env.DB, account.id, upload?.id ?? "", Date.now());
+  expect([upload?.status, row?.store]).toEqual(["completed", "scratch"]);
+  const { scratch } = settingsOf(env);
+  if (!scratch) throw new Error("There is no scratch bucket");
+  const read = await fetch(await scratchUploadUrl(scratch, upload?.id ?? "", 60));
+  expect((await read.text()) === `${A}z`).toBe(true);
 });
 
 it("stores parts of 90 MiB", async () => {

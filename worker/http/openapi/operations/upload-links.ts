@@ -44,7 +44,13 @@ export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
     },
     responses: answer(201, "The new link"),
     codes: [
-      ...(["json_not_valid", "request_not_valid", "input_not_valid", "notification_not_valid", "tags_not_valid"] as const),
+      ...([
+        "json_not_valid",
+        "request_not_valid",
+        "input_not_valid",
+        "notification_not_valid",
+        "tags_not_valid",
+      ] as const),
       ...(["body_too_large", "uploads_not_available", "too_many_uploads"] as const),
     ],
   },
