@@ -17,6 +17,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
     "captions",
     "loudness",
     "audio",
+    "subtitles",
   ],
   ...["number", "interval", "square", "blur", "vtt"],
   ...["from", "shift", "language"],

@@ -16,7 +16,11 @@ export type PublicationOptions = {
 };
 
 /** A WebVTT file on this node's disk. */
-export type SubtitleFile = SubtitleTraits & { readonly path: string };
+export type SubtitleFile = SubtitleTraits & {
+  readonly path: string;
+  /** The input's track as it is, and the time to add, if the track is ASS. */
+  readonly ass?: { readonly path: string; readonly shiftMs: number };
+};
 
 export type PackageName = "hls" | "dash";
 

@@ -129,6 +129,19 @@ export const TRACK_CONTAINER_TRAITS: Readonly<Record<TrackContainer, TrackContai
   opus: { video: [], audio: ["opus"], fragments: false, mediaTypes: one("audio/ogg") },
 };
 
+/** Codecs of text tracks by ffmpeg's names; containers that are left out cannot have text tracks. */
+const TEXT_CODECS: Readonly<Partial<Record<TrackContainer, "mov_text" | "subrip" | "webvtt">>> = {
+  mp4: "mov_text",
+  mov: "mov_text",
+  m4a: "mov_text",
+  mkv: "subrip",
+  webm: "webvtt",
+};
+export const TEXT_TRACK_CONTAINERS = Object.keys(TEXT_CODECS).join(", ");
+
+/** The codec of the container's text tracks; null: it cannot have any. */
+export const textCodecOf = (container: TrackContainer) => TEXT_CODECS[container] ?? null;
+
 export type ImageContainerTraits = {
   readonly mediaType: string;
   readonly animated: boolean;

@@ -57,6 +57,8 @@ export const VideoOutput = z.object({
   /** Length of the output. */
   durationMs: z.number().nullable(),
   deinterlace: z.boolean(),
+  /** Absent: none. */
+  subtitles: Subtitles.exactOptional(),
   measuresQuality,
   dropsCaptions,
   loudness,

@@ -38,10 +38,14 @@ export type SubtitleTraits = {
 
 const NEW_FIELDS = ["from", "kind", "forced", "optional", "shiftMs"] as const;
 
-/** True if nodes of releases before 0.3.0 can read these subtitles, and know what they mean. */
-export const areFilesOnly = (subtitles: Subtitles): boolean =>
-  subtitles !== "all" && subtitles.every((subtitle) => NEW_FIELDS.every((field) => subtitle[field] === undefined));
+/** True if nodes of releases before 0.3.0 can read the subtitles of the output, and know what they mean. */
+export const areFilesOnly = ({ type, subtitles = [] }: WithSubtitles & { readonly type: string }): boolean =>
+  subtitles !== "all" &&
+  (type === "httpstream" || subtitles.length === 0) &&
+  subtitles.every((subtitle) => NEW_FIELDS.every((field) => subtitle[field] === undefined));
+
+type WithSubtitles = { readonly subtitles?: Subtitles };
 
 /** True if an output has text from the input. */
-export const readsTexts = ({ subtitles = [] }: { readonly subtitles?: Subtitles }): boolean =>
+export const readsTexts = ({ subtitles = [] }: WithSubtitles): boolean =>
   subtitles === "all" || subtitles.some(({ from }) => from !== undefined);

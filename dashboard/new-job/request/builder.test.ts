@@ -65,6 +65,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const LEFT_OUT = new Set([
   "loudness",
   "audio",
+  "subtitles",
   "hls.version",
   "encryption.key_uri",
   "encryption.key",

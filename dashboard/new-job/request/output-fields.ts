@@ -32,8 +32,25 @@ const CAPTIONS = choice("captions", "Closed captions in the video", ["keep", "dr
 
 const AUDIO = choice("audio", "Audio tracks of the source", ["all"], "Each track; other choices are in the JSON");
 
+const SUBTITLES = choice(
+  "subtitles",
+  "Subtitles of the source",
+  ["all"],
+  "Each text track; other choices are in the JSON",
+);
+
 export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> = {
-  video: [PATH, ...PART, ...COMMON, ...FILTERS, flag("deinterlace", "Deinterlace"), CAPTIONS, AUDIO, LOUDNESS],
+  video: [
+    PATH,
+    ...PART,
+    ...COMMON,
+    ...FILTERS,
+    flag("deinterlace", "Deinterlace"),
+    CAPTIONS,
+    AUDIO,
+    LOUDNESS,
+    SUBTITLES,
+  ],
   audio: [PATH, ...PART, LOUDNESS, ...COMMON],
   image: [PATH, ...STILL, ...COMMON, flag("square", "Square"), number("blur", "Blur", { help: "1 to 5" }), ...FILTERS],
   text: [
@@ -71,7 +88,7 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
       "Renditions that save few bits; all videos need a VMAF, such as mp4:720p::quality=vmaf93",
     ),
     AUDIO,
-    choice("subtitles", "Subtitles of the source", ["all"], "Each text track; other choices are in the JSON"),
+    SUBTITLES,
     flag("thumbnails", "Thumbnails for seek bars"),
     CAPTIONS,
     LOUDNESS,

@@ -18,5 +18,16 @@ export function movedCues({ definitions, cues }: WebVtt, byMs: number): WebVtt {
   return { definitions, cues: moved.filter(({ startMs, endMs }) => startMs < endMs) };
 }
 
+/** A part of the source's timeline, in ms, and the time at which the part starts in the result. */
+export type ShownPart = { readonly fromMs: number; readonly toMs: number; readonly leadMs: number };
+
+/** The cues of a part of the source. */
+export function clippedCues({ definitions, cues }: WebVtt, { fromMs, toMs, leadMs }: ShownPart): WebVtt {
+  const inside = cues
+    .filter(({ startMs }) => startMs < toMs)
+    .map((cue) => ({ ...cue, endMs: Math.min(cue.endMs, toMs) }));
+  return movedCues(movedCues({ definitions, cues: inside }, -fromMs), leadMs);
+}
+
 const innerMs = ([hours = "0", minutes, seconds, ms]: readonly unknown[]): number =>
   ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms);

@@ -3,6 +3,7 @@
 import { AppError, failureOf } from "#shared/errors.ts";
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { PlannedCommand, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
+import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { planEncode } from "#shared/plan/tasks/plan-encode.ts";
 import { similarVideos } from "#shared/plan/vmaf/similar-videos.ts";
@@ -59,8 +60,9 @@ export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promis
   }
   const equipped = { ...work, ...extras, notes: new Map() };
   const inputs = { ...read, watermarks: extras.watermarks };
+  const texted = remaining.map((spec) => withTextTracks(spec, extras.textTracks));
   const { audioFiles } = extras;
-  const leveled = await withGains({ ...inputs, folder, probe, audioFiles }, remaining, work.onEncoded, deps);
+  const leveled = await withGains({ ...inputs, folder, probe, audioFiles }, texted, work.onEncoded, deps);
   const searched = await findTargets({ ...inputs, folder, probe }, leveled.outputs, deps);
   const found = withoutSimilar(work.task, searched);
   const task = { ...work.task, outputs: found };
@@ -97,6 +99,20 @@ async function withGains(
 function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
   const loudness = reports.get(encoded.output);
   return loudness && !("failure" in encoded) ? { ...encoded, loudness } : encoded;
+}
+
+/** The subtitles of a video with the traits that were found; none if its input has none of them. */
+function withTextTracks(spec: OutputSpec, tracks: Extras["textTracks"]): OutputSpec {
+  if (spec.type !== "video") return spec;
+  const { subtitles: _, ...plain } = spec;
+  const found = tracks.get(spec.index)?.traits;
+  if (!found) return plain;
+  const subtitles = found.map(({ default: isDefault, isForced = false, isCaptions = false }) => ({
+    default: isDefault,
+    forced: isForced,
+    kind: isCaptions ? ("captions" as const) : ("subtitles" as const),
+  }));
+  return { ...plain, subtitles };
 }
 
 async function madeText(output: number, path: string, deps: EncodeDeps): Promise<MadeOutput> {
@@ -137,6 +153,7 @@ async function planAndRun(work: EquippedWork, outputs: readonly OutputSpec[], de
     capabilities: work.notes.size > 0 ? { ...deps.capabilities, hardware: null } : deps.capabilities,
     watermarks: work.watermarks,
     audioFiles: work.audioFiles,
+    textTracks: new Map([...work.textTracks].map(([output, { path }]) => [textsName(output), path])),
     imagesFirst: true,
     uploadsEarly: true,
   });
@@ -184,7 +201,11 @@ async function makeOutputs(
   };
   const failed = await runAll(command.runs, files, onRuns, {
     ...deps,
-    reads: [...(work.loopbackOptions ? [] : [work.source]), ...work.watermarks.values()],
+    reads: [
+      ...(work.loopbackOptions ? [] : [work.source]),
+      ...work.watermarks.values(),
+      ...[...work.textTracks.values()].map(({ path }) => path),
+    ],
     signal: AbortSignal.any([deps.signal, useless]),
   });
   deps.signal.throwIfAborted();

@@ -102,7 +102,7 @@ function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
 function needsNoFile(spec: OutputSpec): boolean {
   if (spec.type === "text") return false;
   if (!hasTracks(spec)) return true;
-  if (spec.measuresQuality || spec.loudness || (spec.type === "httpstream" && readsTexts(spec))) return false;
+  if (spec.measuresQuality || spec.loudness || readsTexts(spec)) return false;
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return !videos.some((video) => video !== null && "rate" in video && "vmaf" in video.rate);
 }

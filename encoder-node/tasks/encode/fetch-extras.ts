@@ -8,22 +8,22 @@ import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
-import { subRipText } from "../../package/text/subrip.ts";
-import { parseWebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
-import { readText, writeText } from "../../run-files/open-file.ts";
 import { audioUrls, fetchAudio } from "../../source/extras/fetch-audio.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
-import type { ReadTexts } from "./read-texts.ts";
+import { type PackedTexts, packTexts, textIn, writtenAs } from "./pack-texts.ts";
+import type { ReadText, ReadTexts } from "./read-texts.ts";
 
 export type Extras = {
   /** Files by URL. */
   readonly watermarks: ReadonlyMap<string, string>;
   readonly subtitles: SubtitleFiles;
+  /** By output: the file with the text tracks of a video. */
+  readonly textTracks: ReadonlyMap<number, PackedTexts>;
   /** By output: the file of an output that is text. */
   readonly texts: ReadonlyMap<number, string>;
   /** By output: sentences for the client about tracks that the output lacks. */
@@ -90,6 +90,7 @@ async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
   const wanted = chosen.flatMap(({ texts }) => (texts.ok ? texts.value.texts.flatMap(trackOf) : []));
   const read = await readTracks([...new Set(wanted)], work);
   const subtitles = new Map<number, readonly SubtitleFile[]>();
+  const packed = new Map<number, PackedTexts>();
   const texts = new Map<number, string>();
   const lacking = new Map<number, string>();
   const failed: FailedOutput[] = [];
@@ -97,36 +98,29 @@ async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
     const files = wanted.ok ? await filesOf(spec, wanted.value.texts, { read, tracks, work }, deps) : wanted;
     const [first] = files.ok ? files.value : [];
     if (!files.ok) failed.push({ output: spec.index, failure: files.error });
-    else if (spec.type !== "text") subtitles.set(spec.index, files.value);
-    else if (first) texts.set(spec.index, await textFile(spec, first.path));
+    else if (spec.type === "httpstream") subtitles.set(spec.index, files.value);
+    else if (spec.type === "video" && first) packed.set(spec.index, await packTexts(spec, files.value, work, deps));
+    else if (spec.type === "text" && first) texts.set(spec.index, await textFile(spec, first.path));
     if (wanted.ok && wanted.value.notes.length > 0) lacking.set(spec.index, wanted.value.notes.join(" "));
   }
-  return { subtitles, texts, lacking, failed };
+  return { subtitles, textTracks: packed, texts, lacking, failed };
 }
 
 function requestedTexts(spec: OutputSpec): Subtitles {
   if (spec.type === "text") return [{ language: UNDETERMINED, name: "text", ...spec.text }];
-  return spec.type === "httpstream" ? spec.subtitles : [];
+  return "subtitles" in spec ? (spec.subtitles ?? []) : [];
 }
 
 /** Writes the text in the format of the output next to its WebVTT file. */
-async function textFile({ container }: TextOutput, vtt: string): Promise<string> {
-  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
-  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
-  const path = `${vtt}.${container}`;
-  await writeText(path, container === "srt" ? subRipText(text) : webVttText(text));
-  return path;
-}
-
-/** Larger than any accepted file. */
-const MAX_TEXT_BYTES = 64e6;
+const textFile = async ({ container }: TextOutput, vtt: string): Promise<string> =>
+  writtenAs(container, await textIn(vtt), vtt);
 
 const trackOf = ({ source }: ChosenText): TextTrack[] => ("track" in source ? [source.track] : []);
 
-type Read = Result<(track: TextTrack) => string, Failure>;
+type Read = Result<(track: TextTrack) => ReadText, Failure>;
 
 async function readTracks(tracks: readonly TextTrack[], { readTexts }: ExtrasWork): Promise<Read> {
-  if (tracks.length === 0) return ok(() => "");
+  if (tracks.length === 0) return ok(() => ({ vtt: "" }));
   try {
     return ok(await readTexts(tracks));
   } catch (error) {
@@ -149,10 +143,15 @@ async function filesOf(
     if ("url" in source) return { ...text, source };
     const subject = `Subtitle track ${tracks.indexOf(source.track) + 1} of the input`;
     const isConverted = source.track.codec !== "webvtt";
-    return { ...text, source: { path: read.ok ? read.value(source.track) : "", isConverted, subject } };
+    return { ...text, source: { path: read.ok ? read.value(source.track).vtt : "", isConverted, subject } };
   });
   const name = `${index}-subtitles`;
   const paths = await fetchSubtitles({ subtitles, folder: work.folder, name, ffmpeg, allow, signal });
   if (!paths.ok) return paths;
-  return ok(texts.map(({ source: _, shiftMs: __, ...traits }, at) => ({ ...traits, path: paths.value[at] ?? "" })));
+  return ok(
+    texts.map(({ source, shiftMs, ...traits }, at): SubtitleFile => {
+      const ass = "track" in source && read.ok ? read.value(source.track).ass : undefined;
+      return { ...traits, path: paths.value[at] ?? "", ...(ass === undefined ? {} : { ass: { path: ass, shiftMs } }) };
+    }),
+  );
 }

@@ -2,13 +2,16 @@
 import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
-import { planTexts, textFile } from "#shared/plan/text/plan-texts.ts";
+import { assFile, isAss, planTexts, textFile } from "#shared/plan/text/plan-texts.ts";
 import type { TextTrack } from "#shared/plan/text/text-tracks.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 
-/** Returns the WebVTT file of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
-export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => string>;
+/** A track on the disk. `ass`: the track as it is, if it is ASS. */
+export type ReadText = { readonly vtt: string; readonly ass?: string };
+
+/** Returns the files of each track. Throws an AppError with the failure of ffmpeg, and when the signal aborts. */
+export type ReadTexts = (tracks: readonly TextTrack[]) => Promise<(track: TextTrack) => ReadText>;
 
 export type TextSource = RunInputs & {
   readonly probe: MediaProbe;
@@ -24,6 +27,9 @@ export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDe
     const failed = await runAll([planTexts(inputs, probe, tracks)], files, () => undefined, { ...deps, reads });
     deps.signal.throwIfAborted();
     if (failed) throw AppError.from(failed.failure);
-    return (track) => files.pathOf(textFile(track));
+    return (track) => ({
+      vtt: files.pathOf(textFile(track)),
+      ...(isAss(track) ? { ass: files.pathOf(assFile(track)) } : {}),
+    });
   };
 }

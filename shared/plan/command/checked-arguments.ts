@@ -5,7 +5,7 @@
  * `-c:v`, are checked as options of all streams.
  */
 const ALLOWED_VALUES: Readonly<Record<string, RegExp>> = {
-  "-map": /^(?:\d{1,5}:(?:[va]:)?\d{1,5}|\[\w{1,60}\])$/,
+  "-map": /^(?:\d{1,5}:(?:[va]:)?\d{1,5}|\d{1,5}:s|\[\w{1,60}\])$/,
   "-c": /^[\w-]{1,40}$/,
   "-f": /^[\w]{1,40}$/,
   "-ss": /^-?\d+(?:\.\d+)?$/,

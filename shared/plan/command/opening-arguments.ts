@@ -13,9 +13,9 @@ export type PlannedInput = {
   readonly options?: readonly string[];
   /**
    * `image`: only formats of single images may be opened. `frames`: images by an earlier run, named with a counter.
-   * `tags`: tags of a source, written by an earlier run.
+   * `tags`: tags of a source, written by an earlier run. `text`: WebVTT, SubRip or ASS that the node wrote.
    */
-  readonly kind?: "media" | "image" | "frames" | "tags";
+  readonly kind?: "media" | "image" | "frames" | "tags" | "text";
   /** Set if the node itself serves this input: options with the protocols and formats that ffmpeg may use for it. */
   readonly loopback?: readonly string[];
 };
@@ -48,6 +48,7 @@ const DEMUXERS = {
   image: IMAGE_DEMUXERS,
   frames: "image2",
   tags: "ffmetadata",
+  text: "webvtt,srt,ass",
 } as const;
 
 /** Tags have no streams to decode. Copies of tracks decode nothing, but ffmpeg probes them like other media. */
@@ -56,6 +57,7 @@ const DECODERS = {
   image: IMAGE_DECODERS,
   frames: "png",
   tags: "none",
+  text: "webvtt,subrip,srt,ass,ssa",
 } as const;
 
 /** Formats that ffmpeg does not detect by itself. */

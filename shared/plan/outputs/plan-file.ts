@@ -2,13 +2,14 @@
 import type { Failure } from "../../errors.ts";
 import type { RequestedTrack } from "../../job/audio-tracks.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
+import type { SubtitleSpec } from "../../job/subtitles.ts";
 import { undecodableFailure } from "../../media/choose-streams.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { fileArguments, fileName, strictArguments } from "../command/muxers.ts";
 import { seconds } from "../command/opening-arguments.ts";
-import type { CommandPart } from "../command/planned-run.ts";
+import type { CommandPart, NamedInput } from "../command/planned-run.ts";
 import { type AudioEncodeOptions, audioArguments, type EncodedAudio, loudnessOf } from "../encoders/audio-encoders.ts";
 import { WITHOUT_TIMES } from "../encoders/audio-filters.ts";
 import { audioEncoderNeed, chooseAudioEncoder, encoderFailure } from "../encoders/choose-encoder.ts";
@@ -183,12 +184,15 @@ function assemble(
   const expectedFrames = video ? expectedFrameCount(trim, encoded?.timing ?? null, video) : null;
   const planned = plannedOutput(spec, trim, tracks, source);
   const written = { ...planned, frames: expectedFrames, timing: encoded?.timing ?? null, audios };
-  const growing = uploadsEarly ? growingFile(spec, written) : null;
+  // The index of text tracks has no upper bound here.
+  const growing = uploadsEarly && !spec.subtitles ? growingFile(spec, written) : null;
+  const inputs = [...plannedAudio.inputs, ...(spec.subtitles ? [textsInput(spec.index)] : [])];
   const part: CommandPart = {
     branches: encoded ? [{ label, filters: encoded.filters }] : [],
     argv: [
       ...videoMap,
       ...audioMap,
+      ...textArguments(spec),
       ...(plannedVideo?.argv ?? []),
       ...plannedAudio.argv,
       ...(copied && spec.audioTracks && spec.keepsMetadata ? ["-map_metadata:s:v:0", `0:s:${videoIndex}`] : []),
@@ -197,7 +201,7 @@ function assemble(
     ],
     expectedFrames,
     ...(plannedAudio.graphs.length > 0 ? { graphs: plannedAudio.graphs } : {}),
-    ...(plannedAudio.inputs.length > 0 ? { inputs: plannedAudio.inputs } : {}),
+    ...(inputs.length > 0 ? { inputs } : {}),
     endMs: lastEnd(trim, [...(video ? [video] : []), ...audios.map(({ track }) => track)]),
     startMs: trim.startMs,
   };
@@ -214,6 +218,29 @@ function assemble(
       ? { firstPass: { ...videoPart, argv: [...videoMap, ...firstPass, ...trimming, "-f", "null", "-"] } }
       : {}),
   };
+}
+
+/** Name of the input with an output's text tracks. */
+export const textsName = (output: number): string => `texts-${output}`;
+const textsInput = (output: number): NamedInput => ({ name: textsName(output), path: `/${textsName(output)}` });
+
+/**
+ * Copies the text tracks. The node has chosen them with all their traits. Their tags are copied by default, but not
+ * beside other arguments for tags of streams.
+ */
+function textArguments({ index, subtitles, audioTracks, keepsMetadata }: VideoOutput): string[] {
+  if (!subtitles) return [];
+  const chosen = subtitles === "all" ? [] : subtitles;
+  const input = `@${textsName(index)}`;
+  const tags =
+    audioTracks || !keepsMetadata ? chosen.map((_, at) => [`-map_metadata:s:s:${at}`, `${input}:s:${at}`]) : [];
+  const traits = chosen.map((text, at) => [`-disposition:s:${at}`, dispositionOf(text)]);
+  return ["-map", `${input}:s`, "-c:s", "copy", ...tags.flat(), ...traits.flat()];
+}
+
+function dispositionOf({ default: isDefault, forced, kind }: SubtitleSpec): string {
+  const names = [isDefault ? "default" : "", forced ? "forced" : "", kind === "captions" ? "hearing_impaired" : ""];
+  return names.filter((name) => name !== "").join("+") || "0";
 }
 
 function plannedOutput(spec: VideoOutput, trim: Trim, planned: FileTracks, source: SourceTracks): PlannedOutput {

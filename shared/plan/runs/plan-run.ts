@@ -18,6 +18,8 @@ export type RunInputs = {
    * Local file of each watermark, by its URL. Left out if nothing is run: each watermark then has a placeholder name.
    */
   readonly watermarks?: ReadonlyMap<string, string>;
+  /** Local files with text tracks by the name of the input (`textsName`). Left out if nothing is run. */
+  readonly textTracks?: ReadonlyMap<string, string>;
 };
 
 export type RunOptions = {
@@ -34,7 +36,10 @@ export type RunOptions = {
 export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: RunOptions): PlannedRun {
   const branches = parts.flatMap(({ branches }) => branches);
   const urls = overlayUrls(branches);
-  const named = namedInputs(parts);
+  const named = namedInputs(parts).map((input) => {
+    const path = inputs.textTracks?.get(input.name);
+    return path === undefined ? input : { ...input, path };
+  });
   const overlays = new Map(urls.map((url, at) => [url, named.length + at + 1]));
   const texts = named.flatMap(({ path, text }) => (text === undefined ? [] : [{ file: path, text }]));
   const read = named.flatMap(({ path, text }) => (text === undefined ? [path] : []));

@@ -24,6 +24,7 @@ describe("unchunkableReason", () => {
     [{ format: "webm:vp8" }, "chunks of vp8 cannot be joined"],
     [{ format: "mp4:::2pass" }, "it is encoded in two passes"],
     [{ format: "mp4", params: { offset: 3 } }, "it is trimmed"],
+    [{ format: "mp4", params: { subtitles: "all" } }, "it has subtitles"],
     [{ format: "mp4", durationMs: 3000 }, "it is trimmed"],
     [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
     [{ format: "mp4", params: { audio: "all" } }, null],

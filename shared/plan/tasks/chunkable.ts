@@ -66,6 +66,7 @@ export function unchunkableReason(
       if (readsTexts(spec)) return "its subtitles are read from the input";
       return streamReason(spec, source) ?? failureReason(spec, source, capabilities);
     case "video":
+      if (spec.subtitles) return "it has subtitles";
       return fileReason(spec, source) ?? failureReason(spec, source, capabilities);
     default:
       return assertNever(spec);

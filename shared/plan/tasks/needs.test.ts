@@ -45,6 +45,8 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
   [[{ format: "mp4:copy:copy" }], null],
   [[{ format: "mp4:copy:copy", params: { audio: "all" } }], null, "filter amerge"],
   [[{ format: "mp4", params: { audio: [{ from: "it" }] } }], probeOf("25/1"), "filter amerge"],
+  [[{ format: "mp4:copy:copy", params: { subtitles: "all" } }], null, "muxer webvtt"],
+  [[{ format: "srt", params: { from: 1 } }], null, "muxer webvtt"],
   [[{ format: "mp4:::level=41" }], null, AAC, "encoder libx264"],
   [[{ format: "webm:av1_2000k:x:2pass" }, { format: "webm:av1:x" }], null, "encoder libaom-av1"],
   [[{ format: "avif" }], null, "encoder libaom-av1", "muxer avif", ...IMAGES],

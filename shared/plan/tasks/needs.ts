@@ -68,8 +68,8 @@ function needsOfFormats(spec: OutputSpec): readonly Need[] {
   return [
     ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
     ...(spec.loudness ? [LOUDNESS_NEED] : []),
-    ...(spec.type === "httpstream" && !areFilesOnly(spec.subtitles) ? [TEXT_NEED] : []),
     ...(spec.audioTracks ? [AUDIO_TRACKS_NEED] : []),
+    ...(areFilesOnly(spec) ? [] : [TEXT_NEED]),
   ];
 }
 

@@ -28,7 +28,7 @@ export type EncodePlan = {
 /** Reason why an output is not possible. `output` is `OutputSpec.index`. */
 export type OutputFailure = { readonly output: number; readonly failure: Failure };
 
-export type EncodeRequest = Pick<RunInputs, "source" | "watermarks"> & {
+export type EncodeRequest = Pick<RunInputs, "source" | "watermarks" | "textTracks"> & {
   readonly probe: MediaProbe;
   /** Files of audio tracks with a URL; left out: none, or nothing is run. */
   readonly audioFiles?: readonly AudioFile[];

@@ -45,6 +45,7 @@ const printVideo = (spec: VideoOutput): Params => ({
   ...printCaptions(spec),
   ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
   ...(spec.audioTracks ? { audio: printAudio(spec.audioTracks, spec.container) } : {}),
+  ...(spec.subtitles ? { subtitles: printSubtitles(spec.subtitles) } : {}),
 });
 
 const printImage = (spec: ImageOutput): Params => ({

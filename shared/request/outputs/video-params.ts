@@ -1,5 +1,6 @@
 // Parameters of a video or audio output (api-v2 §5).
 
+import { TEXT_TRACK_CONTAINERS, textCodecOf } from "../../format/containers.ts";
 import type { VideoFormat } from "../../format/format-spec.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
@@ -19,6 +20,7 @@ import {
   seconds,
   videoFilterParams,
 } from "./output-params.ts";
+import { parseSubtitles, subtitles } from "./subtitles.ts";
 
 /** Parameters that change the video and therefore require encoding it. */
 const videoChanges = {
@@ -36,6 +38,7 @@ export const VideoParams = strictObject(
     ...videoChanges,
     loudness,
     audio,
+    subtitles: subtitles.optional(),
   },
   { elsewhere: FORMAT_SPEC_HINTS },
 ).describe("A file with video and audio, or with one of them. Parameters that change the video require encoding it");
@@ -79,6 +82,11 @@ export function parseVideo(
   };
   const tracks = parseAudio(parsed.value.audio, `${field}.audio`, owner, allow);
   if (!tracks.ok) return tracks;
+  const texts = parseSubtitles(parsed.value.subtitles ?? [], `${field}.subtitles`, allow);
+  if (!texts.ok) return texts;
+  const untextable = texts.value.length > 0 ? withoutText(format, offset) : null;
+  if (untextable)
+    return invalid("output_param_not_valid", `\`${field}.subtitles\` is not allowed, because ${untextable}`);
   return ok({
     ...base,
     ...format,
@@ -92,5 +100,13 @@ export function parseVideo(
     ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
     ...parseLoudness(parsed.value.loudness),
     ...tracks.value,
+    ...(texts.value.length > 0 ? { subtitles: texts.value } : {}),
   });
+}
+
+/** Returns the reason why a format cannot have subtitles; null if it can. */
+function withoutText({ container, video, audio }: VideoFormat, offset: number): string | null {
+  if (textCodecOf(container) === null) return `${container} has no text tracks; ${TEXT_TRACK_CONTAINERS} have`;
+  // A copy starts at the keyframe before its offset.
+  return (video ?? audio)?.codec === "copy" && offset > 0 ? "a copy with an `offset` starts at a keyframe" : null;
 }

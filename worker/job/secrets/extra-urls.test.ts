@@ -19,11 +19,15 @@ const OUTPUTS = {
   "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN }, audio: [{ from: 1 }, { url: SPEECH }] },
   "jpg:320x": { path: "c.jpg" },
   vtt: { path: "d.vtt", url: `${CUES}1` },
+  mkv: { path: "e.mkv", subtitles: [{ from: 1 }, { url: `${CUES}2`, language: "en" }] },
   httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
 };
 
 const audioUrls = (spec: OutputSpec): string[] =>
   spec.type === "video" && typeof spec.audioTracks === "object" ? spec.audioTracks.flatMap(({ url }) => url ?? []) : [];
+
+const textUrls = (spec: OutputSpec): string[] =>
+  "subtitles" in spec && typeof spec.subtitles === "object" ? spec.subtitles.flatMap(({ url }) => url ?? []) : [];
 
 it("stores secret URLs sealed, and sends them to the node that encodes", async () => {
   const headers = basic((await newAccount()).key);
@@ -40,14 +44,14 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
     "outputs" in task
       ? task.outputs.flatMap((spec) =>
           spec.type === "httpstream"
-            ? [spec.subtitles].flat().map((one) => (one === "all" ? one : one.url))
+            ? textUrls(spec)
             : spec.type === "text"
               ? (spec.text.url ?? [])
-              : [spec.watermark?.url ?? [], audioUrls(spec)].flat(),
+              : [spec.watermark?.url ?? [], audioUrls(spec), textUrls(spec)].flat(),
         )
       : [],
   );
-  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, LOGO, PLAIN, SPEECH].sort());
+  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, `${CUES}2`, LOGO, PLAIN, SPEECH].sort());
   const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
   expect(stored).toContain("media.example.com/logo.png");
   expect(stored).not.toContain(SECRET);

@@ -41,12 +41,12 @@ function mapUrls(spec: OutputSpec, change: (place: string, url: string) => strin
     track.url === null ? track : { ...track, url: change(`${index}.audio.${at}`, track.url) },
   );
   const audio = changed.length > 0 ? { audioTracks: changed } : {};
-  if (spec.type === "video") return { ...withWatermark(spec, change), ...audio };
-  if (spec.subtitles === "all") return { ...spec, ...audio };
+  const whole = spec.type === "video" ? withWatermark(spec, change) : spec;
+  if (spec.subtitles === undefined || spec.subtitles === "all") return { ...whole, ...audio };
   const subtitles = spec.subtitles.map((one, at) =>
     one.url === undefined ? one : { ...one, url: change(`${index}.subtitles.${at}`, one.url) },
   );
-  return { ...spec, subtitles, ...audio };
+  return { ...whole, subtitles, ...audio };
 }
 
 function withWatermark<Spec extends VideoOutput | ImageOutput>(

@@ -1,0 +1,71 @@
+// Prepares the text tracks of video files: clips them to the part of the source that the file shows, and puts them into
+// one Matroska file for the encode.
+import { AppError } from "#shared/errors.ts";
+import type { TextContainer } from "#shared/format/containers.ts";
+import type { VideoOutput } from "#shared/job/output-spec.ts";
+import type { SubtitleTraits } from "#shared/job/subtitles.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { sourceFacts } from "#shared/media/source-facts.ts";
+import { fileTrim } from "#shared/plan/outputs/plan-file.ts";
+import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
+import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
+import { clippedAss } from "../../package/text/clipped-ass.ts";
+import { clippedCues } from "../../package/text/moved-cues.ts";
+import { subRipText } from "../../package/text/subrip.ts";
+import { parseWebVtt, type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
+import type { SubtitleFile } from "../../publish/publication-options.ts";
+import { readText, writeText } from "../../run-files/open-file.ts";
+import { RunFiles } from "../../run-files/run-files.ts";
+import { type RunDeps, runAll } from "./run-planned.ts";
+
+/** Larger than any accepted file. */
+const MAX_TEXT_BYTES = 64e6;
+
+/** A file with text tracks, and their traits in order. */
+export type PackedTexts = { readonly path: string; readonly traits: readonly SubtitleTraits[] };
+
+/** Throws an AppError with the failure of ffmpeg. */
+export async function packTexts(
+  spec: VideoOutput,
+  texts: readonly SubtitleFile[],
+  { probe, folder }: { readonly probe: MediaProbe; readonly folder: string },
+  deps: RunDeps,
+): Promise<PackedTexts> {
+  const files = await RunFiles.create(folder);
+  const trim = fileTrim(spec, chooseTracks(probe));
+  const { durationMs } = sourceFacts(probe);
+  const toMs = Math.min(durationMs ?? Number.POSITIVE_INFINITY, trim.endMs ?? Number.POSITIVE_INFINITY);
+  // ffmpeg trims the text from the time at which it starts to read, and drops cues that start earlier.
+  const part = { fromMs: trim.startMs, toMs, leadMs: Math.ceil(trim.startMs - trim.seekMs) };
+  const tracks: SubtitleFile[] = [];
+  for (const [at, { path, ass, ...traits }] of texts.entries()) {
+    const own = files.pathOf(`text-${at}`);
+    if (ass && spec.container === "mkv") {
+      await writeText(`${own}.ass`, clippedAss(await readText(ass.path, MAX_TEXT_BYTES), ass.shiftMs, part));
+      tracks.push({ ...traits, path: `${own}.ass` });
+    } else {
+      const text = clippedCues(await textIn(path), part);
+      tracks.push({ ...traits, path: await writtenAs(packedFormat(spec.container), text, own) });
+    }
+  }
+  const tags = files.pathOf("tags.txt");
+  await writeText(tags, packedTags(spec.container, tracks));
+  const failed = await runAll([planPack(spec.container, tracks, tags)], files, () => undefined, deps);
+  deps.signal.throwIfAborted();
+  if (failed) throw AppError.from(failed.failure);
+  return { path: files.pathOf(packedFile(spec.container)), traits: texts };
+}
+
+/** Throws if the file is no longer the WebVTT that the node wrote. */
+export async function textIn(vtt: string): Promise<WebVtt> {
+  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
+  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
+  return text;
+}
+
+/** Writes a file with the extension of its format, and returns its path. */
+export async function writtenAs(format: TextContainer, text: WebVtt, stem: string): Promise<string> {
+  const path = `${stem}.${format}`;
+  await writeText(path, format === "srt" ? subRipText(text) : webVttText(text));
+  return path;
+}
