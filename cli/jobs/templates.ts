@@ -58,3 +58,29 @@ export const deleteTemplates: Run = async (context, names) => {
   output.data({ deleted: names }, () => names.join("\n"));
   return EXIT.done;
 };
+
+export const createToken: Run = async (context, [name = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const created = await copra.templates.createToken(name, { signal });
+  output.data(created, () => created.url);
+  output.words(`Store the URL now: it is not shown again. The token has the id ${created.id}`);
+  return EXIT.done;
+};
+
+export const listTokens: Run = async (context, [name = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const tokens = await copra.templates.tokens(name, { signal });
+  output.data({ tokens }, () =>
+    table([["TOKEN", "CREATED"].map(output.colors.bold), ...tokens.map(({ id, created_at }) => [id, created_at])]),
+  );
+  return EXIT.done;
+};
+
+export const revokeToken: Run = async (context, [name = "", id = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  output.data(await copra.templates.deleteToken(name, id, { signal }), () => id);
+  return EXIT.done;
+};

@@ -25,6 +25,24 @@ export const TEMPLATE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await commands()).putTemplate,
   },
   {
+    name: "templates token",
+    summary: "Create a URL for events of buckets; it is shown once",
+    arguments: [NAME],
+    load: async () => (await commands()).createToken,
+  },
+  {
+    name: "templates tokens",
+    summary: "List the tokens of a template",
+    arguments: [NAME],
+    load: async () => (await commands()).listTokens,
+  },
+  {
+    name: "templates revoke",
+    summary: "Revoke a token of a template",
+    arguments: [NAME, { name: "<id>", description: "The token's id" }],
+    load: async () => (await commands()).revokeToken,
+  },
+  {
     name: "templates rm",
     summary: "Delete templates with all their versions",
     arguments: [{ name: "<names...>", description: "The templates' names" }],

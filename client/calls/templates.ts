@@ -1,6 +1,14 @@
 // Templates: jobs that are stored under a name, with variables.
 import type { Caller, CallOptions } from "../http/caller.ts";
-import type { NewTemplate, Template, TemplateList, TemplateSummary } from "../types/api.ts";
+import type {
+  IngestTokenList,
+  NewIngestToken,
+  NewTemplate,
+  Revoked,
+  Template,
+  TemplateList,
+  TemplateSummary,
+} from "../types/api.ts";
 
 export type PutOptions = CallOptions & {
   /**
@@ -38,6 +46,20 @@ export class Templates {
   put(name: string, body: NewTemplate, { ifVersion, keepSecrets, ...options }: PutOptions = {}): Promise<Template> {
     const query = { keep_secrets: keepSecrets };
     return this.#caller.json(pathOf(name), { ...options, method: "PUT", json: body, query, headers: guard(ifVersion) });
+  }
+
+  /** A new URL for events of buckets. It is shown only now. */
+  createToken(name: string, options?: CallOptions): Promise<NewIngestToken> {
+    return this.#caller.json(`${pathOf(name)}/tokens`, { ...options, method: "POST" });
+  }
+
+  async tokens(name: string, options?: CallOptions): Promise<IngestTokenList["tokens"]> {
+    return (await this.#caller.json<IngestTokenList>(`${pathOf(name)}/tokens`, options)).tokens;
+  }
+
+  /** Revokes a token. */
+  deleteToken(name: string, id: string, options?: CallOptions): Promise<Revoked> {
+    return this.#caller.json(`${pathOf(name)}/tokens/${encodeURIComponent(id)}`, { ...options, method: "DELETE" });
   }
 
   /** Deletes all versions of a template. */

@@ -22,6 +22,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "upload-links",
       "probes",
       "templates",
+      "bucket-events",
       "recipes",
     ],
   },

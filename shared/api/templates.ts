@@ -16,6 +16,26 @@ export const TemplateList = z
   .describe("The templates of the account");
 export type TemplateList = z.infer<typeof TemplateList>;
 
+const token = { id: z.string().describe("The id of the token, to delete it"), created_at: ContractDate };
+
+export const TokenList = z
+  .object({ tokens: z.array(z.object(token)).describe("The oldest first") })
+  .describe("The tokens of a template for events of buckets");
+export type TokenList = z.infer<typeof TokenList>;
+
+export const NewToken = z
+  .object({ ...token, url: z.string().describe("Receives events of buckets. It has the token, and is shown once") })
+  .describe("A new token of a template for events of buckets");
+export type NewToken = z.infer<typeof NewToken>;
+
+export const IngestResult = z
+  .object({
+    jobs: z.array(z.string()).describe("The ids of the jobs, also of jobs from an earlier delivery"),
+    ignored: z.int().describe("Number of created objects that the filters of the template exclude"),
+  })
+  .describe("The jobs of delivered events");
+export type IngestResult = z.infer<typeof IngestResult>;
+
 export const TemplateView = z
   .object({
     ...summary,

@@ -1,10 +1,11 @@
 // Parses the body of PUT /v2/templates/:name: a job in which sections may be missing, and strings have variables.
 
-import { invalid, isObject } from "../request/parse-section.ts";
+import { invalid, isObject, parseStrictly } from "../request/parse-section.ts";
 import { nonUnicodeField, UNICODE_RULE } from "../request/unicode.ts";
 import { ok, type Result } from "../result.ts";
 import { shown } from "../shown.ts";
 import { unknownField } from "../strict-object.ts";
+import { IngestBody } from "./bucket-events.ts";
 import { isTooDeep } from "./merge-patch.ts";
 import { misplacedVariable, usesOf, VARIABLE_NAME } from "./variables.ts";
 
@@ -25,10 +26,12 @@ export function parseTemplate(body: unknown): Result<TemplateBody> {
   const nonUnicode = nonUnicodeField("", body);
   if (nonUnicode !== null) return refuse(`\`${nonUnicode}\` ${UNICODE_RULE}`);
   if (isTooDeep(body)) return refuse("The template is nested too deeply");
-  const known = [...TEMPLATE_SECTIONS, "vars"];
+  const known = [...TEMPLATE_SECTIONS, "vars", "ingest"];
   const unknown = Object.keys(body).find((name) => !known.includes(name));
   if (unknown !== undefined) return refuse(`The template ${unknownField(unknown, known)}`);
-  const { vars = {}, ...sections } = body;
+  const { vars = {}, ingest = {}, ...sections } = body;
+  const filters = parseStrictly({ schema: IngestBody, value: ingest, path: "ingest", code: "template_not_valid" });
+  if (!filters.ok) return filters;
   const misplaced = misplacedVariable(sections);
   if (misplaced !== null) {
     return refuse(

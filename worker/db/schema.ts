@@ -266,6 +266,20 @@ export const uploadLinks = sqliteTable(
   ],
 );
 
+/** Tokens of URLs that receive events of buckets, for a template. */
+export const ingestTokens = sqliteTable(
+  "ingest_tokens",
+  {
+    /** SHA-256 of the token, in hex. */
+    digest: text("digest").primaryKey(),
+    accountId: text("account_id").notNull(),
+    /** The name of the template. */
+    template: text("template").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [index("ingest_tokens_by_template").on(table.accountId, table.template)],
+);
+
 /** Single-use links to the dashboard, valid for a minute. */
 export const sessionLinks = sqliteTable("session_links", {
   /** SHA-256 of the link's secret, in hex. */

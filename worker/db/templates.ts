@@ -4,7 +4,7 @@ import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
 import { KEY_LIFE_MS } from "./idempotency.ts";
 import { runBatch, runQuery } from "./run-query.ts";
-import { idempotencyKeys, templates } from "./schema.ts";
+import { idempotencyKeys, ingestTokens, templates } from "./schema.ts";
 
 export type TemplateRow = typeof templates.$inferSelect;
 type Summary = Omit<TemplateRow, "accountId" | "sealed">;
@@ -106,10 +106,17 @@ export async function deleteTemplate(
   const holds = sql`(SELECT ${meets(precondition)} FROM ${templates} WHERE account_id = ${accountId} AND name = ${name})`;
   const deleted = drizzle(db)
     .delete(templates)
-    .where(and(named(accountId, name), holds))
-    .run();
-  return (await runQuery(deleted)).meta.changes > 0;
+    .where(and(named(accountId, name), holds));
+  const none = sql`NOT EXISTS (SELECT 1 FROM ${templates} WHERE account_id = ${accountId} AND name = ${name})`;
+  const tokens = drizzle(db)
+    .delete(ingestTokens)
+    .where(and(tokensOf(accountId, name), none));
+  const [result] = await runBatch(db, [deleted.getSQL(), tokens.getSQL()]);
+  return (result?.meta.changes ?? 0) > 0;
 }
+
+const tokensOf = (accountId: string, template: string) =>
+  and(eq(ingestTokens.accountId, accountId), eq(ingestTokens.template, template));
 
 /** Versions in the order in which they were stored, after a row. */
 export function templatesAfter(db: D1Database, row: number, limit: number): Promise<(TemplateRow & { row: number })[]> {

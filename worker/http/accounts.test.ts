@@ -60,9 +60,9 @@ async function ownersJobs(): Promise<{ id: string; nid: string }[]> {
 const stateOf = (id: string) => runInDurableObject(jobOf(env, id), (_, { storage }) => loadState(storage)?.status);
 
 describe("access to jobs of another account", () => {
-  // Uploads, upload links and probes have their own tests (routes/).
+  // Uploads, upload links, templates and probes have their own tests (routes/).
   const isOfJob = ({ path }: TestRoute): boolean =>
-    path.includes("/:id") && !/^\/v2\/(uploads|upload-links|probes)\//.test(path);
+    path.includes("/:id") && !/^\/v2\/(uploads|upload-links|templates|probes)\//.test(path);
   const routes = ROUTES.filter((route) => route.audience === "client" && isOfJob(route));
   it.each(routes.map(named))("%s treats another account's job as unknown", async (_, route) => {
     for (const { id, nid } of await ownersJobs()) {
@@ -113,6 +113,8 @@ describe("access by credentials", () => {
     lease: `${NOBODYS_JOB}.encode.1`,
     number: "1",
     name: "web",
+    template: "web",
+    token: "t",
   };
   it.each(closed.map(named))("gives a credential of the wrong kind no access to %s", async (_, route) => {
     const secrets: Record<Audience, string> = {

@@ -18,7 +18,16 @@ const post = (body: unknown) => send("/v2/jobs", { method: "POST", body, headers
 
 describe("access", () => {
   const lease = "AAAAAAAAAAAAAA.encode.1";
-  const values = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "mp4:240p", lease, number: "1", name: "web" };
+  const values = {
+    id: "AAAAAAAAAAAAAA",
+    nid: "msg_1",
+    key: "mp4:240p",
+    lease,
+    number: "1",
+    name: "web",
+    template: "web",
+    token: "t",
+  };
   const paths = ROUTES.filter(({ audience }) => audience !== "anyone").map((route): [string, string] => [
     route.method,
     fill(route, values),
@@ -68,6 +77,7 @@ describe("all responses", () => {
     path: "a.mp4",
     number: "1",
     name: "web",
+    template: "web",
     file: "a.md",
     page: "api-v2",
     token: "x",

@@ -10,6 +10,7 @@ import { accountEvents } from "./routes/account-events.ts";
 import { assets, dashboard } from "./routes/dashboard.ts";
 import { docs, guideFiles, home, llms, openapi } from "./routes/docs.ts";
 import { health } from "./routes/health.ts";
+import { ingest } from "./routes/ingest.ts";
 import { jobs } from "./routes/jobs.ts";
 import { metadata } from "./routes/metadata.ts";
 import { nodes } from "./routes/nodes.ts";
@@ -20,6 +21,7 @@ import { metrics } from "./routes/operator/metrics.ts";
 import { probes } from "./routes/probes.ts";
 import { session } from "./routes/session.ts";
 import { storage } from "./routes/storage.ts";
+import { templateTokens } from "./routes/template-tokens.ts";
 import { templates } from "./routes/templates.ts";
 import { uploadLinks } from "./routes/upload-links.ts";
 import { uploads } from "./routes/uploads.ts";
@@ -40,6 +42,8 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/jobs", jobs)
   .route("/v2/probes", probes)
   .route("/v2/templates", templates)
+  .route("/v2/templates", templateTokens)
+  .route("/v2/ingest", ingest)
   .route("/v2/uploads", uploads)
   .route("/v2/upload-links", uploadLinks)
   .route("/v2/links", links)

@@ -16,6 +16,8 @@ const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],
   // Signed URLs, and ids that cannot be guessed. The tests of the route cover them.
   [/^(\/storage|\/v2\/links)\//, "anyone"],
+  // A token in the path. The tests of the route cover it.
+  [/^\/v2\/ingest\//, "anyone"],
   // Any of the credentials is enough. The tests of the route cover them.
   [/^\/v2\/session(\/|$)/, "anyone"],
   [/^\/(dashboard|assets|guides)\//, "anyone"],

@@ -9,7 +9,16 @@ import { fill, ROUTES } from "../../testing/routes.ts";
 import { app } from "../app.ts";
 
 const LEASE = "AAAAAAAAAAAAAA.encode.1";
-const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", lease: LEASE, number: "1", name: "web" };
+const PARAMETERS = {
+  id: "AAAAAAAAAAAAAA",
+  nid: "msg_1",
+  key: "input",
+  lease: LEASE,
+  number: "1",
+  name: "web",
+  template: "web",
+  token: "t",
+};
 const UNKNOWN = "0123456789012345678901234567890123456789abc";
 
 /** The real database, with a record of its statements. */

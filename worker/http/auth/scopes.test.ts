@@ -7,7 +7,15 @@ import { fill, ROUTES, type TestRoute } from "../../testing/routes.ts";
 import { app } from "../app.ts";
 import { neededScopes } from "./scopes.ts";
 
-const PARAMETERS = { id: "AAAAAAAAAAAAAA", nid: "msg_1", key: "input", number: "1", name: "web" };
+const PARAMETERS = {
+  id: "AAAAAAAAAAAAAA",
+  nid: "msg_1",
+  key: "input",
+  number: "1",
+  name: "web",
+  template: "web",
+  token: "t",
+};
 const CLIENT_ROUTES = ROUTES.filter(({ audience }) => audience === "client");
 
 let account: Awaited<ReturnType<typeof newAccount>>;

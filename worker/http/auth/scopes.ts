@@ -74,6 +74,9 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       // Templates have the storages of the account.
       "PUT /v2/templates/:name",
       "DELETE /v2/templates/:name",
+      "GET /v2/templates/:name/tokens",
+      "POST /v2/templates/:name/tokens",
+      "DELETE /v2/templates/:name/tokens/:id",
     ],
   ],
 ];

@@ -4,7 +4,7 @@ import { Copra } from "../../../client/index.ts";
 import { OPERATIONS } from "./operations.ts";
 
 /** Operations that the typed client leaves to browsers and nodes. */
-const WITHOUT_METHOD = ["openapi", "docs", "getObject", "headObject", "signIn", "signOut"];
+const WITHOUT_METHOD = ["openapi", "docs", "getObject", "headObject", "signIn", "signOut", "ingest"];
 
 type Call = (copra: Copra, admin: CopraAdmin) => unknown;
 const job = {
@@ -41,6 +41,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   putTemplate: ({ templates }) => templates.put("web", { settings: {} }),
   getTemplate: ({ templates }) => templates.get("web"),
   deleteTemplate: ({ templates }) => templates.delete("web"),
+  listIngestTokens: ({ templates }) => templates.tokens("web"),
+  createIngestToken: ({ templates }) => templates.createToken("web"),
+  deleteIngestToken: ({ templates }) => templates.deleteToken("web", "t"),
   createProbe: ({ probes }) => probes.create({ input: { url: "https://example.com/a.mp4" } }),
   getProbe: ({ probes }) => probes.get("p"),
   createUpload: ({ uploads }) => uploads.create({ name: "a", size: 1 }),

@@ -19,7 +19,14 @@ import * as operator from "#shared/api/operator-responses.ts";
 import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
 import { AttemptView, QueueView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
-import { TemplateList, TemplateSummary, TemplateView } from "#shared/api/templates.ts";
+import {
+  IngestResult,
+  NewToken,
+  TemplateList,
+  TemplateSummary,
+  TemplateView,
+  TokenList,
+} from "#shared/api/templates.ts";
 import { UploadLink, UploadLinkBody, UploadPayload } from "#shared/api/upload-links.ts";
 import { Upload, UploadBody, UploadList, UploadPart, UploadSummary } from "#shared/api/uploads.ts";
 import { FormatHash } from "#shared/format/format-hash.ts";
@@ -52,6 +59,9 @@ export const RESPONSES = {
   Template: TemplateView,
   TemplateList,
   TemplateSummary,
+  IngestTokenList: TokenList,
+  NewIngestToken: NewToken,
+  IngestResult,
   Probe: ProbeView,
   Upload,
   UploadList,

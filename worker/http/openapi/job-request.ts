@@ -46,6 +46,11 @@ export const NEW_TEMPLATE: JsonSchema = {
     settings: section("Settings of the job"),
     tags: section("Names and values to find the job by"),
     vars: { type: "object", description: "Default values of variables", additionalProperties: true },
+    ingest: {
+      type: "object",
+      description: "Filters of bucket events: `prefix` and `suffix` of keys, each a string or a list",
+      additionalProperties: true,
+    },
   },
   additionalProperties: false,
 };

@@ -42,7 +42,13 @@ describe("GET /v2/openapi.json", () => {
 describe("OpenAPI document", () => {
   /** Routes outside the document: for nodes alone, at signed or secret addresses; the redirect from /; and pages. */
   const PRIVATE = [
-    ...[/^\S+ \/v2\/nodes\//, /^PUT \/storage\//, /^GET \/storage\/uploads\//, /^\S+ \/v2\/links\//],
+    ...[
+      /^OPTIONS \/v2\/ingest\//,
+      /^\S+ \/v2\/nodes\//,
+      /^PUT \/storage\//,
+      /^GET \/storage\/uploads\//,
+      /^\S+ \/v2\/links\//,
+    ],
     ...[/^GET \/$/, /^GET \/(dashboard|assets|guides|docs)\//, /^GET \/llms(-full)?\.txt$/],
   ];
   const served = app.routes

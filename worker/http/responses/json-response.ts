@@ -41,11 +41,19 @@ export function errorResponse(
 export const isTransientError = (error: unknown): boolean =>
   error instanceof Error && (error instanceof AppError || "retryable" in error || "overloaded" in error);
 
+/** The path without the token of `/v2/ingest/:template/:token`. */
+const withoutToken = (path: string): string => path.replace(/^(\/v2\/ingest\/[^/]*\/).*/, "$1…");
+
 /** Converts any error to a response, without internal details. */
 export function onError(error: Error, context: Context): Response {
   if (error instanceof AppError) return errorResponse(context, error.code, error.message, error.retryAfterSeconds);
   const cause = error.cause === undefined ? null : messageOf(error.cause);
-  log.error("request failed", { path: context.req.path, error: messageOf(error), cause, stack: error.stack ?? null });
+  log.error("request failed", {
+    path: withoutToken(context.req.path),
+    error: messageOf(error),
+    cause,
+    stack: error.stack ?? null,
+  });
   return isTransientError(error)
     ? errorResponse(context, "service_unavailable", "The service is temporarily unavailable; try again later")
     : errorResponse(context, "internal_error", "An internal error occurred");

@@ -31,7 +31,13 @@ const TemplateSummary = { name: "web", version: 3, created_at: "2026-11-21 05:23
 
 const MISSING = "`vars.id` is missing; `outputs.mp4:720p.path` needs it (template `web@3`)";
 
+export const TOKEN_ID = "3f1c9d2e7a5b4c60";
+const TOKEN = { id: TOKEN_ID, created_at: "2026-11-21 05:23:27 +0000" };
+
 export const TEMPLATE_EXAMPLES = {
+  IngestTokenList: { tokens: [TOKEN] },
+  NewIngestToken: { ...TOKEN, url: "https://encode.example.com/v2/ingest/web/D9mPzB1yPcQmZkWvG3a7Rr5nTq2x" },
+  IngestResult: { jobs: ["3clA7G2GY8bXR5"], ignored: 0 },
   BatchResult: {
     jobs: [{ id: "3clA7G2GY8bXR5" }, { error: { error_code: "template_vars_not_valid", message: MISSING } }],
   },

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { PutTemplateParameters } from "../../query/template-query.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
-import { TEMPLATE_BODY } from "../examples/templates.ts";
+import { TEMPLATE_BODY, TOKEN_ID } from "../examples/templates.ts";
 import { type Operation, type Parameter, pathParameter, queryParameters } from "../operation.ts";
 
 const template = { tag: "Templates", access: "client" } as const;
@@ -92,5 +92,81 @@ export const TEMPLATE_OPERATIONS: readonly Operation[] = [
       },
     ],
     codes: ["template_not_found", "precondition_failed"],
+  },
+  {
+    ...template,
+    method: "get",
+    path: "/v2/templates/:name/tokens",
+    id: "listIngestTokens",
+    summary: "List the tokens of a template",
+    parameters: [NAME],
+    responses: [
+      {
+        status: 200,
+        description: "The tokens",
+        content: { json: "IngestTokenList", example: RESPONSE_EXAMPLES.IngestTokenList },
+      },
+    ],
+    codes: ["template_not_found", "sealing_key_missing"],
+  },
+  {
+    ...template,
+    method: "post",
+    path: "/v2/templates/:name/tokens",
+    id: "createIngestToken",
+    summary: "Create a URL for events of buckets",
+    description: "The URL has a token, and is shown once. A template has at most ten tokens.",
+    parameters: [NAME],
+    responses: [
+      {
+        status: 201,
+        description: "The new token, with its URL",
+        content: { json: "NewIngestToken", example: RESPONSE_EXAMPLES.NewIngestToken },
+      },
+    ],
+    codes: ["template_not_found", "too_many_tokens", "sealing_key_missing"],
+  },
+  {
+    ...template,
+    method: "delete",
+    path: "/v2/templates/:name/tokens/:id",
+    id: "deleteIngestToken",
+    summary: "Revoke a token of a template",
+    parameters: [NAME, pathParameter("id", "The id of the token", TOKEN_ID)],
+    responses: [
+      {
+        status: 200,
+        description: "The token is revoked",
+        content: { json: "Revoked", example: RESPONSE_EXAMPLES.Revoked },
+      },
+    ],
+    codes: ["credential_not_found"],
+  },
+  {
+    ...template,
+    access: "anyone",
+    method: "post",
+    path: "/v2/ingest/:template/:token",
+    id: "ingest",
+    summary: "Deliver events of a bucket",
+    description:
+      "For object storages: events of Amazon S3 (direct, by SNS or EventBridge), Cloudflare R2, Google Cloud Storage (Pub/Sub " +
+      "push) and Azure Event Grid. Each version of a created object becomes a job of the template, once.",
+    parameters: [
+      pathParameter("template", "The name of the template", "web"),
+      pathParameter("token", "A token of the template", "D9mPzB1yPcQmZkWvG3a7Rr5nTq2x"),
+    ],
+    bytes: true,
+    responses: [
+      {
+        status: 200,
+        description: "The jobs",
+        content: { json: "IngestResult", example: RESPONSE_EXAMPLES.IngestResult },
+      },
+    ],
+    codes: [
+      ...(["event_not_valid", "json_not_valid", "body_too_large", "authentication_failed", "rate_limited"] as const),
+      ...(["template_not_found", "template_vars_not_valid", "too_many_jobs", "sealing_key_missing"] as const),
+    ],
   },
 ];
