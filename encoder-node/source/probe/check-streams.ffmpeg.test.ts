@@ -73,6 +73,9 @@ it("finds the streams of a multiplex by their PIDs, whatever their indexes were 
   const moved = await withOwnIndexes(ffmpeg, source, { streams: others, format }, signal);
   expect(indexes(moved)).toEqual(indexes(own));
   await expect(checkStreams(ffmpeg, source, moved, signal)).resolves.toBeUndefined();
+  const unlisted = { streams: [...others, stream(5, "audio", "0x300")], format };
+  expect(indexes(await withOwnIndexes(ffmpeg, source, unlisted, signal))).toEqual(indexes(own));
+  await expect(withOwnIndexes(ffmpeg, source, unlisted, signal, true)).rejects.toMatchObject({ code: "node_failed" });
   const missing = { streams: [stream(0, "video", "0x200")], format };
   await expect(withOwnIndexes(ffmpeg, source, missing, signal)).rejects.toMatchObject({ code: "node_failed" });
 });

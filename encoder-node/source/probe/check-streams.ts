@@ -30,13 +30,15 @@ export async function checkStreams(
 /**
  * Returns the probe with the stream indexes of this ffmpeg. They depend on the version for an MPEG-TS whose streams
  * start late. A stream is matched by its id (PID, number of the track), and by its frame rate where several streams
- * have the same id. Throws like `checkStreams` when a chosen stream is not found.
+ * have the same id. Throws like `checkStreams` when a chosen stream is not found. With `needsAllAudio`, also when other
+ * audio is not found, because outputs count the audio tracks.
  */
 export async function withOwnIndexes(
   ffmpeg: Tool,
   source: CheckedSource,
   probe: MediaProbe,
   signal: AbortSignal,
+  needsAllAudio = false,
 ): Promise<MediaProbe> {
   const listed = await listStreams(ffmpeg, source, signal);
   if (isListedAs(probe, listed)) return probe;
@@ -45,7 +47,10 @@ export async function withOwnIndexes(
     const [only] = same.length > 1 ? same.filter(({ fps }) => fps === frameRate(stream)) : same;
     return only ? [{ ...stream, index: only.index }] : [];
   });
-  const chosen = [chosenVideo(probe.streams), chosenAudio(probe.streams)].filter((stream) => stream !== undefined);
+  const audio = needsAllAudio
+    ? probe.streams.filter(({ codec_type }) => codec_type === "audio")
+    : [chosenAudio(probe.streams)];
+  const chosen = [chosenVideo(probe.streams), ...audio].filter((stream) => stream !== undefined);
   const isFound = chosen.every(({ id }) => id !== undefined && streams.some((stream) => stream.id === id));
   const isDistinct = new Set(streams.map(({ index }) => index)).size === streams.length;
   if (!isFound || !isDistinct) throw otherStreams(ffmpeg, probe, listed);

@@ -1,6 +1,7 @@
 // The task `encode`: make all outputs from one source, and upload each as soon as it is made.
 import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks } from "#shared/job/output-spec.ts";
 import { planCleanCopy } from "#shared/plan/outputs/plan-clean-copy.ts";
 import type { OutputReport, TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -25,12 +26,18 @@ export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResu
   return withEncodeSource(task, deps, async (source, sourceDeps) => {
     const isChecked = mayBeListedOtherwise(task.probe);
     const checked = checkedSource(source, sourceDeps);
-    const probe = isChecked ? await withOwnIndexes(deps.ffmpeg, checked, task.probe, deps.signal) : task.probe;
+    const probe = isChecked
+      ? await withOwnIndexes(deps.ffmpeg, checked, task.probe, deps.signal, countsAudio(task))
+      : task.probe;
     return withCleanSource({ ...task, probe }, source, sourceDeps, (cleanTask, clean) =>
       encodeSource({ task: cleanTask, source: clean, isChecked }, sourceDeps),
     );
   });
 }
+
+/** True if outputs name audio tracks of the source by their number. */
+const countsAudio = ({ outputs }: TaskOf<"encode">): boolean =>
+  outputs.some((spec) => hasTracks(spec) && spec.audioTracks !== undefined);
 
 const checkedSource = ({ source, loopbackOptions }: EncodeSource, { network }: EncodeDeps): CheckedSource => ({
   path: source,
@@ -86,7 +93,7 @@ async function withCleanSource<Value>(
   deps: EncodeDeps,
   work: (task: TaskOf<"encode">, source: EncodeSource) => Promise<Value>,
 ): Promise<Value> {
-  const run = needsFrames(task) ? planCleanCopy(source, task.probe, FILE) : null;
+  const run = needsFrames(task) ? planCleanCopy(source, task.probe, FILE, countsAudio(task)) : null;
   if (!run) return work(task, source);
   return inWorkspace(deps.workFolder, async (folder) => {
     const files = await RunFiles.create(folder);

@@ -21,7 +21,7 @@ import { tools } from "../../testing/task-deps.ts";
 
 let testBed: ChunkTestBed;
 beforeAll(async () => {
-  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "clip.ts", "languages.mkv"]);
+  testBed = await openChunkTestBed(["ntsc.mp4", "uneven.mkv", "clip.ts", "languages.mkv", "short-languages.mkv"]);
 });
 afterAll(() => testBed.close());
 
@@ -74,6 +74,7 @@ it.each(["mp4:64x36", "mkv:64x36:opus", "mpegts:64x36"])(
       { from: "de", name: "Neu" },
       { from: "en", offset: 0.25 },
       { from: 3, format: FORMAT[format] },
+      { url: `${testBed.origin}/short-languages.mkv`, offset: 3 },
     ];
     const outputs = [specOf({ format, params: { audio, loudness: -20 } }, 0)];
     const [one, many] = [
@@ -82,10 +83,10 @@ it.each(["mp4:64x36", "mkv:64x36:opus", "mpegts:64x36"])(
     ];
     expect([one, many].map(({ result }) => result.outputs[0]?.status)).toEqual(["made", "made"]);
     const [a, b] = [one, many].map(({ storage }) => storage.objects.get("0.1"));
-    for (const at of [0, 1, 2]) expect(await decoded("b", b, "a", at)).toEqual(await decoded("a", a, "a", at));
+    for (const at of [0, 1, 2, 3]) expect(await decoded("b", b, "a", at)).toEqual(await decoded("a", a, "a", at));
     const [listed, joined] = await Promise.all([a, b].map((bytes, at) => tracksIn(`${at}`, bytes)));
     expect(joined).toEqual(listed);
-    expect(listed).toHaveLength(3);
+    expect(listed).toHaveLength(4);
   },
 );
 

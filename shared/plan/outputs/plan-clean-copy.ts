@@ -19,13 +19,21 @@ const FILTERS: Readonly<Record<string, string>> = {
 /** Codecs that MP4 holds and QuickTime does not. */
 const ONLY_IN_MP4: ReadonlySet<string | null> = new Set(["av1", "opus", "flac"]);
 
-/** A run that copies the used streams to `file` in its folder; null if the source can be decoded as it is. */
-export function planCleanCopy(inputs: RunInputs, probe: MediaProbe, file: string): PlannedRun | null {
+/**
+ * A run that copies the used streams to `file` in its folder; null if the source can be decoded as it is. `allAudio`:
+ * copies all audio, because outputs count the audio tracks.
+ */
+export function planCleanCopy(
+  inputs: RunInputs,
+  probe: MediaProbe,
+  file: string,
+  allAudio: boolean,
+): PlannedRun | null {
   const tracks = chooseTracks(probe);
-  const { video, audio } = tracks;
+  const { video, audio, audios } = tracks;
   const filter = FILTERS[video?.codec ?? ""];
   if (!video?.hasReservedMatrix || filter === undefined) return null;
-  const used = [video, ...(audio ? [audio] : [])];
+  const used = [video, ...(allAudio ? audios : audio ? [audio] : [])];
   const parts = [
     {
       branches: [],

@@ -95,6 +95,19 @@ describe("POST /v2/jobs?dry_run=true", () => {
     expect(nothing.body).toMatchObject({ commands: [], refusals: [], outputs: [{ skipped: true }] });
   });
 
+  it("shows audio tracks without the secrets of their URLs, and refuses tracks that the source lacks", async () => {
+    const audio = [{ from: 1 }, { url: "https://me:secret@media.example.com/fr.wav?sig=secret", language: "fr" }];
+    const outputs = { mkv: { path: "a.mkv", audio }, mp4: { path: "b.mp4", audio: [{ from: "fr" }] } };
+    const { body } = await dryRun("", { outputs });
+    expect(JSON.stringify(body)).not.toContain("secret");
+    expect(body.outputs[0].spec.audio_tracks[1]).toMatchObject({
+      url: "https://media.example.com/fr.wav",
+      language: "fr",
+    });
+    expect(body.commands[0].argv.join(" ")).toContain("-map 0:1 -map 1:0");
+    expect(body.refusals).toMatchObject([{ key: "mp4", error_code: "input_track_not_found" }]);
+  });
+
   it("shows which of several outputs with the same path is created", async () => {
     const at = (width: number) => ({ path: "video.mp4", if: `{{ input.width }} >= ${width}` });
     const { body } = await dryRun("", { outputs: { "mp4:240p": at(100), "mp4:480p": at(200), "mp4:720p": at(9000) } });
