@@ -54,7 +54,7 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "PUT /v2/uploads/:id/parts/:number",
       "POST /v2/uploads/:id/complete",
       "DELETE /v2/uploads/:id",
-      // With a job or a receiver also jobs:create.
+      // With a job or a receiver also jobs:create or templates:use: the handler checks the body.
       "POST /v2/upload-links",
       "GET /v2/upload-links/:id",
       "DELETE /v2/upload-links/:id",

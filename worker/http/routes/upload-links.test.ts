@@ -421,6 +421,18 @@ describe("a new upload link", () => {
     }
   });
 
+  it("starts only jobs of templates with a key that may only use templates", async () => {
+    const scopes = ["uploads:create", "templates:use"];
+    const path = `/v2/admin/accounts/${account.id}/keys`;
+    const { api_key: key } = (await send(path, { method: "POST", body: { scopes }, headers: bearer(ADMIN) })).body;
+    await send("/v2/templates/only", { method: "PUT", body: JOB, headers: basic(account.key) });
+    const job = { template: "only" };
+    await sendFile(await newLink(key, { job }));
+    for (const other of [{ job: JOB }, { job, tags: { tenant: "b" } }, { job: { ...job, storage: {} } }]) {
+      expect((await post({ max_size: 1, ...other }, key)).body.error_code).toBe("scope_missing");
+    }
+  });
+
   it("is limited by number for an account, and by requests for a link", async () => {
     const mine = await newAccount();
     const tight = { ...env, LINK_RATE: env.TIGHT_RATE };

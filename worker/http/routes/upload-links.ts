@@ -11,7 +11,7 @@ import { storeForNew } from "../../storage/source-uploads/open-upload-store.ts";
 import { removeUpload } from "../../storage/source-uploads/remove-uploads.ts";
 import { newUploadId } from "../../storage/source-uploads/upload-id.ts";
 import { type ClientEnv, clientAuth } from "../auth/auth.ts";
-import { requireScope } from "../auth/scopes.ts";
+import { requireJobScope, requireScope } from "../auth/scopes.ts";
 import { readBody } from "../body/read-body.ts";
 import { parseRequest } from "../create-job.ts";
 import { creatorOf } from "../new-job.ts";
@@ -49,7 +49,9 @@ async function create(context: Context<ClientEnv>): Promise<Response> {
   const { env } = context;
   const { id: accountId } = context.get("account");
   const body = await readBody(context.req, UploadLinkBody, "request_not_valid");
-  if (body.job || body.notification) requireScope(context.get("scopes"), "jobs:create");
+  const scopes = context.get("scopes");
+  if (body.job) requireJobScope(scopes, { ...body.job, ...(body.tags ? { tags: body.tags } : {}) });
+  if (body.notification) requireScope(scopes, "jobs:create");
   storeForNew(env);
   if (!(await env.LINK_RATE.limit({ key: accountId })).success) {
     throw new AppError("rate_limited", `Too many new upload links of this account; try again in ${RATE_SECONDS} s`, {

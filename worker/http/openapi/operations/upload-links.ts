@@ -20,7 +20,7 @@ export const UPLOAD_LINK_OPERATIONS: readonly Operation[] = [
     description:
       "A browser sends one file to the link's `url` in parts, or to its `tus_url` with a client of tus 1.0.0, without an " +
       "API key. With `job`, the complete file starts this job, once. The link counts as an upload of `max_size`. With " +
-      "`job` or `notification`, an API key with scopes also needs `jobs:create`.",
+      "`job` or `notification`, an API key with scopes also needs `jobs:create`, or for a job of a template `templates:use`.",
     body: {
       json: "NewUploadLink",
       examples: {
