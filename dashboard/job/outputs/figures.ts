@@ -76,8 +76,9 @@ export function fileFigures(metadata: MediaMetadata): Figure[] {
 
 /** The loudness of each mix: `−16.0 LUFS, gain +7.4 dB`. */
 export const loudnessFigures = (mixes: readonly LoudnessMetadata[] = []): Figure[] =>
-  mixes.map(({ layout, output, gain_db }) => {
-    const name = mixes.length > 1 ? `Loudness, ${layout}` : "Loudness";
+  mixes.map(({ track, layout, output, gain_db }) => {
+    const mix = track === undefined ? layout : `track ${track}, ${layout}`;
+    const name = mixes.length > 1 ? `Loudness, ${mix}` : "Loudness";
     const gain = gain_db === 0 ? "" : `, gain ${gain_db > 0 ? "+" : "−"}${Math.abs(gain_db).toFixed(1)} dB`;
     return [name, `${output.integrated.toFixed(1).replace("-", "−")} LUFS${gain}`];
   });

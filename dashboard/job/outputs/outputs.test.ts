@@ -155,4 +155,8 @@ it("describes the loudness of each mix", () => {
     ["Loudness, stereo", "−16.0 LUFS, gain +7.4 dB"],
     ["Loudness, mono", "−16.0 LUFS"],
   ]);
+  expect(loudnessFigures([1, 2].map((track) => ({ ...mix, track })) as never).map(([name]) => name)).toEqual([
+    "Loudness, track 1, stereo",
+    "Loudness, track 2, stereo",
+  ]);
 });
