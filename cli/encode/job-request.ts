@@ -14,7 +14,7 @@ const JobFile = z.object({
   input: Section.optional(),
   storage: Section.optional(),
   outputs: Section.optional(),
-  notification: Section.optional(),
+  notification: z.union([Section, z.array(Section)]).optional(),
   settings: Section.optional(),
   tags: Section.optional(),
 });
@@ -80,7 +80,8 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   };
   const outputs = { ...given.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");
-  const notification = notify === undefined ? given.notification : { ...given.notification, type: "http", url: notify };
+  const known = Array.isArray(given.notification) ? {} : given.notification;
+  const notification = notify === undefined ? given.notification : { ...known, type: "http", url: notify };
   const settings = settingsOf(options, given);
   const tags = tagsOf(options, given);
   const vars = varsOf(options, template);

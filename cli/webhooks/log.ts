@@ -18,13 +18,14 @@ export const listNotifications: Run = async (context, [job = ""]) => {
 
 const deliveryTable = (notifications: readonly Delivery[], colors: Colors): string =>
   table([
-    ["NOTIFICATION", "EVENT", "STATUS", "ATTEMPTS", "LAST RESULT"].map(colors.bold),
-    ...notifications.map(({ id, event, status, attempts, last_result }) => [
+    ["NOTIFICATION", "EVENT", "STATUS", "ATTEMPTS", "LAST RESULT", "RECEIVER"].map(colors.bold),
+    ...notifications.map(({ id, event, status, attempts, last_result, receiver }) => [
       id,
       event,
       statusColor(status, colors),
       String(attempts),
       printable(last_result ?? ""),
+      receiver ? `${receiver.number} ${printable(receiver.to ?? receiver.type)}` : "",
     ]),
   ]);
 

@@ -59,7 +59,7 @@ export type JobRequest<Key extends string = string> = {
   /** Each property is an output, or a list of outputs, with its format as the name */
   readonly outputs: Outputs<Key>;
   /** Where to send the events of the job */
-  readonly notification: Notification;
+  readonly notification: Notification | readonly Notification[];
   /** Settings of the job */
   readonly settings?: Settings | undefined;
   /** Names and values to find the job by */

@@ -158,14 +158,18 @@ function RequestForm({
       </fieldset>
       <fieldset class="card">
         <legend>Notification and settings</legend>
-        <ServiceForm
-          name="notification"
-          member="type"
-          label="Notification"
-          services={NOTIFICATIONS}
-          section={section("notification")}
-          set={set("notification")}
-        />
+        {Array.isArray(request.notification) ? (
+          <p class="help">Notifications go to several receivers. The JSON has them.</p>
+        ) : (
+          <ServiceForm
+            name="notification"
+            member="type"
+            label="Notification"
+            services={NOTIFICATIONS}
+            section={section("notification")}
+            set={set("notification")}
+          />
+        )}
         <Fields
           fields={SETTINGS}
           more="More settings"

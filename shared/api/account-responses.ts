@@ -63,6 +63,7 @@ export const NotificationEventData = z
     job_id: z.string(),
     event: z.enum(NOTIFICATION_EVENTS),
     body: z.string().describe("The body of the notification, exactly as it is sent"),
+    receiver: z.int().exactOptional().describe("The number of its receiver, from 1, if the job has several"),
   })
   .describe("A notification is due");
 export type NotificationEventData = z.infer<typeof NotificationEventData>;

@@ -40,7 +40,7 @@ export const RequestView = z
         input: z.looseObject({}),
         storage: z.looseObject({}),
         outputs: z.record(z.string(), z.unknown()),
-        notification: z.looseObject({}),
+        notification: z.union([z.looseObject({}), z.array(z.looseObject({}))]),
         settings: z.looseObject({}),
         tags: Tags.exactOptional(),
       })

@@ -126,6 +126,14 @@ export const DeliveryView = z
     attempts: z.int().describe("All attempts, replays included"),
     created_at: ContractDate,
     next_attempt_at: ContractDate.nullable().describe("Null when it is not due"),
+    receiver: z
+      .object({
+        number: z.int().describe("Its place in the list, from 1"),
+        type: z.enum(["http", "sns", "none"]),
+        to: z.string().nullable().describe("The URL without its query, or the topic"),
+      })
+      .exactOptional()
+      .describe("Its receiver, if the job has several"),
     last_result: z.string().nullable().describe("The receiver's HTTP status, or why there was no response"),
     response: EndpointResult.exactOptional().describe("After a replay to another URL: its response"),
   })

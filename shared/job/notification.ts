@@ -19,6 +19,10 @@ export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 /** Events that are sent even without `events` in the request. */
 export const ALWAYS_SENT: ReadonlySet<NotificationEvent> = new Set(["job.completed", "job.failed"]);
 
+/** True if a receiver with these `events` gets an event: a list names exactly the events to send. */
+export const isSent = (events: boolean | readonly NotificationEvent[], event: NotificationEvent): boolean =>
+  typeof events === "boolean" ? events || ALWAYS_SENT.has(event) : events.includes(event);
+
 /** Metadata of the input, and of each output by its index; null if the client did not request metadata. */
 export type PayloadMetadata = { input: MediaProbe | null; outputs: readonly (OutputMetadata | null)[] } | null;
 

@@ -7,7 +7,7 @@ import type { AllowPrivate } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
 import { parseInput, type RequestedInput } from "./input-section.ts";
 import { suggestSection } from "./misnamed-section.ts";
-import { type NotificationSpec, parseNotification } from "./notification-section.ts";
+import { type NotificationSpec, parseReceivers } from "./notification-section.ts";
 import { checkNameLengths } from "./outputs/name-lengths.ts";
 import { parseOutputs } from "./outputs/outputs-section.ts";
 import { withQualityReport } from "./outputs/quality-report.ts";
@@ -23,6 +23,8 @@ export type JobRequest = {
   storage: RequestedStorage;
   outputs: OutputSpec[];
   notification: NotificationSpec;
+  /** All receivers but the first. */
+  moreReceivers?: NotificationSpec[];
   settings: SettingsSpec;
   tags?: Tags;
   secrets: RequestSecrets;
@@ -33,6 +35,7 @@ type RequestSecrets = {
   input: AccessSecret | null;
   storage: AccessKeys | null;
   notification: NotificationSecret;
+  moreReceivers: NotificationSecret[];
   streamKeys: RequestedStreamKey[];
 };
 
@@ -64,8 +67,9 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   if (!outputs.ok) return outputs;
   const named = checkNameLengths(outputs.value, storage.value.storage);
   if (!named.ok) return named;
-  const notification = suggestSection(parseNotification(body.notification, allow), "notification", body);
-  if (!notification.ok) return notification;
+  const receivers = suggestSection(parseReceivers(body.notification, allow), "notification", body);
+  if (!receivers.ok) return receivers;
+  const { first, more } = receivers.value;
   const settings = parseSettings(body.settings);
   if (!settings.ok) return settings;
   const measured = withQualityReport(outputs.value, settings.value);
@@ -77,13 +81,15 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
     input: input.value.input,
     storage: storage.value.storage,
     outputs: streams.outputs,
-    notification: notification.value.notification,
+    notification: first.notification,
+    ...(more.length === 0 ? {} : { moreReceivers: more.map(({ notification }) => notification) }),
     settings: settings.value,
     ...(Object.keys(tags.value).length === 0 ? {} : { tags: tags.value }),
     secrets: {
       input: input.value.secret,
       storage: storage.value.keys,
-      notification: notification.value.secret,
+      notification: first.secret,
+      moreReceivers: more.map(({ secret }) => secret),
       streamKeys: streams.keys,
     },
   });

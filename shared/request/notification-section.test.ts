@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { NotificationBody, NotificationSpec, parseNotification } from "./notification-section.ts";
+import { NotificationBody, NotificationSpec, parseNotification, parseReceivers } from "./notification-section.ts";
 
 const SNS = {
   type: "sns",
@@ -11,6 +11,39 @@ const SNS = {
 const HTTP = { type: "http", url: "https://example.com" };
 const manyParams = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, index]));
 const arn = (text: string) => ({ ...SNS, topic_arn: text });
+
+describe("parseReceivers", () => {
+  it("takes a receiver, or a list of up to five, each with its own events", () => {
+    const of = (value: unknown) => {
+      const parsed = parseReceivers(value, "none");
+      if (!parsed.ok) return parsed.error;
+      return [parsed.value.first, ...parsed.value.more].map(({ notification: { type, events } }) => [type, events]);
+    };
+    expect(of(SNS)).toEqual([["sns", false]]);
+    const list = [SNS, { ...HTTP, events: ["job.failed", "output.failed"] }, { ...HTTP, events: "true" }];
+    expect(of(list)).toEqual([
+      ["sns", false],
+      ["http", ["job.failed", "output.failed"]],
+      ["http", true],
+    ]);
+    expect(of([HTTP, HTTP, HTTP, HTTP, HTTP])).toHaveLength(5);
+  });
+
+  const EVENTS = "must be true, false, or a list of events: input.transferred, input.failed, output.completed";
+  it.each([
+    [[], "`notification` must have 1 to 5 receivers"],
+    [[HTTP, HTTP, HTTP, HTTP, HTTP, HTTP], "`notification` must have 1 to 5 receivers"],
+    [[HTTP, { type: "pigeon" }], "`notification.1.type` must be http, sns or none"],
+    [[HTTP, "x"], "`notification.1` must be an object with a `type`"],
+    [[{ ...HTTP, url: "http://10.0.0.1/" }], "`notification.0.url` "],
+    [[HTTP, { ...HTTP, url: "https://a:%@example.com/" }], "`notification.1.url`"],
+    [{ ...HTTP, events: [] }, `\`notification.events\` ${EVENTS}`],
+    [[{ ...HTTP, events: ["job.ended"] }], "`notification.0.events.0` must be one of input.transferred, input.failed"],
+  ])("rejects %j", (value, message) => {
+    const error = { code: "notification_not_valid", message: expect.stringContaining(message) };
+    expect(parseReceivers(value, "none")).toEqual({ ok: false, error });
+  });
+});
 
 describe("parseNotification", () => {
   it("separates the secret of a topic from the notification", () => {

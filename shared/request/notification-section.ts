@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { publicUrl } from "../job/metadata.ts";
+import { NOTIFICATION_EVENTS } from "../job/notification.ts";
 import { nearest } from "../nearest.ts";
 import { type AllowPrivate, checkReachableUrl } from "../network/address-policy.ts";
 import { ok, type Result } from "../result.ts";
@@ -11,8 +12,8 @@ import type { NotificationSecret } from "./storage/storage-spec.ts";
 import { userOf } from "./storage/user-of.ts";
 
 const options = {
-  /** True to send events before the end of the job, too. */
-  events: z.boolean(),
+  /** True to send events before the end of the job, too. A list has exactly the events to send. */
+  events: z.union([z.boolean(), z.array(z.enum(NOTIFICATION_EVENTS))]),
   /** True if payloads include metadata. */
   metadata: z.boolean(),
 };
@@ -35,11 +36,20 @@ const NoNotification = z.object({ type: z.literal("none"), ...options });
 export const NotificationSpec = z.discriminatedUnion("type", [HttpNotification, SnsNotification, NoNotification]);
 export type NotificationSpec = z.infer<typeof NotificationSpec>;
 
+const EVENTS = NOTIFICATION_EVENTS.join(", ");
+const EVENTS_RULE = `must be true, false, or a list of events: ${EVENTS}`;
+
 const optionsBody = {
   events: z
-    .boolean("must be true or false")
+    .union(
+      [z.boolean(), z.array(z.enum(NOTIFICATION_EVENTS, `must be one of ${EVENTS}`)).min(1, EVENTS_RULE)],
+      EVENTS_RULE,
+    )
     .default(false)
-    .describe("Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too"),
+    .describe(
+      "Whether to send input.transferred, input.failed, output.completed, output.failed and job.aborted, too; a list names " +
+        "exactly the events to send",
+    ),
   metadata: z.boolean("must be true or false").default(false).describe("Whether payloads include metadata"),
 };
 
@@ -129,19 +139,57 @@ export const NotificationBody = z.discriminatedUnion("type", [HttpBody, SnsBody,
 
 type ParsedNotification = { notification: NotificationSpec; secret: NotificationSecret };
 
-/** Parses the `notification` section. */
-export function parseNotification(value: unknown, allow: AllowPrivate): Result<ParsedNotification> {
+export const MAX_RECEIVERS = 5;
+
+/** The receivers of a job: the first, and all others. */
+type Receivers<Receiver> = {
+  readonly notification: Receiver;
+  readonly moreReceivers?: readonly Receiver[] | undefined;
+};
+
+/** All receivers of a job, or their secrets, in the order of the request. */
+export const receiversOf = <Receiver>({
+  notification,
+  moreReceivers = [],
+}: Receivers<Receiver>): readonly Receiver[] => [notification, ...moreReceivers];
+
+/** Parses the `notification` section: a receiver, or a list of up to five. */
+export function parseReceivers(
+  value: unknown,
+  allow: AllowPrivate,
+): Result<{ first: ParsedNotification; more: ParsedNotification[] }> {
+  if (!Array.isArray(value)) {
+    const parsed = parseNotification(value, allow);
+    return parsed.ok ? ok({ first: parsed.value, more: [] }) : parsed;
+  }
+  const all: ParsedNotification[] = [];
+  for (const [at, one] of value.slice(0, MAX_RECEIVERS + 1).entries()) {
+    const parsed = parseNotification(one, allow, `notification.${at}`);
+    if (!parsed.ok) return parsed;
+    all.push(parsed.value);
+  }
+  const [first, ...more] = all;
+  if (first && more.length < MAX_RECEIVERS) return ok({ first, more });
+  return invalid("notification_not_valid", `\`notification\` must have 1 to ${MAX_RECEIVERS} receivers`);
+}
+
+/** Parses a receiver. `path`: its place in the request. */
+export function parseNotification(
+  value: unknown,
+  allow: AllowPrivate,
+  path = "notification",
+): Result<ParsedNotification> {
   if (!isObject(value)) {
     const verb = value === undefined ? "is missing; it must be" : "must be";
     const rule = 'an object with a `type`, such as `{"type":"http","url":"https://example.com/hook"}`';
-    return invalid("notification_not_valid", `\`notification\` ${verb} ${rule}`);
+    return invalid("notification_not_valid", `\`${path}\` ${verb} ${rule}`);
   }
   // Check the number before any value is parsed.
   const most = value.type === "sns" ? MAX_ATTRIBUTES : MAX_PARAMS;
   if (isObject(value.params) && Object.keys(value.params).length > most) {
-    return invalid("notification_not_valid", `\`notification.params\` must have at most ${most} properties`);
+    return invalid("notification_not_valid", `\`${path}.params\` must have at most ${most} properties`);
   }
-  const parsed = parseSection(NotificationBody, value, "notification", "notification_not_valid");
+  const parsed = parseSection(NotificationBody, value, path, "notification_not_valid");
   if (!parsed.ok) return parsed;
   if (parsed.value.type === "sns") {
     const { topic_arn: topicArn, credentials, params, ...rest } = parsed.value;
@@ -151,9 +199,9 @@ export function parseNotification(value: unknown, allow: AllowPrivate): Result<P
   if (parsed.value.type === "none") return ok({ notification: parsed.value, secret: { url: "" } });
   const { params, ...http } = parsed.value;
   const checked = checkReachableUrl(http.url, allow);
-  if (!checked.ok) return invalid("notification_not_valid", `\`notification.url\` ${checked.error}`);
+  if (!checked.ok) return invalid("notification_not_valid", `\`${path}.url\` ${checked.error}`);
   if (!userOf(checked.value)) {
-    return invalid("notification_not_valid", "The user and password in `notification.url` must be percent-encoded");
+    return invalid("notification_not_valid", `The user and password in \`${path}.url\` must be percent-encoded`);
   }
   const secret = { url: withParams(checked.value, params) };
   return ok({ notification: { ...http, url: publicUrl(checked.value) }, secret });

@@ -4,7 +4,7 @@ import { assertNever } from "../errors.ts";
 import type { OutputSpec } from "../job/output-spec.ts";
 import type { Tags } from "../job/tags.ts";
 import type { InputSpec } from "./input-section.ts";
-import type { NotificationSpec } from "./notification-section.ts";
+import { type NotificationSpec, receiversOf } from "./notification-section.ts";
 import { printOutput } from "./outputs/print-output.ts";
 import { printInput, printStorage } from "./print-storage.ts";
 import type { SettingsSpec } from "./settings-section.ts";
@@ -18,18 +18,24 @@ export type Requested = {
   readonly storage: StorageSpec;
   readonly outputs: readonly OutputSpec[];
   readonly notification: NotificationSpec;
+  readonly moreReceivers?: readonly NotificationSpec[];
   readonly settings: SettingsSpec;
   readonly tags?: Tags;
 };
 
-export type PrintedRequest = Readonly<Record<Exclude<keyof Requested, "tags">, Section>> & { readonly tags?: Tags };
+export type PrintedRequest = Readonly<Record<"input" | "storage" | "outputs" | "settings", Section>> & {
+  readonly notification: Section | Section[];
+  readonly tags?: Tags;
+};
 
 /** Returns the body of a request for the same job. Secrets are missing (worker/job/views/request-view.ts). */
-export const printRequest = ({ input, storage, outputs, notification, settings, tags }: Requested): PrintedRequest => ({
+export const printRequest = ({ input, storage, outputs, settings, tags, ...receivers }: Requested): PrintedRequest => ({
   input: printInput(input),
   storage: printStorage(storage),
   outputs: printOutputs(outputs),
-  notification: printNotification(notification),
+  notification: receivers.moreReceivers
+    ? receiversOf(receivers).map(printNotification)
+    : printNotification(receivers.notification),
   settings: printSettings(settings),
   ...(tags === undefined ? {} : { tags }),
 });

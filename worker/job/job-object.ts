@@ -15,7 +15,7 @@ import type { UploadsAnswer, UploadsRequest } from "#shared/protocol/uploads.ts"
 import { err, ok } from "#shared/result.ts";
 import type { Env } from "../bindings.ts";
 import { lastEventIdOf, refuse } from "../events/socket-stream.ts";
-import { viewDelivery } from "../notify/delivery.ts";
+import { type Delivery, targetOf, viewDelivery } from "../notify/delivery.ts";
 import { replay } from "../notify/outbox.ts";
 import { JOB_NOT_FOUND, type JobFact, type JobResult, type JobRpc, PROBE_NOT_FOUND } from "../rpc/job.ts";
 import { JobSpec } from "../rpc/job-spec.ts";
@@ -211,20 +211,21 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
 
   async notifications(): Promise<JobResult<DeliveryView[]>> {
     const { state } = this.#memory;
-    return state ? ok(state.outbox.map(viewDelivery)) : err(JOB_NOT_FOUND);
+    return state ? ok(state.outbox.map((delivery) => viewDelivery(delivery, state.spec))) : err(JOB_NOT_FOUND);
   }
 
   async notification(id: string): Promise<JobResult<{ view: DeliveryView; body: string }>> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
     const found = state.outbox.find((delivery) => delivery.id === id);
-    return found ? ok({ view: viewDelivery(found), body: found.body }) : err(NOTIFICATION_NOT_FOUND);
+    return found ? ok({ view: viewDelivery(found, state.spec), body: found.body }) : err(NOTIFICATION_NOT_FOUND);
   }
 
   async replay(id: string): Promise<JobResult<DeliveryView>> {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
-    const again = replay(state.outbox, id, Date.now(), state.spec.notification.type !== "none");
+    const hasReceiver = (delivery: Delivery): boolean => targetOf(delivery, state.spec).type !== "none";
+    const again = replay(state.outbox, id, Date.now(), hasReceiver);
     if (!again) return err(NOTIFICATION_NOT_FOUND);
     if ("waitMs" in again) {
       const retryAfterSeconds = Math.ceil(again.waitMs / 1000);
@@ -232,7 +233,7 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
       return err({ code: "rate_limited", message, retryAfterSeconds });
     }
     this.#commit({ ...state, outbox: again.outbox });
-    return ok(viewDelivery(again.replayed));
+    return ok(viewDelivery(again.replayed, state.spec));
   }
 
   async reseal(): Promise<JobResult<boolean>> {

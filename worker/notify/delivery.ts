@@ -4,7 +4,9 @@ import { DELIVERY_STATES, type DeliveryView } from "#shared/api/job-responses.ts
 import { contractDate } from "#shared/job/job-view.ts";
 import { NOTIFICATION_EVENTS } from "#shared/job/notification.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
+import { type NotificationSpec, receiversOf } from "#shared/request/notification-section.ts";
 import type { NotificationSecret } from "#shared/request/storage/storage-spec.ts";
+import type { JobSpec } from "../rpc/job-spec.ts";
 import type { Settings } from "../settings.ts";
 
 /** Times in ms since 1970. */
@@ -25,6 +27,8 @@ export const Delivery = z.object({
   nextAt: Time,
   lastResult: z.string().nullable(),
   replayedAt: Time.exactOptional(),
+  /** Index of its receiver, if the job has several. */
+  receiver: z.int().exactOptional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 
@@ -46,7 +50,7 @@ export type DeliveryDeps = {
 };
 
 /** A delivery as clients see it in the log of their job. */
-export function viewDelivery(delivery: Delivery): DeliveryView {
+export function viewDelivery(delivery: Delivery, spec: JobSpec): DeliveryView {
   const { id, event, state, attempts, createdAt, nextAt, lastResult } = delivery;
   return {
     id,
@@ -56,5 +60,17 @@ export function viewDelivery(delivery: Delivery): DeliveryView {
     created_at: contractDate(createdAt),
     next_attempt_at: state === "due" ? contractDate(nextAt) : null,
     last_result: lastResult,
+    ...receiverMembers(delivery, spec),
   };
+}
+
+/** The receiver of a delivery. */
+export const targetOf = ({ receiver = 0 }: Delivery, spec: JobSpec): NotificationSpec =>
+  receiversOf(spec)[receiver] ?? spec.notification;
+
+function receiverMembers(delivery: Delivery, spec: JobSpec): Pick<DeliveryView, "receiver"> {
+  if (delivery.receiver === undefined) return {};
+  const target = targetOf(delivery, spec);
+  const to = target.type === "http" ? target.url : target.type === "sns" ? target.topicArn : null;
+  return { receiver: { number: delivery.receiver + 1, type: target.type, to } };
 }

@@ -84,7 +84,7 @@ describe("deliveries", () => {
     // A postponement is not an attempt.
     expect(postponed(replayed, 9000)).toEqual({ ...replayed, nextAt: 9000 });
     expect(postponed({ ...replayed, nextAt: 9000 }, 8000).nextAt).toBe(9000);
-    expect(viewDelivery(replayed)).toMatchObject({ status: "due", attempts: 10, last_result: "HTTP 500" });
+    expect(viewDelivery(replayed, {} as never)).toMatchObject({ status: "due", attempts: 10, last_result: "HTTP 500" });
     const again = afterAttempt(replayed, { status: 500 }, 1000);
     expect(again).toMatchObject({ state: "due", attempts: 11, nextAt: 1000 + 5000 });
   });

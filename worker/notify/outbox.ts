@@ -21,7 +21,7 @@ export function replay(
   outbox: readonly Delivery[],
   id: string,
   now: number,
-  hasReceiver = true,
+  hasReceiver: (delivery: Delivery) => boolean = () => true,
 ): { outbox: Delivery[]; replayed: Delivery } | { waitMs: number } | null {
   const found = outbox.find((delivery) => delivery.id === id);
   if (!found) return null;
@@ -29,7 +29,7 @@ export function replay(
   if (waitMs > 0) return { waitMs };
   const replayed: Delivery = {
     ...found,
-    state: hasReceiver ? "due" : found.state,
+    state: hasReceiver(found) ? "due" : found.state,
     earlierAttempts: found.attempts,
     nextAt: now,
     replayedAt: now,

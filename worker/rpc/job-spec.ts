@@ -18,6 +18,8 @@ export const JobSpec = z.object({
   storage: StorageSpec,
   outputs: z.array(OutputSpec),
   notification: NotificationSpec,
+  /** All receivers but the first. */
+  moreReceivers: z.array(NotificationSpec).exactOptional(),
   settings: SettingsSpec,
   /** The template of the request, such as `web@3`. */
   template: z.string().exactOptional(),

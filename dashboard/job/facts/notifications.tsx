@@ -62,7 +62,10 @@ export function Notifications({ id, changes }: { readonly id: string; readonly c
                 <td>
                   <Status {...WORDS[one.status]} />
                 </td>
-                <td>{one.last_result ?? "–"}</td>
+                <td>
+                  {one.last_result ?? "–"}
+                  {one.receiver && <div class="detail">{one.receiver.to ?? one.receiver.type}</div>}
+                </td>
                 <td class="number">{one.attempts}</td>
                 <td>
                   <Time at={one.created_at} />

@@ -1,6 +1,7 @@
 // The body of POST /v2/jobs as JSON Schema. Its sections come from zod. The property names of `outputs` have a grammar.
 import { CONTAINERS_BY_NAME, type Container, isImageContainer, isTextContainer } from "#shared/format/containers.ts";
 import { MAX_FORMAT_CHARS } from "#shared/format/grammar/split-format.ts";
+import { MAX_RECEIVERS } from "#shared/request/notification-section.ts";
 import { MAX_OUTPUTS } from "#shared/request/outputs/outputs-section.ts";
 import { type JsonSchema, schemaRef } from "./json-schema.ts";
 
@@ -26,7 +27,13 @@ export const JOB_REQUEST: JsonSchema = {
     input: ref("InputRequest", "The media file"),
     storage: ref("Storage", "Where to store the outputs"),
     outputs: ref("Outputs", "The outputs to create"),
-    notification: ref("Notification", "Where to send the events of the job"),
+    notification: {
+      description: `Where to send the events of the job: a receiver, or a list of up to ${MAX_RECEIVERS}`,
+      anyOf: [
+        { $ref: schemaRef("Notification") },
+        { type: "array", items: { $ref: schemaRef("Notification") }, minItems: 1, maxItems: MAX_RECEIVERS },
+      ],
+    },
     settings: ref("Settings", "Settings of the job"),
     tags: ref("Tags", "Names and values to find the job by"),
   },
@@ -42,7 +49,7 @@ export const NEW_TEMPLATE: JsonSchema = {
     input: section("The media file"),
     storage: section("Where to store the outputs"),
     outputs: section("The outputs to create"),
-    notification: section("Where to send the events of the job"),
+    notification: { description: "Where to send the events of the job", type: ["object", "array", "string"] },
     settings: section("Settings of the job"),
     tags: section("Names and values to find the job by"),
     vars: { type: "object", description: "Default values of variables", additionalProperties: true },

@@ -44,7 +44,9 @@ function viewWebhook(event: NotificationEvent): { post: WebhookObject } {
   return {
     post: {
       summary,
-      description: ALWAYS_SENT.has(event) ? "Always sent." : "Sent if the notification of the job has `events: true`.",
+      description: ALWAYS_SENT.has(event)
+        ? "Sent unless the `events` of the receiver are a list without it."
+        : "Sent if the receiver has `events: true`, or `events` with its name.",
       security: [],
       parameters: [
         ...Object.entries(SIGNATURE_HEADERS).map((header) => headerOf(header, true)),

@@ -67,8 +67,8 @@ function jobEvent(state: JobState): AccountEvent {
   };
 }
 
-const notificationEvent = ({ spec }: JobState, { id, event, body }: Delivery, key: string): AccountEvent => ({
+const notificationEvent = ({ spec }: JobState, { id, event, body, receiver }: Delivery, key: string): AccountEvent => ({
   kind: "notification",
   key,
-  data: { id, job_id: spec.id, event, body },
+  data: { id, job_id: spec.id, event, body, ...(receiver === undefined ? {} : { receiver: receiver + 1 }) },
 });

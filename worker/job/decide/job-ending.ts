@@ -2,26 +2,33 @@
 
 import { assertNever, type Failure } from "#shared/errors.ts";
 import { isTerminalJob, moveJob } from "#shared/job/job-status.ts";
-import {
-  ALWAYS_SENT,
-  inputPayload,
-  jobPayload,
-  type NotificationEvent,
-  outputPayload,
-} from "#shared/job/notification.ts";
+import { inputPayload, isSent, jobPayload, type NotificationEvent, outputPayload } from "#shared/job/notification.ts";
 import type { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
-import type { NotificationSpec } from "#shared/request/notification-section.ts";
+import { type NotificationSpec, receiversOf } from "#shared/request/notification-section.ts";
+import type { Delivery } from "../../notify/delivery.ts";
 import { moveOutputs } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
 import { viewJob, viewOutput } from "../views/job-view.ts";
 import { payloadMetadata, payloadOutputMetadata } from "../views/metadata-view.ts";
 
-/** Adds an event to the outbox, with its final payload, if the client requested events of this kind. */
+/** Adds an event to the outbox, with its final payload, for each receiver that requested events of this kind. */
 export function recordEvent(state: JobState, event: NotificationEvent, output: number | null, now: number): JobState {
-  const { type, events } = state.spec.notification;
-  if (!ALWAYS_SENT.has(event) && !events) return state;
-  const delivery = {
+  const receivers = receiversOf(state.spec);
+  const outbox = [...state.outbox];
+  for (const [receiver, notification] of receivers.entries()) {
+    if (!isSent(notification.events, event)) continue;
+    // The payload depends on the receiver's options.
+    const own = { ...state, outbox, spec: { ...state.spec, notification } };
+    outbox.push({ ...deliveryOf(own, event, output, now), ...(receivers.length > 1 ? { receiver } : {}) });
+  }
+  // The same outbox without a new delivery: effects compare it.
+  return outbox.length === state.outbox.length ? state : { ...state, outbox };
+}
+
+function deliveryOf(state: JobState, event: NotificationEvent, output: number | null, now: number): Delivery {
+  const { type } = state.spec.notification;
+  return {
     id: `msg_${state.spec.id}_${state.outbox.length + 1}`,
     event,
     body: bodyOf(state, event, output),
@@ -31,8 +38,7 @@ export function recordEvent(state: JobState, event: NotificationEvent, output: n
     state: type === "none" ? "delivered" : "due",
     nextAt: now,
     lastResult: type === "none" ? "The job notifies nobody" : null,
-  } as const;
-  return { ...state, outbox: [...state.outbox, delivery] };
+  };
 }
 
 /**

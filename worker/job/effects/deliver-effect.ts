@@ -1,8 +1,10 @@
 // Attempts to deliver a notification, if the account's object admits it now.
+
 import { messageOf } from "#shared/log.ts";
+import { receiversOf } from "#shared/request/notification-section.ts";
 import { log } from "../../log.ts";
 import { deliver } from "../../notify/deliver.ts";
-import type { Delivery } from "../../notify/delivery.ts";
+import { type Delivery, targetOf } from "../../notify/delivery.ts";
 import { afterAttempt, isDelivered, postponed, receiverOf } from "../../notify/outbox.ts";
 import { type Admission, accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
@@ -13,10 +15,13 @@ import type { EffectDeps } from "./effect.ts";
 
 /** Tries a delivery or postpones it, and updates the job's outbox. */
 export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise<void> {
-  const { id: jobId, accountId, notification, trace } = deps.state().spec;
+  const { spec } = deps.state();
+  const { id: jobId, accountId, trace } = spec;
+  const notification = targetOf(delivery, spec);
   const settings = settingsOf(deps.env);
-  const secrets = await openJobSecrets(deps.state().spec, settings.sealingKeys);
-  const receiver = receiverOf(notification, secrets.notification);
+  const secrets = await openJobSecrets(spec, settings.sealingKeys);
+  const secret = receiversOf(secrets)[delivery.receiver ?? 0] ?? secrets.notification;
+  const receiver = receiverOf(notification, secret);
   const account = accountOf(deps.env, accountId);
   const admission = await orDefault<Admission>(
     () => withDeadline<Admission>("admitDelivery", account.admitDelivery(receiver)),
@@ -28,7 +33,7 @@ export async function tryDelivery(delivery: Delivery, deps: EffectDeps): Promise
   if (!admission.go) return deps.apply((state) => replaced(state, postponed(delivery, admission.at)));
   const result = await deliver(delivery, notification, {
     jobId,
-    receiver: secrets.notification,
+    receiver: secret,
     signWith: admission.signWith ?? [secrets.webhook],
     settings,
     now: deps.now(),

@@ -69,9 +69,11 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
   const isIndexed = state.spec.isProbe || state.indexedVersion >= state.version;
   if (!isIndexed) pending.push(pendingEffect("index", 0, { kind: "index" }));
   if (!state.spec.isProbe && areEventsDue(state)) pending.push(pendingEffect("emit", 0, { kind: "emit" }));
-  // One delivery at a time keeps the events of a job in order.
-  const delivery = state.outbox.find((candidate) => candidate.state === "due");
-  if (delivery) pending.push(pendingEffect(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
+  // One delivery at a time for each receiver keeps the events of a job in order.
+  const due = state.outbox.filter((delivery) => delivery.state === "due");
+  const first = new Map(due.toReversed().map((delivery) => [delivery.receiver ?? 0, delivery]));
+  for (const delivery of first.values())
+    pending.push(pendingEffect(`deliver:${delivery.id}`, delivery.nextAt, { kind: "deliver", delivery }));
   if (isTerminalJob(state.status) && state.spec.storage.kind === "builtin" && !state.storageCleared) {
     pending.push(
       pendingEffect("clear-storage", (state.completedAt ?? 0) + BUILTIN_RETENTION_MS, { kind: "clear-storage" }),
@@ -84,7 +86,7 @@ export function pendingEffects(state: JobState, retentionMs: number): PendingEff
     // The purge is the last effect: afterwards nothing knows which objects are left elsewhere.
     const isClearing = pending.some(({ effect }) => effect.kind === "clear-storage" || effect.kind === "clear-scratch");
     const keptMs = state.spec.isProbe ? KEEP_PROBE_MS : retentionMs + (isClearing ? CLEARING_GRACE_MS : 0);
-    const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, delivery ? NOTIFYING_MS : 0);
+    const dueAt = (state.completedAt ?? 0) + Math.max(keptMs, due.length > 0 ? NOTIFYING_MS : 0);
     pending.push(pendingEffect("purge", dueAt, { kind: "purge" }));
   }
   return pending;

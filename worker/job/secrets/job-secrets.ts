@@ -14,6 +14,7 @@ const JobSecrets = z.object({
   /** Null for a storage that needs no keys. */
   storage: AccessKeys.nullable(),
   notification: NotificationSecret,
+  moreReceivers: z.array(NotificationSecret).default([]),
   /** Signs notifications of type `http` while the account's own secret cannot be read. */
   webhook: z.string(),
   /** Keys that encrypt segments, by the index of their output. */

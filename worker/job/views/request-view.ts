@@ -1,6 +1,7 @@
 // The request of a job as the service understood it, for its client to edit and send again.
 import type { RequestView } from "#shared/api/command-responses.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
+import { receiversOf } from "#shared/request/notification-section.ts";
 import { outputNames, printRequest } from "#shared/request/print-request.ts";
 import type { JobSpec } from "../../rpc/job-spec.ts";
 import type { JobSecrets } from "../secrets/job-secrets.ts";
@@ -10,7 +11,8 @@ export function viewRequest(spec: JobSpec, secrets: JobSecrets): RequestView {
 }
 
 /** Fields that the request still needs, or whose URLs are not complete, by their names in error messages. */
-function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: JobSecrets): string[] {
+function leftOut(spec: JobSpec, secrets: JobSecrets): string[] {
+  const { input, storage, outputs } = spec;
   const names = outputNames(outputs);
   const extras = Object.keys(secrets.extraUrls).map((place) => {
     const [index, ...field] = place.split(".");
@@ -25,8 +27,12 @@ function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: Jo
     ...(storage.kind === "http" && !secrets.storage ? partsOf("storage.url", storage) : []),
     ...extras,
     ...keys.map(({ output }) => `outputs.${names.get(output)}.encryption.key`),
-    ...(notification.type === "http" ? partsOf("notification.url", secrets.notification) : []),
-    ...(notification.type === "sns" ? ["notification.credentials", ...paramsOf(secrets.notification)] : []),
+    ...receiversOf(spec).flatMap((notification, at) => {
+      const name = spec.moreReceivers ? `notification.${at}` : "notification";
+      const secret = receiversOf(secrets)[at] ?? secrets.notification;
+      if (notification.type === "http") return partsOf(`${name}.url`, secret);
+      return notification.type === "sns" ? [`${name}.credentials`, ...paramsOf(name, secret)] : [];
+    }),
   ];
 }
 
@@ -34,5 +40,5 @@ function leftOut({ input, storage, outputs, notification }: JobSpec, secrets: Jo
 const partsOf = (field: string, secret: object): string[] =>
   "url" in secret && typeof secret.url === "string" && publicUrl(secret.url) === secret.url ? [] : [field];
 
-const paramsOf = (secret: JobSecrets["notification"]): string[] =>
-  "params" in secret && Object.keys(secret.params).length > 0 ? ["notification.params"] : [];
+const paramsOf = (name: string, secret: JobSecrets["notification"]): string[] =>
+  "params" in secret && Object.keys(secret.params).length > 0 ? [`${name}.params`] : [];
