@@ -25,8 +25,8 @@ const AUDIO_DECODERS = {
 } as const;
 
 /**
- * Never used for decoding, because outputs ignore the source's subtitles. But ffprobe opens a decoder for each stream
- * that it describes, and exits if that decoder is not allowed.
+ * Outputs read text only. But ffprobe opens a decoder for each stream that it describes, and exits if that decoder is
+ * not allowed.
  */
 const SUBTITLE_DECODERS =
   "ass ssa subrip srt mov_text text webvtt dvbsub dvdsub pgssub xsub cc_dec " +
@@ -47,8 +47,8 @@ export const ALLOWED_DECODERS: string = list(
 /** Decoders of images, for watermarks. */
 export const IMAGE_DECODERS: string = list(IMAGE_NAMES);
 
-/** Decoders of SubRip files that the node has written. */
-export const SUBRIP_DECODERS = "subrip,srt";
+/** Decoders of SubRip and ASS files that the node has written. */
+export const TEXT_DECODERS = "subrip,srt,ass,ssa";
 
 /** Matches libavcodec's message (avcodec.c) for a decoder that is not allowed, and captures the decoder's name. */
 export const DISALLOWED_DECODER = /Codec \(([\w.-]+)\) not on whitelist/;

@@ -13,6 +13,20 @@ const SRT =
 const VTT = "WEBVTT - a video\n\nSTYLE\n::cue { color: red }\n\nNOTE kept\n\n00:01.000 --> 00:02.500 line:0\nGröße\n";
 const CONVERTED =
   "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n<i>Größe</i>\nline two\n\n01:00:03.500 --> 01:00:04.000\nEnd\n";
+const ASS = `[Script Info]
+ScriptType: v4.00+
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize, PrimaryColour, Bold, Italic, Underline, Alignment, MarginL, MarginR, MarginV, Encoding
+Style: Default,Arial,16,&Hffffff,0,0,0,2,10,10,10,0
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+Dialogue: 0,0:00:01.00,0:00:02.50,Default,,0,0,0,,{\\pos(10,10)\\i1}Größe{\\i0}\\Nline two
+Dialogue: 0,1:00:03.50,1:00:04.00,Default,,0,0,0,,End
+`;
+const TTML =
+  '<?xml version="1.0"?><tt xmlns="http://www.w3.org/ns/ttml" xmlns:tts="http://www.w3.org/ns/ttml#styling"><body><div>';
 const utf16be = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
 
 const FILES: Readonly<Record<string, Buffer | string>> = {
@@ -24,6 +38,10 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/latin-1": Buffer.from(SRT, "latin1"),
   "/web": `\uFEFF${VTT.replaceAll("\n", "\r\n")}`,
   "/special": "1\n00:00:01,000 --> 00:00:02,000\n<i>Tom & 3 > 2</i> <3 &amp;\n",
+  "/ass": ASS,
+  "/ssa-utf-16": Buffer.from(`\uFEFF${ASS}`, "utf16le"),
+  "/ttml": `${TTML}<p begin="1s" end="2.5s"><span tts:fontStyle="italic">Größe</span><br/>line two</p></div></body></tt>`,
+  "/bad-ttml": `${TTML}<p begin="1x" end="2.5s">A</p></div></body></tt>`,
   "/page": "<html>Not found</html>",
   "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
   "/nothing": "",
@@ -77,6 +95,9 @@ it.each([
   ["/utf-16be", CONVERTED],
   ["/utf-16-bare", CONVERTED],
   ["/latin-1", CONVERTED],
+  ["/ass", CONVERTED],
+  ["/ssa-utf-16", CONVERTED],
+  ["/ttml", "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n<i>Größe</i>\nline two\n"],
   ["/web", VTT],
   ["/odd-end", "WEBVTT \u2028x\n"],
 ])("makes WebVTT in UTF-8 of %s", async (path, expected) => {
@@ -101,13 +122,14 @@ it.each([
 });
 
 it.each([
-  ["/page", "it is neither SubRip nor WebVTT"],
-  ["/list", "it is neither SubRip nor WebVTT"],
-  ["/nothing", "it is neither SubRip nor WebVTT"],
-  ["/blank-lines", "it is neither SubRip nor WebVTT"],
-  ["/blanks", "it is neither SubRip nor WebVTT"],
-  ["/digits", "it is neither SubRip nor WebVTT"],
-  ["/odd-name", "it is neither SubRip nor WebVTT"],
+  ["/page", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/list", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/nothing", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/blank-lines", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/blanks", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/digits", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/odd-name", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/bad-ttml", "it is not TTML with media times and without a DTD"],
   ["/none", "the host responded with HTTP 404"],
   ["/large", "it is larger than 10 MB"],
 ])("explains for %s which subtitles cannot be used, and why", async (path, why) => {

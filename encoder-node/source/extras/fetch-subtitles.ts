@@ -1,16 +1,18 @@
 // Brings the subtitles of an output to this node's disk, as WebVTT in UTF-8.
 import { AppError } from "#shared/errors.ts";
-import { SUBRIP_DECODERS } from "#shared/media/decoders.ts";
+import { TEXT_DECODERS } from "#shared/media/decoders.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { escapedCues } from "../../package/text/escaped-text.ts";
 import { movedCues } from "../../package/text/moved-cues.ts";
-import { isWebVtt, parseWebVtt, plainLines, webVttText } from "../../package/text/subtitle-cues.ts";
+import { parseWebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
 import { segmentCharacters } from "../../package/text/subtitle-segments.ts";
+import { parseTtml } from "../../package/text/ttml.ts";
 import { readBytes, writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type ExtraDeps, fetchExtra } from "./fetch-extra.ts";
+import { readSubtitle } from "./subtitle-text.ts";
 
 /** Hours of speech are a few hundred kilobytes. */
 const MAX_BYTES = 10e6;
@@ -113,15 +115,21 @@ async function convert({ path, files, file, language, ffmpeg, signal }: Conversi
   const kept = files.pathOf(`${file}.${format}`);
   await writeText(kept, text);
   if (format === "vtt") return false;
+  if (format === "ttml") {
+    const parsed = parseTtml(text);
+    if (!parsed) throw new AppError("subtitle_failed", "it is not TTML with media times and without a DTD");
+    await writeText(files.pathOf(`${file}.vtt`), webVttText(parsed));
+    return false;
+  }
   const argv = [
-    ...["-v", "error", "-nostdin", "-y", "-protocol_whitelist", "file", "-format_whitelist", "srt"],
-    ...["-codec_whitelist", SUBRIP_DECODERS, "-f", "srt", "-i", `file:${kept}`],
+    ...["-v", "error", "-nostdin", "-y", "-protocol_whitelist", "file", "-format_whitelist", format],
+    ...["-codec_whitelist", TEXT_DECODERS, "-f", format, "-i", `file:${kept}`],
     ...["-map", "0:s:0", "-f", "webvtt", `file:${file}.vtt`],
   ];
   const command = { path: ffmpeg.path, argv, reads: [kept], signal, stallMs: CONVERT_MS };
   const result = await files.inRun((cwd) => runCommand({ ...command, cwd }));
   signal.throwIfAborted();
-  if (!result.ok) throw new AppError("subtitle_failed", "it is not readable SubRip");
+  if (!result.ok) throw new AppError("subtitle_failed", `it is not readable ${format === "ass" ? "ASS" : "SubRip"}`);
   return true;
 }
 
@@ -154,68 +162,3 @@ function addSize(sums: Size, { bytes, characters }: Size): void {
     throw new AppError("subtitle_failed", "it has too many cues, or large styles, that are shown for too long");
   }
 }
-
-/** Recognizes the format and encoding of a subtitle file by its content. Pure. */
-type SubtitleText = { readonly format: "srt" | "vtt"; readonly text: string };
-
-/** Returns the text of a subtitle file, without byte order mark and with plain line ends, or why it cannot be used. */
-function readSubtitle(bytes: Uint8Array, language: string): Result<SubtitleText, string> {
-  const encoding = encodingOf(bytes, language);
-  if (encoding === null) return err("it is not in UTF-8; save it in that encoding");
-  // The decoder removes the byte order mark.
-  const text = plainLines(new TextDecoder(encoding).decode(bytes));
-  const format = formatOf(text);
-  return format ? ok({ format, text }) : err("it is neither SubRip nor WebVTT");
-}
-
-/** WebVTT has a signature. SubRip has only cues, each with an optional number and timestamps. */
-function formatOf(text: string): SubtitleText["format"] | null {
-  if (isWebVtt(text)) return "vtt";
-  const { line, rest } = firstLine(text);
-  const times = /^\d+[ \t]*$/.test(line) ? firstLine(rest).line : line;
-  return SUBRIP_TIMES.test(times) ? "srt" : null;
-}
-
-const SUBRIP_TIMES = /^\d+:\d\d:\d\d[,.]\d{1,3}[ \t]*-->[ \t]*\d+:\d\d:\d\d[,.]\d{1,3}/;
-
-/** The first line that is not blank, without leading spaces; and the text after it. */
-function firstLine(text: string): { line: string; rest: string } {
-  const start = text.trimStart();
-  const end = start.indexOf("\n");
-  return end === -1 ? { line: start, rest: "" } : { line: start.slice(0, end), rest: start.slice(end) };
-}
-
-/** A label of the Encoding Standard; null: unknown. */
-function encodingOf(bytes: Uint8Array, language: string): string | null {
-  const [first, second] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
-  if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return "utf-16be";
-  if (isUtf8(bytes)) return "utf-8";
-  return WESTERN_LANGUAGES.has(shortLanguage(language)) ? "windows-1252" : null;
-}
-
-/** The language of a BCP 47 tag in its shortest form: `de` for `deu-AT`. Empty for an invalid tag. */
-function shortLanguage(tag: string): string {
-  try {
-    return new Intl.Locale(tag).language;
-  } catch {
-    return "";
-  }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Languages whose 8-bit text is in Windows-1252, which holds all of Latin-1 (Encoding Standard §4.2). Bytes alone
- * cannot distinguish it from Cyrillic or Chinese encodings.
- */
-const WESTERN_LANGUAGES = new Set(
-  "af ca da de en es eu fi fo fr ga gl id is it lb ms nb nl nn no oc pt sq sv".split(" "),
-);

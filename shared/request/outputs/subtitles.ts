@@ -32,7 +32,9 @@ const SHIFT = `must be a number of seconds from -${MAX_SHIFT_SECONDS} to ${MAX_S
 
 /** The source of text, with its times. */
 export const textSource = {
-  url: url.optional().describe("The http or https URL of a WebVTT or SubRip file. Either `url` or `from` is required"),
+  url: url
+    .optional()
+    .describe("The http or https URL of a WebVTT, SubRip, ASS or TTML file. Either `url` or `from` is required"),
   from: z
     .union([z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM)], FROM)
     .optional()

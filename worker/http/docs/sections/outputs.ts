@@ -53,7 +53,7 @@ video are HEVC; then its segments are fragmented MP4. With <code>hlsfmp4</code>,
 that the service created is in the <a href="#metadata">metadata</a> of the finished output.</p>
 <p><code>audio</code> gives a stream several audio tracks. Each is a rendition in the group of each audio format in HLS, and an
 adaptation set in DASH.</p>
-<p><code>subtitles</code> are text tracks of the input or WebVTT and SubRip files. If a track cannot be fetched or read, the
+<p><code>subtitles</code> are text tracks of the input or WebVTT, SubRip, ASS and TTML files. If a track cannot be fetched or read, the
 stream fails with <code>subtitle_failed</code>; if the input lacks it, with <code>input_track_not_found</code>.</p>`,
   );
 

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { isTtml, parseTtml } from "./ttml.ts";
+
+const document = (body: string, attributes = "", head = ""): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<tt xmlns="http://www.w3.org/ns/ttml" xmlns:tts="urn:x" xml:lang="en" ${attributes}>` +
+  `<head>${head}</head><body><div>${body}</div></body></tt>`;
+const cues = (text: string) => parseTtml(text)?.cues.map(({ startMs, endMs, text }) => [startMs, endMs, text]) ?? null;
+
+test.each([
+  ["clock times", '<p begin="00:00:01.5" end="00:01:02.25">A</p>', "", [[1500, 62_250, "A"]]],
+  [
+    "offsets",
+    '<p begin="1.5s" dur="250ms">A</p><p begin="1m" end="0.1h">B</p>',
+    "",
+    [
+      [1500, 1750, "A"],
+      [60_000, 360_000, "B"],
+    ],
+  ],
+  [
+    "frames of NTSC",
+    '<p begin="00:00:01:15" end="60f">A</p>',
+    'ttp:frameRate="30" ttp:frameRateMultiplier="1000 1001"',
+    [[1501, 2002, "A"]],
+  ],
+  ["ticks", '<p begin="10000000t" end="25000000t">A</p>', 'ttp:tickRate="10000000"', [[1000, 2500, "A"]]],
+  [
+    "times inside of parents",
+    '<div begin="10s" end="14s"><p begin="1s">A <span begin="1s" end="2s">B</span></p></div>',
+    "",
+    [
+      [11_000, 14_000, "A"],
+      [12_000, 13_000, "B"],
+    ],
+  ],
+  [
+    "wrong order",
+    '<p begin="2s" end="3s">B</p><p begin="1s" end="4s">A</p>',
+    "",
+    [
+      [1000, 4000, "A"],
+      [2000, 3000, "B"],
+    ],
+  ],
+  ["paragraphs without text or duration", '<p begin="1s" end="2s"> </p><p begin="2s" end="2s">A</p>', "", []],
+])("TTML is parsed with %s", (_, body, attributes, expected) => {
+  expect(cues(document(body, attributes))).toEqual(expected);
+});
+
+test("text keeps lines, styles, scripts and special characters", () => {
+  const head = '<styling><style xml:id="loud" tts:fontWeight="bold"/></styling>';
+  const body =
+    '<p begin="1s" end="2s">\n  Tom &amp; <span tts:fontStyle="italic">&lt;Jerry&gt;</span><br/><br/>\n' +
+    '<span style="loud">&#x7A7A;港</span> <metadata>no</metadata><![CDATA[<x>]]></p>';
+  expect(cues(document(body, "", head))?.[0]?.[2]).toBe("Tom &amp; <i>&lt;Jerry&gt;</i>\n<b>空港</b> &lt;x&gt;");
+});
+
+test.each([
+  ["a DTD", document("").replace("<tt", '<!DOCTYPE tt [<!ENTITY a "b">]><tt')],
+  ["SMPTE time codes", document('<p begin="1s" end="2s">A</p>', 'ttp:timeBase="smpte"')],
+  ["invalid times", document('<p begin="x" end="2s">A</p>')],
+  ["sequential times", document('<p begin="1s" end="2s" timeContainer="seq">A</p>')],
+  ["another document", "<html><body/></html>"],
+  ["deep elements", document(`<p begin="1s" end="2s">${"<span>".repeat(1000)}</p>`)],
+])("a document with %s is rejected", (_, text) => {
+  expect(parseTtml(text)).toBeNull();
+});
+
+test.each([
+  ["attributes", document(`<p ${'a="b" '.repeat(300_000)} begin="1s" end="2s">A</p>`)],
+  ["references", document(`<p begin="1s" end="2s">${"&amp;".repeat(400_000)}</p>`)],
+  ["open tags", document("<".repeat(2e6))],
+  ["paragraphs", document('<p begin="1s" end="2s">A</p>'.repeat(60_000))],
+  ["blanks", `${" ".repeat(2e6)}x`],
+])("2 MB of %s are parsed in linear time", (_, text) => {
+  expect(isTtml(text)).toBe(!text.startsWith(" "));
+  parseTtml(text);
+});
