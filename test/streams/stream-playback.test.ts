@@ -97,7 +97,7 @@ beforeAll(async () => {
         path: "languages",
         hls: { path: "ts" },
         dash: { path: "fmp4" },
-        variants: ["mp4:x144", "mp4:x192:64k"],
+        variants: ["mp4:x144", "mp4:x192:64k", "mp4:x:64k"],
         audio: [
           { from: 1, language: "de", offset: 0.5 },
           { from: 1, language: "en", default: true },
