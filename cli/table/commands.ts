@@ -33,6 +33,11 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...PROFILE_COMMANDS,
   ...SYSTEM_COMMANDS,
   {
+    name: "mcp",
+    summary: "Serve the Model Context Protocol on standard input and output, for assistants",
+    load: async () => (await import("../mcp/mcp.ts")).mcp,
+  },
+  {
     name: "completion",
     summary: "Print a completion script for a shell",
     arguments: [{ name: "<shell>", description: "The shell", choices: ["bash", "zsh", "fish"] }],

@@ -4,7 +4,10 @@ export type GuideGroup = { readonly title: string; readonly pages: readonly stri
 
 /** Paths below docs/ without `.md`, and also below /docs of a running service. */
 export const CONTENTS: readonly GuideGroup[] = [
-  { title: "Start", pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "dashboard"] },
+  {
+    title: "Start",
+    pages: ["quick-start", "concepts", "self-hosting", "deploying", "containers", "cli", "mcp", "dashboard"],
+  },
   {
     title: "Encode",
     pages: [
