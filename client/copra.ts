@@ -7,7 +7,7 @@ import { UploadLinks } from "./calls/upload-links.ts";
 import { Uploads } from "./calls/uploads.ts";
 import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import { eventsOf } from "./http/event-stream.ts";
-import type { Health, Ready, Session, SessionLink, Usage } from "./types/api.ts";
+import type { FontList, Health, Ready, Session, SessionLink, Usage } from "./types/api.ts";
 import type { AccountEvent } from "./types/facts.ts";
 
 export type CopraOptions = {
@@ -61,6 +61,11 @@ export class Copra {
     options?: CallOptions,
   ): Promise<Usage> {
     return this.#caller.json("/v2/usage", { ...options, query: range });
+  }
+
+  /** Names of fonts for burnt-in captions. */
+  fonts(options?: CallOptions): Promise<FontList> {
+    return this.#caller.json("/v2/fonts", { ...options });
   }
 
   /** The events of all jobs of the account, from now on. Reconnects without losing events. It never ends by itself. */

@@ -24,6 +24,7 @@ describe("readConfig", () => {
       exitWhenIdleMs: null,
       health: null,
       heartbeatFile: null,
+      fontsFolder: null,
       tracing: null,
     });
   });

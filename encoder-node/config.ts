@@ -60,6 +60,7 @@ const Config = z.object({
     .refine((address) => address !== null, "--health-port must be a port, or address:port such as 0.0.0.0:8788")
     .nullable(),
   "heartbeat-file": z.string().nullable(),
+  fonts: z.string().nullable(),
 });
 
 export const USAGE = `Usage: npm run node -- --url <control plane> --token-file <file> [options]
@@ -87,6 +88,7 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --exit-when-idle  ends the node after so many seconds without work    (COPRA_NODE_EXIT_WHEN_IDLE, default: never)
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
   --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)
+  --fonts           folder with TTF and OTF files for burnt-in captions                     (COPRA_NODE_FONTS)
 
 The variables of OpenTelemetry, such as OTEL_EXPORTER_OTLP_ENDPOINT, export the spans of tasks.`;
 
@@ -116,6 +118,8 @@ export type NodeConfig = {
   health: HealthAddress | null;
   /** The file for signs of life; null: none. */
   heartbeatFile: string | null;
+  /** Folder with fonts for captions; null: only the packaged fonts. */
+  fontsFolder: string | null;
   /** Receiver of spans; null: spans are not exported. */
   tracing: TraceExport | null;
 };
@@ -152,6 +156,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "exit-when-idle": text,
       "health-port": text,
       "heartbeat-file": text,
+      fonts: text,
     },
   });
   const file = values["token-file"];
@@ -173,6 +178,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "exit-when-idle": env.COPRA_NODE_EXIT_WHEN_IDLE || undefined,
     "health-port": env.COPRA_NODE_HEALTH_PORT || null,
     "heartbeat-file": env.COPRA_NODE_HEARTBEAT_FILE || null,
+    fonts: env.COPRA_NODE_FONTS || null,
     ...values,
   });
   if (!parsed.success) throw new Error(parsed.error.issues.map(messageOfIssue).join("\n"));
@@ -199,6 +205,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     exitWhenIdleMs: config["exit-when-idle"] === undefined ? null : config["exit-when-idle"] * 1000,
     health: config["health-port"],
     heartbeatFile: config["heartbeat-file"],
+    fontsFolder: config.fonts,
     tracing: readTraceExport(env),
   };
 }

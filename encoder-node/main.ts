@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { AppError } from "#shared/errors.ts";
 import { createLogger, type Logger, type LogSink, logCrash, messageOf } from "#shared/log.ts";
+import { findFonts } from "./burn-in/node-fonts.ts";
 import { type NodeConfig, readConfig, USAGE } from "./config.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
 import { probeCapabilities } from "./ffmpeg/discover/capabilities.ts";
@@ -104,12 +105,24 @@ async function main(config: NodeConfig): Promise<void> {
   await showHealth(node, config, nodeLog);
 }
 
-async function probeMachine({ isolation: choice, workFolder, hw }: NodeConfig, log: Logger): Promise<Machine> {
+async function probeMachine(config: NodeConfig, log: Logger): Promise<Machine> {
+  const { isolation: choice, workFolder, hw } = config;
   const tools = await locateFfmpeg(process.env, log);
   const rootFolder = join(workFolder, "root");
   const isolation = await checkIsolation({ choice, tools: [tools.ffmpeg, tools.ffprobe], log, rootFolder });
   const capabilities = await probeCapabilities({ ...tools, hw, log, cacheFile: join(workFolder, "encoders.json") });
-  return { tools, capabilities: { ...capabilities, isolation } };
+  return { tools, capabilities: { ...capabilities, isolation, fonts: await fontNames(config, log) } };
+}
+
+/** Names of the fonts for captions. Ends the process with a message when the operator's folder cannot be read. */
+async function fontNames({ fontsFolder }: NodeConfig, log: Logger): Promise<string[]> {
+  try {
+    const fonts = [...(await findFonts(fontsFolder)).keys()];
+    log.info("fonts found", { fonts: fonts.join(", ") });
+    return fonts;
+  } catch (error) {
+    return exitWithMessage(`The fonts cannot be read (--fonts): ${messageOf(error)}`);
+  }
 }
 
 /** Throws a message for people when the port is taken. */

@@ -102,6 +102,7 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
       token: NODE_TOKEN,
       workFolder: join(folder, `work-${level}`),
       name: null,
+      fontsFolder: null,
       allowPrivate: "loopback",
       slots: { inspect: 1, encode: 1 },
       hw: "off",

@@ -94,6 +94,7 @@ async function connect(
     config: {
       url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
       token: "n-1",
+      fontsFolder: null,
       workFolder: folder,
       name: null,
       allowPrivate: "loopback",

@@ -261,6 +261,7 @@ async function nodeDeps(
     withProbeSlot: (work) => probes.run(work),
     rangedSources: new RangedSources(ranged),
     workFolder: tasks,
+    fontsFolder: config.fontsFolder,
     storages: storageAgent(allowPrivate),
     allowPrivate,
     service,

@@ -67,6 +67,7 @@ export type LogMessage =
   | "ffmpeg started"
   | "ffmpeg version has known vulnerabilities"
   | "ffmpeg version may have known vulnerabilities"
+  | "fonts found"
   | "growing playlists not stored"
   | "hardware encoders not usable"
   | "heartbeat not written"

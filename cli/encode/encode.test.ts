@@ -65,6 +65,17 @@ describe("--to", () => {
       expect(() => request({ to: ["mp4"], ...alone })).toThrow("are for streams: name one, such as --to hls");
   });
 
+  it.each([
+    ["https://example.com/en.ass", { url: "https://example.com/en.ass" }],
+    ["2", { from: 2 }],
+    ["pt-BR", { from: "pt-BR" }],
+  ])("passes --burn %s to all outputs", (burn, expected) => {
+    expect(request({ to: ["mp4", "hls"], burn }).outputs).toEqual({
+      mp4: { path: "video.mp4", burn: expected },
+      httpstream: { hls: { path: "video-hls" }, burn: expected },
+    });
+  });
+
   it("names a parameter without a value", () => {
     expect(() => outputsOf(["jpg:320x:number="], "v")).toThrow("--to jpg:320x:number=: `number=` is not a parameter");
   });

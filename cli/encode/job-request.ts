@@ -77,6 +77,7 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
     dropsSimilar: options.dropSimilarVariants === true,
     subtitles: listOption(options, "subtitles"),
     audio: listOption(options, "audio"),
+    burn: textOption(options, "burn"),
   };
   const outputs = { ...given.outputs, ...outputsOf(formats, base, ofStreams) };
   const notify = textOption(options, "notify");

@@ -53,12 +53,17 @@ const IMAGE_PRESETS: Readonly<Record<string, { format: string; params: Output }>
   sprite: { format: "jpg:160x", params: { interval: 5, sprite: { columns: 10, limit: 100 }, vtt: true } },
 };
 
-/** Options for the streams of `--to`: `--variant`, `--drop-similar-variants`, `--subtitles` and `--audio`. */
+/**
+ * Options for the streams of `--to`: `--variant`, `--drop-similar-variants`, `--subtitles` and `--audio`. `--burn` is
+ * for all outputs.
+ */
 export type StreamOptions = {
   readonly variants: readonly string[];
   readonly dropsSimilar: boolean;
   readonly subtitles: readonly string[];
   readonly audio: readonly string[];
+  /** A URL, or a subtitle track of the source. */
+  readonly burn?: string | undefined;
 };
 const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [], audio: [] };
 
@@ -69,12 +74,14 @@ const PLAIN: StreamOptions = { variants: [], dropsSimilar: false, subtitles: [],
 export function outputsOf(
   formats: readonly string[],
   base: string,
-  { variants, dropsSimilar, subtitles, audio }: StreamOptions = PLAIN,
+  { variants, dropsSimilar, subtitles, audio, burn }: StreamOptions = PLAIN,
 ): Record<string, unknown> {
   const streams = formats.filter(isStream);
   const files = formats.filter((text) => !isStream(text)).map((text) => fileOutput(text, base));
+  const burnt = burn === undefined ? {} : { burn: /^https?:/.test(burn) ? { url: burn } : { from: parsedValue(burn) } };
   const outputs: Record<string, Output[]> = {};
-  for (const { format, output } of withUniquePaths(files)) outputs[format] = [...(outputs[format] ?? []), output];
+  for (const { format, output } of withUniquePaths(files))
+    outputs[format] = [...(outputs[format] ?? []), { ...output, ...burnt }];
   const params = {
     ...(variants.length > 0 ? { variants } : {}),
     ...(dropsSimilar ? { drop_similar_variants: true } : {}),
@@ -85,7 +92,7 @@ export function outputsOf(
     const names = "--variant, --drop-similar-variants, --subtitles and --audio";
     throw usageError(`${names} are for streams: name one, such as --to hls`);
   }
-  const stream = Object.assign(params, ...streams.map((name) => STREAMS[name](base)));
+  const stream = Object.assign(params, burnt, ...streams.map((name) => STREAMS[name](base)));
   return {
     ...Object.fromEntries(
       Object.entries(outputs).map(([format, list]) => [format, list.length === 1 ? list[0] : list]),

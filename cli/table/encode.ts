@@ -49,6 +49,10 @@ const REQUEST: readonly OptionSpec[] = [
     description: "Audio track of the source in streams: its number or language, or all; by default one",
     repeat: true,
   },
+  {
+    flags: "--burn <captions>",
+    description: "Captions to draw into all outputs: a URL, or a subtitle track of the source",
+  },
   { flags: "--quality-report", description: "Measure the videos against their source: VMAF, PSNR and SSIM" },
   { flags: "--ultrafast", description: "Encode the video in chunks on many nodes" },
   { flags: "--queue <pool>", description: "Pool of nodes that works on the job" },

@@ -12,7 +12,9 @@ WORKDIR /copra
 COPY package.json package-lock.json deploy/images/install-packages.sh ./
 RUN ./install-packages.sh @20minutes/s3rver @preact/signals commander dashjs drizzle-orm esbuild \
     eventemitter3 hls.js hono miniflare preact url-toolkit wrangler \
-  && rm -rf install-packages.sh package-lock.json
+  && rm -rf install-packages.sh package-lock.json \
+  # Only these styles are used (encoder-node/burn-in/node-fonts.ts).
+  && find node_modules/@expo-google-fonts -name '*.ttf' ! -path '*/400*' ! -path '*/700Bold/*' -delete
 COPY shared shared
 COPY encoder-node encoder-node
 RUN find shared encoder-node -name '*.test.ts' -delete && rm -rf shared/testing encoder-node/testing

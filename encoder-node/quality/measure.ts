@@ -11,6 +11,7 @@ import { planQualities, type QualitiesPlan } from "#shared/plan/quality/plan-qua
 import { type QualitySample, readSamples } from "#shared/plan/quality/read-samples.ts";
 import type { Viewing } from "#shared/plan/quality/viewing.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { type Burns, placeBurnFiles } from "../burn-in/run-files.ts";
 import { explainFailure } from "../ffmpeg/explain-failure.ts";
 import { runCommand } from "../ffmpeg/run-command.ts";
 import type { LoopbackNetwork } from "../ffmpeg/sandbox/loopback-network.ts";
@@ -37,6 +38,8 @@ export type MeasureDeps = Pick<TaskDeps, "ffmpeg" | "capabilities" | "log" | "si
   readonly folder: string;
   /** The network in which a ranged source is served. */
   readonly network?: LoopbackNetwork;
+  /** Captions and fonts for outputs with burnt-in captions. */
+  readonly burns?: Burns | undefined;
   readonly onProgress?: (fraction: number) => void;
 };
 
@@ -91,8 +94,9 @@ async function runPlan(
   { run }: QualitiesPlan,
   requests: readonly MeasureRequest[],
   cwd: string,
-  { ffmpeg, log, signal, network, onProgress }: MeasureDeps,
+  { ffmpeg, log, signal, network, burns, onProgress }: MeasureDeps,
 ): Promise<Failure | null> {
+  if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
   const startedAt = performance.now();
   const isLocal = run.network === "none";
   if (!isLocal && !network) throw new Error("A run reads its source over loopback, but no loopback network is open");

@@ -68,6 +68,7 @@ function open(reports: Reports): Leases {
       const deps: TaskDeps = {
         ...own,
         trace: NO_TRACE,
+        fontsFolder: null,
         log: silentLog,
         ffmpeg: tool,
         ffprobe: tool,

@@ -30,6 +30,10 @@ const PREROLL_MS = 3700;
 /** Changes the arguments of every run, for the whole clip and for chunks. A run without arguments is skipped. */
 export type Tweak = (argv: readonly string[]) => string[];
 
+/** Writes the files that a run reads besides its source. */
+type Prepare = (argv: readonly string[], cwd: string) => Promise<void>;
+type Change = { readonly tweak: Tweak; readonly prepare: Prepare };
+
 const RATES = "-preset -crf -b:v -maxrate -bufsize -profile:v -x264-params -pass -passlogfile".split(" ");
 
 /** Makes x264 lossless, so that output frames equal input frames: removes options for rate and speed. */
@@ -53,18 +57,19 @@ export async function makeBoth(
   requests: readonly OutputOptions[],
   at: readonly number[],
   tweak: Tweak,
+  prepare: Prepare = async () => undefined,
 ): Promise<Both> {
   const probe = await probeSource(ffprobe, clip);
   const outputs = requests.map(specOf);
   const request = { source: clip, probe, outputs, capabilities: ALL_SOFTWARE };
-  const whole = await madeOf(planEncode(request).commands, clip, tweak);
-  const joined = await makeChunked(request, at, tweak);
+  const whole = await madeOf(planEncode(request).commands, clip, { tweak, prepare });
+  const joined = await makeChunked(request, at, { tweak, prepare });
   return { whole, ...joined };
 }
 
 type Request = Parameters<typeof planEncode>[0] & { readonly outputs: readonly OutputSpec[] };
 
-async function makeChunked(request: Request, at: readonly number[], tweak: Tweak): Promise<Omit<Both, "whole">> {
+async function makeChunked(request: Request, at: readonly number[], change: Change): Promise<Omit<Both, "whole">> {
   const { source, probe, outputs } = request;
   const streamIndex = probe.streams.find(({ codec_type }) => codec_type === "video")?.index ?? 0;
   const reading = await readFrameIndex(ffprobe, { path: source }, streamIndex, AbortSignal.timeout(60_000));
@@ -81,31 +86,32 @@ async function makeChunked(request: Request, at: readonly number[], tweak: Tweak
     const { command, failures } = planChunk({ ...request, chunk, prerollMs: PREROLL_MS });
     if (!command || failures.length > 0) throw new Error(failures[0]?.failure.message);
     const made = await mkdtemp(path.join(path.dirname(source), "chunk-"));
-    await runAll(command.runs, made, tweak);
+    await runAll(command.runs, made, change);
     for (const { file } of command.tracks)
       await join(path.join(made, file), path.join(folder, file), chunk.index === 0);
     chunks.push(command.tracks);
   }
   const audio = planAudio(request);
-  await runAll(audio.command?.runs ?? [], folder, tweak);
+  await runAll(audio.command?.runs ?? [], folder, change);
   const last = planJoin({ probe, outputs, capabilities: ALL_SOFTWARE });
-  await runAll(last.runs, folder, (argv) => [...argv]);
+  await runAll(last.runs, folder, { ...change, tweak: (argv) => [...argv] });
   return { joined: { folder, outputs: last.outputs }, chunks };
 }
 
 async function madeOf(
   commands: readonly { runs: readonly PlannedRun[]; outputs: readonly PlannedOutput[] }[],
   clip: string,
-  tweak: Tweak,
+  change: Change,
 ): Promise<Made> {
   const folder = await mkdtemp(path.join(path.dirname(clip), "whole-"));
-  for (const { runs } of commands) await runAll(runs, folder, tweak);
+  for (const { runs } of commands) await runAll(runs, folder, change);
   return { folder, outputs: commands.flatMap((command) => command.outputs).toSorted((a, b) => a.output - b.output) };
 }
 
-async function runAll(runs: readonly PlannedRun[], cwd: string, tweak: Tweak): Promise<void> {
+async function runAll(runs: readonly PlannedRun[], cwd: string, { tweak, prepare }: Change): Promise<void> {
   for (const argv of runs.map((run) => tweak(run.argv)).filter(({ length }) => length > 0)) {
-    const { stderr } = await execute(FFMPEG, argv, { ...options, cwd });
+    await prepare(argv, cwd);
+    const { stderr } = await execute(FFMPEG, argv, { ...options, cwd, env: toolEnvironment(cwd) });
     // Decoding that starts within an open GOP reports missing references. Those frames are trimmed.
     const errors = stderr
       .split("\n")

@@ -69,6 +69,7 @@ export function startTestNode(folder: string): TestNode {
         reported,
         assignment,
         task: assignment.task,
+        fontsFolder: null,
         workFolder: join(folder, "tasks"),
         allowPrivate: "loopback",
         allowSource: "loopback",

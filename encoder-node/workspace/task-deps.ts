@@ -27,6 +27,8 @@ export interface NodeDeps {
   /** Limits the number of concurrent probes: a probe uses a processor, while a transfer only waits. */
   withProbeSlot<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly workFolder: string;
+  /** The operator's fonts; null: none. */
+  readonly fontsFolder: string | null;
   /** The agent for uploads, which connects to allowed addresses only. */
   readonly storages: Agent;
   /** The policy for clients' URLs. */

@@ -8,6 +8,7 @@ import { isProduction } from "./rooms.ts";
 /** Modules and folders below encoder-node/ that may open files, with a description of the files. */
 const ALLOWED: Readonly<Record<string, string>> = {
   "run-files/": "files of runs, with all checks",
+  "burn-in/": "fonts, and the folder of a run while no process uses it",
   "ffmpeg/discover/": "programs of the operator, and the cache of their capabilities",
   "ffmpeg/check-isolation.ts": "settings of the kernel",
   "ffmpeg/sandbox/isolation.ts": "files in /proc",

@@ -20,6 +20,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "loudness",
       "audio-tracks",
       "captions",
+      "burned-in-captions",
       "storage",
       "uploads",
       "upload-links",

@@ -123,8 +123,8 @@ const Repository = z.object({
   optionalDependencies: Versions,
 });
 
-/** Not bundled: miniflare starts workerd, and loads files beside its own. */
-const DEPENDENCIES = ["miniflare"];
+/** Not bundled: miniflare starts workerd, and loads files beside its own. Nodes read the files of the fonts. */
+const DEPENDENCIES = ["miniflare", "@expo-google-fonts/noto-sans", "@expo-google-fonts/noto-sans-arabic"];
 
 /** The manifest of the npm package, from the repository's package.json. */
 function manifestOf(packageJson: unknown) {

@@ -44,6 +44,11 @@ export const Usage = z
   .describe("Usage of an account");
 export type Usage = z.infer<typeof Usage>;
 
+export const FontList = z
+  .object({ fonts: z.array(z.string()).describe("Names for the parameter `burn.font`, in alphabetical order") })
+  .describe("Fonts of the encoder nodes that are connected");
+export type FontList = z.infer<typeof FontList>;
+
 export const JobEvent = z
   .object({
     id: JobView.shape.id,

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { ImageFormat, TextFormat, VideoFormat } from "../format/format-spec.ts";
 import { RequestedAudio } from "./audio-tracks.ts";
+import { BurnSpec } from "./burn.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
 import { SubtitleSpec, Subtitles } from "./subtitles.ts";
@@ -34,6 +35,9 @@ const videoFilters = {
   watermark: z.object({ url: z.string(), position: z.enum(WATERMARK_POSITIONS) }).nullable(),
 };
 
+/** Captions to draw into the frames. */
+const burn = BurnSpec.exactOptional();
+
 /** Set if the node compares the encoded video with its source (`settings.quality_report`). */
 const measuresQuality = z.literal(true).exactOptional();
 
@@ -63,6 +67,7 @@ export const VideoOutput = z.object({
   dropsCaptions,
   loudness,
   audioTracks,
+  burn,
 });
 export type VideoOutput = z.infer<typeof VideoOutput>;
 
@@ -95,6 +100,7 @@ export const ImageOutput = z.object({
   sprite: z.object({ limit: z.int().nullable(), columns: z.int() }).nullable(),
   /** A WebVTT file that maps timestamps to images: the name of its object. */
   vtt: z.object({ path: z.string() }).nullable(),
+  burn,
 });
 export type ImageOutput = z.infer<typeof ImageOutput>;
 
@@ -150,6 +156,7 @@ export const HttpStreamOutput = z.object({
   dropsCaptions,
   loudness,
   audioTracks,
+  burn,
 });
 export type HttpStreamOutput = z.infer<typeof HttpStreamOutput>;
 
@@ -162,3 +169,6 @@ export const hasTracks = (spec: OutputSpec): spec is VideoOutput | HttpStreamOut
 
 /** The type of an output as clients see it. */
 export const typeOf = ({ type }: Pick<OutputSpec, "type">) => (type === "text" ? "video" : type);
+
+/** The captions that an output draws into its frames. */
+export const burnOf = (spec: OutputSpec): BurnSpec | undefined => (spec.type === "text" ? undefined : spec.burn);

@@ -1,5 +1,6 @@
 // Tracks of text in outputs: subtitles and captions.
 import * as z from "zod";
+import type { BurnSpec } from "./burn.ts";
 
 /** Captions are subtitles for viewers who cannot hear: they also describe music and noises. */
 export const SUBTITLE_KINDS = ["subtitles", "captions"] as const;
@@ -46,6 +47,8 @@ export const areFilesOnly = ({ type, subtitles = [] }: WithSubtitles & { readonl
 
 type WithSubtitles = { readonly subtitles?: Subtitles };
 
+type WithTexts = WithSubtitles & { readonly burn?: BurnSpec };
+
 /** True if an output has text from the input. */
-export const readsTexts = ({ subtitles = [] }: WithSubtitles): boolean =>
-  subtitles === "all" || subtitles.some(({ from }) => from !== undefined);
+export const readsTexts = ({ subtitles = [], burn }: WithTexts): boolean =>
+  subtitles === "all" || subtitles.some(({ from }) => from !== undefined) || burn?.from !== undefined;

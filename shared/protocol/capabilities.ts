@@ -1,5 +1,6 @@
 // A node's report about its ffmpeg, hardware and sandbox.
 import * as z from "zod";
+import { FontName } from "../job/burn.ts";
 import { MAX_NAME_CHARS, MAX_NAMES } from "../report-limits.ts";
 import { DevicePath, FfmpegName, Line } from "./reported-text.ts";
 
@@ -7,6 +8,8 @@ import { DevicePath, FfmpegName, Line } from "./reported-text.ts";
 export const HARDWARE_NAMES = ["nvenc", "qsv", "vaapi", "videotoolbox"] as const;
 export type HardwareName = (typeof HARDWARE_NAMES)[number];
 
+/** More fonts of a node have no names. */
+export const MAX_FONTS = 200;
 const MAX_CPUS = 100_000;
 const Names = z.array(FfmpegName).max(MAX_NAMES);
 
@@ -40,6 +43,8 @@ export const Capabilities = z.object({
   /** Ids of published vulnerabilities in the node's versions of ffmpeg and ffprobe. */
   vulnerabilities: z.array(z.string().max(40)).max(50).exactOptional(),
   isolation: NodeIsolation.exactOptional(),
+  /** Fonts for burnt-in captions, by name. */
+  fonts: z.array(FontName).max(MAX_FONTS).exactOptional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -31,7 +31,7 @@ export const Profile = z.object({
   region: z.string().nullable(),
   /** Labels of the node and of its token; sorted, without duplicates. */
   labels: z.array(z.string()),
-  capabilities: Capabilities.pick({ encoders: true, muxers: true, filters: true, hardware: true }),
+  capabilities: Capabilities.pick({ encoders: true, muxers: true, filters: true, hardware: true, fonts: true }),
   /** True if the machine may be taken away at any time. */
   spot: z.boolean(),
 });
@@ -46,7 +46,7 @@ export function profileOf(
     labels,
     spot = false,
   }: { readonly pool: string; readonly labels: readonly string[]; readonly spot?: boolean },
-  { encoders, muxers, filters, hardware }: Capabilities,
+  { encoders, muxers, filters, hardware, fonts }: Capabilities,
 ): Profile {
   const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort();
   const region = labels.find((label) => label.startsWith(REGION))?.slice(REGION.length) ?? null;
@@ -58,6 +58,7 @@ export function profileOf(
       encoders: sorted(encoders),
       muxers: sorted(muxers),
       filters: sorted(filters),
+      ...(fonts ? { fonts: sorted(fonts) } : {}),
       // Nodes with the same device at different paths share a profile.
       hardware: hardware && { ...hardware, path: null, encoders: sorted(hardware.encoders) },
     },
@@ -67,6 +68,6 @@ export function profileOf(
 
 /** Returns a key of a profile. Nodes with equal profiles have the same key. */
 export const profileKey = ({ pool, region, labels, capabilities, spot }: Profile): string => {
-  const { encoders, muxers, filters, hardware } = capabilities;
-  return JSON.stringify([pool, region, labels, encoders, muxers, filters, hardware, spot]);
+  const { encoders, muxers, filters, hardware, fonts } = capabilities;
+  return JSON.stringify([pool, region, labels, encoders, muxers, filters, fonts, hardware, spot]);
 };

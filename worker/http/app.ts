@@ -9,6 +9,7 @@ import { errorResponse, onError } from "./responses/json-response.ts";
 import { accountEvents } from "./routes/account-events.ts";
 import { assets, dashboard } from "./routes/dashboard.ts";
 import { docs, guideFiles, home, llms, openapi } from "./routes/docs.ts";
+import { fonts } from "./routes/fonts.ts";
 import { health } from "./routes/health.ts";
 import { ingest } from "./routes/ingest.ts";
 import { jobs } from "./routes/jobs.ts";
@@ -49,6 +50,7 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/links", links)
   .route("/v2/metadata/jobs", metadata)
   .route("/v2/usage", usage)
+  .route("/v2/fonts", fonts)
   .route("/v2/events", accountEvents)
   .route("/v2/session", session)
   .route("/v2/nodes", nodes)

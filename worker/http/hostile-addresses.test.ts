@@ -41,6 +41,16 @@ const FIELDS: readonly (readonly [field: string, code: string, changes: (url: st
     (url) => ({ outputs: { "jpg:320x": { path: "/a.jpg", watermark: { url } } } }),
   ],
   [
+    "outputs.mp4:240p.burn.url",
+    "output_param_not_valid",
+    (url) => ({ outputs: { "mp4:240p": { path: "/a.mp4", burn: { url } } } }),
+  ],
+  [
+    "outputs.jpg:320x.burn.font.url",
+    "output_param_not_valid",
+    (url) => ({ outputs: { "jpg:320x": { path: "/a.jpg", burn: { from: 1, font: { url } } } } }),
+  ],
+  [
     "outputs.httpstream.subtitles.0.url",
     "output_param_not_valid",
     (url) => ({
@@ -87,7 +97,7 @@ describe.each(FIELDS)("hostile URL in %s", (field, code, changes) => {
   });
 });
 
-/** True for fields that the Worker requests. Only nodes read inputs, watermarks and subtitles. */
+/** True for fields that the Worker requests. Only nodes read inputs, watermarks, fonts and subtitles. */
 const requestedByWorker = (field: string): boolean => /^(storage|notification)\./.test(field);
 
 it.each(FIELDS)(

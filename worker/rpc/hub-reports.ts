@@ -92,6 +92,8 @@ export type HubReport = {
   }[];
   readonly queues: readonly QueueReport[];
   readonly tasks: readonly TaskReport[];
+  /** Fonts of connected nodes, sorted. */
+  readonly fonts: readonly string[];
 };
 
 /** The operator's calls of a hub. */

@@ -7,6 +7,11 @@ const COMMON: readonly FormField[] = [
   text("if", "Only if", { example: "{{ input.width }} >= 1280" }),
   text("key", "Key", { help: "Names the output in responses; the format by default" }),
 ];
+const BURN: readonly FormField[] = [
+  text("burn.url", "Burnt-in captions", { example: "https://example.com/en.vtt", help: "WebVTT, SubRip or ASS" }),
+  text("burn.from", "Captions of the source", { example: "en", help: "Instead of a file: a language" }),
+  choice("burn.position", "Their place", ["bottom", "top"]),
+];
 const FILTERS: readonly FormField[] = [
   choice("fit", "Other aspect ratios", ["pad", "crop"]),
   choice("transpose", "Rotate", ["0", "1", "2", "3"], "1: 90° clockwise, 2: counterclockwise; 0 and 3 flip, too"),
@@ -14,6 +19,7 @@ const FILTERS: readonly FormField[] = [
   flag("vflip", "Flip vertically"),
   text("watermark.url", "Watermark", { example: "https://example.com/logo.png" }),
   choice("watermark.position", "Its corner", ["topleft", "topright", "bottomleft", "bottomright"]),
+  ...BURN,
 ];
 const PART: readonly FormField[] = [
   number("offset", "Start at", { help: "Seconds" }),
@@ -91,6 +97,7 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
     SUBTITLES,
     flag("thumbnails", "Thumbnails for seek bars"),
     CAPTIONS,
+    ...BURN,
     LOUDNESS,
     number("segment_duration", "Segments", { help: "2 to 10 seconds; 6 by default" }),
     text("playlist_name", "Name of the playlist", { example: "master" }),

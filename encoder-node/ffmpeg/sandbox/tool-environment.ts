@@ -1,4 +1,5 @@
 // The environment that ffmpeg and ffprobe run in.
+import { resolve } from "node:path";
 
 /** The variables of this process's environment that a tool gets. */
 const ALLOWED: readonly string[] = [
@@ -19,6 +20,7 @@ const ALLOWED: readonly string[] = [
  * - GCONV_PATH: static builds load the system's character-set modules and crash when an MPEG-TS names its services (the
  *   packaged ffprobe and ffmpeg 5.1, exit code 139). A missing path prevents that; no run needs the modules.
  * - SVT_LOG: SVT-AV1 writes to stderr whatever ffmpeg's log level is. 1 means errors only.
+ * - FONTCONFIG_FILE: libass finds no fonts of the machine, only those that the node puts into the folder of the run.
  * - CUDA_CACHE_DISABLE: CUDA would store compiled kernels in the home folder.
  */
 export function toolEnvironment(folder: string | null = null): Record<string, string | undefined> {
@@ -30,6 +32,7 @@ export function toolEnvironment(folder: string | null = null): Record<string, st
     TMPDIR: folder ?? nowhere,
     GCONV_PATH: nowhere,
     SVT_LOG: "1",
+    FONTCONFIG_FILE: folder === null ? nowhere : resolve(folder, "fonts.conf"),
     CUDA_CACHE_DISABLE: "1",
   };
 }

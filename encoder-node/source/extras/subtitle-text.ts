@@ -35,7 +35,7 @@ function firstLine(text: string): { line: string; rest: string } {
 }
 
 /** A label of the Encoding Standard; null: unknown. */
-function encodingOf(bytes: Uint8Array, language: string): string | null {
+export function encodingOf(bytes: Uint8Array, language: string): string | null {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return "utf-16be";

@@ -6,6 +6,8 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { type ChunkPlan, type ChunkRequest, planChunk } from "#shared/plan/tasks/plan-chunk.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
+import { prepareCaptions } from "../../burn-in/prepare-captions.ts";
+import type { Burns } from "../../burn-in/run-files.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type RangedDeps, type ServedSource, withRangedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
@@ -23,13 +25,14 @@ const MORE_PREROLL_MS = 20_000;
 export function chunk(task: TaskOf<"chunk">, deps: TaskDeps): Promise<TaskResult> {
   return inWorkspace(deps.workFolder, (folder) =>
     withRangedSource(task, deps, async (served, rangedDeps) => {
-      const planned = await requestOf(task, served, folder, rangedDeps);
+      const { planned, burns } = await requestOf(task, served, folder, rangedDeps);
+      const runDeps = { ...rangedDeps, burns };
       deps.progress("encoding", 0);
       const startedAt = Date.now();
-      const { request, targets } = await withTargets(planned, folder, rangedDeps);
-      const { tracks, encoder } = await encodeChunk(request, task.encoder, folder, rangedDeps);
+      const { request, targets } = await withTargets(planned, folder, runDeps);
+      const { tracks, encoder } = await encodeChunk(request, task.encoder, folder, runDeps);
       const encodeMs = Date.now() - startedAt;
-      await measureChunk(request, tracks, { ...rangedDeps, folder });
+      await measureChunk(request, tracks, { ...runDeps, folder });
       return { kind: "chunk", tracks: await storeTracks(tracks, deps), encoder, encodeMs, ...targets };
     }),
   );
@@ -43,7 +46,7 @@ type Targets = Pick<TaskResult & { kind: "chunk" }, "targets">;
 async function withTargets(
   request: ChunkWork,
   folder: string,
-  deps: RangedDeps,
+  deps: RangedDeps & Pick<RunDeps, "burns">,
 ): Promise<{ request: ChunkWork; targets: Targets }> {
   const track = chooseTracks(request.probe).video;
   const { from, to } = request.chunk;
@@ -61,19 +64,21 @@ async function withTargets(
 export type ChunkWork = Omit<ChunkRequest, "capabilities" | "prerollMs">;
 
 /** `network` is absent for a source that is a local file; `reads` then includes the file. */
-type ChunkDeps = TaskDeps & Pick<RunDeps, "network" | "reads">;
+type ChunkDeps = TaskDeps & Pick<RunDeps, "network" | "reads" | "burns">;
 
-/** Throws when a watermark cannot be fetched. The task then fails, because every output needs this chunk. */
+/** Throws when a watermark or captions cannot be fetched. The task then fails: every output needs this chunk. */
 async function requestOf(
   { probe, outputs, chunk }: TaskOf<"chunk">,
   served: ServedSource,
   folder: string,
   deps: TaskDeps,
-): Promise<ChunkWork> {
+): Promise<{ planned: ChunkWork; burns: Burns | undefined }> {
   const videos = outputs.filter(({ type }) => type === "video");
-  const { watermarks, failed } = await fetchWatermarksOf(videos, folder, deps);
+  const watermarks = await fetchWatermarksOf(videos, folder, deps);
+  const { burns, failed: unusable } = await prepareCaptions({ outputs, folder, probe, readTrack: null }, deps);
+  const failed = [...watermarks.failed, ...unusable];
   if (failed[0]) throw AppError.from(failed[0].failure);
-  return { ...served, probe, outputs, watermarks, chunk };
+  return { planned: { ...served, probe, outputs, watermarks: watermarks.watermarks, chunk }, burns };
 }
 
 type Command = NonNullable<ChunkPlan["command"]>;

@@ -43,14 +43,15 @@ export type EncodeWork = {
 };
 
 /** Makes all outputs of the task, except outputs whose watermark or subtitles cannot be fetched. */
-export async function encodeOutputs(given: EncodeWork, deps: EncodeDeps): Promise<void> {
-  const work = withLoggedFailures(given, deps);
+export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): Promise<void> {
+  const work = withLoggedFailures(given, encodeDeps);
   const { outputs } = work.task;
   const { source, loopbackOptions, folder } = work;
   const { probe } = work.task;
   const read = { source, ...(loopbackOptions ? { loopbackOptions } : {}) };
-  const readTexts = textReader({ ...read, probe, folder }, deps);
-  const { failed, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts }, deps);
+  const readTexts = textReader({ ...read, probe, folder }, encodeDeps);
+  const { failed, burns, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts }, encodeDeps);
+  const deps = { ...encodeDeps, burns };
   const remaining = outputs.filter(
     ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),
   );

@@ -20,7 +20,7 @@ export type EncodeSource = {
 };
 
 /** `network`: the network in which a source is served; absent for a source on the disk. */
-export type EncodeDeps = TaskDeps & Pick<RunDeps, "network">;
+export type EncodeDeps = TaskDeps & Pick<RunDeps, "network" | "burns">;
 
 /**
  * Twice the longest time that a source may seem to take (slow-transfer.ts). An encode that waits for a slower source
@@ -100,9 +100,9 @@ function mayReadRanges({ probe, outputs }: TaskOf<"encode">): boolean {
  * The text of a stream is read before its video.
  */
 function needsNoFile(spec: OutputSpec): boolean {
-  if (spec.type === "text") return false;
+  if (spec.type === "text" || readsTexts(spec)) return false;
   if (!hasTracks(spec)) return true;
-  if (spec.measuresQuality || spec.loudness || readsTexts(spec)) return false;
+  if (spec.measuresQuality || spec.loudness) return false;
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return !videos.some((video) => video !== null && "rate" in video && "vmaf" in video.rate);
 }

@@ -127,6 +127,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     ffprobe: tools.ffprobe,
     commands: new CommandLog(),
     trace: NO_TRACE,
+    fontsFolder: null,
     capabilities: {
       ffmpegVersion: "7",
       encoders: ["libx264", "aac", "mjpeg", "libwebp_anim"],

@@ -1,4 +1,5 @@
-// Brings the files that outputs need besides the source's tracks to this node's disk: watermarks, subtitles and audio.
+// Brings the files that outputs need besides the source's tracks to this node's disk: watermarks, subtitles, captions
+// to draw, and audio.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { OutputSpec, TextOutput } from "#shared/job/output-spec.ts";
 import type { Subtitles } from "#shared/job/subtitles.ts";
@@ -8,6 +9,7 @@ import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
 import { type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { audioUrls, fetchAudio } from "../../source/extras/fetch-audio.ts";
@@ -31,6 +33,16 @@ export type Extras = {
   readonly audioFiles: readonly AudioFile[];
 };
 
+type Found = Extras & Omit<PreparedCaptions, "notes">;
+type Notes = ReadonlyMap<number, string>;
+
+/** Both notes of an output, one after the other. */
+const joined = (first: Notes, second: Notes): Notes =>
+  new Map([
+    ...first,
+    ...[...second].map(([output, note]) => [output, [first.get(output) ?? [], note].flat().join(" ")] as const),
+  ]);
+
 export type ExtrasWork = {
   readonly outputs: readonly OutputSpec[];
   readonly probe: MediaProbe;
@@ -40,15 +52,14 @@ export type ExtrasWork = {
 };
 
 /** `failed`: the outputs whose files cannot be fetched or read. */
-export async function fetchExtras(
-  work: ExtrasWork,
-  deps: TaskDeps,
-): Promise<Extras & { readonly failed: FailedOutput[] }> {
+export async function fetchExtras(work: ExtrasWork, deps: TaskDeps): Promise<Found> {
   const watermarks = await fetchWatermarksOf(work.outputs, work.folder, deps);
   const subtitles = await subtitlesOf(work, deps);
   const audio = await audioOf(work, deps);
-  const failed = [...watermarks.failed, ...subtitles.failed, ...audio.failed];
-  return { ...watermarks, ...subtitles, ...audio, failed };
+  const { notes, ...captions } = await prepareCaptions({ ...work, readTrack: captionReader(work) }, deps);
+  const failed = [...watermarks.failed, ...subtitles.failed, ...audio.failed, ...captions.failed];
+  const lacking = joined(subtitles.lacking, notes);
+  return { ...watermarks, ...subtitles, ...audio, ...captions, lacking, failed };
 }
 
 /** Fetches the files of audio tracks with a URL. */
@@ -64,6 +75,14 @@ export async function audioOf({ outputs, folder }: Pick<ExtrasWork, "outputs" | 
   });
   return { audioFiles, failed };
 }
+
+/** Reads a track of captions to draw. */
+const captionReader =
+  ({ readTexts }: ExtrasWork) =>
+  async (track: TextTrack): Promise<string> => {
+    const { ass, vtt } = (await readTexts([track]))(track);
+    return ass ?? vtt;
+  };
 
 /** The URL of an output's watermark; null: none. */
 const watermarkUrl = (spec: OutputSpec): string | null => ("watermark" in spec ? (spec.watermark?.url ?? null) : null);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
 import type { EncodingRate } from "#shared/protocol/frames.ts";
+import { type Burns, placeBurnFiles } from "../../burn-in/run-files.ts";
 import { isBusy } from "../../ffmpeg/discover/trial.ts";
 import { explainFailure } from "../../ffmpeg/explain-failure.ts";
 import { progressFraction, rateOf } from "../../ffmpeg/read-progress.ts";
@@ -28,6 +29,8 @@ export type OnRuns = (done: number, rate: EncodingRate) => void;
 export type RunDeps = Pick<TaskDeps, "ffmpeg" | "log" | "signal" | "commands" | "trace"> & {
   /** Files outside the folder that the runs may read. */
   readonly reads?: readonly string[];
+  /** Captions and fonts for runs that draw captions. */
+  readonly burns?: Burns | undefined;
   /**
    * The network in which the source is served. Only runs with `network: "loopback"` enter it; other runs have no
    * network.
@@ -60,8 +63,9 @@ export async function runIn(
   cwd: string,
   run: PlannedRun,
   onProgress: OnRuns,
-  { ffmpeg, log, signal, commands, trace, reads = [], network, mayWait }: RunDeps,
+  { ffmpeg, log, signal, commands, trace, reads = [], burns, network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
+  if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
   const ended = commands.start(run.argv, cwd);
   const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
   // The run may have another user.

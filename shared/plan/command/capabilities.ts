@@ -4,7 +4,8 @@ import type { Need } from "../../protocol/needs.ts";
 
 /** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
-  Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> & Partial<Pick<Capabilities, "ffmpegVersion">>
+  Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> &
+    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts">>
 >;
 
 /** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
@@ -51,12 +52,16 @@ const OPTIONAL_CHAIN_FILTERS = [
   "tonemap",
   "hwupload",
   "amerge",
+  "subtitles",
 ] as const;
 
 /** Filters that plans use and that some builds lack. A node reports its filters from this list. */
 export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf", "ebur128"] as const;
 
-/** All filters in the chains of plans. None of them opens a file or a connection, unlike libvmaf. */
+/**
+ * All filters in the chains of plans. None of them opens a connection, or a file other than those of filter-text.ts,
+ * unlike libvmaf.
+ */
 export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);
 
 /** Muxers that plans use and that some builds lack: `avif` came with ffmpeg 5.1. */
@@ -68,7 +73,11 @@ export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): 
   return anyOf.some((name) => names.includes(name));
 }
 
-function namesOf({ encoders, filters, muxers, hardware }: FfmpegCapabilities, kind: Need["kind"]): readonly string[] {
+function namesOf(
+  { encoders, filters, muxers, hardware, fonts = [] }: FfmpegCapabilities,
+  kind: Need["kind"],
+): readonly string[] {
   if (kind === "filter") return filters;
+  if (kind === "font") return fonts;
   return kind === "muxer" ? muxers : [...encoders, ...(hardware?.encoders ?? [])];
 }

@@ -4,6 +4,8 @@ import { CHAIN_FILTERS } from "./capabilities.ts";
 
 /** Outside of quotes, a value has no characters that end a value, a filter or a chain (ffmpeg-filters, §4.1). */
 const VALUE = String.raw`(?:\w+=)?(?:[^,;:[\]'\\]*|'[^'\\]*')`;
+/** The only form of the filter `subtitles`, which opens files: the node writes them into the folder of the run. */
+export const BURN_FILTER = /^subtitles=burn-\d{1,5}(?:-\d{1,10})?(?:-pq|-hlg)?\.ass:fontsdir=fonts(?::alpha=1)?$/;
 const FILTER = new RegExp(`^(\\w+)(?:=${VALUE}(?::${VALUE})*)?$`);
 
 /**
@@ -19,6 +21,7 @@ export const chainText = (filters: readonly string[]): string => filters.map(che
 
 function checked(filter: string): string {
   const [, name] = FILTER.exec(filter) ?? [];
-  if (name === undefined || !CHAIN_FILTERS.has(name)) throw new Error(`No filter of a plan: ${filter}`);
+  const isKnown = name !== undefined && CHAIN_FILTERS.has(name) && (name !== "subtitles" || BURN_FILTER.test(filter));
+  if (!isKnown) throw new Error(`No filter of a plan: ${filter}`);
   return filter;
 }

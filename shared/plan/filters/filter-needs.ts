@@ -25,6 +25,9 @@ export const TEXT_NEED: Need = { kind: "muxer", anyOf: ["webvtt"] };
 /** Filter that merges audio tracks. Nodes that cannot read the parameter `audio` do not report it. */
 export const AUDIO_TRACKS_NEED: Need = { kind: "filter", anyOf: ["amerge"] };
 
+/** Filter that draws captions with libass. Nodes that cannot read the parameter `burn` do not report it. */
+export const BURN_NEED: Need = { kind: "filter", anyOf: ["subtitles"] };
+
 /** A need for each filter that some builds lack, and a common need for the deinterlacers. */
 export function filterNeeds(filters: readonly Filter[]): Need[] {
   const used = new Set(filters.flatMap(filterNames));

@@ -7,6 +7,7 @@ import { quoted } from "../command/filter-text.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
 import { type ColorTags, isHdr, scaleMatrix } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
+import { type BurnIn, burnFilters } from "./burn-in.ts";
 import { colorSteps, drawingFormat, premultiplies, type TargetFormat } from "./color-conversion.ts";
 import { DEINTERLACERS } from "./filter-needs.ts";
 import type { FittedFrame } from "./fit-frame.ts";
@@ -24,6 +25,8 @@ export type VideoFilterOptions = GeometryOptions & {
   readonly watermark: Watermark | null;
   /** 1 to 5, strongest last; null: none. */
   readonly blur?: number | null;
+  /** Captions; null: none. */
+  readonly burnIn?: BurnIn | null;
 };
 
 export type VideoFilters = {
@@ -67,20 +70,22 @@ function filtersTo(
   target: TargetFormat,
 ): Result<VideoFilters> {
   const { frame, activeArea } = fitted;
-  const isDrawnOn = options.watermark !== null || (options.blur ?? null) !== null;
+  const { watermark, blur = null, burnIn = null } = options;
+  const isDrawnOn = watermark !== null || blur !== null || burnIn !== null;
   const working = isDrawnOn ? { ...target, pixelFormat: drawingFormat(target) } : target;
   const geometry = geometryFilters(options, fitted);
   const isFixed = geometry.length > 0 || premultiplies(track.color, working);
   const scaled = { size: activeArea, shape: isFixed ? null : shapeOf(track), step: target.step };
   const color = colorSteps(track.color, working, scaled);
-  const overlay = options.watermark && watermarkOverlay(options.watermark, { size: activeArea, ...color.working });
+  const overlay = watermark && watermarkOverlay(watermark, { size: activeArea, ...color.working });
   const failure = frameSizeFailure(track, frame);
   if (failure) return err(failure);
   const filters: Filter[] = [
     ...(isFixed ? fixedSizeFilters(track) : []),
     ...geometry,
     ...color.toWorking,
-    ...blurFilters(options.blur ?? null, activeArea),
+    ...blurFilters(blur, activeArea),
+    ...(burnIn ? burnFilters(burnIn, color.working) : []),
     ...(overlay ? [overlay] : []),
     ...padFilters(fitted),
     "setsar=1",

@@ -7,6 +7,7 @@ import { undecodableFailure } from "../../media/choose-streams.ts";
 import { err, ok, type Result } from "../../result.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import { IMAGE_ENCODINGS, imageEncoderFailure, imageEncoding, imageNeeds } from "../encoders/image-encoders.ts";
+import { burnImages } from "../filters/burn-in.ts";
 import { filterFailure, filterNeeds } from "../filters/filter-needs.ts";
 import { fitGeometry } from "../filters/frame-geometry.ts";
 import { planVideoFilters } from "../filters/video-filters.ts";
@@ -15,7 +16,7 @@ import { fallBackNote } from "../source/output-tracks.ts";
 import { sourceFailure } from "../source/source-failures.ts";
 import type { SourceTracks, VideoTrack } from "../source/source-tracks.ts";
 import { imageArguments } from "../thumbnails/seek-thumbnails.ts";
-import { EVEN_TIMESTAMPS, selectFilters } from "../thumbnails/select-frames.ts";
+import { EVEN_TIMESTAMPS, selectFilters, timesOf } from "../thumbnails/select-frames.ts";
 import type { ImageFile, SelectedImages } from "../thumbnails/selected-images.ts";
 import {
   DEFAULT_CELL_WIDTH,
@@ -59,7 +60,8 @@ export function planImages(
   const working = workingFormat(spec, video);
   const chosen = chooseTimestamps(spec.selection, video, spec.sprite !== null);
   if (!chosen.ok) return chosen;
-  const planned = planVideoFilters(spec, video, working);
+  const burnIn = burnImages(spec, EVEN_TIMESTAMPS);
+  const planned = planVideoFilters({ ...spec, burnIn }, video, working);
   if (!planned.ok) return planned;
   const intervals = chosen.value;
   const layout = spec.sprite && layOutSheets(spec.sprite, countTimestamps(intervals), planned.value.frame);
@@ -76,6 +78,7 @@ export function planImages(
     oneFilePerFrame: !layout && !IMAGE_CONTAINER_TRAITS[container].animated,
     encode: ["-fps_mode", "passthrough", "-c:v", encoding.encoder, ...encoding.argv],
     file: imageFile(spec),
+    needsTimes: burnIn !== null,
   };
   const plan = assemble(spec, video, images, layout);
   const lacking = imageEncoderFailure(container, capabilities) ?? filterFailure(plan.needs, capabilities);
@@ -91,7 +94,7 @@ function assemble(
   const label = `v${spec.index}`;
   const { intervals } = images;
   const fileCount = layout?.sheets ?? countTimestamps(intervals);
-  const filters = [...selectFilters(intervals), ...EVEN_TIMESTAMPS, ...images.filters, ...images.finish];
+  const filters = [...selectFilters(intervals), ...timesOf(images, intervals), ...images.filters, ...images.finish];
   return {
     planned: plannedFiles(spec, intervals, layout, track),
     needs: [...imageNeeds(spec.container), ...filterNeeds(filters)],

@@ -125,6 +125,7 @@ export const asFile = (spec: HttpStreamOutput, video: EncodedVideo, source: Vide
   durationMs: null,
   ...(spec.measuresQuality ? { measuresQuality: true } : {}),
   ...(spec.dropsCaptions ? { dropsCaptions: true } : {}),
+  ...(spec.burn ? { burn: spec.burn } : {}),
   // Screens show whole frames, and players of streams do not deinterlace (Apple's HLS authoring specification §1.15).
   deinterlace: source.interlaced,
 });

@@ -18,6 +18,7 @@ import {
 import { levelFailure } from "../encoders/levels.ts";
 import { type EncodedVideo, hasQualityTarget, type VideoEncodeOptions } from "../encoders/video-encode-options.ts";
 import { pixelFormatOf, videoArguments } from "../encoders/video-encoders.ts";
+import { burnVideo } from "../filters/burn-in.ts";
 import type { TargetFormat } from "../filters/color-conversion.ts";
 import { filterFailure, filterNeeds, VMAF_NEED } from "../filters/filter-needs.ts";
 import { fitGeometry } from "../filters/frame-geometry.ts";
@@ -72,7 +73,8 @@ export function planVideoTrack(request: VideoTrackRequest): Result<PlannedVideoT
   const { container } = output;
   const input = encoderInput(request);
   const { video, frame, timing, hardware, held, chunk } = input;
-  const planned = planVideoFilters({ ...output, size: video.size }, track, input.target);
+  const burnIn = burnVideo(output, request.trim.seekMs);
+  const planned = planVideoFilters({ ...output, size: video.size, burnIn }, track, input.target);
   if (!planned.ok) return planned;
   const failure = levelFailure(video.codec, video.level, frame, timing.fps) ?? dnxhdFailure(video.codec, frame);
   if (failure) return err(failure);

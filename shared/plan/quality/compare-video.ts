@@ -9,6 +9,7 @@ import type { Filter } from "../command/filter-graph.ts";
 import { chainText, quoted } from "../command/filter-text.ts";
 import { seconds } from "../command/opening-arguments.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
+import { burnVideo } from "../filters/burn-in.ts";
 import type { FittedFrame, Ratio } from "../filters/fit-frame.ts";
 import { fitGeometry, scaleTo } from "../filters/frame-geometry.ts";
 import type { FrameTiming } from "../filters/frame-timing.ts";
@@ -84,7 +85,7 @@ export function planCompared(request: QualityRequest, source: SourceTracks, trac
   const fitted = fitGeometry(geometry, track, input.target.step);
   const viewing = viewingOf(fitted.activeArea);
   const prepared = planViewFilters(
-    geometry,
+    { ...geometry, burnIn: burnVideo(request.output, trim.seekMs) },
     track,
     input.target,
     preparedSize(shownOf(track, request, fitted), viewing),

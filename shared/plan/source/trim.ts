@@ -48,13 +48,13 @@ const FILTERED_BEFORE_MS = 1000;
  * The part of the source that an output shows. The first frame of the output is its first frame at or after the offset.
  * From there on, it has the same frames as an untrimmed output.
  */
-export function trimOf({ offsetMs, durationMs, video }: VideoOutput, source: SourceTracks): Trim {
+export function trimOf({ offsetMs, durationMs, video, burn }: VideoOutput, source: SourceTracks): Trim {
   const track = source.video;
   if (offsetMs === 0) return { seekMs: 0, startMs: 0, endMs: durationMs };
   const grid = video && track ? gridOf(video.fps, track) : null;
   const startMs = grid ? onGrid(offsetMs, grid) : offsetMs;
   return {
-    seekMs: seekPoint(offsetMs, prerollOf(source), video?.fps ?? null),
+    seekMs: seekPoint(offsetMs, prerollOf(source), { fps: video?.fps ?? null, unit: burn ? 10 : 1 }),
     startMs,
     endMs: durationMs === null ? null : startMs + durationMs,
   };
@@ -87,9 +87,14 @@ function onGrid(offsetMs: number, { fps, originMs }: Grid): number {
   return Math.max(0, originMs + (frame * 1000) / fps - TOLERANCE_MS);
 }
 
-/** A whole number of the output's frames, so that `fps` counts the same frames after the seek as without it. */
-function seekPoint(offsetMs: number, prerollMs: number | null, fps: string | null): number {
+type SeekUnit = { readonly fps: string | null; readonly unit: number };
+
+/**
+ * A whole number of the output's frames, so that `fps` counts the same frames after the seek as without it. Captions
+ * have times in units of 10 ms.
+ */
+function seekPoint(offsetMs: number, prerollMs: number | null, { fps, unit }: SeekUnit): number {
   if (prerollMs === null || offsetMs <= prerollMs + NEAR_MS) return 0;
-  const unitMs = fps?.endsWith("/1001") ? 1001 : 1000;
+  const unitMs = fps?.endsWith("/1001") ? 1001 * unit : 1000;
   return Math.floor((offsetMs - prerollMs) / unitMs) * unitMs;
 }

@@ -63,15 +63,22 @@ export function unchunkableReason(
     case "text":
       return "it consists of text";
     case "httpstream":
-      if (readsTexts(spec)) return "its subtitles are read from the input";
-      return streamReason(spec, source) ?? failureReason(spec, source, capabilities);
+      return textReason(spec) ?? streamReason(spec, source) ?? failureReason(spec, source, capabilities);
     case "video":
       if (spec.subtitles) return "it has subtitles";
-      return fileReason(spec, source) ?? failureReason(spec, source, capabilities);
+      return textReason(spec) ?? fileReason(spec, source) ?? failureReason(spec, source, capabilities);
     default:
       return assertNever(spec);
   }
 }
+
+/** A chunk reads only a part of the input, and a text track is in all of it. */
+const textReason = (spec: VideoOutput | HttpStreamOutput): string | null =>
+  spec.burn?.from !== undefined
+    ? "`burn` reads its captions from the input"
+    : readsTexts(spec)
+      ? "its subtitles are read from the input"
+      : null;
 
 /** Outputs that no node can make report their failure when a node tries to encode them in one piece. */
 function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: FfmpegCapabilities): string | null {

@@ -59,6 +59,21 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
     "filter bwdif yadif",
     "filter overlay",
   ],
+  [
+    [{ format: "mp4::x", params: { burn: { url: "https://example.com/a.vtt", font: "Noto Sans JP" } } }],
+    null,
+    X264,
+    "filter subtitles",
+    "font Noto Sans JP",
+  ],
+  [
+    [{ format: "jpg:100x", params: { burn: { from: "en" } } }],
+    null,
+    "encoder mjpeg",
+    ...IMAGES,
+    "filter subtitles",
+    "muxer webvtt",
+  ],
   [[{ format: "mp4::x" }], withVideo(PQ), X264, "filter tonemap", "filter zscale"],
   [
     [{ format: "httpstream", params: { hls: { path: "h" }, variants: ["mp4::x"], subtitles: "all" } }],

@@ -1,13 +1,13 @@
 // The needs of outputs: encoders, filters and muxers of ffmpeg. Found by planning the outputs for a node that has
 // everything.
-import { hasTracks, type OutputSpec } from "../../job/output-spec.ts";
+import { burnOf, type OutputSpec } from "../../job/output-spec.ts";
 import { areFilesOnly } from "../../job/subtitles.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { AUDIO_TRACKS_NEED, LOUDNESS_NEED, TEXT_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
+import { AUDIO_TRACKS_NEED, BURN_NEED, LOUDNESS_NEED, TEXT_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -63,13 +63,26 @@ function needsOfOutput(spec: OutputSpec, tracks: SourceTracks): readonly Need[] 
  */
 function needsOfFormats(spec: OutputSpec): readonly Need[] {
   if (spec.type === "text") return [TEXT_NEED];
-  if (!hasTracks(spec)) return [];
+  if (spec.type === "image") return burnNeeds(spec);
   const videos = spec.type === "video" ? [spec.video] : spec.variants.map(({ video }) => video);
   return [
     ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
     ...(spec.loudness ? [LOUDNESS_NEED] : []),
     ...(spec.audioTracks ? [AUDIO_TRACKS_NEED] : []),
     ...(areFilesOnly(spec) ? [] : [TEXT_NEED]),
+    ...burnNeeds(spec),
+  ];
+}
+
+/** libass, and the font if it is named. */
+function burnNeeds(spec: OutputSpec): readonly Need[] {
+  const burn = burnOf(spec);
+  if (!burn) return [];
+  const { font } = burn.style;
+  return [
+    BURN_NEED,
+    ...(burn.from === undefined ? [] : [TEXT_NEED]),
+    ...(font && "name" in font ? [{ kind: "font" as const, anyOf: [font.name] }] : []),
   ];
 }
 
@@ -90,6 +103,7 @@ export function describeNeeds(missing: readonly Need[]): string {
 function describe({ kind, anyOf }: Need): string {
   const software = anyOf.filter((name) => !HARDWARE_NAMES.some((hardware) => name.endsWith(`_${hardware}`)));
   const names = (software.length === 0 ? anyOf : software).join(" or ");
+  if (anyOf.includes("subtitles")) return `filter ${names} (libass, for burn)`;
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;

@@ -6,7 +6,7 @@ import { openingArguments, type PlannedInput, seconds } from "../command/opening
 import type { PlannedRun } from "../command/planned-run.ts";
 import { ANIMATION_FPS } from "../encoders/image-encoders.ts";
 import { decodedTimesArguments, decodedTimesBranch } from "./decoded-times.ts";
-import { EVEN_TIMESTAMPS, selectFilters } from "./select-frames.ts";
+import { EVEN_TIMESTAMPS, selectFilters, timesOf } from "./select-frames.ts";
 import type { ImageFile, SelectedImages } from "./selected-images.ts";
 import { countTimestamps, type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
 
@@ -70,11 +70,15 @@ export function seekCost(intervals: readonly SamplingInterval[]): { costMs: numb
 export function seekRuns(seeked: SeekedImages, inputs: SeekInputs): PlannedRun[] {
   const { output, label, images, fileCount } = seeked;
   const { filters, finish, encode, file } = images;
-  if (images.oneFilePerFrame) return groupRuns(seeked, { filters: [...filters, ...finish], encode, file }, inputs);
+  const needsTimes = images.needsTimes ?? false;
+  if (images.oneFilePerFrame) {
+    return groupRuns(seeked, { filters: [...filters, ...finish], encode, file, needsTimes }, inputs);
+  }
   // Lossless intermediate files. The last run makes sprite sheets or an animation of them.
   const frames = `${output}-frame-%05d.png`;
   const lossless = {
     filters,
+    needsTimes,
     encode: ["-fps_mode", "passthrough", "-c:v", "png"],
     file: { format: ["-f", "image2"], name: frames },
   };
@@ -105,6 +109,7 @@ type FrameFiles = {
   readonly filters: Branch["filters"];
   readonly encode: readonly string[];
   readonly file: ImageFile;
+  readonly needsTimes?: boolean;
 };
 
 function groupRuns({ label, images }: SeekedImages, files: FrameFiles, inputs: SeekInputs): PlannedRun[] {
@@ -134,7 +139,7 @@ type SeekGroup = {
  * The frame that is shown at the timestamp may have started before it.
  */
 function groupRun({ label, seeks, firstNumber, isLast }: SeekGroup, files: FrameFiles, inputs: SeekInputs): PlannedRun {
-  const { filters, encode, file } = files;
+  const { filters, encode, file, needsTimes = false } = files;
   const sources = seeks.map(({ firstMs }) => inputs.source(["-noaccurate_seek", "-ss", seconds(firstMs)]));
   const urls = overlayUrls([{ label, filters }]);
   const overlays = new Map(urls.map((url, at) => [url, seeks.length + at]));
@@ -142,7 +147,7 @@ function groupRun({ label, seeks, firstNumber, isLast }: SeekGroup, files: Frame
   const outputs = seeks.flatMap((seek, at) => {
     const branch = {
       label: `${label}at${at}`,
-      filters: [...selectFilters([seek], seek.firstMs), ...EVEN_TIMESTAMPS, ...filters],
+      filters: [...selectFilters([seek], seek.firstMs), ...timesOf({ needsTimes }, [seek]), ...filters],
     };
     const graph = branchGraph(`[${at}:${inputs.streamIndex}]`, branch, overlays);
     const start = ["-start_number", String(number)];

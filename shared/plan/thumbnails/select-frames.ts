@@ -34,6 +34,23 @@ export function selectFilters(intervals: readonly SamplingInterval[], originMs =
 /** Gives selected frames evenly spaced times, because encoders reject two frames at the same time. */
 export const EVEN_TIMESTAMPS: readonly string[] = ["settb=1/100", `setpts=${OUTPUT_STEP}*N`];
 
+/** Filters that set the times of selected frames. */
+export const timesOf = (
+  { needsTimes = false }: { readonly needsTimes?: boolean },
+  intervals: readonly SamplingInterval[],
+): readonly string[] => (needsTimes ? shownTimes(intervals) : EVEN_TIMESTAMPS);
+
+/** Gives selected frames, counted from 0, the timestamps at which they are shown, in µs. */
+function shownTimes(intervals: readonly SamplingInterval[]): string[] {
+  let before = 0;
+  const terms = intervals.map(({ firstMs, stepMs, count }) => {
+    const [from, to] = [before, before + count - 1];
+    before += count;
+    return `between(N,${from},${to})*round(1000*(${decimal(firstMs)}+${decimal(stepMs)}*(N-${from})))`;
+  });
+  return ["settb=1/1000000", `setpts=${quoted(terms.join("+"))}`];
+}
+
 /** An expression of ffmpeg: number of timestamps of an interval before the frame. */
 function passedTimestamps({ firstMs, stepMs, count }: SamplingInterval, originMs: number): string {
   const sinceFirst = `T-${decimal((firstMs - originMs) / 1_000 + SNAP_SECONDS)}`;

@@ -18,6 +18,8 @@ export type SelectedImages = {
   readonly encode: readonly string[];
   /** Muxer and name of the image files. */
   readonly file: ImageFile;
+  /** True if `filters` start with frames that have the timestamps at which they are shown. */
+  readonly needsTimes?: boolean;
 };
 
 /** Muxer, and name of the file; with a counter (`%05d`) for several files. */

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { audio } from "./audio-tracks.ts";
+import { burn } from "./burn.ts";
 import { loudness } from "./loudness.ts";
 import { captions, commonParams, flag, folderPath } from "./output-params.ts";
 import { quotable, subtitles } from "./subtitles.ts";
@@ -30,6 +31,7 @@ const STREAM_PARAM_HINTS = Object.fromEntries(
     "audio",
     "captions",
     "loudness",
+    "burn",
     "thumbnails",
     "live_playlist",
     "drop_similar_variants",
@@ -104,6 +106,7 @@ export const HttpStreamParams = strictObject({
   captions,
   loudness,
   audio,
+  burn,
   thumbnails: flag
     .default(false)
     .describe(

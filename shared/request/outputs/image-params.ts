@@ -11,6 +11,7 @@ import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { cleanPath } from "../clean-path.ts";
 import { invalid, parseSection } from "../parse-section.ts";
+import { burn, parseBurn } from "./burn.ts";
 import {
   fileParams,
   filePath,
@@ -98,6 +99,7 @@ export const ImageParams = strictObject({
   ...animated,
   square: flag.default(false).describe("Crop to the center square"),
   blur: whole(1, 5).optional().describe("Blur strength, 1 to 5"),
+  burn,
   ...videoFilterParams,
 }).describe(
   "Images from the video. At most one of `number`, `offsets` and `interval` is allowed. Animated formats have `scene`, " +
@@ -119,10 +121,13 @@ export function parseImage(
   if (misplaced) return invalid("output_param_not_valid", `\`${field}.${misplaced.param}\` ${misplaced.why}`);
   const filters = parseVideoFilters(parsed.value, field, allow);
   if (!filters.ok) return filters;
+  const burnt = parseBurn(parsed.value.burn, field, allow);
+  if (!burnt.ok) return burnt;
   const output: ImageOutput = {
     ...base,
     ...format,
     ...filters.value,
+    ...burnt.value,
     key,
     path,
     condition,

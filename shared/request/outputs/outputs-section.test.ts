@@ -59,6 +59,21 @@ const AUDIO_ERRORS: readonly [string, unknown, RegExp][] = [
   ["mp4", [{ from: [1, 2], format: "copy" }], /audio.0.from` is not allowed, because the format copies the audio/],
   ["httpstream", [{ format: "opus" }], /`outputs.httpstream.audio.0.format` must be aac in streams/],
 ];
+const BURN = {
+  url: "https://a.com/en.vtt",
+  shiftMs: 0,
+  keepsStyle: true,
+  style: {
+    font: null,
+    size: 5.3,
+    color: "#ffffff",
+    outlineColor: "#000000",
+    background: null,
+    outline: 0.25,
+    position: "bottom",
+    margin: 5,
+  },
+};
 const LOUDNESS = { targetLufs: -16, truePeakDb: -1, toleranceLu: 0.2 };
 const VIDEO = { ...UNCHANGED, index: 0, condition: null, offsetMs: 0, durationMs: null, deinterlace: false };
 const IMAGE = {
@@ -113,6 +128,54 @@ describe("parseOutputs", () => {
     ["mp4", { path: "a", subtitles: [] }, { path: "a" }],
     ["m4a", { path: "a", subtitles: [{ from: 1 }] }, { path: "a", subtitles: [{ from: 1 }] }],
     ["mp4:copy", { path: "a", subtitles: [{ from: "en" }] }, { path: "a", subtitles: [{ from: "en" }] }],
+    ["mp4", { path: "a", burn: { url: "https://a.com/en.vtt" } }, { path: "a", burn: BURN }],
+    [
+      "mp4",
+      { path: "a", burn: { from: "en", optional: true, shift: -1.5, font: "Noto Sans JP", keep_style: false } },
+      {
+        path: "a",
+        burn: {
+          from: "en",
+          optional: true,
+          shiftMs: -1500,
+          keepsStyle: false,
+          style: { ...BURN.style, font: { name: "Noto Sans JP" } },
+        },
+      },
+    ],
+    [
+      "mp4",
+      {
+        path: "a",
+        burn: {
+          url: "https://a.com/en.vtt",
+          font: { url: "https://a.com/f.ttf" },
+          size: 8,
+          color: "#FFEE00",
+          outline_color: "#00000080",
+          background: "#000000A0",
+          outline: 0,
+          position: "top",
+          margin: 10,
+        },
+      },
+      {
+        path: "a",
+        burn: {
+          ...BURN,
+          style: {
+            font: { url: "https://a.com/f.ttf" },
+            size: 8,
+            color: "#ffee00",
+            outlineColor: "#00000080",
+            background: "#000000a0",
+            outline: 0,
+            position: "top",
+            margin: 10,
+          },
+        },
+      },
+    ],
     ["mp3", { path: "a", loudness: "-16" }, { path: "a", loudness: LOUDNESS }],
     ["mp3", { path: "a", loudness: { target: -16 } }, { path: "a", loudness: LOUDNESS }],
     ["mp3", { path: "a", loudness: "measure" }, { path: "a", loudness: { ...LOUDNESS, targetLufs: null } }],
@@ -165,6 +228,7 @@ describe("parseOutputs", () => {
       { path: "%02d.jpg", number: 3, square: true, fit: "crop", blur: 5 },
       { path: "%02d.jpg", selection: { by: "number", number: 3 }, square: true, fit: "crop", blur: 5 },
     ],
+    ["png", { path: "a.png", burn: { url: "https://a.com/en.vtt" } }, { path: "a.png", burn: BURN }],
     ["png", { path: "a.png", offsets: [2.5] }, { path: "a.png", selection: { by: "offsets", offsetsMs: [2500] } }],
     ["jpg", { path: "%d.jpg", interval: 0 }, { path: "%d.jpg", selection: { by: "interval", intervalMs: null } }],
     [
@@ -205,6 +269,10 @@ describe("parseOutputs", () => {
     [
       { hls: { path: "/" }, loudness: -16 },
       { hls: { path: "", ...TS }, loudness: LOUDNESS },
+    ],
+    [
+      { hls: { path: "/" }, burn: { url: "https://a.com/en.vtt" } },
+      { hls: { path: "", ...TS }, burn: BURN },
     ],
     [
       { hls: { path: "/" }, captions: "drop" },
@@ -376,6 +444,30 @@ describe("parseOutputs", () => {
       "output_param_not_valid",
       { mp3: { path: "a", loudness: -40 } },
       /`outputs.mp3.loudness` must be -31 LUFS or more/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a", burn: {} } }, /`outputs.mp4.burn` must have either `url` or `from`/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", burn: { url: "https://a.com/a", from: 1 } } },
+      /`outputs.mp4.burn` must have either `url` or `from`/,
+    ],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", burn: { from: 1, color: "white" } } },
+      /`outputs.mp4.burn.color` must be a color such as #ffffff/,
+    ],
+    ["output_param_not_valid", { mp4: { path: "a", burn: { from: 1, size: 30 } } }, /burn.size` must be 20 or less/],
+    [
+      "output_param_not_valid",
+      { mp4: { path: "a", burn: { from: 1, font: "a\nb" } } },
+      /`outputs.mp4.burn.font` must be the name of a font/,
+    ],
+    ["output_param_not_valid", { mp3: { path: "a", burn: { from: 1 } } }, /burn` is not allowed, .* has no video/],
+    ["output_param_not_valid", { "mp4:copy": { path: "a", burn: { from: 1 } } }, /burn` is not allowed, .* copies/],
+    [
+      "output_param_not_valid",
+      { httpstream: { hls: { path: "h" }, variants: ["mp4:x:64k"], burn: { from: 1 } } },
+      /burn` requires variants with video/,
     ],
     ["output_param_not_valid", { mp3: { path: "a", loudness: "loud" } }, /`outputs.mp3.loudness` .*measure.*-31 to -5/],
     [

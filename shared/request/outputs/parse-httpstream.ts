@@ -10,6 +10,7 @@ import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { parseAudio } from "./audio-tracks.ts";
+import { parseBurn } from "./burn.ts";
 import { DEFAULT_NAME, HttpStreamParams } from "./httpstream-params.ts";
 import { parseLoudness } from "./loudness.ts";
 import type { Named } from "./output-params.ts";
@@ -33,6 +34,9 @@ export function parseHttpStream(
   if (parsed.value.loudness !== undefined && variants.value.every(({ audio }) => !audio)) {
     return invalid("output_param_not_valid", `\`${field}.loudness\` requires variants with audio`);
   }
+  if (parsed.value.burn !== undefined && variants.value.every(({ video }) => !video)) {
+    return invalid("output_param_not_valid", `\`${field}.burn\` requires variants with video`);
+  }
   const segments = hlsSegments(variants.value);
   const mismatch = segments === "fmp4" ? requiresMpegTs(parsed.value) : null;
   if (mismatch) return invalid("output_param_not_valid", `\`${field}.${mismatch}`);
@@ -50,6 +54,8 @@ export function parseHttpStream(
   }
   const subtitles = parseSubtitles(parsed.value.subtitles, `${field}.subtitles`, allow);
   if (!subtitles.ok) return subtitles;
+  const burnt = parseBurn(parsed.value.burn, field, allow);
+  if (!burnt.ok) return burnt;
   return ok({
     ...base,
     type: "httpstream",
@@ -69,6 +75,7 @@ export function parseHttpStream(
     ...(parsed.value.captions === "drop" ? { dropsCaptions: true } : {}),
     ...parseLoudness(parsed.value.loudness),
     ...tracks.value,
+    ...burnt.value,
   });
 }
 

@@ -5,6 +5,7 @@ import { printFormat } from "../../format/print-format.ts";
 import { publicUrl } from "../../job/metadata.ts";
 import type { FrameSelection, HttpStreamOutput, ImageOutput, OutputSpec, VideoOutput } from "../../job/output-spec.ts";
 import { printAudio } from "./audio-tracks.ts";
+import { printBurn } from "./burn.ts";
 import { DEFAULT_NAME } from "./httpstream-params.ts";
 import { printLoudness } from "./loudness.ts";
 import { printSubtitle, printSubtitles } from "./subtitles.ts";
@@ -46,6 +47,7 @@ const printVideo = (spec: VideoOutput): Params => ({
   ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
   ...(spec.audioTracks ? { audio: printAudio(spec.audioTracks, spec.container) } : {}),
   ...(spec.subtitles ? { subtitles: printSubtitles(spec.subtitles) } : {}),
+  ...printBurn(spec.burn),
 });
 
 const printImage = (spec: ImageOutput): Params => ({
@@ -54,6 +56,7 @@ const printImage = (spec: ImageOutput): Params => ({
   ...(spec.sprite ? { sprite: { ...given({ limit: spec.sprite.limit }), columns: spec.sprite.columns } } : {}),
   ...(spec.vtt ? { vtt: { filename: spec.vtt.path.slice(spec.vtt.path.lastIndexOf("/") + 1) } } : {}),
   ...given({ square: spec.square, blur: spec.blur }),
+  ...printBurn(spec.burn),
   ...printFilters(spec),
 });
 
@@ -90,6 +93,7 @@ const printStream = (spec: HttpStreamOutput): Params => ({
   ...printCaptions(spec),
   ...(spec.loudness ? { loudness: printLoudness(spec.loudness) } : {}),
   ...(spec.audioTracks ? { audio: printAudio(spec.audioTracks, "mp4") } : {}),
+  ...printBurn(spec.burn),
   ...(spec.dropsSimilarVariants ? { drop_similar_variants: true } : {}),
 });
 

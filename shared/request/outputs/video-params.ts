@@ -8,6 +8,7 @@ import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
 import { audio, parseAudio, singleTrackReason } from "./audio-tracks.ts";
+import { burn, parseBurn } from "./burn.ts";
 import { loudness, parseLoudness } from "./loudness.ts";
 import {
   captions,
@@ -27,6 +28,7 @@ const videoChanges = {
   ...videoFilterParams,
   deinterlace: flag.optional().describe("Deinterlace interlaced video"),
   captions,
+  burn,
 };
 
 export const VideoParams = strictObject(
@@ -87,6 +89,8 @@ export function parseVideo(
   const untextable = texts.value.length > 0 ? withoutText(format, offset) : null;
   if (untextable)
     return invalid("output_param_not_valid", `\`${field}.subtitles\` is not allowed, because ${untextable}`);
+  const burnt = parseBurn(parsed.value.burn, field, allow);
+  if (!burnt.ok) return burnt;
   return ok({
     ...base,
     ...format,
@@ -101,6 +105,7 @@ export function parseVideo(
     ...parseLoudness(parsed.value.loudness),
     ...tracks.value,
     ...(texts.value.length > 0 ? { subtitles: texts.value } : {}),
+    ...burnt.value,
   });
 }
 

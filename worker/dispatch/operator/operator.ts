@@ -88,9 +88,11 @@ export class Operator implements HubReports {
   async demand(): Promise<HubReport> {
     const { matcher, nodes } = this.#deps;
     const kinds = new Map<string, HubReport["nodes"][number]>();
+    const fonts = new Set<string>();
     for (const node of nodes.roster.values()) {
       const { pool, capabilities } = node.profile;
       const state = stateOf(node, this.#contextOf(node));
+      for (const font of capabilities.fonts ?? []) fonts.add(font);
       const hardware = capabilities.hardware?.name ?? null;
       const key = [pool, state, hardware].join("\n");
       kinds.set(key, { pool, state, hardware, count: (kinds.get(key)?.count ?? 0) + 1 });
@@ -99,7 +101,7 @@ export class Operator implements HubReports {
       const free = nodes.roster.free(pool, slotClass);
       return { pool, slotClass, free, running, waiting, oldestWaitMs: oldestMs, meanTaskMs: meanS * 1000 };
     });
-    return { nodes: [...kinds.values()], queues, tasks: matcher.tasks() };
+    return { nodes: [...kinds.values()], queues, tasks: matcher.tasks(), fonts: [...fonts].sort() };
   }
 
   #contextOf(node: SocketNode): NodeContext {

@@ -20,6 +20,7 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "PATCH /v2/jobs/:id",
       "DELETE /v2/jobs/:id",
       "POST /v2/jobs/:id/retry",
+      "GET /v2/fonts",
       "POST /v2/probes",
       "GET /v2/probes/:id",
     ],

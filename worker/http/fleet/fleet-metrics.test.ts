@@ -14,6 +14,7 @@ const REPORT: HubReport = {
     { pool: "default", state: "cordoned", hardware: null, count: 1 },
   ],
   queues: [{ ...queue, oldestWaitMs: 4_500, meanTaskMs: 60_000 }],
+  fonts: [],
   tasks: [
     { kind: "encode", outcomes: { ...NO_OUTCOMES, done: 2, lost: 1 }, retries: 0, within, timed: 2, sumSeconds: 90.5 },
   ],
@@ -24,6 +25,7 @@ const OTHER: HubReport = {
     { ...queue, oldestWaitMs: 1_000, meanTaskMs: 20_000 },
     { ...queue, pool: "gpu", slotClass: "inspect", oldestWaitMs: 0, meanTaskMs: 1_000 },
   ],
+  fonts: [],
   tasks: [
     { kind: "encode", outcomes: { ...NO_OUTCOMES, done: 1 }, retries: 0, within, timed: 2, sumSeconds: 9.5 },
     { kind: "chunk", outcomes: NO_OUTCOMES, retries: 4, within, timed: 0, sumSeconds: 0 },

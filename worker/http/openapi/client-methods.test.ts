@@ -56,6 +56,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   getUploadLink: ({ uploadLinks }) => uploadLinks.get("l"),
   revokeUploadLink: ({ uploadLinks }) => uploadLinks.revoke("l"),
   getUsage: (copra) => copra.usage(),
+  listFonts: (copra) => copra.fonts(),
   followAccount: (copra) => copra.events().next(),
   getSession: (copra) => copra.session(),
   createSessionLink: (copra) => copra.dashboardLink(),

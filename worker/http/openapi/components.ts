@@ -1,6 +1,7 @@
 // The named schemas of the document: requests, responses and notifications.
 import * as z from "zod";
 import {
+  FontList,
   GapEvent,
   JobEvent,
   NotificationEventData,
@@ -78,6 +79,7 @@ export const RESPONSES = {
   JobMetadata: schemas.JobMetadata,
   KeyMetadata: schemas.KeyMetadata,
   Usage,
+  FontList,
   Session: SessionView,
   SessionLink,
   SignedOut,

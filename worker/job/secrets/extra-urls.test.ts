@@ -3,7 +3,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
 import { jobOf } from "../../rpc/job.ts";
 import { basic, jobBody, newAccount, PROBE, send } from "../../testing/jobs.ts";
@@ -14,10 +14,12 @@ const LOGO = `https://me:${SECRET}@media.example.com/logo.png?sig=${SECRET}#part
 const PLAIN = "https://media.example.com/plain.png";
 const CUES = `https://media.example.com/en.srt?sig=${SECRET}`;
 const SPEECH = `https://media.example.com/fr.wav?sig=${SECRET}`;
+const CAPTIONS = `https://media.example.com/burnt.ass?sig=${SECRET}`;
+const FONT = `https://me:${SECRET}@media.example.com/font.ttf`;
 const OUTPUTS = {
   "mp4:240p": { path: "a.mp4", watermark: { url: LOGO } },
   "mp4:360p": { path: "b.mp4", watermark: { url: PLAIN }, audio: [{ from: 1 }, { url: SPEECH }] },
-  "jpg:320x": { path: "c.jpg" },
+  "jpg:320x": { path: "c.jpg", burn: { url: CAPTIONS, font: { url: FONT } } },
   vtt: { path: "d.vtt", url: `${CUES}1` },
   mkv: { path: "e.mkv", subtitles: [{ from: 1 }, { url: `${CUES}2`, language: "en" }] },
   httpstream: { hls: { path: "hls" }, variants: ["mp4:240p"], subtitles: [{ url: CUES, language: "en" }] },
@@ -25,6 +27,11 @@ const OUTPUTS = {
 
 const audioUrls = (spec: OutputSpec): string[] =>
   spec.type === "video" && typeof spec.audioTracks === "object" ? spec.audioTracks.flatMap(({ url }) => url ?? []) : [];
+function burnt(spec: OutputSpec): string[] {
+  const burn = burnOf(spec);
+  const font = burn?.style.font;
+  return [burn?.url ?? [], font && "url" in font ? font.url : []].flat();
+}
 
 const textUrls = (spec: OutputSpec): string[] =>
   "subtitles" in spec && typeof spec.subtitles === "object" ? spec.subtitles.flatMap(({ url }) => url ?? []) : [];
@@ -47,11 +54,11 @@ it("stores secret URLs sealed, and sends them to the node that encodes", async (
             ? textUrls(spec)
             : spec.type === "text"
               ? (spec.text.url ?? [])
-              : [spec.watermark?.url ?? [], audioUrls(spec), textUrls(spec)].flat(),
+              : [spec.watermark?.url ?? [], audioUrls(spec), textUrls(spec), burnt(spec)].flat(),
         )
       : [],
   );
-  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, `${CUES}2`, LOGO, PLAIN, SPEECH].sort());
+  expect(addresses.sort()).toEqual([CUES, `${CUES}1`, `${CUES}2`, LOGO, PLAIN, SPEECH, CAPTIONS, FONT].sort());
   const stored = await runInDurableObject(job, (_, { storage }) => JSON.stringify([...storage.kv.list()]));
   expect(stored).toContain("media.example.com/logo.png");
   expect(stored).not.toContain(SECRET);

@@ -1,6 +1,7 @@
-// The URLs of watermarks, subtitles and audio tracks. A user, password and query in them are secret, as in the URL of
-// the source. Pure.
+// The URLs of watermarks, subtitles, captions, fonts and audio tracks. A user, password and query in them are secret,
+// as in the URL of the source. Pure.
 import * as z from "zod";
+import type { BurnSpec } from "#shared/job/burn.ts";
 import { publicUrl } from "#shared/job/metadata.ts";
 import type { ImageOutput, OutputSpec, VideoOutput } from "#shared/job/output-spec.ts";
 import type { Task } from "#shared/protocol/tasks.ts";
@@ -29,7 +30,11 @@ export function withUrls(task: Task, extraUrls: ExtraUrls): Task {
   return { ...task, outputs: task.outputs.map((spec) => mapUrls(spec, complete)) };
 }
 
-function mapUrls(spec: OutputSpec, change: (place: string, url: string) => string): OutputSpec {
+type Change = (place: string, url: string) => string;
+
+function mapUrls(given: OutputSpec, change: Change): OutputSpec {
+  const spec =
+    given.type !== "text" && given.burn ? { ...given, burn: mapBurn(given.burn, given.index, change) } : given;
   if (spec.type === "text") {
     const { text, index } = spec;
     return text.url === undefined ? spec : { ...spec, text: { ...text, url: change(`${index}.text`, text.url) } };
@@ -55,4 +60,12 @@ function withWatermark<Spec extends VideoOutput | ImageOutput>(
 ): Spec {
   const { watermark, index } = spec;
   return watermark ? { ...spec, watermark: { ...watermark, url: change(`${index}.watermark`, watermark.url) } } : spec;
+}
+
+function mapBurn(burn: BurnSpec, index: number, change: Change): BurnSpec {
+  const { style } = burn;
+  const { font } = style;
+  const changed = font && "url" in font ? { url: change(`${index}.burn.font`, font.url) } : font;
+  const file = burn.url === undefined ? {} : { url: change(`${index}.burn`, burn.url) };
+  return { ...burn, ...file, style: { ...style, font: changed } };
 }

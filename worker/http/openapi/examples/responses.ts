@@ -240,6 +240,7 @@ export const RESPONSE_EXAMPLES: Responses = {
     metadata: { input: METADATA, outputs: [{ "mp4:240p": METADATA }, { httpstream: STREAM_METADATA }] },
   },
   KeyMetadata: { job_id: JOB_ID, metadata: { "mp4:240p": METADATA } },
+  FontList: { fonts: ["Noto Sans", "Noto Sans Arabic", "Noto Sans JP"] },
   Usage: { from: "2026-11-21", to: "2026-11-21", days: [{ day: "2026-11-21", ...USED }], total: USED },
   Health: { status: "ok", nodes: 3 },
   Ready: { status: "ready", nodes: 3 },

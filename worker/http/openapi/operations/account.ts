@@ -1,4 +1,4 @@
-// /v2/usage and /v2/events: the usage of an account, and the events of its jobs.
+// /v2/usage, /v2/fonts and /v2/events: the usage of an account, fonts, and the events of its jobs.
 import * as z from "zod";
 import type { JobEvent } from "#shared/api/account-responses.ts";
 import { UsageParameters } from "../../query/usage-query.ts";
@@ -44,6 +44,18 @@ export const ACCOUNT_OPERATIONS: readonly Operation[] = [
       },
     ],
     codes: ["query_not_valid"],
+  },
+  {
+    ...account,
+    method: "get",
+    path: "/v2/fonts",
+    id: "listFonts",
+    summary: "List fonts",
+    description: "Fonts for burnt-in captions that a node has. A job that names a font waits for such a node.",
+    responses: [
+      { status: 200, description: "The names", content: { json: "FontList", example: RESPONSE_EXAMPLES.FontList } },
+    ],
+    codes: [],
   },
   {
     ...account,

@@ -87,6 +87,15 @@ it("lists why a node is not ready, until the node states that it reaches the ser
   expect((await admin("GET", "/nodes/attic")).body).toMatchObject({ state: "ready", not_ready: [] });
 });
 
+it("lists the fonts of connected nodes to clients", async () => {
+  const node = await connect(await tokenOf("default", []));
+  const plain = hello("attic", ONE);
+  node.say({ ...plain, capabilities: { ...plain.capabilities, fonts: ["Noto Sans", "Fraktur"] } });
+  await node.next("welcome");
+  const { status, body } = await send("/v2/fonts", { headers: basic((await newAccount()).key) });
+  expect([status, body]).toEqual([200, { fonts: ["Fraktur", "Noto Sans"] }]);
+});
+
 it("rejects a new name that another node has, but never the name that a node used before", async () => {
   const token = await tokenOf("default", []);
   const first = await connect(token);

@@ -1,0 +1,166 @@
+// Writes cues of WebVTT and other formats as an ASS script in the requested style.
+import type { CaptionStyle } from "#shared/job/burn.ts";
+import type { Cue } from "../package/text/subtitle-cues.ts";
+import { type AssEvent, type AssScript, type AssStyle, toHundredths } from "./ass-script.ts";
+import { literalText } from "./ass-text.ts";
+import { requestedColor } from "./caption-colors.ts";
+import type { Font } from "./font-file.ts";
+
+/** Height and width of the script: lengths are thousandths of the frame's sides. */
+const UNITS = 1000;
+const SIDE_MARGIN = 50;
+/** Space between the text and the edge of its box, as a share of the size. */
+const BOX_PADDING = 0.12;
+export const DEFAULT_STYLE = "Default";
+
+type Place = { readonly alignment: number; readonly margins: AssEvent["margins"] };
+
+/** The script of cues. Without `keepsStyle`, their positions and colors do not count. */
+export function captionScript(cues: readonly Cue[], style: CaptionStyle, font: Font, keepsStyle: boolean): AssScript {
+  return {
+    width: UNITS,
+    height: UNITS,
+    wrapStyle: 0,
+    scalesBorders: true,
+    styles: [captionStyle(style, font)],
+    events: cues.flatMap((cue): AssEvent[] => {
+      const place = keepsStyle ? placeOf(cue.settings, style, font.lineHeight) : null;
+      const text = assText(cue.text, keepsStyle);
+      const [startMs, endMs] = [toHundredths(cue.startMs), toHundredths(cue.endMs)];
+      if (text === "" || endMs <= startMs) return [];
+      const placed = place ? `{\\an${place.alignment}}${text}` : text;
+      return [{ layer: 0, startMs, endMs, style: DEFAULT_STYLE, margins: place?.margins ?? [0, 0, 0], text: placed }];
+    }),
+  };
+}
+
+function captionStyle(style: CaptionStyle, { family, lineHeight }: Font): AssStyle {
+  const length = (percent: number): number => Number(((percent * UNITS) / 100).toFixed(3));
+  const size = length(style.size);
+  const color = requestedColor(style.color);
+  const outline = requestedColor(style.outlineColor);
+  const hasBox = style.background !== null;
+  return {
+    name: DEFAULT_STYLE,
+    font: family,
+    // libass takes the height of a line as the size.
+    size: Number((size * lineHeight).toFixed(3)),
+    colors: [color, color, outline, style.background === null ? outline : requestedColor(style.background)],
+    numbers: [
+      ...[0, 0, 0, 0, 100, 100, 0, 0],
+      // 4: libass draws a box of the background's color, larger than the text by the shadow.
+      ...[hasBox ? 4 : 1, length(style.outline), hasBox ? Number((size * BOX_PADDING).toFixed(3)) : 0],
+      ...[style.position === "top" ? 8 : 2, SIDE_MARGIN, SIDE_MARGIN, Math.round(length(style.margin)), 1],
+    ],
+  };
+}
+
+/** The place of a cue with WebVTT settings (WebVTT §4.4); null if they state none. */
+function placeOf(settings: string, style: CaptionStyle, lineHeight: number): Place | null {
+  const values = new Map(settings.split(/\s+/).map((one) => [one.slice(0, one.indexOf(":")), one]));
+  const value = (name: string): string | null => values.get(name)?.slice(name.length + 1) ?? null;
+  const align = value("align");
+  const across = percentOf(value("position"));
+  const line = value("line")?.split(",")[0] ?? null;
+  if (align === null && across === null && line === null) return null;
+  const column = align === "left" || align === "start" ? 1 : align === "right" || align === "end" ? 3 : 2;
+  const { row, margin } = rowOf(line, style, style.size * lineHeight);
+  return { alignment: column + row, margins: [...sideMargins(column, across), margin] };
+}
+
+/** Margins that put the text at a position across the frame, in %. */
+function sideMargins(column: number, across: number | null): [number, number] {
+  if (across === null) return [0, 0];
+  const at = Math.round((across * UNITS) / 100);
+  if (column === 1) return [Math.max(1, at), 0];
+  if (column === 3) return [0, Math.max(1, UNITS - at)];
+  return at < UNITS / 2 ? [1, Math.max(1, UNITS - 2 * at)] : [Math.max(1, 2 * at - UNITS), 1];
+}
+
+/** Top (6) or bottom (0), and the margin from there; 0: that of the style. */
+function rowOf(
+  line: string | null,
+  { position, margin }: CaptionStyle,
+  height: number,
+): { row: 0 | 6; margin: number } {
+  const percent = percentOf(line);
+  if (percent !== null) {
+    return percent <= 50
+      ? { row: 6, margin: Math.max(1, Math.round(percent * 10)) }
+      : { row: 0, margin: Math.round(Math.max(margin, 100 - percent - height) * 10) };
+  }
+  if (line === null || !/^-?\d{1,4}$/.test(line)) return { row: position === "top" ? 6 : 0, margin: 0 };
+  const number = Number(line);
+  const lines = number < 0 ? -number - 1 : number;
+  const from = Math.min(90, margin + lines * height);
+  return { row: number < 0 ? 0 : 6, margin: Math.round(from * 10) };
+}
+
+function percentOf(text: string | null): number | null {
+  const [, number] = /^(\d{1,3}(?:\.\d{1,9})?)%/.exec(text ?? "") ?? [];
+  return number === undefined ? null : Math.min(100, Number(number));
+}
+
+/** Colors of WebVTT classes (WebVTT §5), as ASS writes them. */
+const COLORS: Readonly<Record<string, string>> = {
+  white: "FFFFFF",
+  lime: "00FF00",
+  cyan: "FFFF00",
+  red: "0000FF",
+  yellow: "00FFFF",
+  magenta: "FF00FF",
+  blue: "FF0000",
+  black: "000000",
+};
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\\h",
+  lrm: "\u200e",
+  rlm: "\u200f",
+};
+
+const LINE_BREAK = "\\N";
+
+/** WebVTT cue text as ASS text: bold, italic, underlined and colored text; other tags are dropped. */
+function assText(text: string, keepsStyle: boolean): string {
+  const colors: string[] = [];
+  const tokens = text.split(/(<[^<>]*>|&(?:[a-z]{2,5}|#\d{1,7}|#x[0-9a-f]{1,6});|\n)/i);
+  const parts = tokens.map((token) => {
+    if (token === "\n") return LINE_BREAK;
+    if (/^<.*>$/s.test(token)) return keepsStyle ? tagOf(token, colors) : "";
+    return /^&.*;$/.test(token) ? entityOf(token) : literalText(token);
+  });
+  const lines = parts.join("").split(LINE_BREAK);
+  const isFull = (line: string): boolean => line !== "";
+  return lines.slice(Math.max(0, lines.findIndex(isFull)), lines.findLastIndex(isFull) + 1).join(LINE_BREAK);
+}
+
+function tagOf(token: string, colors: string[]): string {
+  const [, end, name = "", rest = ""] = /^<(\/?)(b|i|u|c|font)\b([^>]*)>$/i.exec(token) ?? [];
+  const isEnd = end === "/";
+  if (name === "") return "";
+  if (name.length === 1 && name.toLowerCase() !== "c") return `{\\${name.toLowerCase()}${isEnd ? 0 : 1}}`;
+  if (isEnd) colors.pop();
+  else {
+    const words = rest.toLowerCase().match(/[a-z]+/g) ?? [];
+    const named = words.find((one) => Object.hasOwn(COLORS, one));
+    const [, red, green, blue] = /#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\b/i.exec(rest) ?? [];
+    const exact = red === undefined ? undefined : `${blue}${green}${red}`.toUpperCase();
+    colors.push(exact ?? (named === undefined ? undefined : COLORS[named]) ?? colors.at(-1) ?? "");
+  }
+  const color = colors.at(-1) ?? "";
+  return color === "" ? "{\\c}" : `{\\c&H${color}&}`;
+}
+
+function entityOf(token: string): string {
+  const name = token.slice(1, -1);
+  const known = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
+  if (known !== undefined) return known;
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  const isCharacter = name.startsWith("#") && code > 31 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return literalText(isCharacter ? String.fromCodePoint(code) : token);
+}

@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { beforeAll, expect, it } from "vitest";
+import { readFont } from "./font-file.ts";
+import { findFonts, packagedFonts } from "./node-fonts.ts";
+
+let bytes: Buffer;
+beforeAll(async () => {
+  const [first] = await packagedFonts();
+  bytes = await readFile(first?.path ?? "");
+});
+
+it("finds the packaged fonts and the fonts of the operator's folder by family", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "copra-fonts-"));
+  await writeFile(join(folder, "own.TTF"), bytes);
+  await writeFile(join(folder, "broken.ttf"), bytes.subarray(0, 2000));
+  await writeFile(join(folder, "notes.txt"), "no font");
+  const fonts = await findFonts(folder);
+  expect([...fonts.keys()]).toEqual(["Noto Sans", "Noto Sans Arabic"]);
+  expect(fonts.get("Noto Sans")?.map(({ path }) => path)).toContain(join(folder, "own.TTF"));
+  await expect(findFonts(join(folder, "missing"))).rejects.toThrow("ENOENT");
+});
+
+it("rejects files that are no fonts, collections, and fonts that end early", () => {
+  expect(readFont(bytes)).toMatchObject({ family: "Noto Sans" });
+  for (const other of [
+    Buffer.alloc(0),
+    Buffer.from("<html>"),
+    Buffer.from("ttcf\0\x01\0\0\0\0\0\x01"),
+    bytes.subarray(0, 5e5),
+  ])
+    expect(readFont(other)).toBeNull();
+});
+
+it("reads damaged fonts without an error", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(3999), fc.nat(255)), { maxLength: 30 }), (changes) => {
+      const damaged = Buffer.from(bytes);
+      for (const [at, value] of changes) damaged[at] = value;
+      const font = readFont(damaged);
+      if (font) expect(font.family).toMatch(/^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,79}$/);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,59 @@
+// The fonts of this node: the packaged ones, and the files in the operator's folder.
+import { open, readdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { extname, join } from "node:path";
+import { MAX_FONTS } from "#shared/protocol/capabilities.ts";
+import { type Font, readFont } from "./font-file.ts";
+
+/** A font file on this node's disk. */
+export type FontFile = Font & { readonly path: string };
+
+/** Files by family. */
+export type NodeFonts = ReadonlyMap<string, readonly FontFile[]>;
+
+/** The family of texts without a font. libass takes characters that it lacks from the other packaged fonts. */
+export const PACKAGED_FAMILY = "Noto Sans";
+
+const require = createRequire(import.meta.url);
+const PACKAGED = [
+  "@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf",
+  "@expo-google-fonts/noto-sans/400Regular_Italic/NotoSans_400Regular_Italic.ttf",
+  "@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf",
+  "@expo-google-fonts/noto-sans-arabic/400Regular/NotoSansArabic_400Regular.ttf",
+];
+const EXTENSIONS: ReadonlySet<string> = new Set([".ttf", ".otf"]);
+export const MAX_FONT_BYTES = 20e6;
+
+/** The packaged files. Every run that draws captions has them. Throws when the package is not installed. */
+export const packagedFonts = (): Promise<FontFile[]> => fontsIn(PACKAGED.map((name) => require.resolve(name)));
+
+/** All fonts. `folder`: the operator's; null: none. Throws the error of the file system when it cannot be read. */
+export async function findFonts(folder: string | null): Promise<NodeFonts> {
+  const names = folder === null ? [] : (await readdir(folder)).toSorted();
+  const own = names
+    .filter((name) => EXTENSIONS.has(extname(name).toLowerCase()))
+    .map((name) => join(folder ?? "", name));
+  const files = [...(await packagedFonts()), ...(await fontsIn(own))];
+  return new Map([...Map.groupBy(files, ({ family }) => family)].slice(0, MAX_FONTS));
+}
+
+/** Leaves out files that are no fonts. */
+async function fontsIn(paths: readonly string[]): Promise<FontFile[]> {
+  const found: FontFile[] = [];
+  for (const path of paths) {
+    const font = await readFontFile(path);
+    if (font) found.push({ ...font, path });
+  }
+  return found;
+}
+
+/** Null for a file that is no font, or is larger than 20 MB. */
+export async function readFontFile(path: string): Promise<Font | null> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    return size > MAX_FONT_BYTES ? null : readFont(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}

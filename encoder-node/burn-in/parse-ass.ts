@@ -1,0 +1,200 @@
+// Parses ASS and SSA files of clients. Only known fields pass, as numbers within bounds: fonts and images in the file,
+// comments and effects are dropped.
+
+import { type AssEvent, type AssScript, type AssStyle, STYLE_NUMBERS, toHundredths } from "./ass-script.ts";
+import { cleanText, type TagContext } from "./ass-tags.ts";
+import { plainText } from "./ass-text.ts";
+import type { Color } from "./caption-colors.ts";
+
+const SECTION = /^\[([^\]]{1,40})\]/;
+const MAX_STYLES = 500;
+const MAX_EVENTS = 100_000;
+/** Longer texts are dropped. */
+const MAX_TEXT_CHARS = 20_000;
+const MAX_RESOLUTION = 20_000;
+
+/** True if a text has the first section of ASS or SSA. */
+export const isAss = (text: string): boolean => /^\s*\[Script Info\]/i.test(text);
+
+/** Fonts of the run: `fallback` replaces unknown fonts. */
+export type Fonts = Pick<TagContext, "fontOf"> & { readonly fallback: string };
+
+/** Returns the script, or the reason why it is not usable. */
+export function parseAss(text: string, { fontOf, fallback }: Fonts): AssScript | string {
+  const sections = sectionsOf(text);
+  const info = new Map((sections.get("script info") ?? []).map(({ name, value }) => [name, value]));
+  const { width, height } = resolutionOf(info);
+  const isNew = sections.has("v4+ styles");
+  const styles = stylesOf(sections.get(isNew ? "v4+ styles" : "v4 styles") ?? [], isNew, { fontOf, fallback });
+  if (styles.length > MAX_STYLES) return "it has too many styles";
+  const named = styles.length > 0 ? styles : [styleOf(new Map(), true, { fontOf, fallback })];
+  const context = { styles: new Set(named.map(({ name }) => name)), fontOf, width, height };
+  const events = eventsOf(sections.get("events") ?? [], context, named[0]?.name ?? "Default");
+  if (events.length > MAX_EVENTS) return "it has too many events";
+  return {
+    width,
+    height,
+    wrapStyle: bounded(info.get("wrapstyle"), [0, 3], 0),
+    scalesBorders: /^yes$/i.test(info.get("scaledborderandshadow") ?? "no"),
+    styles: named,
+    events,
+  };
+}
+
+/** The times and texts of a script, without its styles. */
+export function plainEvents(text: string): { startMs: number; endMs: number; text: string }[] {
+  return fieldsOf(sectionsOf(text).get("events") ?? [], "dialogue").flatMap((fields) => {
+    const times = timesOf(fields);
+    const plain = plainText(fields.get("text") ?? "").trim();
+    return times && plain !== "" ? [{ ...times, text: plain }] : [];
+  });
+}
+
+type Line = { readonly name: string; readonly value: string };
+
+/** Lines `Name: value` by the lower-case name of their section. Names are in lower case. */
+function sectionsOf(text: string): ReadonlyMap<string, readonly Line[]> {
+  const sections = new Map<string, Line[]>();
+  let lines: Line[] = [];
+  for (const line of text.split("\n")) {
+    const section = SECTION.exec(line)?.[1]?.trim().toLowerCase();
+    const colon = line.indexOf(":");
+    if (section !== undefined) {
+      lines = sections.get(section) ?? [];
+      sections.set(section, lines);
+    } else if (colon > 0 && line.length <= MAX_TEXT_CHARS && !line.startsWith(";")) {
+      lines.push({ name: line.slice(0, colon).trim().toLowerCase(), value: line.slice(colon + 1).trim() });
+    }
+  }
+  return sections;
+}
+
+/** As libass completes a missing resolution (ass_render.c, `ass_lazy_track_init`). */
+function resolutionOf(info: ReadonlyMap<string, string>): { width: number; height: number } {
+  const given = ["playresx", "playresy"].map((name) => bounded(info.get(name), [0, MAX_RESOLUTION], 0));
+  const [width = 0, height = 0] = given.map(Math.trunc);
+  if (width === 0 && height === 0) return { width: 384, height: 288 };
+  if (width === 0) return { width: height === 1024 ? 1280 : Math.max(1, Math.trunc((height * 4) / 3)), height };
+  if (height === 0) return { width, height: width === 1280 ? 1024 : Math.max(1, Math.trunc((width * 3) / 4)) };
+  return { width, height };
+}
+
+/** Fields of lines, by lower-case names of the section's format. The last field contains further commas. */
+function fieldsOf(lines: readonly Line[], wanted: string): ReadonlyMap<string, string>[] {
+  let format: string[] = [];
+  const found: ReadonlyMap<string, string>[] = [];
+  for (const { name, value } of lines) {
+    if (name === "format") format = value.split(",").map((one) => one.trim().toLowerCase());
+    if (name !== wanted || format.length === 0) continue;
+    const parts = value.split(",");
+    const last = parts.slice(format.length - 1).join(",");
+    const values = [...parts.slice(0, format.length - 1).map((one) => one.trim()), last];
+    found.push(new Map(format.map((field, at) => [field, values[at] ?? ""])));
+  }
+  return found;
+}
+
+type Bounds = readonly [min: number, max: number];
+
+/** Bounds and default of each field of a style. */
+const STYLE_BOUNDS: Readonly<Record<(typeof STYLE_NUMBERS)[number], readonly [Bounds, number]>> = {
+  Bold: [[-1, 900], 0],
+  Italic: [[-1, 1], 0],
+  Underline: [[-1, 1], 0],
+  StrikeOut: [[-1, 1], 0],
+  ScaleX: [[0, 1000], 100],
+  ScaleY: [[0, 1000], 100],
+  Spacing: [[-500, 500], 0],
+  Angle: [[-3600, 3600], 0],
+  BorderStyle: [[1, 4], 1],
+  Outline: [[0, 100], 2],
+  Shadow: [[0, 100], 2],
+  Alignment: [[1, 11], 2],
+  MarginL: [[0, MAX_RESOLUTION], 10],
+  MarginR: [[0, MAX_RESOLUTION], 10],
+  MarginV: [[0, MAX_RESOLUTION], 10],
+  Encoding: [[-1, 255], 1],
+};
+
+const stylesOf = (lines: readonly Line[], isNew: boolean, fonts: Fonts): AssStyle[] => {
+  const all = fieldsOf(lines, "style").map((fields) => styleOf(fields, isNew, fonts));
+  // The last of several styles with one name counts.
+  return [...new Map(all.map((style) => [style.name, style])).values()];
+};
+
+function styleOf(fields: ReadonlyMap<string, string>, isNew: boolean, { fontOf, fallback }: Fonts): AssStyle {
+  const numbers = STYLE_NUMBERS.map((name) => {
+    const [bounds, usual] = STYLE_BOUNDS[name];
+    const value = bounded(fields.get(name.toLowerCase()), bounds, usual);
+    return name === "Alignment" && !isNew ? newAlignment(value) : value;
+  });
+  const color = (name: string, usual: number): Color => colorOf(fields.get(name), usual);
+  return {
+    name: nameOf(fields.get("name") ?? "Default"),
+    font: fontOf(fields.get("fontname") ?? "") ?? fallback,
+    size: bounded(fields.get("fontsize"), [1, 5000], 18),
+    colors: [
+      color("primarycolour", 0xffffff),
+      color("secondarycolour", 0x00ffff),
+      color(isNew ? "outlinecolour" : "tertiarycolour", 0),
+      color("backcolour", 0),
+    ],
+    numbers,
+  };
+}
+
+/** A leading asterisk has no meaning. */
+const nameOf = (text: string): string =>
+  text
+    .replace(/^\*+/, "")
+    .replace(/[^\p{L}\p{N} ._-]/gu, "_")
+    .trim()
+    .slice(0, 100) || "Default";
+
+/** From SSA's alignments, of which 5 to 7 are at the top and 9 to 11 in the middle, to those of a keypad. */
+function newAlignment(value: number): number {
+  const column = Math.min(3, Math.max(1, value % 4));
+  return column + (value >= 8 ? 3 : value >= 4 ? 6 : 0);
+}
+
+/** `&HAABBGGRR` or a decimal number. */
+function colorOf(text: string | undefined, usual: number): Color {
+  const [, hex] = /^&?H([0-9a-f]{1,8})&?$/i.exec(text ?? "") ?? [];
+  const decimal = /^-?\d{1,10}$/.test(text ?? "") ? Number(text) >>> 0 : usual;
+  const value = hex === undefined ? decimal : Number.parseInt(hex, 16);
+  const byte = (shift: number): number => (value >>> shift) & 0xff;
+  return { red: byte(0), green: byte(8), blue: byte(16), alpha: byte(24) };
+}
+
+function eventsOf(lines: readonly Line[], context: TagContext, firstStyle: string): AssEvent[] {
+  return fieldsOf(lines, "dialogue").flatMap((fields) => {
+    const times = timesOf(fields);
+    const text = times ? cleanText(fields.get("text") ?? "", context) : "";
+    if (!times || text === "") return [];
+    const style = nameOf(fields.get("style") ?? "");
+    const margin = (name: string): number => Math.trunc(bounded(fields.get(name), [0, MAX_RESOLUTION], 0));
+    return {
+      ...times,
+      layer: Math.trunc(bounded(fields.get("layer"), [0, 10_000], 0)),
+      style: context.styles.has(style) ? style : context.styles.has("Default") ? "Default" : firstStyle,
+      margins: [margin("marginl"), margin("marginr"), margin("marginv")],
+      text,
+    };
+  });
+}
+
+function timesOf(fields: ReadonlyMap<string, string>): { startMs: number; endMs: number } | null {
+  const [startMs, endMs] = ["start", "end"].map((name) => {
+    const match = /^(\d{1,4}):(\d{1,2}):(\d{1,2})[.:](\d{1,3})$/.exec(fields.get(name) ?? "");
+    if (!match) return null;
+    const [hours = 0, minutes = 0, seconds = 0] = match.slice(1, 4).map(Number);
+    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number((match[4] ?? "").padEnd(3, "0"));
+  });
+  if (startMs == null || endMs == null || endMs <= startMs) return null;
+  return { startMs: toHundredths(startMs), endMs: toHundredths(endMs) };
+}
+
+function bounded(text: string | undefined, [min, max]: Bounds, usual: number): number {
+  if (text === undefined || !/^-?\d{1,9}(?:\.\d{1,9})?$/.test(text)) return usual;
+  return Math.min(max, Math.max(min, Number(text)));
+}

@@ -1,0 +1,132 @@
+// Fetches the captions and fonts that outputs burn in, and writes the scripts for libass.
+import { copyFile, mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AppError, type Failure, failureOf } from "#shared/errors.ts";
+import type { BurnSpec } from "#shared/job/burn.ts";
+import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
+import type { MediaProbe } from "#shared/media/media-probe.ts";
+import { chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
+import { err, ok, type Result } from "#shared/result.ts";
+import { readBytes } from "../run-files/open-file.ts";
+import { fetchExtra } from "../source/extras/fetch-extra.ts";
+import type { AssScript } from "./ass-script.ts";
+import { captionScript } from "./caption-script.ts";
+import { decoded, scriptOf } from "./caption-text.ts";
+import { packagedFonts } from "./node-fonts.ts";
+import { type FontDeps, type Fonts, requestedFont } from "./requested-font.ts";
+import type { Burns } from "./run-files.ts";
+
+/** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
+const MAX_CAPTION_BYTES = 10e6;
+const MAX_TRACK_BYTES = 40e6;
+
+export type CaptionsWork = {
+  readonly outputs: readonly OutputSpec[];
+  readonly probe: MediaProbe;
+  /** The workspace. */
+  readonly folder: string;
+  /**
+   * Reads a track into a file, ASS as it is and other text as WebVTT. Null in chunks, which read only a part of the
+   * input.
+   */
+  readonly readTrack: ((track: TextTrack) => Promise<string>) | null;
+};
+
+/**
+ * `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. `notes`: by output,
+ * sentences for the client about tracks that the input lacks.
+ */
+export type PreparedCaptions = {
+  readonly burns?: Burns;
+  readonly failed: { readonly output: number; readonly failure: Failure }[];
+  readonly notes: ReadonlyMap<number, string>;
+};
+
+/** Fetches the files into a new folder in the workspace. Rejects as `fetchExtra` does. */
+export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promise<PreparedCaptions> {
+  const notes = new Map<number, string>();
+  const failed: PreparedCaptions["failed"] = [];
+  const burning = work.outputs.flatMap((spec) => {
+    const burn = burnOf(spec);
+    return burn ? [{ index: spec.index, burn }] : [];
+  });
+  if (burning.length === 0) return { failed, notes };
+  const fontsFolder = join(work.folder, "fonts");
+  await mkdir(fontsFolder);
+  const packaged = await packagedFonts();
+  for (const { path } of packaged) await copyFile(path, join(fontsFolder, basename(path)));
+  const scripts = new Map<number, AssScript>();
+  for (const { index, burn } of burning) {
+    const { font } = burn.style;
+    const fonts = await requestedFont({ index, font, folder: work.folder, fontsFolder, packaged }, deps);
+    const script = fonts.ok ? await scriptFor({ index, burn, fonts: fonts.value, notes }, work, deps) : fonts;
+    if (script.ok) scripts.set(index, script.value);
+    else failed.push({ output: index, failure: script.error });
+  }
+  return { burns: { scripts, fontsFolder }, failed, notes };
+}
+
+type Wanted = {
+  readonly index: number;
+  readonly burn: BurnSpec;
+  readonly fonts: Fonts;
+  readonly notes: Map<number, string>;
+};
+
+async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Result<AssScript>> {
+  const { index, burn, fonts } = wanted;
+  if (burn.url === undefined) return scriptOfTrack(wanted, work);
+  const path = join(work.folder, `captions-${index}.bin`);
+  const found: AssScript[] = [];
+  const check = async (): Promise<void> => {
+    found.push(scriptOf(decoded(await readBytes(path, MAX_CAPTION_BYTES)), burn, fonts));
+  };
+  const { allowPrivate: allow, signal } = deps;
+  const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
+  if (!fetched.ok) return fetched;
+  const [script] = found;
+  if (!script) throw new Error("Captions were fetched and not read");
+  return ok(script);
+}
+
+/** The advice of other outputs for tracks of images is to draw them. */
+const undrawable = ({ code, message }: Failure): Failure => ({
+  code,
+  message: message.replace("; burn it in", ", which cannot be drawn yet"),
+});
+
+/** The script of a track of the input. It is empty if the input lacks an optional track. */
+async function scriptOfTrack(
+  { index, burn, fonts, notes }: Wanted,
+  { probe, readTrack }: CaptionsWork,
+): Promise<Result<AssScript>> {
+  const { from = 1, optional } = burn;
+  const chosen = chooseTexts([{ from, ...(optional ? { optional } : {}) }], textTracks(probe));
+  if (!chosen.ok) return err(undrawable(chosen.error));
+  const [text] = chosen.value.texts;
+  if (!text || !("track" in text.source)) {
+    notes.set(index, chosen.value.notes.join(" "));
+    return ok(captionScript([], burn.style, fonts.chosen, false));
+  }
+  if (!readTrack) throw new Error("A chunk cannot read text of the input");
+  const { track } = text.source;
+  try {
+    const content = decoded(await readBytes(await readTrack(track), MAX_TRACK_BYTES));
+    return ok(scriptOf(content, burn, fonts, track.codec !== "webvtt"));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, message } = failureOf(error);
+    return err({
+      code,
+      message: code === "subtitle_failed" ? `The captions of the input cannot be used: ${message}.` : message,
+    });
+  }
+}
+
+const CAPTIONS = {
+  code: "subtitle_failed",
+  maxBytes: MAX_CAPTION_BYTES,
+  subject: "The file of `burn`",
+  expected: "a file of captions",
+} as const;

@@ -1,0 +1,56 @@
+// The files that libass reads in the folder of a run: captions, fonts, and the settings of fontconfig.
+import { chmod, copyFile, mkdir, readdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { burnFilesIn, FONTS_FOLDER } from "#shared/plan/filters/burn-in.ts";
+import { writeText } from "../run-files/open-file.ts";
+import { type AssScript, assText, toHundredths } from "./ass-script.ts";
+import { shiftEvents } from "./separate-events.ts";
+
+const READABLE = 0o644;
+const FOLDER = 0o755;
+/** tool-environment.ts names it. */
+const FONTS_CONFIG = "fonts.conf";
+
+/** Captions and fonts of the outputs of a task. */
+export type Burns = {
+  /** By output, with the times of the source. */
+  readonly scripts: ReadonlyMap<number, AssScript>;
+  /** A folder of only font files. */
+  readonly fontsFolder: string;
+};
+
+/**
+ * Writes the captions that the arguments name, and all fonts, into the folder of a run that has not started. An earlier
+ * run may have left anything under these names, so they are removed first. fontconfig finds only these fonts: fonts of
+ * the machine would make chunks of different nodes different.
+ */
+export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd: string): Promise<void> {
+  const files = burnFilesIn(argv);
+  if (files.length === 0) return;
+  const fonts = join(cwd, FONTS_FOLDER);
+  await rm(fonts, { recursive: true, force: true });
+  await mkdir(fonts, { mode: FOLDER });
+  for (const name of await readdir(burns.fontsFolder)) {
+    await copyFile(join(burns.fontsFolder, name), join(fonts, name));
+    await chmod(join(fonts, name), READABLE);
+  }
+  for (const { name, output, fromMs, transfer } of files) {
+    const script = burns.scripts.get(output);
+    if (!script) throw new Error("A run draws captions that were not fetched");
+    const events = shiftEvents(script.events, toHundredths(-fromMs));
+    await writeText(join(cwd, name), assText({ ...script, events }, transfer), READABLE);
+  }
+  await writeText(join(cwd, FONTS_CONFIG), fontsConfig(cwd), READABLE);
+}
+
+/** Paths in the file are absolute: fontconfig does not read relative ones in all versions. */
+const fontsConfig = (cwd: string): string =>
+  [
+    '<?xml version="1.0"?>',
+    '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">',
+    `<fontconfig><dir>${escaped(resolve(cwd, FONTS_FOLDER))}</dir>`,
+    `<cachedir>${escaped(resolve(cwd, "fonts-cache"))}</cachedir></fontconfig>`,
+    "",
+  ].join("\n");
+
+const escaped = (path: string): string => path.replace(/[<>&]/g, (character) => `&#${character.charCodeAt(0)};`);

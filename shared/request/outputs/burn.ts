@@ -1,0 +1,130 @@
+// The parameter `burn`: captions that are drawn into the frames.
+import * as z from "zod";
+import { BURN_POSITIONS, type BurnSpec, type CaptionStyle, FONT_NAME } from "../../job/burn.ts";
+import { publicUrl } from "../../job/metadata.ts";
+import type { AllowPrivate } from "../../network/address-policy.ts";
+import { ok, type Result } from "../../result.ts";
+import { strictObject } from "../../strict-object.ts";
+import { invalid } from "../parse-section.ts";
+import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
+import { textSource } from "./subtitles.ts";
+
+/** Percentages of the frame's height. */
+const SIZE = { min: 1, max: 20 };
+const OUTLINE = { min: 0, max: 2 };
+const MARGIN = { min: 0, max: 45 };
+
+const DEFAULTS: CaptionStyle = {
+  font: null,
+  size: 5.3,
+  color: "#ffffff",
+  outlineColor: "#000000",
+  background: null,
+  outline: 0.25,
+  position: "bottom",
+  margin: 5,
+};
+
+type Bounds = { readonly min: number; readonly max: number };
+const percent = ({ min, max }: Bounds, usual: number, what: string) =>
+  z
+    .number("must be a number of percent")
+    .min(min, `must be ${min} or more`)
+    .max(max, `must be ${max} or less`)
+    .default(usual)
+    .describe(`${what}, in % of the frame's height: ${min} to ${max}`);
+
+const color = z
+  .string("must be a color, such as #ffffff")
+  .regex(/^#[0-9a-f]{6}(?:[0-9a-f]{2})?$/i, "must be a color such as #ffffff, or #ffffff80 with opacity")
+  .transform((text) => text.toLowerCase());
+
+const FONT_RULE = "must be the name of a font, or an object with the `url` of a TTF or OTF file";
+
+export const burn = strictObject({
+  ...textSource,
+  url: url
+    .optional()
+    .describe("The http or https URL of a WebVTT, SubRip, TTML or ASS file. Either `url` or `from` is required"),
+  font: z
+    .union(
+      [
+        z.string().regex(FONT_NAME, FONT_RULE),
+        strictObject({ url: url.describe("The http or https URL of a TTF or OTF file, up to 20 MB") }),
+      ],
+      FONT_RULE,
+    )
+    .optional()
+    .describe("A font of the nodes, which `GET /v2/fonts` lists, or a font file; Noto Sans by default"),
+  size: percent(SIZE, DEFAULTS.size, "Size of the text"),
+  color: color.default(DEFAULTS.color).describe("Color of the text, such as #ffffff or #ffffff80"),
+  outline_color: color.default(DEFAULTS.outlineColor).describe("Color of the outline"),
+  background: color.optional().describe("Color of a box behind the text; none by default"),
+  outline: percent(OUTLINE, DEFAULTS.outline, "Width of the outline"),
+  position: oneOf(BURN_POSITIONS).default(DEFAULTS.position),
+  margin: percent(MARGIN, DEFAULTS.margin, "Distance from the edge"),
+  keep_style: flag.default(true).describe("Keep the styles of ASS files, and the positions and colors of other files"),
+})
+  .optional()
+  .describe("Captions of a file or of the input, drawn into the frames");
+
+type BurnParam = z.infer<typeof burn>;
+
+/** Returns the captions as outputs store them; an empty object without the parameter. Rejects URLs not allowed. */
+export function parseBurn(value: BurnParam, field: string, allow: AllowPrivate): Result<{ readonly burn?: BurnSpec }> {
+  if (value === undefined) return ok({});
+  const { url: requested, from, optional, shift = 0, keep_style: keepsStyle, background = null, ...given } = value;
+  if ((requested === undefined) === (from === undefined)) {
+    return invalid("output_param_not_valid", `\`${field}.burn\` must have either \`url\` or \`from\``);
+  }
+  const file = requested === undefined ? null : allowedUrl(requested, `${field}.burn.url`, allow);
+  if (file?.ok === false) return file;
+  const font = parseFont(given.font, `${field}.burn.font.url`, allow);
+  if (!font.ok) return font;
+  const { size, color, outline_color: outlineColor, outline, position, margin } = given;
+  const style = { font: font.value, size, color, outlineColor, background, outline, position, margin };
+  return ok({
+    burn: {
+      ...(file ? { url: file.value } : {}),
+      ...(from === undefined ? {} : { from }),
+      ...(optional ? { optional: true } : {}),
+      shiftMs: Math.round(shift * 1000),
+      keepsStyle,
+      style,
+    },
+  });
+}
+
+function parseFont(
+  font: NonNullable<BurnParam>["font"],
+  field: string,
+  allow: AllowPrivate,
+): Result<CaptionStyle["font"]> {
+  if (font === undefined) return ok(null);
+  if (typeof font === "string") return ok({ name: font });
+  const file = allowedUrl(font.url, field, allow);
+  return file.ok ? ok({ url: file.value }) : file;
+}
+
+/** Returns the parameter as in a request, without secrets in its URLs; an empty object for an output without it. */
+export function printBurn(spec: BurnSpec | undefined): Record<string, unknown> {
+  if (!spec) return {};
+  const { url, from, optional, shiftMs, keepsStyle, style } = spec;
+  const { font, outlineColor, ...others } = style;
+  const { outlineColor: usual, ...defaults } = DEFAULTS;
+  const known = new Map<string, unknown>(Object.entries({ ...defaults, outline_color: usual }));
+  const changed = Object.entries({ ...others, outline_color: outlineColor }).filter(
+    ([name, value]) => value !== known.get(name),
+  );
+  return {
+    burn: {
+      ...(url === undefined ? {} : { url: publicUrl(url) }),
+      ...(from === undefined ? {} : { from }),
+      ...(optional ? { optional } : {}),
+      ...(shiftMs === 0 ? {} : { shift: shiftMs / 1000 }),
+      ...(font ? { font: "url" in font ? { url: publicUrl(font.url) } : font.name } : {}),
+      ...Object.fromEntries(changed),
+      ...(keepsStyle ? {} : { keep_style: false }),
+    },
+  };
+}
