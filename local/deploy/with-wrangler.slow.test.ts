@@ -1,11 +1,12 @@
 // wrangler deploys the Worker to a fake account, and workerd runs the uploaded Worker.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod";
 import { PROTOCOL_VERSION } from "#shared/protocol/frames.ts";
+import { ROOT } from "../home/constants.ts";
 import { deploy } from "./run-deploy.ts";
 import { FakeCloudflare } from "./testing/fake-cloudflare.ts";
 import { runUploaded } from "./testing/run-uploaded.ts";
@@ -127,8 +128,14 @@ it("creates the database and the bucket, deploys, and applies the schema with wr
   try {
     expect(await run("deploy")).toMatchObject({ code: 0 });
     expect(await run("d1", "migrations", "apply", "DB", "--remote")).toMatchObject({ code: 0 });
+    const migrations = readdirSync(join(ROOT, "migrations")).filter((name) => name.endsWith(".sql"));
     expect([empty.changes, empty.unknown]).toEqual([
-      ["create database copra", "create bucket copra-storage", "deploy copra", "migrate 0000_initial.sql"],
+      [
+        "create database copra",
+        "create bucket copra-storage",
+        "deploy copra",
+        ...migrations.toSorted().map((name) => `migrate ${name}`),
+      ],
       [],
     ]);
     expect(empty.assets).toContain("/shell.html");
