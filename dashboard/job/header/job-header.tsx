@@ -42,6 +42,9 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
         <span class="mono">{job.id}</span>
         <CopyButton text={job.id} label="Copy the id" />
         {place !== "" && <span class="muted ellipsis">{place}</span>}
+        {job.template !== undefined && (
+          <Link to={`/templates?name=${encodeURIComponent(job.template.replace(/@.*$/, ""))}`}>{job.template}</Link>
+        )}
         <JobTags tags={job.tags} />
       </div>
       {job.completed_at === null && (
