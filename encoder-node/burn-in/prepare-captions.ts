@@ -5,7 +5,7 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { type Channels, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { readBytes } from "../run-files/open-file.ts";
@@ -26,6 +26,7 @@ export type CaptionsWork = {
   readonly probe: MediaProbe;
   /** The workspace. */
   readonly folder: string;
+  readonly channels?: Channels;
   /**
    * Reads a track into a file, ASS as it is and other text as WebVTT. Null in chunks, which read only a part of the
    * input.
@@ -99,10 +100,10 @@ const undrawable = ({ code, message }: Failure): Failure => ({
 /** The script of a track of the input. It is empty if the input lacks an optional track. */
 async function scriptOfTrack(
   { index, burn, fonts, notes }: Wanted,
-  { probe, readTrack }: CaptionsWork,
+  { probe, readTrack, channels }: CaptionsWork,
 ): Promise<Result<AssScript>> {
   const { from = 1, optional } = burn;
-  const chosen = chooseTexts([{ from, ...(optional ? { optional } : {}) }], textTracks(probe));
+  const chosen = chooseTexts([{ from, ...(optional ? { optional } : {}) }], textTracks(probe), channels);
   if (!chosen.ok) return err(undrawable(chosen.error));
   const [text] = chosen.value.texts;
   if (!text || !("track" in text.source)) {

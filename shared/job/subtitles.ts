@@ -5,10 +5,17 @@ import type { BurnSpec } from "./burn.ts";
 /** Captions are subtitles for viewers who cannot hear: they also describe music and noises. */
 export const SUBTITLE_KINDS = ["subtitles", "captions"] as const;
 
+/** Channels of closed captions inside of video (CEA-608). */
+export const CAPTION_CHANNELS = ["cc1", "cc2", "cc3", "cc4"] as const;
+export type CaptionChannel = (typeof CAPTION_CHANNELS)[number];
+
+export const isChannel = (from: string | number | undefined): from is CaptionChannel =>
+  CAPTION_CHANNELS.some((channel) => channel === from);
+
 /** A track of text. It has either `url` or `from`. Absent fields are those of the input's track. */
 export const SubtitleSpec = z.object({
   url: z.string().exactOptional(),
-  /** Number of a subtitle track of the input, from 1, or its language. */
+  /** Number of a subtitle track of the input, from 1, its language, or a channel of closed captions. */
   from: z.union([z.int(), z.string()]).exactOptional(),
   /** A BCP 47 tag. */
   language: z.string().exactOptional(),

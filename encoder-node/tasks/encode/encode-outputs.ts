@@ -23,6 +23,7 @@ import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
 import { type FoundTargets, findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
+import { channelsOf } from "./read-captions.ts";
 import { textReader } from "./read-texts.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
 
@@ -49,8 +50,10 @@ export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): 
   const { source, loopbackOptions, folder } = work;
   const { probe } = work.task;
   const read = { source, ...(loopbackOptions ? { loopbackOptions } : {}) };
-  const readTexts = textReader({ ...read, probe, folder }, encodeDeps);
-  const { failed, burns, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts }, encodeDeps);
+  const texts = { ...read, probe, folder };
+  const readTexts = textReader(texts, encodeDeps);
+  const channels = await channelsOf(outputs, texts, encodeDeps);
+  const { failed, burns, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts, channels }, encodeDeps);
   const deps = { ...encodeDeps, burns };
   const remaining = outputs.filter(
     ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),

@@ -6,8 +6,8 @@ import type { Subtitles } from "#shared/job/subtitles.ts";
 import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
-import { type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
-import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
+import { type Channels, type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
@@ -49,6 +49,8 @@ export type ExtrasWork = {
   /** The folder that gets the files. */
   readonly folder: string;
   readonly readTexts: ReadTexts;
+  /** Without a source: absent. */
+  readonly channels?: Channels;
 };
 
 /** `failed`: the outputs whose files cannot be fetched or read. */
@@ -104,7 +106,7 @@ async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
   const tracks = textTracks(work.probe);
   const chosen = work.outputs.flatMap((spec) => {
     const requested = requestedTexts(spec);
-    return requested.length === 0 ? [] : [{ spec, texts: chooseTexts(requested, tracks) }];
+    return requested.length === 0 ? [] : [{ spec, texts: chooseTexts(requested, tracks, work.channels) }];
   });
   const wanted = chosen.flatMap(({ texts }) => (texts.ok ? texts.value.texts.flatMap(trackOf) : []));
   const read = await readTracks([...new Set(wanted)], work);
@@ -160,7 +162,9 @@ async function filesOf(
   if (!read.ok && texts.some((text) => trackOf(text).length > 0)) return read;
   const subtitles = texts.map(({ source, ...text }) => {
     if ("url" in source) return { ...text, source };
-    const subject = `Subtitle track ${tracks.indexOf(source.track) + 1} of the input`;
+    const isFound = readPath(source.track) === null;
+    const named = isFound ? `Subtitle track ${tracks.indexOf(source.track) + 1}` : source.track.title;
+    const subject = `${named} of the input`;
     const isConverted = source.track.codec !== "webvtt";
     return { ...text, source: { path: read.ok ? read.value(source.track).vtt : "", isConverted, subject } };
   });

@@ -3,7 +3,7 @@ import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { assFile, isAss, planTexts, textFile } from "#shared/plan/text/plan-texts.ts";
-import type { TextTrack } from "#shared/plan/text/text-tracks.ts";
+import { readPath, type TextTrack } from "#shared/plan/text/text-tracks.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
 
@@ -19,16 +19,18 @@ export type TextSource = RunInputs & {
   readonly folder: string;
 };
 
-/** Reads all tracks in a single run. */
+/** Reads all tracks in a single run, except for tracks that were read already. */
 export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDeps): ReadTexts {
-  return async (tracks) => {
+  return async (wanted) => {
+    const tracks = wanted.filter((track) => readPath(track) === null);
     const files = await RunFiles.create(folder);
     const reads = inputs.loopbackOptions ? [] : [inputs.source];
-    const failed = await runAll([planTexts(inputs, probe, tracks)], files, () => undefined, { ...deps, reads });
+    const runs = tracks.length === 0 ? [] : [planTexts(inputs, probe, tracks)];
+    const failed = await runAll(runs, files, () => undefined, { ...deps, reads });
     deps.signal.throwIfAborted();
     if (failed) throw AppError.from(failed.failure);
     return (track) => ({
-      vtt: files.pathOf(textFile(track)),
+      vtt: readPath(track) ?? files.pathOf(textFile(track)),
       ...(isAss(track) ? { ass: files.pathOf(assFile(track)) } : {}),
     });
   };

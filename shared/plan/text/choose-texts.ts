@@ -1,9 +1,9 @@
 // Chooses the tracks of text of an output, with their traits.
 import type { Failure } from "../../errors.ts";
-import type { SubtitleSpec, Subtitles, SubtitleTraits } from "../../job/subtitles.ts";
+import { isChannel, type SubtitleSpec, type Subtitles, type SubtitleTraits } from "../../job/subtitles.ts";
 import { languageName, matchesLanguage, UNDETERMINED } from "../../media/languages.ts";
 import { err, ok, type Result } from "../../result.ts";
-import type { TextTrack } from "./text-tracks.ts";
+import type { ChannelTrack, TextTrack } from "./text-tracks.ts";
 
 /** A track of text with its source: the URL of a file, or a track of the input. */
 export type ChosenText = SubtitleTraits & {
@@ -15,13 +15,20 @@ export type ChosenText = SubtitleTraits & {
 /** `notes`: sentences for the client about tracks that the output lacks. */
 export type ChosenTexts = { readonly texts: readonly ChosenText[]; readonly notes: readonly string[] };
 
+/** The channels of closed captions in the video, or the failure of reading them. */
+export type Channels = Result<readonly ChannelTrack[]>;
+
 /** Chooses the tracks, with unique names and at most one default. Fails for a track that is missing or has no text. */
-export function chooseTexts(requested: Subtitles, tracks: readonly TextTrack[]): Result<ChosenTexts> {
+export function chooseTexts(
+  requested: Subtitles,
+  tracks: readonly TextTrack[],
+  channels: Channels = ok([]),
+): Result<ChosenTexts> {
   if (requested === "all") return ok(allTexts(tracks));
   const chosen: { spec: SubtitleSpec; source: ChosenText["source"] }[] = [];
   const notes: string[] = [];
   for (const spec of requested) {
-    const source = sourceOf(spec, tracks);
+    const source = sourceOf(spec, tracks, channels);
     if (source.ok) chosen.push({ spec, source: source.value });
     else if (spec.optional && source.error.code === "input_track_not_found") notes.push(leftOut(source.error.message));
     else return source;
@@ -40,8 +47,19 @@ function allTexts(tracks: readonly TextTrack[]): ChosenTexts {
 
 const leftOut = (message: string): string => `${message.replace(/\.$/, "")}, so this output lacks it.`;
 
-function sourceOf({ url, from }: SubtitleSpec, tracks: readonly TextTrack[]): Result<ChosenText["source"]> {
+function sourceOf(
+  { url, from }: SubtitleSpec,
+  tracks: readonly TextTrack[],
+  channels: Channels,
+): Result<ChosenText["source"]> {
   if (url !== undefined) return ok({ url });
+  if (isChannel(from)) {
+    if (!channels.ok) return channels;
+    const track = channels.value.find(({ channel }) => channel === from);
+    if (track) return ok({ track });
+    const message = `The input's video has no closed captions in ${from.toUpperCase()}.`;
+    return err({ code: "input_track_not_found", message });
+  }
   const track = typeof from === "number" ? tracks[from - 1] : trackOf(from ?? UNDETERMINED, tracks);
   if (!track) return err(missing(from ?? UNDETERMINED, tracks));
   const reason = unreadableReason(track);

@@ -1,4 +1,5 @@
 // The subtitle tracks of a source.
+import type { CaptionChannel } from "../../job/subtitles.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
 
@@ -17,6 +18,12 @@ export type TextTrack = {
   readonly isForced: boolean;
   readonly isCaptions: boolean;
 };
+
+/** Closed captions that were read from the video. `path`: the file of the node, in WebVTT. */
+export type ChannelTrack = TextTrack & { readonly channel: CaptionChannel; readonly path: string };
+
+/** The file of a track that was read already; null for tracks of the source's file. */
+export const readPath = (track: TextTrack | ChannelTrack): string | null => ("path" in track ? track.path : null);
 
 /** Codecs of text by ffmpeg's names. ffmpeg decodes each of them. */
 const TEXT_CODECS: ReadonlySet<string> = new Set(["ass", "ssa", "subrip", "srt", "mov_text", "text", "webvtt"]);

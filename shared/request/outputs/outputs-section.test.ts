@@ -637,7 +637,7 @@ describe("parseOutputs", () => {
       stream({ hls: { path: "a" }, subtitles: [{ url: "https://a.example/1" }] }),
       /subtitles.0.language` is missing/,
     ],
-    ...[0, 1.5, "cc9", "a b", {}].map((from): [string, object, RegExp] => [
+    ...[0, 1.5, "cc5", "cc9", "CC1", "a b", {}].map((from): [string, object, RegExp] => [
       "output_param_not_valid",
       stream({ hls: { path: "a" }, subtitles: [{ from }] }),
       /subtitles.0.from` must be the number of a subtitle track/,

@@ -1,7 +1,7 @@
 // The parameter `subtitles`: tracks of text from files or from the input (api-v2 §5).
 import * as z from "zod";
 import { publicUrl } from "../../job/metadata.ts";
-import { SUBTITLE_KINDS, type SubtitleSpec, type Subtitles } from "../../job/subtitles.ts";
+import { CAPTION_CHANNELS, SUBTITLE_KINDS, type SubtitleSpec, type Subtitles } from "../../job/subtitles.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
@@ -27,7 +27,8 @@ export const language = z
   .optional()
   .describe("BCP 47 tag; required with `url`. With `from`, the track's language by default");
 
-const FROM = "must be the number of a subtitle track of the input, from 1, or its language tag, such as en";
+const FROM =
+  "must be the number of a subtitle track of the input, from 1, its language tag, such as en, or one of cc1 to cc4";
 const SHIFT = `must be a number of seconds from -${MAX_SHIFT_SECONDS} to ${MAX_SHIFT_SECONDS}`;
 
 /** The source of text, with its times. */
@@ -36,9 +37,15 @@ export const textSource = {
     .optional()
     .describe("The http or https URL of a WebVTT, SubRip, ASS or TTML file. Either `url` or `from` is required"),
   from: z
-    .union([z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM)], FROM)
+    .union(
+      [z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM), z.enum(CAPTION_CHANNELS, FROM)],
+      FROM,
+    )
     .optional()
-    .describe("A text track of the input: its number among the subtitle tracks, from 1, or its language tag"),
+    .describe(
+      "A text track of the input: its number among the subtitle tracks, from 1, or its language tag. cc1 to cc4: " +
+        "closed captions (CEA-608) in H.264, HEVC or MPEG-2 video",
+    ),
   optional: flag.optional().describe("Leave the track out, with a note, if the input lacks it"),
   shift: z
     .number(SHIFT)
