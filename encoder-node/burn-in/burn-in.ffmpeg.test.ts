@@ -64,6 +64,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/a.srt": SRT,
   "/times.vtt": "WEBVTT\n\n00:03.000 --> 00:03.400\nMMMMM\n\n00:25.000 --> 00:25.400\nMMMMM\n",
   "/block.ass": `${HEAD}Dialogue: 0,0:00:00.00,0:00:09.00,Default,,0,0,0,,{\\p1\\bord0\\shad0\\pos(100,100)}m 0 0 l 200 0 200 200 0 200\n`,
+  "/a.scc": "Scenarist_SCC V1.0\n\n00:00:01;00\t9420 9420 9470 9470 c849 942f 942f\n",
   "/page": "<html></html>",
 };
 
@@ -166,6 +167,11 @@ describe("burnt-in captions", () => {
     expect(joined.map(shownFrames)).toEqual(whole.map(shownFrames));
   });
 
+  it("are read from SCC", async () => {
+    const { scripts } = await burnsFor([burnt("/a.scc")]);
+    expect(scripts.get(0)?.events).toMatchObject([{ startMs: 1170, text: expect.stringContaining("HI") }]);
+  });
+
   it("are shown at the source's time in trimmed outputs", async () => {
     const cues = burnt("/times.vtt", { size: 20 });
     const { outputs } = await processSource(clips.get("gray.mp4") ?? "", [
@@ -251,7 +257,7 @@ describe("burnt-in captions", () => {
       expect([rendition, stdout.reduce(max) > 200]).toEqual([rendition, true]);
     }
     expect(failed.map((output) => (output.ok ? null : output.failure))).toEqual([
-      { code: "subtitle_failed", message: expect.stringMatching(/it is none of WebVTT, SubRip, TTML and ASS/) },
+      { code: "subtitle_failed", message: expect.stringMatching(/it is none of WebVTT, SubRip, TTML, ASS and SCC/) },
       { code: "subtitle_failed", message: expect.stringMatching(/the host responded with HTTP 404/) },
       { code: "subtitle_failed", message: expect.stringMatching(/^The font .* it is not a TTF or OTF file/) },
       { code: "encoder_not_available", message: "The encoder node has no font `Unknown Sans`." },

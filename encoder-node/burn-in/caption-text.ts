@@ -44,7 +44,7 @@ function scriptOfCues(
 ): AssScript | string {
   const isKnown = isWebVtt(text) || isTtml(text);
   const vtt = isTtml(text) ? parseTtml(text) : parseWebVtt(isWebVtt(text) ? text : `WEBVTT\n\n${text}`);
-  if (!vtt || (vtt.cues.length === 0 && !isKnown)) return "it is none of WebVTT, SubRip, TTML and ASS";
+  if (!vtt || (vtt.cues.length === 0 && !isKnown)) return "it is none of WebVTT, SubRip, TTML, ASS and SCC";
   const { cues } = isConverted ? escapedCues(vtt) : vtt;
   return captionScript(cues, style, chosen, keepsStyle);
 }

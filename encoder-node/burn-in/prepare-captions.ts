@@ -8,6 +8,7 @@ import type { MediaProbe } from "#shared/media/media-probe.ts";
 import { type Channels, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { withoutScc } from "../closed-captions/scc.ts";
 import { readBytes } from "../run-files/open-file.ts";
 import { fetchExtra } from "../source/extras/fetch-extra.ts";
 import type { AssScript } from "./ass-script.ts";
@@ -81,7 +82,7 @@ async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Pr
   const path = join(work.folder, `captions-${index}.bin`);
   const found: AssScript[] = [];
   const check = async (): Promise<void> => {
-    found.push(scriptOf(decoded(await readBytes(path, MAX_CAPTION_BYTES)), burn, fonts));
+    found.push(scriptOf(await withoutScc(decoded(await readBytes(path, MAX_CAPTION_BYTES))), burn, fonts));
   };
   const { allowPrivate: allow, signal } = deps;
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });

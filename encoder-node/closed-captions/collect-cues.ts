@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 20e6;
 /** Text that grows after shorter pauses is a single cue, which appears with its first characters. */
 const MAX_PAUSE_MS = 500;
 const [ROWS, COLUMNS] = [15, 32];
-/** Captions are in the inner 80 % of the frame (CTA-608-E §D.3). */
+/** Captions are in the inner 80 % of the frame (CTA-608-E). */
 const MARGIN = 10;
 
 /** A row with text. `first`, `last`: columns. `text`: with tags. */

@@ -35,7 +35,7 @@ class Field {
   #lastCode = 0;
   /** The bit of codes by which the two channels of the field differ, of the last code. */
   #channel = 0;
-  /** True inside of data about programs, which is not captions (CTA-608-E §9). */
+  /** True inside of data about programs, which is not captions (CTA-608-E). */
   #inProgramData = false;
 
   constructor(parser: Cta608Parser) {
@@ -57,7 +57,7 @@ class Field {
     this.#lastCode = code === this.#lastCode ? 0 : code;
   }
 
-  /** A code for the style inside of a row takes a cell, which is displayed as a space (CTA-608-E §C.14). */
+  /** A code for the style inside of a row takes a cell, which is displayed as a space (CTA-608-E). */
   #addStyle(ms: number, a: number, b: number, code: number): void {
     if (code === this.#lastCode || (a & 8) !== this.#channel) return;
     this.#feed(ms, 0x20, 0);

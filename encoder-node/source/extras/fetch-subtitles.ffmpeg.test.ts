@@ -41,6 +41,8 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   "/ass": ASS,
   "/ssa-utf-16": Buffer.from(`\uFEFF${ASS}`, "utf16le"),
   "/ttml": `${TTML}<p begin="1s" end="2.5s"><span tts:fontStyle="italic">Größe</span><br/>line two</p></div></body></tt>`,
+  "/scc": "Scenarist_SCC V1.0\n\n00:00:01;00\t9420 9420 9470 9470 c849 942f 942f\n\n00:00:03;00\t942c 942c\n",
+  "/bad-scc": "Scenarist_SCC V1.0\n\n00:00:01;00\n",
   "/bad-ttml": `${TTML}<p begin="1x" end="2.5s">A</p></div></body></tt>`,
   "/page": "<html>Not found</html>",
   "/list": "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1/a.ts\n",
@@ -98,6 +100,7 @@ it.each([
   ["/ass", CONVERTED],
   ["/ssa-utf-16", CONVERTED],
   ["/ttml", "WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n<i>Größe</i>\nline two\n"],
+  ["/scc", "WEBVTT\n\n00:00:01.168 --> 00:00:03.003 line:84.67% position:10% align:start\nHI\n"],
   ["/web", VTT],
   ["/odd-end", "WEBVTT \u2028x\n"],
 ])("makes WebVTT in UTF-8 of %s", async (path, expected) => {
@@ -122,14 +125,15 @@ it.each([
 });
 
 it.each([
-  ["/page", "it is neither SubRip, WebVTT, ASS nor TTML"],
-  ["/list", "it is neither SubRip, WebVTT, ASS nor TTML"],
-  ["/nothing", "it is neither SubRip, WebVTT, ASS nor TTML"],
-  ["/blank-lines", "it is neither SubRip, WebVTT, ASS nor TTML"],
-  ["/blanks", "it is neither SubRip, WebVTT, ASS nor TTML"],
-  ["/digits", "it is neither SubRip, WebVTT, ASS nor TTML"],
-  ["/odd-name", "it is neither SubRip, WebVTT, ASS nor TTML"],
+  ["/page", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
+  ["/list", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
+  ["/nothing", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
+  ["/blank-lines", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
+  ["/blanks", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
+  ["/digits", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
+  ["/odd-name", "it is neither SubRip, WebVTT, ASS, TTML nor SCC"],
   ["/bad-ttml", "it is not TTML with media times and without a DTD"],
+  ["/bad-scc", "it is not SCC with timecodes and data"],
   ["/none", "the host responded with HTTP 404"],
   ["/large", "it is larger than 10 MB"],
 ])("explains for %s which subtitles cannot be used, and why", async (path, why) => {

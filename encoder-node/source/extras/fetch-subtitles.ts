@@ -2,6 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import { TEXT_DECODERS } from "#shared/media/decoders.ts";
 import { err, ok, type Result } from "#shared/result.ts";
+import { withoutScc } from "../../closed-captions/scc.ts";
 import type { Tool } from "../../ffmpeg/discover/locate.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import { escapedCues } from "../../package/text/escaped-text.ts";
@@ -115,6 +116,10 @@ async function convert({ path, files, file, language, ffmpeg, signal }: Conversi
   const kept = files.pathOf(`${file}.${format}`);
   await writeText(kept, text);
   if (format === "vtt") return false;
+  if (format === "scc") {
+    await writeText(files.pathOf(`${file}.vtt`), await withoutScc(text));
+    return false;
+  }
   if (format === "ttml") {
     const parsed = parseTtml(text);
     if (!parsed) throw new AppError("subtitle_failed", "it is not TTML with media times and without a DTD");

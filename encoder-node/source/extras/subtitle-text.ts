@@ -1,9 +1,10 @@
 // Recognizes the format and the encoding of a subtitle file by its content.
 import { err, ok, type Result } from "#shared/result.ts";
+import { isScc } from "../../closed-captions/scc.ts";
 import { isWebVtt, plainLines } from "../../package/text/subtitle-cues.ts";
 import { isTtml } from "../../package/text/ttml.ts";
 
-export type SubtitleText = { readonly format: "srt" | "vtt" | "ass" | "ttml"; readonly text: string };
+export type SubtitleText = { readonly format: "srt" | "vtt" | "ass" | "ttml" | "scc"; readonly text: string };
 
 /** Returns the text of a subtitle file, without byte order mark and with plain line ends, or why it cannot be used. */
 export function readSubtitle(bytes: Uint8Array, language: string): Result<SubtitleText, string> {
@@ -12,13 +13,14 @@ export function readSubtitle(bytes: Uint8Array, language: string): Result<Subtit
   // The decoder removes the byte order mark.
   const text = plainLines(new TextDecoder(encoding).decode(bytes));
   const format = formatOf(text);
-  return format ? ok({ format, text }) : err("it is neither SubRip, WebVTT, ASS nor TTML");
+  return format ? ok({ format, text }) : err("it is neither SubRip, WebVTT, ASS, TTML nor SCC");
 }
 
 /** SubRip has only cues, each with an optional number and timestamps. The other formats start with their own names. */
 function formatOf(text: string): SubtitleText["format"] | null {
   if (isWebVtt(text)) return "vtt";
   if (isTtml(text)) return "ttml";
+  if (isScc(text)) return "scc";
   const { line, rest } = firstLine(text);
   if (/^\[Script Info\]/i.test(line)) return "ass";
   const times = /^\d+[ \t]*$/.test(line) ? firstLine(rest).line : line;

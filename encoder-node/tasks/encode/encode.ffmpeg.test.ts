@@ -255,7 +255,7 @@ it("fails only the stream whose subtitles cannot be fetched", SLOW, async () => 
   const [noText, other] = await outcomes("clip.mp4", [unreadable, "mp4:240p"]);
   expect(noText).toEqual({
     code: "subtitle_failed",
-    message: `The subtitles \`English\` from the host \`127.0.0.1:${port}\` cannot be used: it is neither SubRip nor WebVTT.`,
+    message: `The subtitles \`English\` from the host \`127.0.0.1:${port}\` cannot be used: it is neither SubRip, WebVTT, ASS, TTML nor SCC.`,
   });
   expect(other).toBe("h264,aac");
 });

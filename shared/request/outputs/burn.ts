@@ -45,7 +45,7 @@ export const burn = strictObject({
   ...textSource,
   url: url
     .optional()
-    .describe("The http or https URL of a WebVTT, SubRip, TTML or ASS file. Either `url` or `from` is required"),
+    .describe("The http or https URL of a WebVTT, SubRip, TTML, ASS or SCC file. Either `url` or `from` is required"),
   font: z
     .union(
       [

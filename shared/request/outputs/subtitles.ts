@@ -35,7 +35,7 @@ const SHIFT = `must be a number of seconds from -${MAX_SHIFT_SECONDS} to ${MAX_S
 export const textSource = {
   url: url
     .optional()
-    .describe("The http or https URL of a WebVTT, SubRip, ASS or TTML file. Either `url` or `from` is required"),
+    .describe("The http or https URL of a WebVTT, SubRip, ASS, TTML or SCC file. Either `url` or `from` is required"),
   from: z
     .union(
       [z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM), z.enum(CAPTION_CHANNELS, FROM)],
