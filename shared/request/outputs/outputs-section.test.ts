@@ -128,6 +128,7 @@ describe("parseOutputs", () => {
     ["mp4", { path: "a", subtitles: [] }, { path: "a" }],
     ["m4a", { path: "a", subtitles: [{ from: 1 }] }, { path: "a", subtitles: [{ from: 1 }] }],
     ["mp4:copy", { path: "a", subtitles: [{ from: "en" }] }, { path: "a", subtitles: [{ from: "en" }] }],
+    ["mkv", { path: "a", subtitles: [{ from: "cc4" }] }, { path: "a", subtitles: [{ from: "cc4" }] }],
     ["mp4", { path: "a", burn: { url: "https://a.com/en.vtt" } }, { path: "a", burn: BURN }],
     [
       "mp4",
