@@ -646,8 +646,8 @@ describe("parseOutputs", () => {
     ["output_param_not_valid", stream({ hls: { path: "a" }, subtitles: "some" }), /subtitles` must be a list/],
     [
       "output_param_not_valid",
-      stream({ hls: { path: "a" }, subtitles: [{ from: 1, shift: 601 }] }),
-      /subtitles.0.shift` must be a number of seconds from -600 to 600/,
+      stream({ hls: { path: "a" }, subtitles: [{ from: 1, shift: 86_401 }] }),
+      /subtitles.0.shift` must be a number of seconds from -86400 to 86400/,
     ],
     [
       "output_param_not_valid",

@@ -10,7 +10,8 @@ import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
 
 const MAX_SUBTITLES = 50;
 const MAX_TRACK = 1000;
-const MAX_SHIFT_SECONDS = 600;
+/** Timecodes of tapes count up to a day: files from them often start at 01:00:00:00 or 10:00:00:00. */
+const MAX_SHIFT_SECONDS = 86_400;
 const TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/;
 
 /** Text that playlists put in quotes. HLS cannot escape quotes (RFC 8216 §4.2). */
