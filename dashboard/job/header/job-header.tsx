@@ -43,7 +43,7 @@ export function JobHeader({ live, job, tasks, endsMs }: Props) {
         <CopyButton text={job.id} label="Copy the id" />
         {place !== "" && <span class="muted ellipsis">{place}</span>}
         {job.template !== undefined && (
-          <Link to={`/templates?name=${encodeURIComponent(job.template.replace(/@.*$/, ""))}`}>{job.template}</Link>
+          <Link to={`/templates?name=${encodeURIComponent(job.template.split("@")[0] ?? "")}`}>{job.template}</Link>
         )}
         <JobTags tags={job.tags} />
       </div>
