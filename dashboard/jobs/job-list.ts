@@ -40,6 +40,8 @@ export class JobList {
   #view: View | undefined;
   #abort = new AbortController();
   #turn = 0;
+  /** The number of loads. A later load makes the responses of earlier loads outdated. */
+  #loads = 0;
   readonly #unseen = new Set<string>();
   readonly #toRead = new Set<string>();
   readonly #refresh = new Throttle(REFRESH_MS, () => this.refresh());
@@ -87,10 +89,13 @@ export class JobList {
 
   async #load(view: View): Promise<void> {
     const { signal } = this.#abort;
+    this.#loads += 1;
+    const load = this.#loads;
+    const isOutdated = (): boolean => signal.aborted || load !== this.#loads;
     this.#forgetUnseen();
     try {
       const { jobs, next } = await readPage(view, signal);
-      if (signal.aborted) return;
+      if (isOutdated()) return;
       batch(() => {
         this.rows.value = mergedRows(this.rows.peek() ?? [], jobs);
         this.next.value = next;
@@ -98,7 +103,7 @@ export class JobList {
         this.isLoading.value = false;
       });
     } catch (error) {
-      if (signal.aborted) return;
+      if (isOutdated()) return;
       batch(() => {
         this.error.value = error;
         this.isLoading.value = false;
