@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 // The pages of jobs, nodes and usage with a fake API whose numbers are known.
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Job, JobEvent, Node } from "../../client/index.ts";
 import { type FakeDashboard, type FakeRequest, startFakeDashboard } from "../../dashboard/testing/fake-dashboard.ts";
@@ -275,6 +275,29 @@ describe("the list of jobs", () => {
     jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
     created.resolve();
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
+  });
+
+  it("ignores the response of an earlier load that arrives after that of a later load", async () => {
+    await open("/");
+    const read = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<void>();
+    const hold = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      read.resolve();
+      await late.promise;
+      await route.fulfill({ response });
+    };
+    await page.route(/\/v2\/jobs\?/, hold, { times: 1 });
+    await press("g", "r");
+    await read.promise;
+    jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
+    await press("g", "r");
+    await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
+    const arrived = page.waitForEvent("requestfinished", (request) => /\/v2\/jobs\?/.test(request.url()));
+    late.resolve();
+    await arrived;
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    expect(await rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
   it("shows the tags of jobs, and filters by up to three tags in the URL", async () => {
