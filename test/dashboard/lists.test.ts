@@ -277,7 +277,7 @@ describe("the list of jobs", () => {
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
-  it("ignores the response of an earlier load that arrives after that of a later load", async () => {
+  it("ignores the response of an earlier load if a later load has ended", async () => {
     await open("/");
     const read = Promise.withResolvers<void>();
     const late = Promise.withResolvers<void>();
