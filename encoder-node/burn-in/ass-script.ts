@@ -1,5 +1,6 @@
 // An ASS script as this node writes it. Its fields have been checked, or come from this program.
 import type { BurnTransfer } from "#shared/plan/filters/burn-in.ts";
+import { assTime } from "../package/text/clipped-ass.ts";
 import { type Color, captionColor } from "./caption-colors.ts";
 
 export type AssStyle = {
@@ -66,7 +67,16 @@ export function assText(script: AssScript, transfer: BurnTransfer): string {
     "[Events]",
     "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
     ...script.events.map(({ layer, startMs, endMs, style, margins, text }) =>
-      [`Dialogue: ${layer}`, timeOf(startMs), timeOf(endMs), style, "", ...margins, "", colored(text, transfer)].join(),
+      [
+        `Dialogue: ${layer}`,
+        assTime(startMs),
+        assTime(endMs),
+        style,
+        "",
+        ...margins,
+        "",
+        colored(text, transfer),
+      ].join(),
     ),
     "",
   ].join("\n");
@@ -84,13 +94,6 @@ function colored(text: string, transfer: BurnTransfer): string {
       return `&H${[mapped.blue, mapped.green, mapped.red].map(hex).join("")}&`;
     }),
   );
-}
-
-/** A time as `0:00:01.00`. */
-function timeOf(ms: number): string {
-  const digits = (value: number): string => String(Math.floor(value) % 60).padStart(2, "0");
-  const hundredths = String((ms / 10) % 100).padStart(2, "0");
-  return `${Math.floor(ms / 3_600_000)}:${digits(ms / 60_000)}:${digits(ms / 1000)}.${hundredths}`;
 }
 
 /** The nearest time that a script can state. */

@@ -21,7 +21,8 @@ export function clippedAss(script: string, shiftMs: number, { fromMs, toMs, lead
 const msOf = ([hours, minutes, seconds, hundredths]: readonly (string | undefined)[]): number =>
   ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(hundredths) * 10;
 
-function assTime(ms: number): string {
+/** A time as `0:00:01.00`, rounded up to hundredths of a second. */
+export function assTime(ms: number): string {
   const hundredths = Math.ceil(ms / 10);
   const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
   const [hours, minutes, seconds] = [hundredths / 360_000, (hundredths / 6000) % 60, (hundredths / 100) % 60];
