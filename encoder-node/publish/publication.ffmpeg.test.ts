@@ -336,14 +336,15 @@ it("does not block ffmpeg when the storage stalls, and stops at once", SLOW, asy
 });
 
 it("stops a publication in the middle", SLOW, async () => {
-  const store = await storage();
+  const answered = 3;
+  const store = await storage((_name, _response, count) => count > answered);
   const { publication, encode } = await publish(await plan(DASH), store, { speed: 4 });
   const encoded = encode();
-  while (store.objects.size < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+  // All four senders wait for a response, so none of their requests is still on its way.
+  await vi.waitFor(() => expect(store.requests()).toBe(answered + 4), 20_000);
   await publication.stop();
-  const requests = store.requests();
   await encoded;
-  expect(store.requests()).toBe(requests);
+  expect(store.requests()).toBe(answered + 4);
 });
 
 it("rejects tracks that are too short, missing, or invalid", async () => {
