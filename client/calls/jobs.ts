@@ -65,6 +65,12 @@ export class Jobs {
     return this.#caller.json("/v2/jobs/batch", { ...options, method: "POST", json: batch, headers, repeatable: true });
   }
 
+  /** Checks a batch without creating its jobs: the result has `valid` or the error of each job, in order. */
+  checkMany(batch: Batch, options: CallOptions = {}): Promise<BatchResult> {
+    const query = { dry_run: true };
+    return this.#caller.json("/v2/jobs/batch", { ...options, method: "POST", json: batch, query, repeatable: true });
+  }
+
   /** Plans a job for a source, without creating the job. */
   plan(request: TemplateJob, source?: AssumedSource, options?: CallOptions): Promise<DryRunPlan>;
   plan<const Key extends string>(

@@ -18,14 +18,18 @@ export type BatchBody = z.infer<typeof BatchBody>;
 
 export const BatchResult = z
   .object({
+    dry_run: z.literal(true).exactOptional(),
     jobs: z
       .array(
         z.union([
           z.object({ id: z.string().describe("The id of the job") }),
+          z.object({ valid: z.literal(true).describe("With `dry_run`: the job is valid") }),
           z.object({ error: z.object({ error_code: z.enum(REQUEST_ERROR_CODES), message: z.string() }) }),
         ]),
       )
-      .describe("The id or the error of each job, in the order of the request"),
+      .describe(
+        "The id or the error of each job, in the order of the request. With `dry_run`, `valid` instead of the id",
+      ),
   })
   .describe("The jobs of a batch");
 export type BatchResult = z.infer<typeof BatchResult>;

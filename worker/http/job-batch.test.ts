@@ -43,6 +43,17 @@ describe("POST /v2/jobs/batch", () => {
     expect(JSON.stringify(body)).not.toContain(SECRET_KEY);
   });
 
+  it("checks the jobs of a dry run, and creates none", async () => {
+    await putTemplate({ ...OUTPUTS, storage, notification });
+    const jobs = [{ vars: { id: "a" } }, { vars: {} }, { vars: { id: "b" } }];
+    const { status, body } = await post("/jobs/batch?dry_run=true", { template: "web", defaults: { input }, jobs });
+    expect(status).toBe(200);
+    const error = expect.objectContaining({ error_code: "template_vars_not_valid" });
+    expect(body).toEqual({ dry_run: true, jobs: [{ valid: true }, { error }, { valid: true }] });
+    expect(await jobsOf()).toEqual([]);
+    expect((await post("/jobs/batch?dry_run=yes", { jobs })).body.error_code).toBe("query_not_valid");
+  });
+
   it("creates each job once for the same Idempotency-Key, from the same version of the template", async () => {
     await putTemplate({ ...OUTPUTS, storage, notification });
     const jobs = [{ vars: {} }, ...["a", "b", "c"].map((id) => ({ vars: { id } }))];

@@ -1,7 +1,7 @@
 // Creates many jobs in a request, with few calls: a query for each group of jobs, and a call to each job's object.
 
 import { BATCH_JOBS, type BatchBody, type BatchResult } from "#shared/api/job-batch.ts";
-import { AppError, type Failure } from "#shared/errors.ts";
+import { AppError } from "#shared/errors.ts";
 import type { TraceContext } from "#shared/network/trace-context.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import type { Template } from "#shared/template/expand-template.ts";
@@ -18,10 +18,19 @@ const GROUP = 25;
 const MAX_UPLOADS = 200;
 const MAX_DEFAULTS_BYTES = 64 * 2 ** 10;
 
-type Keyed = { readonly key: string | null; readonly trace: TraceContext | null };
+type BatchOptions = {
+  readonly key: string | null;
+  readonly trace: TraceContext | null;
+  /** Only checks the jobs. */
+  readonly isDryRun: boolean;
+};
 
 /** Creates the jobs of a batch, in order. A job that is not valid has an error, and the others are created. */
-export async function createBatch(creator: JobCreator, batch: BatchBody, { key, trace }: Keyed): Promise<BatchResult> {
+export async function createBatch(
+  creator: JobCreator,
+  batch: BatchBody,
+  { key, trace, isDryRun }: BatchOptions,
+): Promise<BatchResult> {
   if (key !== null) requireValidKey(`${key}/${BATCH_JOBS}`);
   const defaults = { ...(batch.template === undefined ? {} : { template: batch.template }), ...batch.defaults };
   if (JSON.stringify(defaults).length > MAX_DEFAULTS_BYTES || isTooDeep(defaults)) {
@@ -30,7 +39,7 @@ export async function createBatch(creator: JobCreator, batch: BatchBody, { key, 
   const templates = new Map<string, Promise<Template>>();
   const find = (ref: unknown): Promise<Template> => {
     const known = templates.get(String(ref));
-    const found = known ?? findOwnTemplate(creator, ref, key, true);
+    const found = known ?? findOwnTemplate(creator, ref, isDryRun ? null : key, true);
     templates.set(String(ref), found);
     return found;
   };
@@ -54,13 +63,17 @@ export async function createBatch(creator: JobCreator, batch: BatchBody, { key, 
   for (let start = 0; start < batch.jobs.length; start += GROUP) {
     const group = batch.jobs.slice(start, start + GROUP);
     const requests = await Promise.all(group.map((job, at) => resultOf(read(job, start + at))));
-    const created = await createGroup(creator, requests);
-    jobs.push(...created.map((one) => (one.ok ? { id: one.value } : { error: viewFailure(failureOfOne(one.error)) })));
+    const done = isDryRun ? requests : await createGroup(creator, requests);
+    jobs.push(...done.map(viewOne));
   }
-  return { jobs };
+  return isDryRun ? { dry_run: true, jobs } : { jobs };
 }
 
-const viewFailure = ({ code, message }: Failure) => ({ error_code: code, message });
+function viewOne(one: Result<string | NewRequest, unknown>): BatchResult["jobs"][number] {
+  if (one.ok) return typeof one.value === "string" ? { id: one.value } : { valid: true };
+  const { code, message } = failureOfOne(one.error);
+  return { error: { error_code: code, message } };
+}
 
 /** The id or the error of each request. If the group as a whole fails, all its requests have this error. */
 async function createGroup(

@@ -83,7 +83,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   metrics: (_, admin) => admin.metrics(),
 };
 /** Methods that do a part of these calls, or combine several of them. */
-const COMBINED = ["page", "plan", "follow", "wait", "send", "run", "setTags"];
+const COMBINED = ["page", "plan", "follow", "wait", "send", "run", "setTags", "checkMany"];
 
 it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
   "the client has a method for $id",

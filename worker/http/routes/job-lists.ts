@@ -10,10 +10,12 @@ import { countJobs } from "../../db/job-counts.ts";
 import { listJobs, listPlaces } from "../../db/job-list.ts";
 import type { ClientEnv } from "../auth/auth.ts";
 import { readBody } from "../body/read-body.ts";
+import { DryRunSwitch } from "../dry-run/assumed-source.ts";
 import { actOnJobs, cancelJob, retryJob } from "../job-actions.ts";
 import { createBatch } from "../job-batch.ts";
 import { creatorOf } from "../new-job.ts";
 import { cursorOf, filterOf, parseCountQuery, parseListQuery, placeOf } from "../query/list-query.ts";
+import { parseQuery } from "../query/parse-query.ts";
 import { jsonResponse } from "../responses/json-response.ts";
 
 export const jobLists = new Hono<ClientEnv>({ strict: false })
@@ -31,10 +33,11 @@ export const jobLists = new Hono<ClientEnv>({ strict: false })
     return jsonResponse(context, { counts, capped: isCapped } satisfies JobCounts);
   })
   .post("/batch", async (context) => {
+    const { dry_run: isDryRun } = parseQuery(DryRunSwitch, context.req.query());
     const batch = await readBody(context.req, BatchBody, "request_not_valid", MAX_BATCH_BYTES);
     const key = context.req.header("idempotency-key") ?? null;
     const trace = readTraceContext(context.req.raw.headers);
-    return jsonResponse(context, await createBatch(creatorOf(context), batch, { key, trace }));
+    return jsonResponse(context, await createBatch(creatorOf(context), batch, { key, trace, isDryRun }));
   })
   .post("/cancel", (context) => bulk(context, cancelJob, ["job.starting"]))
   .post("/retry", (context) => bulk(context, retryJob, ["job.failed", "job.aborted"]));

@@ -1,4 +1,5 @@
 // /v2/jobs/counts; /v2/jobs/cancel and /v2/jobs/retry for many jobs.
+import { DryRunSwitch } from "../../dry-run/assumed-source.ts";
 import { CountParameters } from "../../query/list-query.ts";
 import { BULK_REQUESTS } from "../examples/job-requests.ts";
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
@@ -49,8 +50,8 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
       "Creates up to 500 jobs, each merged over `defaults` (JSON Merge Patch, RFC 7396). A job that is not valid, or beyond the " +
       "limit of unfinished jobs, has an `error` in its place; the others are created. With an `Idempotency-Key`, each job has " +
       "the key `<key>/<index>`, so a repeated batch creates only the missing jobs. The body may have 5 MiB, `defaults` 64 KiB, " +
-      "each job 1 MiB.",
-    parameters: [IDEMPOTENCY_KEY, ...TRACE_HEADERS],
+      "each job 1 MiB. With `dry_run=true`, the jobs are only checked.",
+    parameters: [IDEMPOTENCY_KEY, ...queryParameters(DryRunSwitch), ...TRACE_HEADERS],
     body: { json: "Batch", examples: { template: { summary: "Jobs from a template", value: BATCH } } },
     responses: [
       {
@@ -60,7 +61,7 @@ export const JOB_LIST_OPERATIONS: readonly Operation[] = [
       },
     ],
     codes: [
-      ...(["json_not_valid", "request_not_valid", "body_too_large"] as const),
+      ...(["json_not_valid", "query_not_valid", "request_not_valid", "body_too_large"] as const),
       ...(["idempotency_key_not_valid", "sealing_key_missing"] as const),
     ],
   },
