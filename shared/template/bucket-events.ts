@@ -130,8 +130,8 @@ const Filter = z.union(
 /** The section `ingest` of a template. */
 export const IngestBody = z.strictObject({ prefix: Filter.exactOptional(), suffix: Filter.exactOptional() });
 
-/** True if an event passes the filters of a template. */
-export function isWanted({ key }: BucketEvent, ingest: unknown): boolean {
+/** True if the event of an object passes the filters of a template. */
+export function isWanted(key: string, ingest: unknown): boolean {
   const { prefix = "", suffix = "" } = IngestBody.safeParse(ingest).data ?? {};
   return [prefix].flat().some((one) => key.startsWith(one)) && [suffix].flat().some((one) => key.endsWith(one));
 }

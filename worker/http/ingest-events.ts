@@ -1,7 +1,12 @@
 // Creates jobs for events of buckets, with the template of the URL's token.
 import type { IngestResult } from "#shared/api/templates.ts";
 import { AppError, errorTraits } from "#shared/errors.ts";
+import { joinPath, objectName } from "#shared/job/object-name.ts";
+import type { InputSpec } from "#shared/request/input-section.ts";
+import { writtenBy } from "#shared/request/outputs/output-objects.ts";
 import { isObject } from "#shared/request/parse-section.ts";
+import type { StorageSpec } from "#shared/request/storage/storage-spec.ts";
+import { shown } from "#shared/shown.ts";
 import { type BucketEvent, eventVars, isWanted, readEvents } from "#shared/template/bucket-events.ts";
 import type { Template } from "#shared/template/expand-template.ts";
 import { usesOf } from "#shared/template/variables.ts";
@@ -27,7 +32,7 @@ export async function ingestEvents(creator: JobCreator, name: string, body: unkn
   if (events === null) throw new AppError("event_not_valid", "The body is no event of a known object storage");
   if (events.length > MAX_EVENTS) throw new AppError("event_not_valid", `A request may have ${MAX_EVENTS} events`);
   const newest = await findOwnTemplate(creator, name);
-  const wanted = events.filter((event) => isWanted(event, newest.body.ingest));
+  const wanted = events.filter((event) => isWanted(event.key, newest.body.ingest));
   const read = await Promise.all(wanted.map((event) => resultOf(requestOf(creator, name, event))));
   const valid = read.flatMap((request) => (request.ok ? request.value : []));
   const created = await createJobs(creator, valid);
@@ -48,6 +53,7 @@ async function requestOf(creator: JobCreator, name: string, event: BucketEvent):
   const used = new Set(usesOf(template.body).map((use) => use.name));
   const vars = Object.fromEntries(Object.entries(eventVars(event)).filter(([name]) => used.has(name)));
   const request = await readRequest(creator, { template: name, vars }, key, async () => template);
+  refuseLoop(request, template.body.ingest);
   return { request, body: identity, key, trace: null };
 }
 
@@ -64,4 +70,26 @@ function withObject(template: Template, { bucket, key }: BucketEvent): Template 
     throw new AppError("event_not_valid", `The event is of another ${field}: ${own}`);
   }
   return { ...template, body: { ...template.body, input: { ...input, [field]: bucket, key } } };
+}
+
+/** Throws AppError(event_not_valid) if an output's own event would pass the filters: each job would start the next. */
+function refuseLoop({ input, storage, outputs }: NewRequest["request"], ingest: unknown): void {
+  const folder = folderInBucket(input, storage);
+  if (folder === null) return;
+  const keys = outputs.flatMap(writtenBy).map(({ path }) => joinPath(folder, objectName(path, 1)));
+  const again = keys.find((key) => isWanted(key, ingest));
+  if (again === undefined) return;
+  const change = "change its path, or `ingest` of the template";
+  throw new AppError("event_not_valid", `The output \`${shown(again)}\` would start another job: ${change}`);
+}
+
+/** The storage's folder in the bucket of the input; null if the storage is elsewhere. */
+function folderInBucket(input: InputSpec, storage: StorageSpec): string | null {
+  if (storage.kind === "s3" && input.kind === "bucket") {
+    return input.endpoint === storage.endpoint && input.bucket === storage.bucket ? storage.path : null;
+  }
+  if (storage.kind === "azure" && input.kind === "azure") {
+    return input.endpoint === storage.endpoint && input.container === storage.container ? storage.path : null;
+  }
+  return null;
 }

@@ -54,6 +54,14 @@ describe("POST /v2/ingest/:template/:token", () => {
     expect((await ask("GET", "/jobs")).body.jobs).toHaveLength(3);
   });
 
+  it("creates jobs whose outputs are in the same bucket and do not pass the filters", async () => {
+    const own = { ...TEMPLATE.input, bucket: "clips" };
+    await ask("PUT", "/templates/web", { ...TEMPLATE, storage: { ...own, path: "out" } });
+    expect((await deliver({ Records: [created("in/a.mov")] })).body.jobs).toHaveLength(1);
+    await ask("PUT", "/templates/web", { ...TEMPLATE, storage: { ...own, bucket: "encoded" }, ingest: {} });
+    expect((await deliver({ Records: [created("in/b.mov")] })).body.jobs).toHaveLength(1);
+  });
+
   it("answers the handshakes of Event Grid", async () => {
     const data = { validationCode: "512d38b6" };
     const validation = [{ eventType: "Microsoft.EventGrid.SubscriptionValidationEvent", data }];
@@ -86,6 +94,17 @@ describe("POST /v2/ingest/:template/:token", () => {
       400,
       "event_not_valid",
     ],
+    ...[{}, { prefix: "in/", suffix: ".mp4" }].map((ingest): (typeof rejected)[number] => [
+      `an output that would start the next job, with the filters ${JSON.stringify(ingest)}`,
+      {
+        ...TEMPLATE,
+        storage: { ...TEMPLATE.input, bucket: "clips", path: "in" },
+        ingest,
+      },
+      { Records: [created("in/a.mp4")] },
+      400,
+      "event_not_valid",
+    ]),
     [
       "a template without storage",
       { ...TEMPLATE, storage: {} },
