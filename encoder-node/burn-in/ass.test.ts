@@ -1,9 +1,10 @@
 // ASS scripts of clients, read and written again.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isAss } from "../package/text/clipped-ass.ts";
 import { type AssEvent, assText } from "./ass-script.ts";
 import { cleanText, type TagContext } from "./ass-tags.ts";
-import { isAss, parseAss } from "./parse-ass.ts";
+import { parseAss } from "./parse-ass.ts";
 import { separateEvents, shiftEvents } from "./separate-events.ts";
 
 const CONTEXT: TagContext = {

@@ -1,6 +1,7 @@
 // Writes cues of WebVTT and other formats as an ASS script in the requested style.
 import type { CaptionStyle } from "#shared/job/burn.ts";
-import type { Cue } from "../package/text/subtitle-cues.ts";
+import { decodedReferences } from "../package/text/escaped-text.ts";
+import { CUE_COLORS, type Cue } from "../package/text/subtitle-cues.ts";
 import { type AssEvent, type AssScript, type AssStyle, toHundredths } from "./ass-script.ts";
 import { literalText } from "./ass-text.ts";
 import { requestedColor } from "./caption-colors.ts";
@@ -101,38 +102,16 @@ function percentOf(text: string | null): number | null {
   return number === undefined ? null : Math.min(100, Number(number));
 }
 
-/** Colors of WebVTT classes (WebVTT §5), as ASS writes them. */
-const COLORS: Readonly<Record<string, string>> = {
-  white: "FFFFFF",
-  lime: "00FF00",
-  cyan: "FFFF00",
-  red: "0000FF",
-  yellow: "00FFFF",
-  magenta: "FF00FF",
-  blue: "FF0000",
-  black: "000000",
-};
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\\h",
-  lrm: "\u200e",
-  rlm: "\u200f",
-};
-
 const LINE_BREAK = "\\N";
 
 /** WebVTT cue text as ASS text: bold, italic, underlined and colored text; other tags are dropped. */
 function assText(text: string, keepsStyle: boolean): string {
   const colors: string[] = [];
-  const tokens = text.split(/(<[^<>]*>|&(?:[a-z]{2,5}|#\d{1,7}|#x[0-9a-f]{1,6});|\n)/i);
+  const tokens = text.split(/(<[^<>]*>|\n)/);
   const parts = tokens.map((token) => {
     if (token === "\n") return LINE_BREAK;
     if (/^<.*>$/s.test(token)) return keepsStyle ? tagOf(token, colors) : "";
-    return /^&.*;$/.test(token) ? entityOf(token) : literalText(token);
+    return literalText(decodedReferences(token));
   });
   const lines = parts.join("").split(LINE_BREAK);
   const isFull = (line: string): boolean => line !== "";
@@ -147,20 +126,12 @@ function tagOf(token: string, colors: string[]): string {
   if (isEnd) colors.pop();
   else {
     const words = rest.toLowerCase().match(/[a-z]+/g) ?? [];
-    const named = words.find((one) => Object.hasOwn(COLORS, one));
-    const [, red, green, blue] = /#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\b/i.exec(rest) ?? [];
-    const exact = red === undefined ? undefined : `${blue}${green}${red}`.toUpperCase();
-    colors.push(exact ?? (named === undefined ? undefined : COLORS[named]) ?? colors.at(-1) ?? "");
+    const named = words.find((one) => Object.hasOwn(CUE_COLORS, one));
+    const [, exact] = /#([0-9a-f]{6})\b/i.exec(rest) ?? [];
+    const rgb = exact ?? (named === undefined ? undefined : CUE_COLORS[named]);
+    // ASS has the bytes of colors in the other order.
+    colors.push(rgb?.toUpperCase().replace(/(..)(..)(..)/, "$3$2$1") ?? colors.at(-1) ?? "");
   }
   const color = colors.at(-1) ?? "";
   return color === "" ? "{\\c}" : `{\\c&H${color}&}`;
-}
-
-function entityOf(token: string): string {
-  const name = token.slice(1, -1);
-  const known = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
-  if (known !== undefined) return known;
-  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
-  const isCharacter = name.startsWith("#") && code > 31 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  return literalText(isCharacter ? String.fromCodePoint(code) : token);
 }

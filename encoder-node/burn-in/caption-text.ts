@@ -1,22 +1,15 @@
 // Writes the text of a caption file as the script of an output.
 import { AppError } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
+import { isAss } from "../package/text/clipped-ass.ts";
 import { escapedCues } from "../package/text/escaped-text.ts";
-import { isWebVtt, parseWebVtt, plainLines } from "../package/text/subtitle-cues.ts";
+import { isWebVtt, parseWebVtt } from "../package/text/subtitle-cues.ts";
 import { isTtml, parseTtml } from "../package/text/ttml.ts";
-import { encodingOf } from "../source/extras/subtitle-text.ts";
 import { type AssScript, toHundredths } from "./ass-script.ts";
 import { captionScript, DEFAULT_STYLE } from "./caption-script.ts";
-import { isAss, parseAss, plainEvents } from "./parse-ass.ts";
+import { parseAss, plainEvents } from "./parse-ass.ts";
 import type { Fonts } from "./requested-font.ts";
 import { separateEvents, shiftEvents } from "./separate-events.ts";
-
-/** The text of a file with plain line ends. Throws AppError `subtitle_failed` for another encoding. */
-export function decoded(bytes: Uint8Array): string {
-  const encoding = encodingOf(bytes, "");
-  if (encoding === null) throw new AppError("subtitle_failed", "it is not in UTF-8; save it in that encoding");
-  return plainLines(new TextDecoder(encoding).decode(bytes));
-}
 
 /** `isConverted`: ffmpeg wrote the text. Throws AppError `subtitle_failed` if the text is not usable. */
 export function scriptOf(text: string, burn: BurnSpec, fonts: Fonts, isConverted = false): AssScript {

@@ -1,6 +1,7 @@
 // Parses ASS and SSA files of clients. Only known fields pass, as numbers within bounds: fonts and images in the file,
 // comments and effects are dropped.
 
+import { clockMs } from "#shared/media/clock-time.ts";
 import { type AssEvent, type AssScript, type AssStyle, STYLE_NUMBERS, toHundredths } from "./ass-script.ts";
 import { cleanText, type TagContext } from "./ass-tags.ts";
 import { plainText } from "./ass-text.ts";
@@ -12,9 +13,6 @@ const MAX_EVENTS = 100_000;
 /** Longer texts are dropped. */
 const MAX_TEXT_CHARS = 20_000;
 const MAX_RESOLUTION = 20_000;
-
-/** True if a text has the first section of ASS or SSA. */
-export const isAss = (text: string): boolean => /^\s*\[Script Info\]/i.test(text);
 
 /** Fonts of the run: `fallback` replaces unknown fonts. */
 export type Fonts = Pick<TagContext, "fontOf"> & { readonly fallback: string };
@@ -186,9 +184,7 @@ function eventsOf(lines: readonly Line[], context: TagContext, firstStyle: strin
 function timesOf(fields: ReadonlyMap<string, string>): { startMs: number; endMs: number } | null {
   const [startMs, endMs] = ["start", "end"].map((name) => {
     const match = /^(\d{1,4}):(\d{1,2}):(\d{1,2})[.:](\d{1,3})$/.exec(fields.get(name) ?? "");
-    if (!match) return null;
-    const [hours = 0, minutes = 0, seconds = 0] = match.slice(1, 4).map(Number);
-    return ((hours * 60 + minutes) * 60 + seconds) * 1000 + Number((match[4] ?? "").padEnd(3, "0"));
+    return match && clockMs(match.slice(1));
   });
   if (startMs == null || endMs == null || endMs <= startMs) return null;
   return { startMs: toHundredths(startMs), endMs: toHundredths(endMs) };

@@ -11,9 +11,10 @@ import { err, ok, type Result } from "#shared/result.ts";
 import { withoutScc } from "../closed-captions/scc.ts";
 import { readBytes } from "../run-files/open-file.ts";
 import { fetchExtra } from "../source/extras/fetch-extra.ts";
+import { decodedText } from "../source/extras/subtitle-text.ts";
 import type { AssScript } from "./ass-script.ts";
 import { captionScript } from "./caption-script.ts";
-import { decoded, scriptOf } from "./caption-text.ts";
+import { scriptOf } from "./caption-text.ts";
 import { packagedFonts } from "./node-fonts.ts";
 import { type FontDeps, type Fonts, requestedFont } from "./requested-font.ts";
 import type { Burns } from "./run-files.ts";
@@ -82,7 +83,7 @@ async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Pr
   const path = join(work.folder, `captions-${index}.bin`);
   const found: AssScript[] = [];
   const check = async (): Promise<void> => {
-    found.push(scriptOf(await withoutScc(decoded(await readBytes(path, MAX_CAPTION_BYTES))), burn, fonts));
+    found.push(scriptOf(await withoutScc(decodedText(await readBytes(path, MAX_CAPTION_BYTES))), burn, fonts));
   };
   const { allowPrivate: allow, signal } = deps;
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
@@ -114,7 +115,7 @@ async function scriptOfTrack(
   if (!readTrack) throw new Error("A chunk cannot read text of the input");
   const { track } = text.source;
   try {
-    const content = decoded(await readBytes(await readTrack(track), MAX_TRACK_BYTES));
+    const content = decodedText(await readBytes(await readTrack(track), MAX_TRACK_BYTES));
     return ok(scriptOf(content, burn, fonts, track.codec !== "webvtt"));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

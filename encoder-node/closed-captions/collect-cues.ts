@@ -1,7 +1,8 @@
 // Makes cues of WebVTT from the screens that a decoder of CEA-608 reports.
 import type { CaptionScreen, CueHandler, Row, StyledUnicodeChar } from "@svta/cml-608";
 import { AppError } from "#shared/errors.ts";
-import { type Cue, MAX_CUE_MS } from "../package/text/subtitle-cues.ts";
+import { escapedText } from "../package/text/escaped-text.ts";
+import { CUE_COLORS, type Cue, MAX_CUE_MS } from "../package/text/subtitle-cues.ts";
 
 /** Limit for the text of a channel, as for files. */
 const MAX_CHARACTERS = 20e6;
@@ -70,15 +71,13 @@ function shownRow({ chars }: Row, row: number): ShownRow[] {
   return [{ row, first, last, plain: cells.map(({ uchar }) => uchar).join(""), text: styledText(cells) }];
 }
 
-/** WebVTT has classes for these colors (WebVTT §5.1), and for green by another name. */
-const CLASSES: ReadonlySet<string> = new Set("lime blue cyan red yellow magenta black".split(" "));
-
 function styledText(cells: readonly StyledUnicodeChar[]): string {
   const spans: { readonly tags: readonly string[]; text: string }[] = [];
   for (const { uchar, penState } of cells) {
+    // WebVTT has another name for green. White is the color of text without a class.
     const color = penState.foreground.replace("green", "lime");
     const tags = [
-      ...(CLASSES.has(color) ? [`c.${color}`] : []),
+      ...(color !== "white" && Object.hasOwn(CUE_COLORS, color) ? [`c.${color}`] : []),
       ...(penState.italics ? ["i"] : []),
       ...(penState.underline ? ["u"] : []),
     ];
@@ -90,9 +89,8 @@ function styledText(cells: readonly StyledUnicodeChar[]): string {
 }
 
 function tagged(text: string, tags: readonly string[]): string {
-  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const ends = tags.toReversed().map((tag) => `</${tag.slice(0, 1)}>`);
-  return [...tags.map((tag) => `<${tag}>`), escaped, ...ends].join("");
+  return [...tags.map((tag) => `<${tag}>`), escapedText(text), ...ends].join("");
 }
 
 /** A cue for each group of adjacent rows. */

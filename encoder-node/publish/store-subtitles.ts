@@ -17,7 +17,7 @@ type TextPackage = Pick<StreamPackage, "name" | "spec" | "folder"> & {
 };
 
 /** Larger than any accepted file. */
-const MAX_SUBTITLE_BYTES = 64e6;
+export const MAX_TEXT_BYTES = 64e6;
 
 /**
  * Stores the subtitle files of the packages, except for playlists. Returns a failure if the storage does not accept the
@@ -30,8 +30,7 @@ export async function storeSubtitles(
 ): Promise<Result<StoredSubtitles[]>> {
   const subtitles: StoredSubtitles[] = [];
   for (const [at, { path, ...traits }] of files.entries()) {
-    const text = parseWebVtt(await readText(path, MAX_SUBTITLE_BYTES));
-    if (!text) throw new AppError("node_failed", `The subtitles \`${traits.name}\` have changed on the node's disk`);
+    const text = await textIn(path);
     for (const stream of packages) {
       const texts = textsOf(stream, text, at);
       storage.add(
@@ -43,6 +42,13 @@ export async function storeSubtitles(
     subtitles.push({ ...traits, sizeBytes: Buffer.byteLength(webVttText(text)) });
   }
   return ok(subtitles);
+}
+
+/** Throws AppError `node_failed` if the file is no longer the WebVTT that the node wrote. */
+export async function textIn(vtt: string): Promise<WebVtt> {
+  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
+  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
+  return text;
 }
 
 function textsOf({ name, spec, folder, endMs }: TextPackage, text: WebVtt, at: number): TextFile[] {

@@ -1,5 +1,9 @@
 // Moves and clips the events of an ASS script, and keeps everything else.
+import { clockMs } from "#shared/media/clock-time.ts";
 import type { ShownPart } from "./moved-cues.ts";
+
+/** True if a text has the first section of ASS or SSA. */
+export const isAss = (text: string): boolean => /^\s*\[Script Info\]/i.test(text);
 
 /** An event as ffmpeg writes it: its layer, its times in hundredths of a second, and the rest. */
 const EVENT = /^(Dialogue: [^,]*,)(\d+):(\d\d):(\d\d)\.(\d\d),(\d+):(\d\d):(\d\d)\.(\d\d)(,.*)$/;
@@ -12,14 +16,11 @@ export function clippedAss(script: string, shiftMs: number, { fromMs, toMs, lead
     .flatMap((line) => {
       const match = EVENT.exec(line);
       if (!match) return [line];
-      const [start, end] = [clip(msOf(match.slice(2, 6))), clip(msOf(match.slice(6, 10)))];
+      const [start, end] = [clip(clockMs(match.slice(2, 6))), clip(clockMs(match.slice(6, 10)))];
       return start < end ? [`${match[1]}${assTime(start + leadMs)},${assTime(end + leadMs)}${match[10]}`] : [];
     })
     .join("\n");
 }
-
-const msOf = ([hours, minutes, seconds, hundredths]: readonly (string | undefined)[]): number =>
-  ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(hundredths) * 10;
 
 /** A time as `0:00:01.00`, rounded up to hundredths of a second. */
 export function assTime(ms: number): string {

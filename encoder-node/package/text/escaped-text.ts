@@ -1,4 +1,4 @@
-// Escapes the text of cues that ffmpeg has written.
+// Special characters in the text of cues.
 import type { WebVtt } from "./subtitle-cues.ts";
 
 /** Tags that ffmpeg's encoder of WebVTT writes (webvttenc.c). It does not escape the text between them. */
@@ -10,3 +10,28 @@ export const escapedCues = ({ definitions, cues }: WebVtt): WebVtt => ({
   definitions,
   cues: cues.map((cue) => ({ ...cue, text: cue.text.replaceAll(TAG_OR_SPECIAL, (found) => ESCAPES[found] ?? found) })),
 });
+
+/** Escapes the characters that WebVTT reserves. */
+export const escapedText = (text: string): string => text.replaceAll(/[&<>]/g, (found) => ESCAPES[found] ?? found);
+
+/** The names of WebVTT and XML. HTML has two thousand further names, which captions do not have. */
+const REFERENCE = /&(?:(amp|lt|gt|quot|apos|nbsp|lrm|rlm)|#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6}));/g;
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00A0",
+  lrm: "\u200E",
+  rlm: "\u200F",
+};
+
+/** Replaces character references. Control characters become spaces; references to no character stay. */
+export const decodedReferences = (text: string): string =>
+  text.replaceAll(REFERENCE, (all, name: string | undefined, decimal: string | undefined, hex: string) => {
+    if (name !== undefined) return NAMED[name] ?? all;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    if (code < 32) return " ";
+    return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? all : String.fromCodePoint(code);
+  });

@@ -1,5 +1,6 @@
 // Moves cues in time.
-import { MAX_CUE_MS, timeText, type WebVtt } from "./subtitle-cues.ts";
+import { clockMs, timeText } from "#shared/media/clock-time.ts";
+import { MAX_CUE_MS, type WebVtt } from "./subtitle-cues.ts";
 
 /** A time inside the text of a cue, from which the following text counts as spoken (WebVTT §3.4). */
 const INNER_TIME = /<(?:(\d+):)?([0-5]\d):([0-5]\d)\.(\d{3})>/g;
@@ -13,7 +14,7 @@ export function movedCues({ definitions, cues }: WebVtt, byMs: number): WebVtt {
     startMs: inside(cue.startMs),
     endMs: inside(cue.endMs),
     text:
-      by === 0 ? cue.text : cue.text.replaceAll(INNER_TIME, (_, ...parts) => `<${timeText(inside(innerMs(parts)))}>`),
+      by === 0 ? cue.text : cue.text.replaceAll(INNER_TIME, (_, ...parts) => `<${timeText(inside(clockMs(parts)))}>`),
   }));
   return { definitions, cues: moved.filter(({ startMs, endMs }) => startMs < endMs) };
 }
@@ -28,6 +29,3 @@ export function clippedCues({ definitions, cues }: WebVtt, { fromMs, toMs, leadM
     .map((cue) => ({ ...cue, endMs: Math.min(cue.endMs, toMs) }));
   return movedCues(movedCues({ definitions, cues: inside }, -fromMs), leadMs);
 }
-
-const innerMs = ([hours = "0", minutes, seconds, ms]: readonly unknown[]): number =>
-  ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms);

@@ -1,4 +1,5 @@
 // Parses WebVTT from clients and formats it again. The data is untrusted: unparsable parts are skipped.
+import { clockMs, timeText } from "#shared/media/clock-time.ts";
 import { MAX_PACKET_SECONDS } from "#shared/media/media-probe.ts";
 
 /** A text that is displayed for a time. */
@@ -32,6 +33,18 @@ export const MAX_CUE_MS = MAX_PACKET_SECONDS * 1000;
  */
 const TIMING =
   /^[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})[ \t]*-->[ \t]*(?:(\d+):)?([0-5]\d):([0-5]\d)[.,](\d{3})(?:[ \t](.*))?$/s;
+
+/** The classes of WebVTT that color text (WebVTT §5), with their colors in sRGB. */
+export const CUE_COLORS: Readonly<Record<string, string>> = {
+  white: "FFFFFF",
+  lime: "00FF00",
+  cyan: "00FFFF",
+  red: "FF0000",
+  yellow: "FFFF00",
+  magenta: "FF00FF",
+  blue: "0000FF",
+  black: "000000",
+};
 
 /** True if a text without byte order mark has the signature of WebVTT. */
 export const isWebVtt = (text: string): boolean => SIGNATURE.test(text);
@@ -68,13 +81,6 @@ export function blockOf({ startMs, endMs, id, settings, text }: Cue): string {
   return [...(id === undefined ? [] : [id]), times, text].join("\n");
 }
 
-/** Formats a time in ms as `00:00:01.000`. SubRip has a comma instead of the point. */
-export function timeText(ms: number, point: "." | "," = "."): string {
-  const digits = (value: number, count: number): string => String(Math.floor(value)).padStart(count, "0");
-  const [hours, minutes, seconds] = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60];
-  return `${digits(hours, 2)}:${digits(minutes, 2)}:${digits(seconds, 2)}${point}${digits(ms % 1000, 3)}`;
-}
-
 /** The text with line feeds as line ends. */
 export const plainLines = (text: string): string => text.replace(/\r\n/g, "\n").replace(/\r/g, "\n");
 
@@ -101,14 +107,10 @@ function cuesOf(block: readonly string[]): Cue[] {
     const match = TIMING.exec(block[start] ?? "");
     const text = block.slice(start + 1, starts[at + 1]);
     if (!match || text.length === 0) return [];
-    const [startMs, endMs] = [timeOf(match.slice(1, 5)), timeOf(match.slice(5, 9))];
+    const [startMs = 0, endMs = 0] = [1, 5].map((from) => Math.min(MAX_CUE_MS, clockMs(match.slice(from, from + 4))));
     if (endMs <= startMs) return [];
     const id = at === 0 && start > 0 && !isWebVtt(block[start - 1] ?? "") ? block[start - 1] : undefined;
     const settings = match[9]?.trim() ?? "";
     return [{ startMs, endMs, ...(id === undefined ? {} : { id }), settings, text: text.join("\n") }];
   });
-}
-
-function timeOf([hours = "0", minutes = "", seconds = "", ms = ""]: readonly (string | undefined)[]): number {
-  return Math.min(MAX_CUE_MS, ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms));
 }

@@ -2,6 +2,8 @@
 // times are not media times, is rejected.
 import { XMLParser } from "fast-xml-parser";
 import * as z from "zod";
+import { clockMs } from "#shared/media/clock-time.ts";
+import { decodedReferences, escapedText } from "./escaped-text.ts";
 import { type Cue, MAX_CUE_MS, type WebVtt } from "./subtitle-cues.ts";
 
 /** True if a text starts like a TTML document. */
@@ -82,9 +84,7 @@ const OFFSET = /^(\d{1,12}(?:\.\d{1,9})?)(h|m|s|ms|f|t)$/;
 function msOf(time: string, { framesPerSecond, ticksPerSecond }: Rates): number {
   const clock = CLOCK.exec(time);
   if (clock) {
-    const [hours, minutes, seconds] = clock.slice(1, 4).map(Number);
-    const whole = (((hours ?? 0) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0)) * 1000;
-    return whole + Number(`0.${clock[4] ?? 0}`) * 1000 + (Number(clock[5] ?? 0) / framesPerSecond) * 1000;
+    return clockMs(clock.slice(1, 5)) + (Number(clock[5] ?? 0) / framesPerSecond) * 1000;
   }
   const [, value = "", unit = ""] = OFFSET.exec(time) ?? [];
   const units = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, f: 1000 / framesPerSecond, t: 1000 / ticksPerSecond };
@@ -123,6 +123,8 @@ function paragraphs(node: Node, parent: Span, context: Context): Cue[] {
   });
 }
 
+const cueText = (xml: string): string => escapedText(decodedReferences(xml));
+
 type Part = Span & { readonly text: string };
 
 /** The text of an element with WebVTT tags, by its active times. */
@@ -130,7 +132,7 @@ function textParts(node: Node, span: Span, context: Context, keepsSpace: boolean
   const tags = tagsOf(node.attributes, context);
   const inside = node.children.flatMap((child): Part[] => {
     if (child.name === "#text")
-      return [{ ...span, text: escaped(keepsSpace ? child.text : child.text.replaceAll(/\s+/g, " ")) }];
+      return [{ ...span, text: cueText(keepsSpace ? child.text : child.text.replaceAll(/\s+/g, " ")) }];
     if (child.name === "br") return [{ ...span, text: "\n" }];
     if (child.name !== "span") return [];
     const { space } = child.attributes;
@@ -152,20 +154,6 @@ function tagsOf(attributes: Attributes, { styles }: Context): string[] {
     ...(style.fontWeight === "bold" ? ["b"] : []),
     ...(style.textDecoration?.split(" ").includes("underline") ? ["u"] : []),
   ];
-}
-
-/** Decodes the references that XML predefines, and escapes the text for WebVTT. */
-function escaped(text: string): string {
-  const plain = text.replaceAll(
-    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot|apos));/gi,
-    (all, hex, decimal, name) => {
-      if (name !== undefined)
-        return { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" }[String(name).toLowerCase()] ?? all;
-      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : "";
-    },
-  );
-  return plain.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** A cue has no blank lines. */

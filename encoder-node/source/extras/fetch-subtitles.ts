@@ -110,9 +110,7 @@ type Conversion = {
 
 /** Keeps WebVTT unchanged: ffmpeg would drop its styles and regions. Returns true if ffmpeg converted the file. */
 async function convert({ path, files, file, language, ffmpeg, signal }: Conversion): Promise<boolean> {
-  const read = readSubtitle(await readBytes(path, MAX_BYTES), language);
-  if (!read.ok) throw new AppError("subtitle_failed", read.error);
-  const { format, text } = read.value;
+  const { format, text } = readSubtitle(await readBytes(path, MAX_BYTES), language);
   const kept = files.pathOf(`${file}.${format}`);
   await writeText(kept, text);
   if (format === "vtt") return false;

@@ -1,19 +1,26 @@
 // Recognizes the format and the encoding of a subtitle file by its content.
-import { err, ok, type Result } from "#shared/result.ts";
+import { AppError } from "#shared/errors.ts";
 import { isScc } from "../../closed-captions/scc.ts";
+import { isAss } from "../../package/text/clipped-ass.ts";
 import { isWebVtt, plainLines } from "../../package/text/subtitle-cues.ts";
 import { isTtml } from "../../package/text/ttml.ts";
 
 export type SubtitleText = { readonly format: "srt" | "vtt" | "ass" | "ttml" | "scc"; readonly text: string };
 
-/** Returns the text of a subtitle file, without byte order mark and with plain line ends, or why it cannot be used. */
-export function readSubtitle(bytes: Uint8Array, language: string): Result<SubtitleText, string> {
-  const encoding = encodingOf(bytes, language);
-  if (encoding === null) return err("it is not in UTF-8; save it in that encoding");
-  // The decoder removes the byte order mark.
-  const text = plainLines(new TextDecoder(encoding).decode(bytes));
+/** Returns the text of a subtitle file. Throws AppError `subtitle_failed` if its format or encoding is not known. */
+export function readSubtitle(bytes: Uint8Array, language: string): SubtitleText {
+  const text = decodedText(bytes, language);
   const format = formatOf(text);
-  return format ? ok({ format, text }) : err("it is neither SubRip, WebVTT, ASS, TTML nor SCC");
+  if (!format) throw new AppError("subtitle_failed", "it is neither SubRip, WebVTT, ASS, TTML nor SCC");
+  return { format, text };
+}
+
+/** The text of a file, without byte order mark and with plain line ends. Throws as `readSubtitle` does. */
+export function decodedText(bytes: Uint8Array, language = ""): string {
+  const encoding = encodingOf(bytes, language);
+  if (encoding === null) throw new AppError("subtitle_failed", "it is not in UTF-8; save it in that encoding");
+  // The decoder removes the byte order mark.
+  return plainLines(new TextDecoder(encoding).decode(bytes));
 }
 
 /** SubRip has only cues, each with an optional number and timestamps. The other formats start with their own names. */
@@ -21,8 +28,8 @@ function formatOf(text: string): SubtitleText["format"] | null {
   if (isWebVtt(text)) return "vtt";
   if (isTtml(text)) return "ttml";
   if (isScc(text)) return "scc";
+  if (isAss(text)) return "ass";
   const { line, rest } = firstLine(text);
-  if (/^\[Script Info\]/i.test(line)) return "ass";
   const times = /^\d+[ \t]*$/.test(line) ? firstLine(rest).line : line;
   return SUBRIP_TIMES.test(times) ? "srt" : null;
 }
@@ -37,7 +44,7 @@ function firstLine(text: string): { line: string; rest: string } {
 }
 
 /** A label of the Encoding Standard; null: unknown. */
-export function encodingOf(bytes: Uint8Array, language: string): string | null {
+function encodingOf(bytes: Uint8Array, language: string): string | null {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== 0)) return "utf-16be";

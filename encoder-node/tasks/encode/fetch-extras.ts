@@ -12,12 +12,13 @@ import { err, ok, type Result } from "#shared/result.ts";
 import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
+import { textIn } from "../../publish/store-subtitles.ts";
 import { audioUrls, fetchAudio } from "../../source/extras/fetch-audio.ts";
 import { fetchSubtitles } from "../../source/extras/fetch-subtitles.ts";
 import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
-import { type PackedTexts, packTexts, textIn, writtenAs } from "./pack-texts.ts";
+import { type PackedTexts, packTexts, writtenAs } from "./pack-texts.ts";
 import type { ReadText, ReadTexts } from "./read-texts.ts";
 
 export type Extras = {

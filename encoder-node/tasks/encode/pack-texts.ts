@@ -12,14 +12,12 @@ import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/tex
 import { clippedAss } from "../../package/text/clipped-ass.ts";
 import { clippedCues } from "../../package/text/moved-cues.ts";
 import { subRipText } from "../../package/text/subrip.ts";
-import { parseWebVtt, type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
+import { type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
+import { MAX_TEXT_BYTES, textIn } from "../../publish/store-subtitles.ts";
 import { readText, writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { type RunDeps, runAll } from "./run-planned.ts";
-
-/** Larger than any accepted file. */
-const MAX_TEXT_BYTES = 64e6;
 
 /** A file with text tracks, and their traits in order. */
 export type PackedTexts = { readonly path: string; readonly traits: readonly SubtitleTraits[] };
@@ -54,13 +52,6 @@ export async function packTexts(
   deps.signal.throwIfAborted();
   if (failed) throw AppError.from(failed.failure);
   return { path: files.pathOf(packedFile(spec.container)), traits: texts };
-}
-
-/** Throws if the file is no longer the WebVTT that the node wrote. */
-export async function textIn(vtt: string): Promise<WebVtt> {
-  const text = parseWebVtt(await readText(vtt, MAX_TEXT_BYTES));
-  if (!text) throw new AppError("node_failed", "A text has changed on the node's disk");
-  return text;
 }
 
 /** Writes a file with the extension of its format, and returns its path. */

@@ -99,7 +99,11 @@ export function traitArguments(
 /** ISO files state the start of a late track in this unit. By default it is a millisecond. */
 export const EXACT_STARTS: readonly string[] = ["-movie_timescale", "48000"];
 
-const sectionOf = ({ language, name }: TrackTraits, container: TrackContainer): string[] => [
+/** The section of a stream in ffmpeg's format of tags. */
+export const sectionOf = (
+  { language, name }: Pick<TrackTraits, "language" | "name">,
+  container: TrackContainer,
+): string[] => [
   "[STREAM]",
   `language=${container === "mov" ? quickTimeLanguage(language) : languageCode(language)}`,
   `title=${escaped(name)}`,

@@ -2,10 +2,10 @@
 // because ffmpeg 7.0 does not trim the text that it encodes at the same time as copied text.
 import { type TrackContainer, textCodecOf } from "../../format/containers.ts";
 import type { SubtitleTraits } from "../../job/subtitles.ts";
-import { languageCode, quickTimeLanguage } from "../../media/languages.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { openingArguments } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
+import { sectionOf } from "../outputs/map-audio.ts";
 
 /** `path`: a file in `packedFormat`. */
 export type TextToPack = SubtitleTraits & { readonly path: string };
@@ -42,14 +42,4 @@ export function planPack(container: TrackContainer, texts: readonly TextToPack[]
 
 /** The languages and names, in ffmpeg's text format for tags (ffmetadec.c). */
 export const packedTags = (container: TrackContainer, texts: readonly SubtitleTraits[]): string =>
-  [
-    ";FFMETADATA1",
-    // ISO files have the name of a track in its handler.
-    ...texts.flatMap(({ language, name }) => [
-      "[STREAM]",
-      `language=${container === "mov" ? quickTimeLanguage(language) : languageCode(language)}`,
-      ...["title", "handler_name"].map((tag) => `${tag}=${escaped(name)}`),
-    ]),
-  ].join("\n");
-
-const escaped = (text: string): string => text.replaceAll(/[=;#\\\n]/g, (character) => `\\${character}`);
+  [";FFMETADATA1", ...texts.flatMap((text) => sectionOf(text, container))].join("\n");

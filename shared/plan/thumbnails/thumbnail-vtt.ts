@@ -1,6 +1,7 @@
 // The WebVTT file that names the thumbnail of each part of the source.
 import { objectName } from "../../job/object-name.ts";
 import type { ImageOutput } from "../../job/output-spec.ts";
+import { timeText } from "../../media/clock-time.ts";
 import { cellOf, type SpriteSheetLayout } from "./sprite-sheet.ts";
 import { type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
 
@@ -45,16 +46,10 @@ export function thumbnailVtt({ spec, intervals, positions, layout, endMs }: CueO
 /** Text of a WebVTT file with these cues, which are in time order. Cues shorter than a millisecond are left out. */
 export function webVtt(cues: readonly Cue[]): string {
   const blocks = cues
-    .filter(({ startMs, endMs }) => Math.round(endMs) > Math.round(startMs))
-    .map(({ startMs, endMs, target }) => `${timestampText(startMs)} --> ${timestampText(endMs)}\n${target}\n`);
+    .map((cue) => ({ ...cue, startMs: Math.round(cue.startMs), endMs: Math.round(cue.endMs) }))
+    .filter(({ startMs, endMs }) => endMs > startMs)
+    .map(({ startMs, endMs, target }) => `${timeText(startMs)} --> ${timeText(endMs)}\n${target}\n`);
   return ["WEBVTT\n", ...blocks].join("\n");
-}
-
-/** `hh:mm:ss.ttt` (WebVTT §3.3). */
-function timestampText(ms: number): string {
-  const whole = Math.round(ms);
-  const units = [Math.floor(whole / 3_600_000), Math.floor(whole / 60_000) % 60, Math.floor(whole / 1000) % 60];
-  return `${units.map((unit) => String(unit).padStart(2, "0")).join(":")}.${String(whole % 1000).padStart(3, "0")}`;
 }
 
 /** Relative URL from an object of a storage to another object. */
