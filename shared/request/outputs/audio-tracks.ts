@@ -12,7 +12,7 @@ import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid } from "../parse-section.ts";
 import { allowedUrl, flag, oneOf, url, whole } from "./output-params.ts";
-import { quotable } from "./subtitles.ts";
+import { LANGUAGE_TAG, quotable } from "./subtitles.ts";
 
 const MAX_TRACKS = 16;
 const MAX_MERGED = 8;
@@ -26,7 +26,7 @@ const MATRIX = { outputs: 8, inputs: 16 };
 const LANGUAGE_RULE = "must be a language tag, such as en or pt-BR";
 const languageParam = z
   .string("must be a language tag")
-  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, LANGUAGE_RULE)
+  .regex(LANGUAGE_TAG, LANGUAGE_RULE)
   .refine((tag) => languageTag(tag) !== UNDETERMINED || /^und/i.test(tag), LANGUAGE_RULE);
 
 const trackNumber = whole(1, MAX_NUMBER);

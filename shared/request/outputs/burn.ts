@@ -5,9 +5,8 @@ import { publicUrl } from "../../job/metadata.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
-import { invalid } from "../parse-section.ts";
 import { allowedUrl, flag, oneOf, url } from "./output-params.ts";
-import { textSource } from "./subtitles.ts";
+import { parseTextSource, printSubtitle, textSource } from "./subtitles.ts";
 
 /** Percentages of the frame's height. */
 const SIZE = { min: 1, max: 20 };
@@ -43,9 +42,6 @@ const FONT_RULE = "must be the name of a font, or an object with the `url` of a 
 
 export const burn = strictObject({
   ...textSource,
-  url: url
-    .optional()
-    .describe("The http or https URL of a WebVTT, SubRip, TTML, ASS or SCC file. Either `url` or `from` is required"),
   font: z
     .union(
       [
@@ -73,22 +69,17 @@ type BurnParam = z.infer<typeof burn>;
 /** Returns the captions as outputs store them; an empty object without the parameter. Rejects URLs not allowed. */
 export function parseBurn(value: BurnParam, field: string, allow: AllowPrivate): Result<{ readonly burn?: BurnSpec }> {
   if (value === undefined) return ok({});
-  const { url: requested, from, optional, shift = 0, keep_style: keepsStyle, background = null, ...given } = value;
-  if ((requested === undefined) === (from === undefined)) {
-    return invalid("output_param_not_valid", `\`${field}.burn\` must have either \`url\` or \`from\``);
-  }
-  const file = requested === undefined ? null : allowedUrl(requested, `${field}.burn.url`, allow);
-  if (file?.ok === false) return file;
+  const { url, from, optional, shift, keep_style: keepsStyle, background = null, ...given } = value;
+  const source = parseTextSource({ url, from, optional, shift }, `${field}.burn`, allow);
+  if (!source.ok) return source;
   const font = parseFont(given.font, `${field}.burn.font.url`, allow);
   if (!font.ok) return font;
   const { size, color, outline_color: outlineColor, outline, position, margin } = given;
   const style = { font: font.value, size, color, outlineColor, background, outline, position, margin };
   return ok({
     burn: {
-      ...(file ? { url: file.value } : {}),
-      ...(from === undefined ? {} : { from }),
-      ...(optional ? { optional: true } : {}),
-      shiftMs: Math.round(shift * 1000),
+      shiftMs: 0,
+      ...source.value,
       keepsStyle,
       style,
     },
@@ -109,7 +100,7 @@ function parseFont(
 /** Returns the parameter as in a request, without secrets in its URLs; an empty object for an output without it. */
 export function printBurn(spec: BurnSpec | undefined): Record<string, unknown> {
   if (!spec) return {};
-  const { url, from, optional, shiftMs, keepsStyle, style } = spec;
+  const { keepsStyle, style, ...source } = spec;
   const { font, outlineColor, ...others } = style;
   const { outlineColor: usual, ...defaults } = DEFAULTS;
   const known = new Map<string, unknown>(Object.entries({ ...defaults, outline_color: usual }));
@@ -118,10 +109,7 @@ export function printBurn(spec: BurnSpec | undefined): Record<string, unknown> {
   );
   return {
     burn: {
-      ...(url === undefined ? {} : { url: publicUrl(url) }),
-      ...(from === undefined ? {} : { from }),
-      ...(optional ? { optional } : {}),
-      ...(shiftMs === 0 ? {} : { shift: shiftMs / 1000 }),
+      ...printSubtitle(source),
       ...(font ? { font: "url" in font ? { url: publicUrl(font.url) } : font.name } : {}),
       ...Object.fromEntries(changed),
       ...(keepsStyle ? {} : { keep_style: false }),

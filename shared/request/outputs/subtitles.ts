@@ -12,7 +12,7 @@ const MAX_SUBTITLES = 50;
 const MAX_TRACK = 1000;
 /** Timecodes of tapes count up to a day: files from them often start at 01:00:00:00 or 10:00:00:00. */
 const MAX_SHIFT_SECONDS = 86_400;
-const TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/;
+export const LANGUAGE_TAG = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/;
 
 /** Text that playlists put in quotes. HLS cannot escape quotes (RFC 8216 §4.2). */
 export const quotable = (what: string, max: number) =>
@@ -24,7 +24,7 @@ export const quotable = (what: string, max: number) =>
 
 export const language = z
   .string("must be a language tag")
-  .regex(TAG, "must be a language tag, such as en or pt-BR")
+  .regex(LANGUAGE_TAG, "must be a language tag, such as en or pt-BR")
   .optional()
   .describe("BCP 47 tag; required with `url`. With `from`, the track's language by default");
 
@@ -39,7 +39,11 @@ export const textSource = {
     .describe("The http or https URL of a WebVTT, SubRip, ASS, TTML or SCC file. Either `url` or `from` is required"),
   from: z
     .union(
-      [z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM), z.string().regex(TAG, FROM), z.enum(CAPTION_CHANNELS, FROM)],
+      [
+        z.int(FROM).min(1, FROM).max(MAX_TRACK, FROM),
+        z.string().regex(LANGUAGE_TAG, FROM),
+        z.enum(CAPTION_CHANNELS, FROM),
+      ],
       FROM,
     )
     .optional()
@@ -150,5 +154,5 @@ export const printSubtitles = (subtitles: Subtitles): unknown =>
 export const printSubtitle = ({ url, shiftMs, ...subtitle }: SubtitleSpec): Record<string, unknown> => ({
   ...(url === undefined ? {} : { url: publicUrl(url) }),
   ...subtitle,
-  ...(shiftMs === undefined ? {} : { shift: Number((shiftMs / 1000).toPrecision(15)) }),
+  ...(shiftMs ? { shift: Number((shiftMs / 1000).toPrecision(15)) } : {}),
 });
