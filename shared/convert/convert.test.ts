@@ -65,7 +65,12 @@ it("reports a reason for each lost field of MediaConvert's example", () => {
       "Role",
       "Settings.TimecodeConfig",
       "Settings.Inputs.1",
-      "Settings.Inputs.0.AudioSelectors",
+      "Settings.Inputs.0.AudioSelectors.Audio Selector 2.SelectorType",
+      "Settings.Inputs.0.CaptionSelectors.File.SourceSettings.FileSourceSettings.Convert608To708",
+      "Settings.Inputs.0.CaptionSelectors.Bucket",
+      `${output}.AudioDescriptions.0.AudioNormalizationSettings.LoudnessLogging`,
+      `${output}.CaptionDescriptions.0.DestinationSettings.BurninDestinationSettings.FontSize`,
+      "Settings.OutputGroups.0.Outputs.1.CaptionDescriptions.1",
       "Settings.Inputs.0.FilterEnable",
       `${output}.VideoDescription.CodecSettings.H264Settings.{GopSize, Softness}`,
       `${output}.VideoDescription.VideoPreprocessors.NoiseReducer`,
@@ -101,12 +106,14 @@ it("converts the outputs of Zencoder", () => {
       deinterlace: true,
       transpose: 1,
       watermark: { url: "https://example.com/logo.png", position: "bottomleft" },
+      subtitles: [{ url: "https://example.com/en.scc", language: "und" }],
     },
     "jpg:640x360": { key: "large", path: "thumbs/large_%04d.jpg", number: 5 },
     "png:320x0": { path: "thumbnails/small-%04d.png", interval: 10 },
     "png:0x100": { offsets: [1, 2.5] },
     "mp4:640x480_900k::maxrate=1200k,2pass": { key: "two pass", path: "videos/b.mp4" },
     "mp3:128k": { key: "audio", path: "a.mp3" },
+    vtt: { key: "text", path: "a.vtt", from: "cc1" },
     "webm:vp9:x": { key: "silent", path: "silent.webm", captions: "drop" },
     httpstream: {
       key: "master",
@@ -115,6 +122,7 @@ it("converts the outputs of Zencoder", () => {
       variants: ["mp4:640x360_600k", "mp4:1280x720_2000k"],
       segment_duration: 10,
       encryption: { key_uri: "https://example.com/key" },
+      subtitles: [{ url: "https://example.com/de.vtt", language: "de", name: "Deutsch" }],
     },
   });
   expect(notes.map(({ field }) => field)).toEqual(
@@ -125,11 +133,68 @@ it("converts the outputs of Zencoder", () => {
         "notifications.1",
         "outputs.0.{speed, h264_bframes, tuning}",
         "outputs.0.made_up",
-        "outputs.7",
+        "outputs.0.audio_normalize",
+        "outputs.6.captions.1",
+        "outputs.9",
+        "outputs.9.caption_url",
+        "outputs.10",
         "input.credentials",
       ].filter((field) => field !== "input.credentials"),
     ),
   );
+});
+
+it("converts audio tracks, loudness and captions of MediaConvert", () => {
+  const es = { url: "https://example.com/es.srt", shift: 1.5 };
+  expect(outputsOf(convert(MEDIACONVERT_JOB))).toMatchObject({
+    "mp4:1920x1080_4500k_23.98fps:96k_48000hz_stereo:2pass,vprofile=high,level=41": {
+      audio: [
+        {},
+        {
+          from: [2, 3],
+          optional: true,
+          offset: -0.04,
+          language: "en",
+          name: "The 'described' track",
+          role: "description",
+          format: "ac3_384k_48000hz_multi",
+        },
+      ],
+      loudness: { target: -24, true_peak: -2 },
+      burn: { ...es, color: "#ffff00", outline_color: "#000000" },
+    },
+    srt: { path: "files/a_hd.srt", from: "cc3", shift: -10 },
+    vtt: { path: "files/a_text.vtt", from: 2, shift: -10 },
+    httpstream: [
+      {
+        audio: [{}, { from: "de", optional: true }, { url: "https://example.com/fr.wav" }],
+        subtitles: [{ ...es, language: "es", name: "Español" }],
+      },
+      { dash: { path: "cmaf" } },
+    ],
+  });
+});
+
+const normalized = (settings: Json) => ({
+  OutputGroups: [{ Outputs: [{ AudioDescriptions: [{ AudioNormalizationSettings: settings }] }] }],
+});
+
+it.each<[Json, unknown]>([
+  [{ Algorithm: "ITU_BS_1770_1" }, -24],
+  [{ Algorithm: "ITU_BS_1770_4" }, -23],
+  [{ TargetLkfs: -16 }, -16],
+  [{ TargetLkfs: -16, AlgorithmControl: "MEASURE_ONLY" }, "measure"],
+])("converts the normalization %j of MediaConvert", (settings, loudness) => {
+  expect(Object.values(outputsOf(convert(normalized(settings))))).toMatchObject([{ loudness }]);
+});
+
+it("keeps one audio track in containers that have one", () => {
+  const wav = { CodecSettings: { Codec: "WAV" } };
+  const { request, notes } = convert({
+    OutputGroups: [{ Outputs: [{ ContainerSettings: { Container: "RAW" }, AudioDescriptions: [wav, wav] }] }],
+  });
+  expect(outputsOf({ request, notes })).toEqual({ wav: { path: "output.wav" } });
+  expect(notes.map(({ message }) => message)).toContain("wav can hold one audio track");
 });
 
 it("converts settings of MediaConvert without a job around them", () => {

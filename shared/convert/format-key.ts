@@ -183,7 +183,13 @@ function sizeText(width: number | undefined, height: number | undefined, lost: L
   return w === 0 && h === 0 ? "" : `${w}x${h}`;
 }
 
-function audioText(container: TrackContainer, video: VideoCodec | null, audio: AudioParts, lost: Lost): string {
+/** The audio part of a format. */
+export function audioText(
+  container: TrackContainer,
+  video: VideoCodec | null,
+  audio: AudioParts,
+  lost: Lost = () => undefined,
+): string {
   const codec = audioCodec(container, video, audio.codec, lost);
   const { kbps, maxChannels, sampleRatesHz } = AUDIO_TRAITS[codec];
   const { audio: codecs, audioWithVideo = {}, sampleRatesHz: ofContainer = {} } = TRACK_CONTAINER_TRAITS[container];

@@ -4,7 +4,46 @@ import { type FieldRow, PLANNED } from "../note.ts";
 const OUTPUT = "Settings.OutputGroups[].Outputs[]";
 const VIDEO = `${OUTPUT}.VideoDescription`;
 const AUDIO = `${OUTPUT}.AudioDescriptions[]`;
+const NORMALIZATION = `${AUDIO}.AudioNormalizationSettings`;
 const GROUP = "Settings.OutputGroups[].OutputGroupSettings";
+
+const SELECTOR = "Settings.Inputs[].AudioSelectors.*";
+const CAPTIONS = "Settings.Inputs[].CaptionSelectors.*";
+const CAPTION = `${OUTPUT}.CaptionDescriptions[]`;
+const BURN = `${CAPTION}.DestinationSettings.BurninDestinationSettings`;
+
+const into = (becomes: string, parent: string, ...names: readonly string[]): FieldRow[] =>
+  names.map((name) => ({ field: `${parent}.${name}`, becomes }));
+
+const TRACKS: readonly FieldRow[] = [
+  ...into("`from` of an entry of `audio`: a number, or a list that merges tracks", SELECTOR, "Tracks"),
+  ...into("`from` of an entry of `audio`, without tracks", SELECTOR, "LanguageCode", "CustomLanguageCode"),
+  ...into("the default track, if the selector names none", SELECTOR, "DefaultSelection"),
+  ...into("`url` of an entry of `audio`, if it is an http(s) URL", SELECTOR, "ExternalAudioFileInput"),
+  ...into("`offset` of an entry of `audio`, in seconds", SELECTOR, "Offset"),
+  ...into("an entry of `audio`", AUDIO, "AudioSourceName"),
+  ...into("`name` of an entry of `audio`", AUDIO, "StreamName"),
+  ...into("`language` of an entry of `audio`, for USE_CONFIGURED", AUDIO, "LanguageCode", "LanguageCodeControl"),
+  ...into("`role` of an entry of `audio`: `clear` for 2, `description` for 3", AUDIO, "AudioType"),
+  { field: `${AUDIO}.RemixSettings`, why: "use `map` of an entry of `audio`: factors instead of dB" },
+  ...into("`loudness`: `measure` for MEASURE_ONLY", NORMALIZATION, "AlgorithmControl"),
+  ...into("`loudness`: -24 or -23 LUFS without a target", NORMALIZATION, "Algorithm", "TargetLkfs"),
+  ...into("`true_peak` of `loudness`", NORMALIZATION, "TruePeakLimiterThreshold"),
+  ...into("`url`, or `from`: `cc1` to `cc4` for EMBEDDED", `${CAPTIONS}.SourceSettings`, "SourceType"),
+  ...into("`from`: `cc1` to `cc4`", `${CAPTIONS}.SourceSettings.EmbeddedSourceSettings`, "Source608ChannelNumber"),
+  ...into("`from`: a number", `${CAPTIONS}.SourceSettings.TrackSourceSettings`, "TrackNumber"),
+  ...into("`url`, if it is an http(s) URL", `${CAPTIONS}.SourceSettings.FileSourceSettings`, "SourceFile"),
+  ...into("`shift`, in seconds", `${CAPTIONS}.SourceSettings.FileSourceSettings`, "TimeDelta", "TimeDeltaUnits"),
+  ...into("`subtitles` of a stream, `burn`, or an output `vtt` or `srt`", CAPTION, "CaptionSelectorName"),
+  ...into("`subtitles`, `burn`, `vtt` or `srt`", `${CAPTION}.DestinationSettings`, "DestinationType"),
+  ...into("`language` of an entry of `subtitles`", CAPTIONS, "LanguageCode"),
+  ...into("`language` of an entry of `subtitles`", CAPTION, "LanguageCode"),
+  ...into("`name` of an entry of `subtitles`", CAPTION, "LanguageDescription"),
+  ...into("`color` and `outline_color` of `burn`", BURN, "FontColor", "OutlineColor"),
+  { field: `${BURN}.*`, why: "`size`, `outline` and `margin` of `burn` are percentages of the frame's height" },
+  { field: `${CAPTION}.DestinationSettings.*`, why: "text files and playlists have fixed settings" },
+  { field: `${NORMALIZATION}.*`, why: "the metadata of the output has the loudness" },
+];
 
 const JOB: readonly FieldRow[] = [
   { field: "Settings.Inputs[].FileInput", becomes: "`input`: a bucket or URL; the first input" },
@@ -26,8 +65,9 @@ const JOB: readonly FieldRow[] = [
   { field: "Settings.TimecodeConfig", why: "time starts at 0" },
   { field: "Settings.AdAvailOffset", why: "ad markers are not supported" },
   { field: "Settings.*", why: "is not possible" },
-  { field: "Settings.Inputs[].AudioSelectors", why: "the audio is chosen: the default track, else the first" },
-  { field: "Settings.Inputs[].CaptionSelectors", why: "use `subtitles` of an `httpstream`" },
+  { field: `${SELECTOR}.*`, why: "a track is chosen by its number or its language" },
+  { field: "Settings.Inputs[].AudioSelectorGroups", why: "name each selector in a description" },
+  { field: `${CAPTIONS}.SourceSettings.*.*`, why: "text is read as it is" },
   { field: "Settings.Inputs[].ImageInserter", why: "add `watermark` with the URL of the image" },
   { field: "Settings.Inputs[].*", why: "the source is probed, and read as it is" },
 ];
@@ -71,7 +111,6 @@ const OUTPUTS: readonly FieldRow[] = [
   { field: `${AUDIO}.CodecSettings.*.CodingMode`, becomes: "`mono`, `stereo` or `multi` of the format" },
   { field: `${AUDIO}.CodecSettings.*.Channels`, becomes: "`mono`, `stereo` or `multi` of the format" },
   { field: `${OUTPUT}.Preset`, why: "paste the settings of the preset" },
-  { field: `${OUTPUT}.CaptionDescriptions`, why: "use `subtitles` of an `httpstream`" },
   { field: `${OUTPUT}.ContainerSettings.*`, why: "the muxer's settings follow from the format" },
   { field: `${OUTPUT}.OutputSettings`, why: "playlists are made from measured values" },
   { field: `${VIDEO}.Crop`, why: "video is fitted or cropped to the size only" },
@@ -79,12 +118,11 @@ const OUTPUTS: readonly FieldRow[] = [
   { field: `${VIDEO}.VideoPreprocessors.*`, why: "is not possible" },
   { field: `${VIDEO}.CodecSettings.*.*`, why: PLANNED },
   { field: `${VIDEO}.*`, why: PLANNED },
-  { field: `${AUDIO}.AudioSourceName`, why: "the audio is chosen: the default track, else the first" },
   { field: `${AUDIO}.CodecSettings.*.*`, why: PLANNED },
-  { field: `${AUDIO}.*`, why: "an output has one audio track with the settings of its format" },
+  { field: `${AUDIO}.*`, why: PLANNED },
 ];
 
-export const MEDIACONVERT_FIELDS: readonly FieldRow[] = [...JOB, ...GROUPS, ...OUTPUTS];
+export const MEDIACONVERT_FIELDS: readonly FieldRow[] = [...JOB, ...TRACKS, ...GROUPS, ...OUTPUTS];
 
 const RANK = (field: string): number => field.split("*").length;
 

@@ -4,8 +4,10 @@ import { formatKey, imageKey } from "../format-key.ts";
 import type { Converted, Json } from "../note.ts";
 import { Reader } from "../reader.ts";
 import { playlistPlace, segmentSeconds, streamVariants } from "../stream-variants.ts";
+import { audioParams } from "./audio.ts";
+import { captionParams } from "./captions.ts";
 import { MEDIACONVERT_LOST } from "./fields.ts";
-import { codecSettings, frameRateOf, renditionOf } from "./tracks.ts";
+import { codecSettings, containerOf, frameRateOf, renditionOf } from "./tracks.ts";
 
 export function convertMediaConvert(job: unknown): Converted {
   return readMediaConvert(new Reader(job));
@@ -22,7 +24,8 @@ export function readMediaConvert(job: Reader): Converted {
     other.use();
     draft.lost(other.path, "a job has one source");
   }
-  const context = { draft, name: baseName(url ?? "output"), clip: clipOf(draft, input) };
+  const name = baseName(url ?? "output");
+  const context = { draft, name, clip: clipOf(draft, input), input: input ?? settings.at("Inputs") };
   for (const group of settings.at("OutputGroups").list()) convertGroup(context, group);
   const priority = job.at("Priority").number();
   if (priority !== undefined && priority !== 0) draft.settings({ priority: Math.min(50, Math.max(-50, priority)) });
@@ -36,6 +39,7 @@ type Context = {
   /** Name of the source without extension. Names of outputs start with it. */
   readonly name: string;
   readonly clip: Json;
+  readonly input: Reader;
 };
 
 const baseName = (url: string): string =>
@@ -94,25 +98,6 @@ function destinationOf(draft: Draft, options: Reader): string {
   return url === undefined ? "" : draft.outputPath(url.replace(/\$[a-z]+\$/gi, ""), options.path);
 }
 
-const CONTAINERS: Readonly<Record<string, readonly [container: string, extension: string]>> = {
-  MP4: ["mp4", "mp4"],
-  F4V: ["mp4", "f4v"],
-  MOV: ["mov", "mov"],
-  M2TS: ["mpegts", "m2ts"],
-  WEBM: ["webm", "webm"],
-  OGG: ["ogg", "ogg"],
-  MXF: ["mxf", "mxf"],
-  GIF: ["gif", "gif"],
-};
-const RAW_AUDIO: Readonly<Record<string, string>> = { MP3: "mp3", WAV: "wav", FLAC: "flac", AAC: "aac", OPUS: "opus" };
-
-function containerOf(output: Reader): readonly [container: string, extension: string] {
-  const name = output.at("ContainerSettings").at("Container").text() ?? "MP4";
-  const audio = output.at("AudioDescriptions").list()[0]?.at("CodecSettings").at("Codec").text() ?? "";
-  if (name === "RAW" && Object.hasOwn(RAW_AUDIO, audio)) return [RAW_AUDIO[audio] ?? "mp4", RAW_AUDIO[audio] ?? "mp4"];
-  return (Object.hasOwn(CONTAINERS, name) ? CONTAINERS[name] : undefined) ?? [name.toLowerCase(), "mp4"];
-}
-
 const pathOf = ({ name }: Context, output: Reader, destination: string, extension: string): string => {
   const base = destination === "" || destination.endsWith("/") ? `${destination}${name}` : destination;
   const modifier = (output.at("NameModifier").text() ?? "").replaceAll(/\$[a-z]+\$/gi, "");
@@ -122,6 +107,13 @@ const pathOf = ({ name }: Context, output: Reader, destination: string, extensio
 function convertFile(context: Context, output: Reader, destination: string): void {
   const { draft, clip } = context;
   const [container, extension] = containerOf(output);
+  const captions = captionParams([output], { ...context, container });
+  for (const { format, params } of captions.files) {
+    const path = pathOf(context, output, destination, format).replace(/(\.[^./]*)?$/, `.${format}`);
+    const shift = Number(params.shift ?? 0) - Number(clip.offset ?? 0);
+    draft.output(format, { path, ...params, ...(shift === 0 ? {} : { shift }) }, output.path);
+  }
+  if (!hasTracks(output) && captions.files.length > 0) return;
   const rendition = renditionOf(output);
   const lost = (part: string, message: string): void => draft.lost(`${output.path}: ${part}`, message);
   const path = pathOf(context, output, destination, extension);
@@ -131,8 +123,11 @@ function convertFile(context: Context, output: Reader, destination: string): voi
     return draft.note("changed", output.path, "an animated image has one scene of at most 5 s");
   }
   const format = formatKey({ container, ...rendition }, lost);
-  draft.output(format, { path, ...clip, ...filtersOf(draft, output) }, output.path);
+  const audio = audioParams([output], { ...context, container });
+  draft.output(format, { path, ...clip, ...filtersOf(draft, output), ...audio, ...captions.params }, output.path);
 }
+
+const hasTracks = (output: Reader): boolean => output.any("VideoDescription", "AudioDescriptions").exists;
 
 function filtersOf(draft: Draft, output: Reader): Json {
   const video = output.at("VideoDescription");
@@ -169,9 +164,10 @@ type StreamGroup = {
   readonly destination: string;
 };
 
-function convertStream({ draft, name }: Context, { group, type, options, outputs, destination }: StreamGroup): void {
+function convertStream(context: Context, { group, type, options, outputs, destination }: StreamGroup): void {
+  const { draft, name } = context;
   const lost = (part: string, message: string): void => draft.lost(`${group.path}: ${part}`, message);
-  const variants = streamVariants(outputs.map(renditionOf), lost);
+  const variants = streamVariants(outputs.filter(hasTracks).map(renditionOf), lost);
   for (const output of outputs) {
     output.at("ContainerSettings").at("Container").use();
     output.at("NameModifier").use();
@@ -192,6 +188,8 @@ function convertStream({ draft, name }: Context, { group, type, options, outputs
       ...(variants.length === 0 ? {} : { variants }),
       playlist_name,
       ...(seconds === undefined ? {} : { segment_duration: segmentSeconds(seconds) }),
+      ...audioParams(outputs, { ...context, container: null }),
+      ...captionParams(outputs, { ...context, container: null }).params,
     },
     group.path,
   );

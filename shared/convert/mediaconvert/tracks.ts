@@ -68,7 +68,7 @@ const CHANNELS: Readonly<Record<string, number>> = {
   AD_RECEIVER_MIX: 1,
 };
 
-function audioOf(audio: Reader): AudioParts {
+export function audioOf(audio: Reader): AudioParts {
   const settings = audio.at("CodecSettings");
   const options = codecSettings(settings);
   const mode = options.at("CodingMode").text() ?? "";
@@ -78,4 +78,23 @@ function audioOf(audio: Reader): AudioParts {
     sampleRate: options.at("SampleRate").number(),
     channels: options.at("Channels").number() ?? (Object.hasOwn(CHANNELS, mode) ? CHANNELS[mode] : undefined),
   };
+}
+
+const CONTAINERS: Readonly<Record<string, readonly [container: string, extension: string]>> = {
+  MP4: ["mp4", "mp4"],
+  F4V: ["mp4", "f4v"],
+  MOV: ["mov", "mov"],
+  M2TS: ["mpegts", "m2ts"],
+  WEBM: ["webm", "webm"],
+  OGG: ["ogg", "ogg"],
+  MXF: ["mxf", "mxf"],
+  GIF: ["gif", "gif"],
+};
+const RAW_AUDIO: Readonly<Record<string, string>> = { MP3: "mp3", WAV: "wav", FLAC: "flac", AAC: "aac", OPUS: "opus" };
+
+export function containerOf(output: Reader): readonly [container: string, extension: string] {
+  const name = output.at("ContainerSettings").at("Container").text() ?? "MP4";
+  const audio = output.at("AudioDescriptions").list()[0]?.at("CodecSettings").at("Codec").text() ?? "";
+  if (name === "RAW" && Object.hasOwn(RAW_AUDIO, audio)) return [RAW_AUDIO[audio] ?? "mp4", RAW_AUDIO[audio] ?? "mp4"];
+  return (Object.hasOwn(CONTAINERS, name) ? CONTAINERS[name] : undefined) ?? [name.toLowerCase(), "mp4"];
 }

@@ -19,6 +19,8 @@ export const ZENCODER_JOB = {
       width: 1280,
       height: 720,
       upscale: true,
+      caption_url: "https://example.com/en.scc",
+      audio_normalize: true,
       aspect_mode: "crop",
       quality: 4,
       max_video_bitrate: 3000,
@@ -103,8 +105,12 @@ export const ZENCODER_JOB = {
         { path: "high/high.m3u8" },
         { source: "none" },
       ],
+      captions: [{ path: "text/captions.m3u8", language: "de", name: "Deutsch" }, { path: "none.m3u8" }],
     },
-    { type: "captions", url: "s3://out-bucket/a.vtt" },
+    { type: "captions", label: "text", url: "s3://out-bucket/a.vtt" },
+    { type: "captions", segmented: true, filename: "captions.m3u8", caption_url: "https://example.com/de.vtt" },
+    { type: "captions", url: "s3://out-bucket/a.dfxp", caption_url: "s3://in-bucket/a.scc" },
+    { type: "transfer-only", url: "s3://out-bucket/a.mov" },
   ],
 };
 
@@ -155,7 +161,31 @@ export const MEDIACONVERT_JOB = {
       {
         FileInput: "s3://in-bucket/videos/a.mov",
         InputClippings: [{ StartTimecode: "00:00:10:00", EndTimecode: "00:01:10:12" }],
-        AudioSelectors: { "Audio Selector 1": { DefaultSelection: "DEFAULT" } },
+        AudioSelectors: {
+          "Audio Selector 1": { DefaultSelection: "DEFAULT" },
+          "Audio Selector 2": { Tracks: [2, 3], SelectorType: "TRACK", Offset: -40 },
+          "Audio Selector 3": { LanguageCode: "DEU", SelectorType: "LANGUAGE_CODE" },
+          "Audio Selector 4": { CustomLanguageCode: "fra", ExternalAudioFileInput: "https://example.com/fr.wav" },
+        },
+        CaptionSelectors: {
+          Embedded: {
+            SourceSettings: { SourceType: "EMBEDDED", EmbeddedSourceSettings: { Source608ChannelNumber: 3 } },
+          },
+          File: {
+            LanguageCode: "SPA",
+            SourceSettings: {
+              SourceType: "SRT",
+              FileSourceSettings: {
+                SourceFile: "https://example.com/es.srt",
+                TimeDelta: 1500,
+                TimeDeltaUnits: "MILLISECONDS",
+                Convert608To708: "DISABLED",
+              },
+            },
+          },
+          Track: { SourceSettings: { SourceType: "IMSC", TrackSourceSettings: { TrackNumber: 2 } } },
+          Bucket: { SourceSettings: { SourceType: "SCC", FileSourceSettings: { SourceFile: "s3://in-bucket/a.scc" } } },
+        },
         FilterEnable: "AUTO",
       },
       { FileInput: "s3://in-bucket/videos/b.mov" },
@@ -180,7 +210,49 @@ export const MEDIACONVERT_JOB = {
               CodecSettings: H264,
               Sharpness: 50,
             },
-            AudioDescriptions: [AAC],
+            AudioDescriptions: [
+              {
+                ...AAC,
+                AudioNormalizationSettings: {
+                  Algorithm: "ITU_BS_1770_3",
+                  AlgorithmControl: "CORRECT_AUDIO",
+                  TargetLkfs: -24,
+                  TruePeakLimiterThreshold: -2,
+                  LoudnessLogging: "LOG",
+                },
+              },
+              {
+                AudioSourceName: "Audio Selector 2",
+                AudioType: 3,
+                AudioTypeControl: "USE_CONFIGURED",
+                StreamName: 'The "described" track',
+                LanguageCode: "ENG",
+                LanguageCodeControl: "USE_CONFIGURED",
+                CodecSettings: {
+                  Codec: "AC3",
+                  Ac3Settings: { Bitrate: 384_000, CodingMode: "CODING_MODE_3_2_LFE", SampleRate: 48_000 },
+                },
+              },
+            ],
+            CaptionDescriptions: [
+              {
+                CaptionSelectorName: "File",
+                DestinationSettings: {
+                  DestinationType: "BURN_IN",
+                  BurninDestinationSettings: { FontColor: "YELLOW", OutlineColor: "BLACK", FontSize: 24 },
+                },
+              },
+              { CaptionSelectorName: "Embedded", DestinationSettings: { DestinationType: "SRT" } },
+            ],
+          },
+          {
+            NameModifier: "_text",
+            ContainerSettings: { Container: "RAW" },
+            CaptionDescriptions: [
+              { CaptionSelectorName: "Track", DestinationSettings: { DestinationType: "WEBVTT" } },
+              { CaptionSelectorName: "Track", DestinationSettings: { DestinationType: "TTML" } },
+              { CaptionSelectorName: "Bucket", DestinationSettings: { DestinationType: "SRT" } },
+            ],
           },
           { NameModifier: "_audio", ContainerSettings: { Container: "RAW" }, AudioDescriptions: [MP3] },
           {
@@ -213,7 +285,24 @@ export const MEDIACONVERT_JOB = {
             NameModifier: "_low",
             ContainerSettings: { Container: "M3U8" },
             VideoDescription: { Width: 640, Height: 360, CodecSettings: QVBR },
-            AudioDescriptions: [AAC],
+            AudioDescriptions: [
+              AAC,
+              { ...AAC, AudioSourceName: "Audio Selector 3" },
+              { ...AAC, AudioSourceName: "Audio Selector 4" },
+            ],
+          },
+          {
+            NameModifier: "_es",
+            ContainerSettings: { Container: "M3U8" },
+            CaptionDescriptions: [
+              {
+                CaptionSelectorName: "File",
+                LanguageCode: "SPA",
+                LanguageDescription: "Español",
+                DestinationSettings: { DestinationType: "WEBVTT" },
+              },
+              { CaptionSelectorName: "Embedded", DestinationSettings: { DestinationType: "EMBEDDED" } },
+            ],
           },
         ],
       },

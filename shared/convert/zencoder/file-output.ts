@@ -4,6 +4,7 @@ import { type AudioParts, formatKey, imageKey, ROTATIONS, type VideoParts } from
 import type { Json } from "../note.ts";
 import type { Reader } from "../reader.ts";
 import type { Rendition } from "../stream-variants.ts";
+import { subtitlesOf } from "./captions.ts";
 
 const AUDIO_FORMATS = /^(?:mp3|aac|m4a|ogg|oga|wav|flac|opus|wma)$/i;
 const FORMATS: Readonly<Record<string, string>> = {
@@ -45,6 +46,7 @@ export function convertFile(draft: Draft, output: Reader): void {
       path: pathOf(draft, output, named),
       ...clipOf(draft, output),
       ...(rendition.video === null || isAudio ? {} : filtersOf(draft, output)),
+      ...(rendition.video === null || isAudio ? {} : subtitlesOf(draft, [output], container.toLowerCase())),
     },
     output.path,
   );

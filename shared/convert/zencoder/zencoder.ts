@@ -3,6 +3,7 @@ import { Draft } from "../draft.ts";
 import type { Converted, Json } from "../note.ts";
 import { Reader } from "../reader.ts";
 import { playlistPlace, segmentSeconds, streamVariants } from "../stream-variants.ts";
+import { convertCaptions, playlistSubtitles, subtitlesOf } from "./captions.ts";
 import { ZENCODER_LOST } from "./fields.ts";
 import { convertFile, pathOf, renditionOf, thumbnailsOf } from "./file-output.ts";
 
@@ -22,18 +23,22 @@ export function readZencoder(job: Reader): Converted {
     const type = output.at("type").text() ?? "standard";
     if (isStream(output)) thumbnailsOf(draft, output);
     else if (type === "standard") convertFile(draft, output);
-    else {
+    else if (isCaptions(output)) {
+      if (!output.at("segmented").flag()) convertCaptions(draft, output, pathOf(draft, output, "vtt"));
+    } else {
       output.use();
       draft.lost(output.path, `outputs of the type \`${type}\` are not possible`);
     }
   }
-  convertStreams(draft, outputs.filter(isStream));
+  convertStreams(draft, outputs.filter(isStream), outputs.filter(isCaptions));
   // Outputs' notifications come last: `events` can only extend a notification that exists.
   const ofOutputs = outputs.map((output) => output.at("notifications")).filter((one) => one.exists);
   for (const one of ofOutputs) notify(draft, one);
   if (ofOutputs.length > 0) draft.notificationOptions({ events: true });
   return draft.finish(job.lost(ZENCODER_LOST));
 }
+
+const isCaptions = (output: Reader): boolean => output.at("type").text() === "captions";
 
 function notify(draft: Draft, notifications: Reader): void {
   for (const one of notifications.list()) {
@@ -47,7 +52,7 @@ function notify(draft: Draft, notifications: Reader): void {
 /**
  * Adds an `httpstream` for each playlist with its segmented outputs, and for each segmented output without a playlist.
  */
-function convertStreams(draft: Draft, outputs: readonly Reader[]): void {
+function convertStreams(draft: Draft, outputs: readonly Reader[], captions: readonly Reader[]): void {
   const playlists = outputs.filter((output) => output.at("type").text() === "playlist");
   const segmented = outputs.filter((output) => output.at("type").text() === "segmented");
   const named = new Set<Reader>();
@@ -61,9 +66,9 @@ function convertStreams(draft: Draft, outputs: readonly Reader[]): void {
         return found ?? [];
       });
     for (const member of members) named.add(member);
-    convertStream(draft, playlist, members);
+    convertStream(draft, playlist, { members, captions });
   }
-  for (const output of segmented) if (!named.has(output)) convertStream(draft, output, [output]);
+  for (const output of segmented) if (!named.has(output)) convertStream(draft, output, { members: [output], captions });
 }
 
 function isMeant(output: Reader, stream: Reader): boolean {
@@ -73,7 +78,9 @@ function isMeant(output: Reader, stream: Reader): boolean {
   return source === undefined ? path !== undefined && file.endsWith(path) : output.at("label").text() === source;
 }
 
-function convertStream(draft: Draft, playlist: Reader, members: readonly Reader[]): void {
+type Members = { readonly members: readonly Reader[]; readonly captions: readonly Reader[] };
+
+function convertStream(draft: Draft, playlist: Reader, { members, captions }: Members): void {
   const { folder, playlist_name } = playlistPlace(pathOf(draft, playlist, "m3u8"));
   const lost = (part: string, message: string): void => draft.lost(`${playlist.path}: ${part}`, message);
   const variants = streamVariants(
@@ -92,6 +99,8 @@ function convertStream(draft: Draft, playlist: Reader, members: readonly Reader[
       playlist_name,
       ...(seconds === undefined ? {} : { segment_duration: segmentSeconds(seconds) }),
       ...encryptionOf(draft, members),
+      ...subtitlesOf(draft, members, null),
+      ...playlistSubtitles(draft, playlist, captions),
     },
     playlist.path,
   );
