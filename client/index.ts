@@ -1,5 +1,12 @@
 // @copra/client: a typed client for Node, Bun, Deno, Workers and browsers, without dependencies.
-export type { AssumedSource, FollowOptions, JobFilter, JobSelection, JobStatus } from "./calls/job-options.ts";
+export type {
+  AssumedSource,
+  FollowOptions,
+  JobFilter,
+  JobListOptions,
+  JobSelection,
+  JobStatus,
+} from "./calls/job-options.ts";
 export { JobFailed } from "./calls/job-options.ts";
 export type { WaitOptions } from "./calls/probes.ts";
 export type { PutOptions } from "./calls/templates.ts";

@@ -1,5 +1,5 @@
 // copra jobs ls and copra jobs count.
-import type { Job, JobFilter, JobStatus } from "../../client/index.ts";
+import type { Job, JobFilter, JobListOptions, JobStatus } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Options } from "../context.ts";
@@ -8,7 +8,7 @@ import { EXIT, usageError } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
-import { agoText, parseTime } from "../terminal/values.ts";
+import { agoText, apiTime, durationText, parseTime } from "../terminal/values.ts";
 
 const DEFAULT_LIMIT = 20;
 /** Maximum number of jobs that the service returns in a response. */
@@ -45,28 +45,43 @@ function statusOf(text: string): JobStatus {
   return found;
 }
 
+const SORTS = ["created", "ended", "took"] as const satisfies readonly JobListOptions["sort"][];
+type Sort = (typeof SORTS)[number];
+
+function sortOf(options: Options): Sort {
+  const text = textOption(options, "sort") ?? "created";
+  const sort = SORTS.find((known) => known === text);
+  if (!sort) throw usageError(`--sort must be one of ${SORTS.join(", ")}, not "${text}"`);
+  return sort;
+}
+
 export const listJobs: Run = async (context, _args, options) => {
   const { output, now, signal } = context;
   const limit =
     options.all === true ? Number.POSITIVE_INFINITY : (numberOption(options, "limit", "--limit") ?? DEFAULT_LIMIT);
   const filter = filterOf(options, now());
+  const sort = sortOf(options);
   const { copra } = await clientOf(context);
   const jobs: Job[] = [];
   let hasMore = false;
-  for await (const job of copra.jobs.list({ ...filter, limit: Math.min(PAGE, limit + 1) }, { signal })) {
+  for await (const job of copra.jobs.list(
+    { ...filter, ...(sort === "created" ? {} : { sort }), limit: Math.min(PAGE, limit + 1) },
+    { signal },
+  )) {
     if (jobs.length === limit) {
       hasMore = true;
       break;
     }
     jobs.push(job);
   }
-  output.data({ jobs, has_more: hasMore }, () => listText(jobs, now(), output));
+  output.data({ jobs, has_more: hasMore }, () => listText(jobs, sort, now(), output));
   if (hasMore) output.words(`There are more: --limit ${limit * 5}, or --all`);
   return EXIT.done;
 };
 
 function listText(
   jobs: readonly Job[],
+  sort: Sort,
   nowMs: number,
   { colors }: { colors: Parameters<typeof statusColor>[1] },
 ): string {
@@ -76,14 +91,17 @@ function listText(
     statusColor(job.state ?? job.status, colors),
     // Lists contain the progress at the last change of status, which is out of date in running jobs.
     job.state === "running" ? "" : job.progress,
-    agoText(job.created_at, nowMs),
+    sort === "took" ? tookText(job) : agoText((sort === "ended" && job.completed_at) || job.created_at, nowMs),
     printable(fileName(job)).slice(0, 40),
     printable(job.outputs.map(({ key }) => key).join(" ")).slice(0, 60),
     ...(hasTags ? [printable(tagsText(job.tags)).slice(0, 60)] : []),
   ]);
-  const names = ["JOB", "STATUS", "", "CREATED", "SOURCE", "OUTPUTS", ...(hasTags ? ["TAGS"] : [])];
+  const names = ["JOB", "STATUS", "", sort.toUpperCase(), "SOURCE", "OUTPUTS", ...(hasTags ? ["TAGS"] : [])];
   return table([names.map(colors.bold), ...rows]);
 }
+
+const tookText = ({ started_at, completed_at }: Job): string =>
+  started_at && completed_at ? durationText((apiTime(completed_at) - apiTime(started_at)) / 1000) : "";
 
 /** Returns tags such as `order=7 tenant=a`. */
 export const tagsText = (tags: Job["tags"]): string =>

@@ -35,6 +35,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     summary: "List jobs, newest first",
     options: [
       ...FILTER,
+      { flags: "--sort <order>", description: "created, ended (last first) or took (longest first)" },
       { flags: "-n, --limit <number>", description: "At most this many jobs; 20 by default" },
       { flags: "--all", description: "All jobs" },
     ],
@@ -42,6 +43,7 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
       "copra jobs ls --status failed --since 2h",
       "copra jobs ls -q video.mov --json",
       "copra jobs ls --tag tenant=a",
+      "copra jobs ls --sort took --since 24h",
     ],
     load: async () => (await lists()).listJobs,
   },

@@ -16,6 +16,13 @@ export type JobFilter = {
   readonly tags?: Readonly<Record<string, string>> | undefined;
 };
 
+/** Filters and sorts a list of jobs, the newest or longest first. `ended` and `took` leave out unfinished jobs. */
+export type JobListOptions = JobFilter & {
+  readonly sort?: "created" | "ended" | "took" | undefined;
+  /** Jobs of a page; at most 100. */
+  readonly limit?: number | undefined;
+};
+
 /** The parameters of a query for a filter: each tag is the parameter `tag.<name>`. */
 export const queryOf = <Filter extends { readonly tags?: JobFilter["tags"] }>({ tags = {}, ...filter }: Filter) => ({
   ...filter,

@@ -27,6 +27,7 @@ import {
   type FollowOptions,
   JobFailed,
   type JobFilter,
+  type JobListOptions,
   type JobSelection,
   queryOf,
 } from "./job-options.ts";
@@ -87,8 +88,8 @@ export class Jobs {
     return this.#caller.json(pathOf(id), options);
   }
 
-  /** All jobs that the filter selects, newest first. Reads pages of `limit` jobs as they are needed. */
-  async *list(filter: JobFilter & { readonly limit?: number } = {}, options?: CallOptions): AsyncGenerator<Job> {
+  /** All jobs that the filter selects, newest first by default. Reads pages of `limit` jobs as they are needed. */
+  async *list(filter: JobListOptions = {}, options?: CallOptions): AsyncGenerator<Job> {
     let cursor: string | null | undefined;
     do {
       const page: JobList = await this.page({ ...filter, cursor }, options);
@@ -99,7 +100,7 @@ export class Jobs {
 
   /** A page of jobs. `next_cursor` is the `cursor` of the next page. */
   page(
-    filter: JobFilter & { readonly limit?: number | undefined; readonly cursor?: string | null | undefined } = {},
+    filter: JobListOptions & { readonly cursor?: string | null | undefined } = {},
     options?: CallOptions,
   ): Promise<JobList> {
     return this.#caller.json("/v2/jobs", {

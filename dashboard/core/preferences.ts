@@ -13,9 +13,18 @@ export type Preferences = {
   /** US dollars per minute of output at another service; null: the list prices of the usage page. */
   readonly prices: Readonly<Record<string, number>> | null;
   readonly views: readonly SavedView[];
+  /** Columns of the list of jobs, separated by commas; null: the usual columns. */
+  readonly columns: string | null;
 };
 
-const DEFAULTS: Preferences = { theme: "system", shortcuts: true, account: null, prices: null, views: [] };
+const DEFAULTS: Preferences = {
+  theme: "system",
+  shortcuts: true,
+  account: null,
+  prices: null,
+  views: [],
+  columns: null,
+};
 const NAME = "copra.preferences";
 
 function read(): Preferences {

@@ -25,10 +25,11 @@ export function BulkBar({ view, selected, clear, counts }: BarProps) {
     if (verb === "cancel" && !(await confirmCancel(plural(ids.length, "job")))) return;
     await changeJobs(verb, { ids });
   };
+  const when = (): boolean => selected.size > 0 || focusedRow() !== null;
   useKeys(
     {
-      r: { help: "Retry the selected jobs, or the job with the focus", run: () => void onSelected("retry") },
-      c: { help: "Cancel the selected jobs, or the job with the focus", run: () => void onSelected("cancel") },
+      r: { help: "Retry the selected jobs, or the job with the focus", run: () => void onSelected("retry"), when },
+      c: { help: "Cancel the selected jobs, or the job with the focus", run: () => void onSelected("cancel"), when },
     },
     "List of jobs",
   );

@@ -1,16 +1,13 @@
 // Search, statuses with their counts, and days.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JobCounts } from "../../client/index.ts";
-import { TAG_PREFIX } from "../../shared/job/tag-query.ts";
 import { count } from "../core/format.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { setQuery } from "../core/location.ts";
 import { Icon } from "../parts/icon.tsx";
 import {
   isFiltered,
   MAX_TEXT,
   NO_FILTER,
-  paramsOf,
   STATUS_WORDS,
   STATUSES,
   TIMES,
@@ -19,18 +16,11 @@ import {
   type View,
 } from "./filter.ts";
 import { SavedViews } from "./saved-views.tsx";
+import { showView } from "./show-view.ts";
 import { TagFields } from "./tag-fields.tsx";
 
 /** The search starts after this pause in typing. */
 const TYPING_MS = 300;
-
-/** Shows other jobs, from the newest job on. */
-export const showView = (view: View, changes: Partial<View>): void =>
-  setQuery({
-    // Removed tags.
-    ...Object.fromEntries(Object.keys(view.tags).map((name) => [TAG_PREFIX + name, ""])),
-    ...paramsOf({ ...view, cursor: "", ...changes }),
-  });
 
 export function FilterBar({ view, counts }: { readonly view: View; readonly counts: JobCounts | undefined }) {
   return (

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { filterOf, isFiltered, paramsOf, timeOf, toggled, viewOf } from "./filter.ts";
 
 const view = (query: string) => viewOf(new URLSearchParams(query));
-const none = { q: "", statuses: [], from: "", to: "", tags: {}, cursor: "" };
+const none = { q: "", statuses: [], from: "", to: "", tags: {}, sort: "", columns: "", cursor: "" };
 
 describe("the filter in the URL", () => {
   it.each([
@@ -11,6 +11,8 @@ describe("the filter in the URL", () => {
     ["status=aborted,failed,strange", { ...none, statuses: ["job.failed", "job.aborted"] }],
     ["from=2026-11-20&to=2026-13-01&cursor=1-a", { ...none, from: "2026-11-20", cursor: "1-a" }],
     ["from=yesterday", none],
+    ["sort=took&columns=took,speed", { ...none, sort: "took", columns: "took,speed" }],
+    ["sort=created", none],
     ["tag.a=1&tag.b.c=x+y&tag.a=2", { ...none, tags: { a: "2", "b.c": "x y" } }],
     ["tag.a=1&tag.b=2&tag.c=3&tag.d=4", { ...none, tags: { a: "1", b: "2", c: "3" } }],
     ["tag.A=1&tag.=2&tag.a=&tag.__proto__=3", none],

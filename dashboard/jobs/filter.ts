@@ -1,5 +1,5 @@
 // The filter of the page of jobs: its state in the URL, and the API's parameters. Pure.
-import type { JobFilter, JobStatus } from "../../client/index.ts";
+import type { JobFilter, JobListOptions, JobStatus } from "../../client/index.ts";
 import { MAX_FILTER_TAGS, TAG_NAME, TAG_PREFIX, takeTags } from "../../shared/job/tag-query.ts";
 
 export const STATUSES = [
@@ -17,6 +17,9 @@ export const STATUS_WORDS = {
   "job.aborted": "canceled",
 } as const satisfies Record<JobStatus, string>;
 
+/** Orders besides the newest jobs first, which is "". */
+export type Sort = "" | "ended" | "took";
+
 /** The filter in the URL. Days are `YYYY-MM-DD` in the time zone of the browser, both included. */
 export type View = {
   readonly q: string;
@@ -27,7 +30,10 @@ export type View = {
   readonly to: string;
   /** Tags of the jobs: up to three. */
   readonly tags: Readonly<Record<string, string>>;
-  /** The start of the page; "": the newest job. */
+  readonly sort: Sort;
+  /** Names of columns, separated by commas; "": the columns that this browser prefers. */
+  readonly columns: string;
+  /** The start of the page; "": the first job. */
   readonly cursor: string;
 };
 
@@ -40,6 +46,7 @@ const wordOf = (status: JobStatus): string => status.replace("job.", "");
 /** The view of a query, without invalid values. */
 export function viewOf(query: URLSearchParams): View {
   const words = (query.get("status") ?? "").split(",");
+  const sort = query.get("sort");
   const day = (name: string): string => {
     const text = query.get(name) ?? "";
     const isLast = name === "from" && LAST_DAYS.test(text);
@@ -51,6 +58,8 @@ export function viewOf(query: URLSearchParams): View {
     from: day("from"),
     to: day("to"),
     tags: limited(takeTags(Object.fromEntries(query)).tags),
+    sort: sort === "ended" || sort === "took" ? sort : "",
+    columns: query.get("columns") ?? "",
     cursor: query.get("cursor") ?? "",
   };
 }
@@ -112,6 +121,12 @@ export function filterOf({ q, statuses, from, to, tags }: View): JobFilter {
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
   };
 }
+
+/** The API's filter and order. */
+export const listOf = (view: View): JobListOptions => ({
+  ...filterOf(view),
+  ...(view.sort === "" ? {} : { sort: view.sort }),
+});
 
 /** True if the view leaves jobs out. */
 export const isFiltered = ({ q, statuses, from, to, tags }: View): boolean =>

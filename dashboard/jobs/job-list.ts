@@ -3,7 +3,7 @@ import { batch, signal } from "@preact/signals";
 import type { AccountEvent, Job, JobCounts, JobEvent } from "../../client/index.ts";
 import { timeOf } from "../core/format.ts";
 import { copra } from "../core/service.ts";
-import { filterOf, isFiltered, type View } from "./filter.ts";
+import { filterOf, isFiltered, listOf, type View } from "./filter.ts";
 import { isEnded, mergedRows, withEvent, withJob } from "./rows.ts";
 
 /** The most jobs that the API returns, and that this list holds. */
@@ -64,20 +64,26 @@ export class JobList {
 
   /**
    * Finds jobs that were created after the page was read and before events arrived. Changed jobs need no search: their
-   * rows show them as running, and `readRunning` reads them. `mayMove`: as for `take`.
+   * rows show them as running, and `readRunning` reads them. `mayMove`: as for `take`. Returns false if the request
+   * failed: the caller tries again.
    */
-  async catchUp(mayMove: () => boolean): Promise<void> {
+  async catchUp(mayMove: () => boolean): Promise<boolean> {
     const [view, rows, { signal }] = [this.#view, this.rows.peek(), this.#abort];
-    if (view?.cursor !== "") return;
+    if (view?.cursor !== "") return true;
     // The page is still being read, or could not be read.
-    if (!rows) return this.#refresh.soon();
-    const newest = await copra.jobs.page({ ...filterOf(view), limit: NEWEST }, { signal }).catch(() => undefined);
-    if (signal.aborted || !newest) return;
+    if (!rows) {
+      this.#refresh.soon();
+      return true;
+    }
+    const newest = await copra.jobs.page({ ...listOf(view), limit: NEWEST }, { signal }).catch(() => undefined);
+    if (signal.aborted) return true;
+    if (!newest) return false;
     for (const { id } of newest.jobs) if (!rows.some((row) => row.id === id)) this.#unseen.add(id);
-    if (this.#unseen.size === 0) return;
+    if (this.#unseen.size === 0) return true;
     this.#recount.soon();
     if (mayMove()) this.#refresh.soon();
     else this.unseen.value = this.#unseen.size;
+    return true;
   }
 
   /** Ends requests and timers. */
@@ -139,14 +145,15 @@ export class JobList {
   }
 
   get #isSearch(): boolean {
-    return this.#view !== undefined && isFiltered({ ...this.#view, statuses: [] });
+    return this.#view !== undefined && (isFiltered({ ...this.#view, statuses: [] }) || this.#view.sort === "took");
   }
 
   /** True if a job that is not in the list may belong to this page. */
-  #belongs({ status, created_at }: JobEvent): boolean {
+  #belongs({ status, created_at, completed_at }: JobEvent): boolean {
     const [view, rows] = [this.#view, this.rows.peek()];
     if (!view || !rows || view.cursor !== "") return false;
     if (view.statuses.length > 0 && !view.statuses.includes(status)) return false;
+    if (view.sort !== "") return completed_at !== null;
     const last = rows.length < PAGE ? undefined : rows.at(-1);
     return last === undefined || timeOf(created_at) >= timeOf(last.created_at);
   }
@@ -191,7 +198,7 @@ export class JobList {
 
 /** The first page with a job, from the cursor on. */
 async function readPage(view: View, signal: AbortSignal): Promise<{ jobs: readonly Job[]; next: string | null }> {
-  const filter = filterOf(view);
+  const filter = listOf(view);
   let cursor: string | null = view.cursor === "" ? null : view.cursor;
   for (let round = 1; ; round++) {
     const page = await copra.jobs.page({ ...filter, limit: PAGE, cursor }, { signal });

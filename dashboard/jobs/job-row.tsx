@@ -2,27 +2,22 @@
 import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
-import { duration } from "../core/format.ts";
-import { now } from "../core/time.ts";
 import { Link } from "../parts/link.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { Status } from "../parts/status.tsx";
-import { Time } from "../parts/time.tsx";
-import { JobTags } from "./job-tags.tsx";
-import { errorOf, fractionOf, isEnded, nameOf, outputsOf, secondsOf, shownStatus, thumbnailOf } from "./rows.ts";
+import { type ColumnName, column } from "./columns.tsx";
+import { errorOf, fractionOf, isEnded, nameOf, shownStatus, thumbnailOf } from "./rows.ts";
 
 type RowProps = {
   readonly job: Job;
   readonly isSelected: boolean;
-  /** True if the table has the column of tags. */
-  readonly hasTags: boolean;
+  readonly columns: readonly ColumnName[];
   readonly select: (id: string, isSelected: boolean) => void;
 };
 
-/** Rendered again only when its job or its selection has changed. */
-export const JobRow = memo(({ job, isSelected, select, hasTags }: RowProps) => {
+/** Rendered again only when its job, its selection or the columns have changed. */
+export const JobRow = memo(({ job, isSelected, select, columns }: RowProps) => {
   const { name, place } = nameOf(job);
-  const { done, total } = outputsOf(job);
   return (
     <tr data-id={job.id} class={isSelected ? "selected" : undefined}>
       <td class="check">
@@ -45,7 +40,7 @@ export const JobRow = memo(({ job, isSelected, select, hasTags }: RowProps) => {
           </Link>
           <span class="place">
             {name !== job.id && <span class="mono">{job.id}</span>}
-            {place !== "" && <span class="ellipsis">{place}</span>}
+            {place !== "" && !columns.includes("source") && <span class="ellipsis">{place}</span>}
           </span>
           <Remark job={job} />
         </div>
@@ -57,28 +52,20 @@ export const JobRow = memo(({ job, isSelected, select, hasTags }: RowProps) => {
           <Progress value={fractionOf(job)} label={`Progress of ${name}`} />
         )}
       </td>
-      {hasTags && (
-        <td class="tags">
-          <JobTags tags={job.tags} />
-        </td>
-      )}
-      <td class="number outputs">{done === total ? done : `${done} of ${total}`}</td>
-      <td class="number created">
-        <Time at={job.created_at} />
-      </td>
-      <td class="number took">
-        <Took job={job} />
-      </td>
+      {columns.map((name) => {
+        const { cell: Cell } = column(name);
+        return (
+          <td key={name} class={classOf(name)}>
+            <Cell job={job} />
+          </td>
+        );
+      })}
     </tr>
   );
 });
 
-/** A component of its own, because its text changes each second. */
-function Took({ job }: { readonly job: Job }) {
-  const seconds = secondsOf(job, isEnded(job) ? 0 : now.value);
-  if (seconds === null) return null;
-  return <>{duration(isEnded(job) ? seconds : Math.max(1, Math.floor(seconds)))}</>;
-}
+/** The class of the cells of a column. */
+export const classOf = (name: ColumnName): string => (column(name).isText ? name : `number ${name}`);
 
 /** The reason why a job failed, or why it waits. */
 function Remark({ job }: { readonly job: Job }) {

@@ -1,24 +1,31 @@
 // The list of jobs. j and k move the focus between the links of its rows.
-import { useCallback, useLayoutEffect, useRef } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Job } from "../../client/index.ts";
 import { useKeys } from "../core/keyboard.ts";
-import { JobRow } from "./job-row.tsx";
+import { type ColumnName, column, columnsOf } from "./columns.tsx";
+import type { View } from "./filter.ts";
+import { classOf, JobRow } from "./job-row.tsx";
+import { showView } from "./show-view.ts";
 
 /** The job whose row had the focus when its page was opened. The row gets the focus again after "back". */
 let opened: string | undefined;
 
 type TableProps = {
+  readonly view: View;
   readonly jobs: readonly Job[];
   readonly selected: ReadonlySet<string>;
   readonly select: (ids: readonly string[], isSelected: boolean) => void;
   readonly isLoading: boolean;
 };
 
-export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
+export function JobTable({ view, jobs, selected, select, isLoading }: TableProps) {
   const table = useRef<HTMLTableElement>(null);
   const selectOne = useCallback((id: string, isSelected: boolean) => select([id], isSelected), [select]);
   // Without tags on the page there is no column for them.
   const hasTags = jobs.some(({ tags }) => tags);
+  const names = columnsOf(view).filter((name) => name !== "tags" || hasTags);
+  const columns = useMemo(() => names, [names.join()]);
+  const texts = columns.filter((name) => column(name).isText).length;
   useRowKeys(table, selected, select);
   useLayoutEffect(() => {
     if (opened !== undefined) focusRow(rowsOf(table.current).find((row) => row.dataset.id === opened));
@@ -28,12 +35,12 @@ export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
   }, []);
   return (
     <div class="card jobs">
-      <table ref={table} aria-busy={isLoading}>
-        <caption class="visually-hidden">Jobs, newest first</caption>
-        <Head jobs={jobs} selected={selected} select={select} />
+      <table ref={table} aria-busy={isLoading} style={{ "--texts": texts, "--others": columns.length - texts }}>
+        <caption class="visually-hidden">Jobs</caption>
+        <Head view={view} columns={columns} jobs={jobs} selected={selected} select={select} />
         <tbody>
           {jobs.map((job) => (
-            <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} hasTags={hasTags} />
+            <JobRow key={job.id} job={job} isSelected={selected.has(job.id)} select={selectOne} columns={columns} />
           ))}
         </tbody>
       </table>
@@ -41,7 +48,9 @@ export function JobTable({ jobs, selected, select, isLoading }: TableProps) {
   );
 }
 
-function Head({ jobs, selected, select }: Pick<TableProps, "jobs" | "selected" | "select">) {
+type HeadProps = Omit<TableProps, "isLoading"> & { readonly columns: readonly ColumnName[] };
+
+function Head({ view, columns, jobs, selected, select }: HeadProps) {
   const chosen = jobs.filter(({ id }) => selected.has(id)).length;
   return (
     <thead>
@@ -69,12 +78,26 @@ function Head({ jobs, selected, select }: Pick<TableProps, "jobs" | "selected" |
         </th>
         <th>Job</th>
         <th class="state">Status</th>
-        {jobs.some(({ tags }) => tags) && <th class="tags">Tags</th>}
-        <th class="number outputs">Outputs</th>
-        <th class="number created">Created</th>
-        <th class="number took">Took</th>
+        {columns.map((name) => (
+          <Heading key={name} view={view} name={name} />
+        ))}
       </tr>
     </thead>
+  );
+}
+
+/** The title of a column: a button if the list can be in its order. */
+function Heading({ view, name }: { readonly view: View; readonly name: ColumnName }) {
+  const { title, sort } = column(name);
+  if (sort === undefined) return <th class={classOf(name)}>{title}</th>;
+  const isSorted = view.sort === sort;
+  return (
+    <th class={classOf(name)} aria-sort={isSorted ? "descending" : undefined}>
+      <button type="button" class="quiet sort" onClick={() => showView(view, { sort })}>
+        {title}
+        {isSorted && <span aria-hidden="true">↓</span>}
+      </button>
+    </th>
   );
 }
 

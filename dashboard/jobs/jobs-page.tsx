@@ -13,6 +13,7 @@ import { Problem } from "../parts/problem.tsx";
 import { bulk } from "./bulk.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { BulkResult } from "./bulk-result.tsx";
+import { ColumnChoice } from "./columns.tsx";
 import { addressOf, type View, viewOf } from "./filter.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { JobList, PAGE } from "./job-list.ts";
@@ -37,6 +38,7 @@ export function JobsPage() {
     <>
       <div class="page-head">
         <h1>Jobs</h1>
+        <ColumnChoice view={view} />
         <LiveButton />
         <Link to="/new" class="button primary">
           <Icon name="add" /> New job
@@ -52,7 +54,7 @@ export function JobsPage() {
       )}
       {rows === undefined && list.error.value === undefined && <Loading what="jobs" />}
       {rows && rows.length > 0 && (
-        <JobTable jobs={rows} selected={selected} select={select} isLoading={list.isLoading.value} />
+        <JobTable view={view} jobs={rows} selected={selected} select={select} isLoading={list.isLoading.value} />
       )}
       {rows?.length === 0 && !list.isLoading.value && <NoJobs view={view} next={list.next.value} />}
       {rows && rows.length > 0 && <Pager view={view} next={list.next.value} />}
@@ -61,9 +63,12 @@ export function JobsPage() {
   );
 }
 
+/** The jobs of a view, whatever its columns. */
+const keyOf = (view: View): string => JSON.stringify({ ...view, columns: "" });
+
 /** The selected jobs. Another page or filter clears the selection. */
 function useSelection(view: View) {
-  const key = JSON.stringify(view);
+  const key = keyOf(view);
   const [selection, setSelection] = useState({ key, ids: NONE });
   const selected = selection.key === key ? selection.ids : NONE;
   const select = useCallback(
@@ -80,7 +85,7 @@ function useSelection(view: View) {
 }
 
 function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
-  const key = JSON.stringify(view);
+  const key = keyOf(view);
   useEffect(() => {
     void list.show(view);
     return () => list.stop();
@@ -104,7 +109,10 @@ function useLiveList(list: JobList, view: View, isSelecting: boolean): void {
       if (paused.peek() || document.hidden) return;
       round += 1;
       const isLive = live.peek() === "live";
-      if (isLive && !isCaughtUp) void list.catchUp(mayMove);
+      if (isLive && !isCaughtUp)
+        void list.catchUp(mayMove).then((isDone) => {
+          isCaughtUp = isDone;
+        });
       isCaughtUp = isLive;
       if (!isLive && round % 2 === 0) void list.refresh();
       else void list.readRunning(visibleIds());
@@ -130,16 +138,17 @@ function Pager({ view, next }: { readonly view: View; readonly next: string | nu
     "List of jobs",
   );
   if (next === null && !hasNewer) return null;
+  const [first, more] = view.sort === "" ? ["Newest jobs", "Older jobs"] : ["First page", "Next page"];
   return (
     <nav class="pager row" aria-label="Pages of the list">
       {hasNewer && (
         <button type="button" onClick={() => open(view, "")}>
-          Newest jobs
+          {first}
         </button>
       )}
       {next !== null && (
         <button type="button" onClick={() => open(view, next)}>
-          Older jobs
+          {more}
         </button>
       )}
       <span class="muted">Pages of {PAGE} jobs</span>

@@ -8,7 +8,7 @@ import { Empty } from "../parts/empty.tsx";
 import { Link } from "../parts/link.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { isFiltered, NO_FILTER, type View } from "./filter.ts";
-import { showView } from "./filter-bar.tsx";
+import { showView } from "./show-view.ts";
 
 export function NoJobs({ view, next }: { readonly view: View; readonly next: string | null }) {
   if (next !== null)
@@ -20,10 +20,10 @@ export function NoJobs({ view, next }: { readonly view: View; readonly next: str
         </button>
       </Empty>
     );
-  if (isFiltered(view) || view.cursor !== "")
+  if (isFiltered(view) || view.sort !== "" || view.cursor !== "")
     return (
       <Empty title="No job matches">
-        <button type="button" onClick={() => showView(view, NO_FILTER)}>
+        <button type="button" onClick={() => showView(view, { ...NO_FILTER, sort: "" })}>
           Show all jobs
         </button>
       </Empty>

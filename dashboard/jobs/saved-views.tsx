@@ -2,20 +2,24 @@
 import { useState } from "preact/hooks";
 import { navigate } from "../core/location.ts";
 import { prefer, preferences } from "../core/preferences.ts";
-import { addressOf, isFiltered, type View } from "./filter.ts";
+import { withColumns } from "./columns.tsx";
+import { addressOf, type View } from "./filter.ts";
 
 const MAX_NAME = 40;
 
 export function SavedViews({ view }: { readonly view: View }) {
   const { views } = preferences.value;
-  const address = addressOf({ ...view, cursor: "" });
+  const address = addressOf(withColumns({ ...view, cursor: "" }));
   const [naming, setNaming] = useState<string | null>(null);
   const shown = views.find((saved) => saved.address === address);
   const others = (name: string) => views.filter((saved) => saved.name !== name);
   const save = (event: Event): void => {
     event.preventDefault();
     const name = naming?.trim() ?? "";
-    if (name !== "") prefer({ views: [...others(name), { name, address }] });
+    if (name !== "") {
+      prefer({ views: [...others(name), { name, address }] });
+      navigate(address, { replace: true });
+    }
     setNaming(null);
   };
   return (
@@ -41,12 +45,12 @@ export function SavedViews({ view }: { readonly view: View }) {
           Forget this view
         </button>
       )}
-      {isFiltered(view) && !shown && naming === null && (
+      {address !== "/" && !shown && naming === null && (
         <button type="button" class="quiet" onClick={() => setNaming("")}>
           Save as …
         </button>
       )}
-      {isFiltered(view) && !shown && naming !== null && (
+      {address !== "/" && !shown && naming !== null && (
         <form class="row" onSubmit={save}>
           <input
             type="text"

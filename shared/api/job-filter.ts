@@ -34,7 +34,19 @@ export const FILTER_FIELDS = {
 /** The same in the body of a request. In a query, each tag is a parameter `tag.<name>`. */
 export const BODY_FILTER_FIELDS = { ...FILTER_FIELDS, tags: TagFilter.optional() };
 
+export const JOB_SORTS = ["created", "ended", "took"] as const;
+export type JobSort = (typeof JOB_SORTS)[number];
+
+export const Sort = z
+  .enum(JOB_SORTS, `must be one of ${JOB_SORTS.join(", ")}`)
+  .default("created")
+  .describe(
+    "The order: `created` the newest first, `ended` the jobs that ended last first, `took` the jobs with the longest time " +
+      "from `started_at` to `completed_at` first. `ended` and `took` leave out jobs that have not ended",
+  );
+
+export const CURSOR_RULE = "must be the `next_cursor` of a previous response";
 /** Position of a job in a list, newest first: its time in ms since 1970, and its id. */
-export const CursorText = z
-  .string()
-  .regex(/^\d{1,16}-[A-Za-z0-9]{14}$/, "must be the `next_cursor` of a previous response");
+export const CursorText = z.string().regex(/^\d{1,16}-[A-Za-z0-9]{14}$/, CURSOR_RULE);
+/** The same in any order: the order if it is not `created`, and its value in ms. */
+export const ListCursor = z.string().regex(/^(?:(?:ended|took)\.)?\d{1,16}-[A-Za-z0-9]{14}$/, CURSOR_RULE);

@@ -104,6 +104,10 @@ export const JobView = z
           "encodes, `storing` while only uploads are left",
       ),
     started_at: ContractDate.exactOptional().describe("When a node started to work on it; absent before that"),
+    speed: z
+      .number()
+      .exactOptional()
+      .describe("Of a completed job: seconds of the input for each second from `started_at` to `completed_at`"),
     progress: percent.describe("Progress of the job in percent; never decreases, and is 100% only at the end"),
     input: InputView,
     outputs: z.array(OutputView).describe("The outputs in the order of the request"),

@@ -81,9 +81,11 @@ function listPage({ query }: FakeRequest) {
     ({ id, status, input }) =>
       `${id} ${input.source}`.includes(q) && (statuses.length === 0 || statuses.includes(status)),
   );
+  // All ended jobs took the same time.
+  const listed = query.get("sort") === "took" ? found.filter((job) => job.completed_at !== null) : found;
   const start = Number(query.get("cursor") ?? 0);
   const end = start + Number(query.get("limit") ?? 20);
-  return { jobs: found.slice(start, end), next_cursor: end < found.length ? String(end) : null };
+  return { jobs: listed.slice(start, end), next_cursor: end < listed.length ? String(end) : null };
 }
 
 const counts = () => ({
@@ -277,6 +279,64 @@ describe("the list of jobs", () => {
     await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
   });
 
+  it("finds jobs that were created before events arrived, also after a failed request", async () => {
+    const created = Promise.withResolvers<void>();
+    await open("/", { events: created.promise });
+    // An error that the client does not retry.
+    const error = { status: "error", error_code: "query_not_valid", message: "Not now" };
+    await page.route(/\/v2\/jobs\?.*limit=5/, (route) => route.fulfill({ status: 400, json: error }), { times: 1 });
+    const failed = page.waitForResponse(/limit=5/);
+    created.resolve();
+    await failed;
+    jobs = [{ ...jobAt(0), id: "new00000000001" }, ...jobs];
+    await expect.poll(() => rows().first().getAttribute("data-id")).toBe("new00000000001");
+  });
+
+  it("sorts by a column, shows the chosen columns, and keeps both in a saved view", async () => {
+    await open("/");
+    await page.getByRole("button", { name: "Took" }).click();
+    await expect.poll(() => listRequests().at(-1)).toContain("sort=took");
+    await rows().first().locator("text=clip-2.mp4").waitFor();
+    expect(await page.locator("th.took").getAttribute("aria-sort")).toBe("descending");
+    await page.locator("summary", { hasText: "Columns" }).click();
+    await page.getByRole("checkbox", { name: "Formats" }).check();
+    await page.getByRole("checkbox", { name: "Outputs" }).uncheck();
+    // The column of the order stays.
+    await page.getByRole("checkbox", { name: "Took" }).uncheck();
+    expect(await page.locator("th:not(.check, .image)").allInnerTexts()).toEqual([
+      "Job",
+      "Status",
+      "Formats",
+      "Created",
+      "Took\n↓",
+    ]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save as …" }).click();
+    await page.getByRole("textbox", { name: "Name of the view" }).fill("Slow");
+    await press("Enter");
+    const saved = "?sort=took&columns=formats%2Ctags%2Ccreated";
+    await expect.poll(() => new URL(page.url()).search).toBe(saved);
+    await page.getByRole("button", { name: "Created" }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe("?columns=formats%2Ctags%2Ccreated");
+    await page.getByRole("button", { name: "Slow" }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe(saved);
+    // Another visit has the columns, too.
+    await page.goto(`${fake.url}/dashboard`);
+    await page.locator("th.formats").waitFor();
+    expect([await page.locator("th.outputs").count(), complaints]).toEqual([0, []]);
+  });
+
+  it("offers to retry jobs only if some are selected or have the focus", async () => {
+    await open("/");
+    await rows().first().waitFor();
+    const retry = page.getByRole("option", { name: "Retry the selected jobs" });
+    await press("Control+k");
+    await page.getByRole("option", { name: "Search" }).waitFor();
+    expect(await retry.count()).toBe(0);
+    await press("Escape", "j", "x", "Control+k");
+    await retry.waitFor();
+  });
+
   it("ignores the response of an earlier load if a later load has ended", async () => {
     await open("/");
     const read = Promise.withResolvers<void>();
@@ -343,10 +403,10 @@ describe("the list of jobs", () => {
 
   it("filters jobs by a named period or by days", async () => {
     await open("/");
-    await page.getByLabel("Created", { exact: true }).selectOption("Last 7 days");
+    await page.getByRole("combobox", { name: "Created" }).selectOption("Last 7 days");
     await expect.poll(() => listRequests().at(-1)).toMatch(/created_after=\d{4}-/);
     expect(new URL(page.url()).search).toBe("?from=7d");
-    await page.getByLabel("Created", { exact: true }).selectOption("Days …");
+    await page.getByRole("combobox", { name: "Created" }).selectOption("Days …");
     await page.getByLabel("Created from this day").fill("2026-11-20");
     await page.getByLabel("Created until this day").fill("2026-11-21");
     await expect.poll(() => listRequests().at(-1)).toMatch(/created_after=2026-11-.*created_before=2026-11-/);

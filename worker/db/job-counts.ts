@@ -29,7 +29,7 @@ export async function countJobs(db: D1Database, accountId: string, filter: JobFi
   const results = await runBatch(
     db,
     statuses.map((status) => {
-      const newest = sql`${searchOf(accountId, status, filter, null)} ORDER BY created_at DESC, id DESC LIMIT ${most + 1}`;
+      const newest = sql`${searchOf(accountId, status, filter, null)} ORDER BY at DESC, id DESC LIMIT ${most + 1}`;
       if (filter.text === null) return sql`SELECT count(*) AS read, count(*) AS found FROM (${newest})`;
       return sql`
         SELECT count(*) AS read, coalesce(sum(${matches(accountId, filter)}), 0) AS found

@@ -7,7 +7,7 @@ import { ANY_JOB, type JobFilter, type Place } from "./job-filter.ts";
 import { listJobs, listQuery, MAX_SEARCHED, type Wanted } from "./job-list.ts";
 
 const SEARCH = "SEARCH jobs USING COVERING INDEX jobs_by_status (account_id=? AND status=?";
-const PLACE: Place = { createdAt: 7, id: idOf(5000) };
+const PLACE: Place = { at: 7, id: idOf(5000) };
 const FAILED: JobFilter = { ...ANY_JOB, statuses: ["job.failed"] };
 
 beforeEach(() => env.DB.prepare("DELETE FROM jobs").run());
@@ -69,6 +69,41 @@ describe("a list of jobs", () => {
     expect(plan.filter((step) => step === search)).toHaveLength(count);
     const others = plan.filter((step) => step !== search && /\bjobs\b/.test(step));
     expect(new Set(others)).toEqual(new Set(["SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"]));
+  });
+
+  it.each<[string, Partial<JobFilter>, index: string, column: string, count: number]>([
+    ["end", { sort: "ended" }, "jobs_by_end", "completed_at", 4],
+    ["duration", { sort: "took", statuses: ["job.failed"] }, "jobs_by_duration", "took_ms", 1],
+  ])("a list by %s searches an index, and scans nothing", async (_, filter, index, column, count) => {
+    const plan = await planOf(listQuery("acc", { filter: { ...ANY_JOB, ...filter }, after: PLACE, limit: 100 }));
+    const search = `SEARCH jobs USING COVERING INDEX ${index} (account_id=? AND status=? AND ${column}>? AND (${column},id)<(?,?))`;
+    expect(plan.filter((step) => step === search)).toHaveLength(count);
+    const others = plan.filter((step) => step !== search && /\bjobs\b/.test(step));
+    expect(new Set(others)).toEqual(new Set(["SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)"]));
+  });
+
+  it.each<[Partial<JobFilter>, expected: number[]]>([
+    [{ sort: "ended" }, [5, 4, 3, 2, 1, 0]],
+    [{ sort: "ended", statuses: ["job.failed"] }, [5, 4, 3]],
+    [{ sort: "took" }, [3, 0, 4, 1, 5, 2]],
+    [{ sort: "took", text: "/4.mp4" }, [4]],
+    [{ sort: "took", from: 6, before: 7 }, [3, 4, 5]],
+    [{ sort: "ended", tags: [["tenant", "a"]] }, [4, 1]],
+  ])("a list of %j has the ended jobs in this order, on pages of one job, too", async (filter, expected) => {
+    await insert(0, 3, "job.completed", "{}", 5);
+    await insert(3, 6, "job.failed", "{}", 6);
+    await insert(6, 9, "job.starting");
+    const changes = [0, 1, 2, 3, 4, 5].map((at) => ({ id: idOf(at), end: 100 + at, took: 9 - (at % 3) }));
+    await env.DB.batch(
+      changes.map(({ id, end, took }) =>
+        env.DB.prepare("UPDATE jobs SET completed_at = ?, took_ms = ? WHERE id = ?").bind(end, took, id),
+      ),
+    );
+    await env.DB.prepare('UPDATE jobs SET tags = \'{"tenant":"a"}\' WHERE took_ms = 8').run();
+    for (const limit of [1, 100]) {
+      const { ids } = await pagesOf({ filter: { ...ANY_JOB, ...filter }, limit });
+      expect(ids).toEqual(expected.map(idOf));
+    }
   });
 
   it("a list reads no more than its page, however many jobs the account has", async () => {

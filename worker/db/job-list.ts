@@ -17,18 +17,18 @@ const MAX_PAGE_CHARS = 8_000_000;
  */
 export const MAX_SEARCHED = 2000;
 
-export type ListedJob = Pick<JobRow, "id" | "status" | "version" | "createdAt" | "view">;
+export type ListedJob = Place & Pick<JobRow, "status" | "version" | "view">;
 export type Wanted = { readonly filter: JobFilter; readonly after: Place | null; readonly limit: number };
 /** `next`: the place where the next page starts; null on the last page. */
 type Page<Job> = { readonly jobs: Job[]; readonly next: Place | null };
 
-const StoredPlace = z.object({ createdAt: z.int(), id: z.string() });
+const StoredPlace = z.object({ at: z.int(), id: z.string() });
 /** `view` is null when the page is already full without it. */
 const Found = z.object({ ...StoredPlace.shape, status: z.string(), version: z.int(), view: z.string().nullable() });
 
 /**
- * An account's jobs after a place, newest first: at most `limit`. There are fewer when they are large, or when few
- * contain the text of the filter.
+ * An account's jobs after a place, in the order of the list: at most `limit`. There are fewer when they are large, or
+ * when few match the filter.
  */
 export async function listJobs(db: D1Database, accountId: string, asked: Wanted): Promise<Page<ListedJob>> {
   const wanted = await ordered(db, accountId, asked);
@@ -50,7 +50,7 @@ export async function listJobs(db: D1Database, accountId: string, asked: Wanted)
 export async function listPlaces(db: D1Database, accountId: string, asked: Wanted): Promise<Page<Place>> {
   const wanted = await ordered(db, accountId, asked);
   const places = sql`
-    WITH ${pageTables(accountId, wanted)} SELECT id, created_at AS createdAt FROM page ORDER BY created_at DESC, id DESC`;
+    WITH ${pageTables(accountId, wanted)} SELECT id, at FROM page ORDER BY at DESC, id DESC`;
   const { rows, end } = await run(db, places, endQuery(accountId, wanted));
   const found = z.array(StoredPlace).parse(rows);
   const page = found.slice(0, wanted.limit);
@@ -70,7 +70,7 @@ async function run(db: D1Database, page: SQL, end: SQL | null): Promise<{ rows: 
 /** The next page starts after the last job of this page, or after the last job that was read. */
 function nextOf(found: readonly Place[], page: readonly Place[], end: Place | null): Place | null {
   const last = page.at(-1);
-  if (found.length > page.length && last) return { createdAt: last.createdAt, id: last.id };
+  if (found.length > page.length && last) return { at: last.at, id: last.id };
   return end;
 }
 
@@ -81,18 +81,18 @@ function pageTables(accountId: string, { filter, after, limit }: Wanted): SQL {
   return sql`
     searched AS MATERIALIZED (${searches} LIMIT ${MAX_SEARCHED}),
     page AS (
-      SELECT searched.id, searched.created_at FROM searched CROSS JOIN ${jobs} ON jobs.id = searched.id
-      WHERE ${matches(accountId, filter)} ORDER BY searched.created_at DESC, searched.id DESC LIMIT ${limit + 1})`;
+      SELECT searched.id, searched.at FROM searched CROSS JOIN ${jobs} ON jobs.id = searched.id
+      WHERE ${matches(accountId, filter)} ORDER BY searched.at DESC, searched.id DESC LIMIT ${limit + 1})`;
 }
 
 /** The rows of a page, and the next row. */
 export const listQuery = (accountId: string, wanted: Wanted): SQL => sql`
   WITH ${pageTables(accountId, wanted)},
   rows AS (
-    SELECT jobs.*, sum(octet_length(view)) OVER (ORDER BY jobs.created_at DESC, jobs.id DESC) - octet_length(view) AS size_before
+    SELECT jobs.*, page.at, sum(octet_length(view)) OVER (ORDER BY page.at DESC, page.id DESC) - octet_length(view) AS size_before
     FROM page CROSS JOIN ${jobs} ON jobs.id = page.id)
-  SELECT id, status, version, created_at AS createdAt, CASE WHEN size_before <= ${MAX_STORED_BYTES} THEN view END AS view
-  FROM rows ORDER BY created_at DESC, id DESC`;
+  SELECT id, status, version, at, CASE WHEN size_before <= ${MAX_STORED_BYTES} THEN view END AS view
+  FROM rows ORDER BY at DESC, id DESC`;
 
 /**
  * The last job that a page reads, if more jobs may follow; null if the index finds exactly the jobs of the filter.
@@ -100,5 +100,5 @@ export const listQuery = (accountId: string, wanted: Wanted): SQL => sql`
 function endQuery(accountId: string, { filter, after }: Wanted): SQL | null {
   if (isIndexed(filter)) return null;
   const last = sql`LIMIT 1 OFFSET ${MAX_SEARCHED - 1}`;
-  return sql`SELECT id, created_at AS createdAt FROM (${searchesOf(accountId, filter, after)} ${last})`;
+  return sql`SELECT id, at FROM (${searchesOf(accountId, filter, after)} ${last})`;
 }

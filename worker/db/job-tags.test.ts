@@ -105,7 +105,7 @@ describe("the index of tags", () => {
 
 describe("a list of jobs with tags", () => {
   const SEARCH = "SEARCH job_tags USING PRIMARY KEY (account_id=? AND name=? AND value=?";
-  const place: Place = { createdAt: 7, id: idOf(1) };
+  const place: Place = { at: 7, id: idOf(1) };
   it.each<[string, JobFilter, Place | null, string]>([
     ["a tag", filterOf({ a: "1" }), null, ")"],
     ["a tag after a place", filterOf({ a: "1" }), place, " AND (created_at,id)<(?,?))"],

@@ -7,9 +7,10 @@ import { packView, unpackView } from "./stored-view.ts";
 import { addTagUsage } from "./tag-usage.ts";
 import { addUsage, countedUsage, LOST_USAGE } from "./usage.ts";
 
-/** Only the statements that add up usage write this column (usage.ts). */
-const { usageCounted: _counted, ...ROW } = getTableColumns(jobs);
-export type JobRow = Omit<typeof jobs.$inferSelect, "usageCounted">;
+/** Only the statements that add up usage write the first column (usage.ts), and only lists need the second. */
+const { usageCounted: _counted, tookMs: _took, ...ROW } = getTableColumns(jobs);
+type Row = typeof jobs.$inferSelect;
+export type JobRow = Omit<Row, "usageCounted" | "tookMs"> & Partial<Pick<Row, "tookMs">>;
 
 /**
  * Writes a job's row unless the stored row has a later version. The same version has the same content except the time

@@ -83,6 +83,8 @@ export const jobs = sqliteTable(
     version: integer("version").notNull(),
     createdAt: integer("created_at").notNull(),
     completedAt: integer("completed_at"),
+    /** Time from the start of work to the end; null while the job runs, and in jobs from before this column. */
+    tookMs: integer("took_ms"),
     /** The job as clients see it, in JSON. It is the response for an ended job. */
     view: text("view").notNull(),
     /** The time of the sweeper's next check of the job's object; null once only this row is kept of the job. */
@@ -99,6 +101,13 @@ export const jobs = sqliteTable(
     // For lists of one status, merged lists of all statuses, and the number of unfinished jobs. It contains `id`, so
     // that the next page starts with a search.
     index("jobs_by_status").on(table.accountId, table.status, table.createdAt, table.id),
+    // For lists by end and by duration. Unfinished jobs cost no entry.
+    index("jobs_by_end")
+      .on(table.accountId, table.status, table.completedAt, table.id)
+      .where(sql`${table.completedAt} IS NOT NULL`),
+    index("jobs_by_duration")
+      .on(table.accountId, table.status, table.tookMs, table.id)
+      .where(sql`${table.tookMs} IS NOT NULL`),
     index("jobs_to_check").on(table.checkAt).where(sql`${table.checkAt} IS NOT NULL`),
   ],
 );

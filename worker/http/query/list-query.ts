@@ -1,6 +1,7 @@
 // The queries of GET /v2/jobs and GET /v2/jobs/counts: a filter of jobs, and a page of the list.
 import * as z from "zod";
-import { CursorText, FILTER_FIELDS, Statuses } from "#shared/api/job-filter.ts";
+import { CURSOR_RULE, FILTER_FIELDS, type JobSort, ListCursor, Sort, Statuses } from "#shared/api/job-filter.ts";
+import { AppError } from "#shared/errors.ts";
 import type { JobStatus } from "#shared/job/job-status.ts";
 import { TAG_PREFIX, takeTags } from "#shared/job/tag-query.ts";
 import { TagFilter, type Tags } from "#shared/job/tags.ts";
@@ -18,16 +19,18 @@ export const CountParameters = strictObject(FILTER_FIELDS);
 export const ListParameters = strictObject({
   status: Statuses.optional(),
   ...FILTER_FIELDS,
+  sort: Sort,
   limit: decimal(z.coerce.number(LIMIT_RULE).int(LIMIT_RULE).min(1, LIMIT_RULE).max(MAX_LIMIT, LIMIT_RULE))
     .default(DEFAULT_LIMIT)
     .describe("Maximum jobs per page"),
-  cursor: CursorText.optional().describe("The `next_cursor` of the previous page"),
+  cursor: ListCursor.optional().describe("The `next_cursor` of the previous page in the same order"),
 });
 
 type Fields = z.output<typeof CountParameters> & { readonly tags?: Tags | undefined };
 
 /** The filter of parsed fields. */
-export const filterOf = (fields: Fields, statuses: readonly JobStatus[]): JobFilter => ({
+export const filterOf = (fields: Fields, statuses: readonly JobStatus[], sort: JobSort = "created"): JobFilter => ({
+  sort,
   statuses,
   text: fields.q?.toLowerCase() ?? null,
   from: fields.created_after ?? null,
@@ -38,8 +41,10 @@ export const filterOf = (fields: Fields, statuses: readonly JobStatus[]): JobFil
 /** Parses the query. Throws AppError(query_not_valid). */
 export function parseListQuery(query: Record<string, string>): Wanted {
   const { tags, rest } = parseTagQuery(query);
-  const { status = [], limit, cursor, ...fields } = parseQuery(ListParameters, rest);
-  return { filter: filterOf({ ...fields, tags }, status), limit, after: placeOf(cursor) };
+  const { status = [], sort, limit, cursor, ...fields } = parseQuery(ListParameters, rest);
+  if (cursor !== undefined && (cursor.includes(".") ? cursor.split(".")[0] : "created") !== sort)
+    throw new AppError("query_not_valid", `The query parameter \`cursor\` ${CURSOR_RULE} with the same \`sort\``);
+  return { filter: filterOf({ ...fields, tags }, status, sort), limit, after: placeOf(cursor) };
 }
 
 /** Parses the query. Throws AppError(query_not_valid). */
@@ -54,11 +59,13 @@ function parseTagQuery(query: Record<string, string>): { tags: Tags; rest: Recor
   return { tags: parseQuery(TagFilter, tags, TAG_PREFIX), rest };
 }
 
+const prefixOf = (sort: JobSort): string => (sort === "created" ? "" : `${sort}.`);
+
 /** The start of the next page. Clients send it back unchanged. */
-export const cursorOf = ({ createdAt, id }: Place): string => `${createdAt}-${id}`;
+export const cursorOf = ({ at, id }: Place, sort: JobSort = "created"): string => `${prefixOf(sort)}${at}-${id}`;
 
 /** The place of a cursor; null: the start of the list. */
 export function placeOf(cursor: string | undefined): Place | null {
-  const [createdAt, id] = cursor?.split("-") ?? [];
-  return createdAt && id ? { createdAt: Number(createdAt), id } : null;
+  const [at, id] = cursor?.split(".").at(-1)?.split("-") ?? [];
+  return at && id ? { at: Number(at), id } : null;
 }

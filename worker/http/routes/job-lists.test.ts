@@ -48,6 +48,29 @@ describe("GET /v2/jobs", () => {
     expect(await listed(query)).toEqual(expected.map((at) => ids[at]));
   });
 
+  it("lists ended jobs by their ends or durations, in pages", async () => {
+    const ended = [500, 700, 600];
+    const sets = ids.map((id, at) =>
+      env.DB.prepare("UPDATE jobs SET completed_at = ?, took_ms = ? WHERE id = ?").bind(
+        ended[at],
+        at === 0 ? 9 : at,
+        id,
+      ),
+    );
+    await env.DB.batch(sets);
+    expect(await listed("sort=ended")).toEqual([ids[1], ids[2], ids[0]]);
+    const first = await get("/v2/jobs?sort=took&limit=2");
+    expect(first.body.jobs.map(({ id }: Job) => id)).toEqual([ids[0], ids[2]]);
+    const { next_cursor } = first.body;
+    expect(next_cursor).toBe(`took.2-${ids[2]}`);
+    expect(await listed(`sort=took&cursor=${next_cursor}`)).toEqual([ids[1]]);
+    expect(await listed("sort=created")).toEqual(await listed(""));
+    for (const query of ["sort=name", `sort=ended&cursor=${next_cursor}`, `cursor=${next_cursor}`]) {
+      const { status, body } = await get(`/v2/jobs?${query}`);
+      expect([status, body.error_code]).toEqual([400, "query_not_valid"]);
+    }
+  });
+
   it("finds a job by its id, but no job of another account", async () => {
     expect(await listed(`q=${ids[1]?.toUpperCase()}`)).toEqual([ids[1]]);
     const other = await newAccount();

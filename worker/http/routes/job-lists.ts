@@ -24,7 +24,7 @@ export const jobLists = new Hono<ClientEnv>({ strict: false })
     const { jobs, next } = await listJobs(context.env.DB, context.get("account").id, wanted);
     return jsonResponse(context, {
       jobs: jobs.map(({ view }) => JSON.parse(view)),
-      next_cursor: next && cursorOf(next),
+      next_cursor: next && cursorOf(next, wanted.filter.sort),
     } satisfies JobList);
   })
   .get("/counts", async (context) => {

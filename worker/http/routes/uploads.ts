@@ -27,7 +27,10 @@ export const uploads = new Hono<ClientEnv>({ strict: false })
     const rows = await listUploads(context.env.DB, context.get("account").id, wanted);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
-    const list: UploadList = { uploads: page.map(viewSummary), next_cursor: last ? cursorOf(last) : null };
+    const list: UploadList = {
+      uploads: page.map(viewSummary),
+      next_cursor: last ? cursorOf({ at: last.createdAt, id: last.id }) : null,
+    };
     return jsonResponse(context, list);
   })
   .get("/:id", async (context) => {

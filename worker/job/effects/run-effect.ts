@@ -91,6 +91,7 @@ async function updateIndex(deps: EffectDeps): Promise<void> {
     version: state.version,
     createdAt: state.spec.createdAt,
     completedAt: state.completedAt,
+    tookMs: state.completedAt === null || state.runningSince === null ? null : state.completedAt - state.runningSince,
     view: JSON.stringify(viewJob(state)),
     // Computed for the state after this effect, on which the purge depends.
     checkAt: rowCheckAt(indexed(state, state), deps.now(), settingsOf(deps.env).retentionMs),

@@ -39,12 +39,19 @@ export function viewJob(state: JobState): JobView {
   };
 }
 
-function workMembers(state: JobState): Pick<JobView, "state" | "started_at"> {
+function workMembers(state: JobState): Pick<JobView, "state" | "started_at" | "speed"> {
   const work = workStateOf(state);
   return {
     ...(work === null ? {} : { state: work }),
     ...(state.runningSince === null ? {} : { started_at: contractDate(state.runningSince) }),
+    ...speedMembers(state),
   };
+}
+
+function speedMembers({ status, completedAt, runningSince, input }: JobState): Pick<JobView, "speed"> {
+  const seconds = Number(input.probe?.format.duration);
+  if (status !== "job.completed" || completedAt === null || runningSince === null || !(seconds > 0)) return {};
+  return { speed: Math.round((100_000 * seconds) / Math.max(1, completedAt - runningSince)) / 100 };
 }
 
 /** The requirement of the job that no node meets. */

@@ -90,8 +90,8 @@ export const JOB_OPERATIONS: readonly Operation[] = [
     id: "listJobs",
     summary: "List jobs",
     description:
-      "The jobs of the account, newest first, in pages. A page may have fewer jobs than `limit`, or none: only the last one " +
-      "has no `next_cursor`. With `q`, or with a tag and `status` or another tag, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
+      "The jobs of the account in pages, newest first by default. A page may have fewer jobs than `limit`, or none: only the last one " +
+      "has no `next_cursor`. With `q`, with a tag and `status` or another tag, or with `sort` and a condition other than `status`, a page searches 2,000 jobs. Jobs are listed until the operator's `LIST_DAYS` (30 by default) after their end.",
     parameters: [...queryParameters(ListParameters), TAG_PARAMETERS],
     responses: [
       { status: 200, description: "A page of jobs", content: { json: "JobList", example: RESPONSE_EXAMPLES.JobList } },
