@@ -1,5 +1,5 @@
 // Support for tests of subtitles: sources with text tracks, and encodes into a storage on loopback.
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OutputReport } from "#shared/protocol/reports.ts";
@@ -19,24 +19,52 @@ export type SubtitleJobs = {
   /** Runs ffmpeg in the folder with arguments that contain no spaces. */
   make(name: string, options: string): Promise<string>;
   encode(source: string, outputs: readonly OutputOptions[]): Promise<Encoded>;
+  /** The text tracks of a stored file, as ffmpeg and ffprobe read them. */
+  textsIn(storage: TestStorage, output: number, extension: string): Promise<StoredText[]>;
   close(): Promise<void>;
 };
+
+/** Codec, language, dispositions and cues. */
+type StoredText = readonly [
+  string | undefined,
+  string | undefined,
+  string,
+  readonly (readonly [number, number, string])[],
+];
 
 export async function openSubtitleJobs(): Promise<SubtitleJobs> {
   const folder = await mkdtemp(join(tmpdir(), "copra-text-"));
   const node = startTestNode(folder);
   const storages: TestStorage[] = [];
+  const make = async (name: string, options: string): Promise<string> => {
+    const argv = ["-v", "error", "-nostdin", "-y", ...options.split(" "), name];
+    const result = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 60_000 });
+    if (!result.ok) throw new Error(result.stderrTail);
+    return name;
+  };
   return {
     folder,
     async write(name, text) {
       await writeFile(join(folder, name), text);
       return name;
     },
-    async make(name, options) {
-      const argv = ["-v", "error", "-nostdin", "-y", ...options.split(" "), name];
-      const result = await runCommand({ path: tools.ffmpeg.path, argv, cwd: folder, stallMs: 60_000 });
-      if (!result.ok) throw new Error(result.stderrTail);
-      return name;
+    make,
+    async textsIn({ objects }, output, extension) {
+      const name = `out-${output}.${extension}`;
+      await writeFile(join(folder, name), objects.get(`${output}.1`) ?? Buffer.alloc(0));
+      const { streams } = await probeSource(tools.ffprobe, join(folder, name), AbortSignal.timeout(60_000));
+      const texts = streams.filter(({ codec_type }) => codec_type === "subtitle");
+      const files = texts.map(({ index }) => `-map 0:${index} -c webvtt ${name}-${index}.vtt`);
+      const [last = "", ...others] = files.toReversed();
+      if (last !== "")
+        await make(last.split(" ").at(-1) ?? "", [`-i ${name}`, ...others, last.replace(/ \S+$/, "")].join(" "));
+      return Promise.all(
+        texts.map(async ({ codec_name, tags, disposition, index }): Promise<StoredText> => {
+          const marks = ["default", "forced", "hearing_impaired"].filter((mark) => disposition?.[mark] === 1);
+          const cues = cuesIn(await readFile(join(folder, `${name}-${index}.vtt`), "utf8"));
+          return [codec_name, tags?.language, marks.join(), cues];
+        }),
+      );
     },
     async encode(name, requests) {
       const path = join(folder, name);

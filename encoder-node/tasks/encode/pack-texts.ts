@@ -1,7 +1,7 @@
 // Prepares the text tracks of video files: clips them to the part of the source that the file shows, and puts them into
 // one Matroska file for the encode.
 import { AppError } from "#shared/errors.ts";
-import type { TextContainer } from "#shared/format/containers.ts";
+import { type TextContainer, textCodecOf } from "#shared/format/containers.ts";
 import type { VideoOutput } from "#shared/job/output-spec.ts";
 import type { SubtitleTraits } from "#shared/job/subtitles.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -11,6 +11,7 @@ import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { packedFile, packedFormat, packedTags, planPack } from "#shared/plan/text/plan-pack.ts";
 import { clippedAss } from "../../package/text/clipped-ass.ts";
 import { clippedCues } from "../../package/text/moved-cues.ts";
+import { separateCues } from "../../package/text/separate-cues.ts";
 import { subRipText } from "../../package/text/subrip.ts";
 import { type WebVtt, webVttText } from "../../package/text/subtitle-cues.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
@@ -43,7 +44,9 @@ export async function packTexts(
       tracks.push({ ...traits, path: `${own}.ass` });
     } else {
       const text = clippedCues(await textIn(path), part);
-      tracks.push({ ...traits, path: await writtenAs(packedFormat(spec.container), text, own) });
+      // MP4 and QuickTime have a single text at a time.
+      const shown = textCodecOf(spec.container) === "mov_text" ? separateCues(text) : text;
+      tracks.push({ ...traits, path: await writtenAs(packedFormat(spec.container), shown, own) });
     }
   }
   const tags = files.pathOf("tags.txt");

@@ -1,11 +1,6 @@
 // Text tracks of sources in streams, from ffmpeg's demuxers to stored playlists.
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { probeSource } from "../../source/probe/probe-source.ts";
-import type { TestStorage } from "../../testing/stream-storage.ts";
 import { cuesIn, objectIn, openSubtitleJobs, type SubtitleJobs, subRip } from "../../testing/subtitle-jobs.ts";
-import { tools } from "../../testing/task-deps.ts";
 
 /** Texts of scripts that are written in other directions or without spaces. */
 const LANGUAGES: readonly (readonly [language: string, text: string])[] = [
@@ -169,21 +164,6 @@ it("makes text of an input of audio, and an empty text of a track without cues",
   ]);
 });
 
-/** The text tracks of a stored file: codec, traits and cues, as ffmpeg and ffprobe read them. */
-async function textsIn(storage: TestStorage, output: number, extension: string) {
-  const name = `out-${output}.${extension}`;
-  await jobs.write(name, storage.objects.get(`${output}.1`) ?? Buffer.alloc(0));
-  const { streams } = await probeSource(tools.ffprobe, join(jobs.folder, name), AbortSignal.timeout(60_000));
-  const texts = streams.filter(({ codec_type }) => codec_type === "subtitle");
-  return Promise.all(
-    texts.map(async ({ codec_name, tags, disposition, index }) => {
-      const vtt = await jobs.make(`${name}-${index}.vtt`, `-i ${name} -map 0:${index} -c webvtt`);
-      const marks = ["default", "forced", "hearing_impaired"].filter((mark) => disposition?.[mark] === 1);
-      return [codec_name, tags?.language, marks.join(), cuesIn(await readFile(join(jobs.folder, vtt), "utf8"))];
-    }),
-  );
-}
-
 it.each([
   ["mp4:32x18", "mp4", "mov_text"],
   ["mp4:32x18::metadata=0", "mp4", "mov_text"],
@@ -196,7 +176,7 @@ it.each([
   expect(reports).toMatchObject([{ status: "made" }]);
   // WebM has no flag for hearing impaired viewers, QuickTime none for forced text.
   const marks = extension === "mp4" || extension === "mkv" ? "default,hearing_impaired" : "default";
-  expect(await textsIn(storage, 0, extension)).toEqual([
+  expect(await jobs.textsIn(storage, 0, extension)).toEqual([
     [codec, expect.stringMatching(/^(?:deu|ger)$/), marks, [[500, 1500, "Größe & <Maß>"]]],
     [codec, "rus", extension === "mov" ? "" : "forced", [[500, 1500, "Добро пожаловать"]]],
   ]);
@@ -216,9 +196,9 @@ it("clips text to the part of the source that a file shows, and keeps ASS in Mat
     [near(0), near(1000), "One"],
     [near(2500), near(3000), "<i>End</i>"],
   ];
-  expect(await textsIn(storage, 0, "mp4")).toEqual([["mov_text", "und", "default", clipped]]);
-  expect(await textsIn(storage, 1, "mkv")).toEqual([["ass", undefined, "", clipped]]);
-  expect((await textsIn(storage, 2, "mkv"))[0]?.[3]).toEqual([
+  expect(await jobs.textsIn(storage, 0, "mp4")).toEqual([["mov_text", "und", "default", clipped]]);
+  expect(await jobs.textsIn(storage, 1, "mkv")).toEqual([["ass", undefined, "", clipped]]);
+  expect((await jobs.textsIn(storage, 2, "mkv"))[0]?.[3]).toEqual([
     [near(1500), near(3000), "One"],
     [near(4500), near(6500), "<i>End</i>"],
   ]);
