@@ -57,6 +57,8 @@ Overlaps & stays
 `;
 const SRT =
   '1\r\n00:00:00,700 --> 00:00:02,300\r\n<b>One</b>\r\n\r\n2\r\n00:00:01,900 --> 00:00:04,100\r\n<font color="#ff8800">Two</font>\r\nlines\r\n';
+/** A private character, which no font has; characters of the packaged fonts; characters of other scripts. */
+const SCRIPTS = "\uE000AßΩЖạकعپ中あ한שท";
 const FILES: Readonly<Record<string, string>> = {
   "/styled.ass": STYLED,
   "/stacked.ass": STACKED,
@@ -65,6 +67,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/times.vtt": "WEBVTT\n\n00:03.000 --> 00:03.400\nMMMMM\n\n00:25.000 --> 00:25.400\nMMMMM\n",
   "/block.ass": `${HEAD}Dialogue: 0,0:00:00.00,0:00:09.00,Default,,0,0,0,,{\\p1\\bord0\\shad0\\pos(100,100)}m 0 0 l 200 0 200 200 0 200\n`,
   "/a.scc": "Scenarist_SCC V1.0\n\n00:00:01;00\t9420 9420 9470 9470 c849 942f 942f\n",
+  "/scripts.vtt": `WEBVTT\n\n${[...SCRIPTS].map((one, at) => `00:${String(at).padStart(2, "0")}.000 --> 00:${String(at).padStart(2, "0")}.900\n${one}`).join("\n\n")}\n`,
   "/page": "<html></html>",
 };
 
@@ -194,6 +197,19 @@ describe("burnt-in captions", () => {
     expect(await Promise.all((all ?? []).map(hasText))).toEqual([false, true, false, false, true, false]);
     expect(await Promise.all((single ?? []).map(hasText))).toEqual([true]);
     expect(transparent).toHaveLength(1);
+  });
+
+  it("have the characters of the packaged fonts, and boxes for characters of other scripts", async () => {
+    const burn = { url: `${origin}/scripts.vtt`, size: 20 };
+    const offsets = [...SCRIPTS].map((_, at) => at + 0.5);
+    const { outputs } = await processSource(clips.get("gray.mp4") ?? "", [
+      { format: "png:320x", params: { burn, offsets } },
+    ]);
+    const files = outputs[0]?.ok ? outputs[0].files : [];
+    const [box, ...frames] = await Promise.all(files.map((file) => decode(file, "null", "gray")));
+    const drawn = frames.map((frame) => box !== undefined && Buffer.compare(frame, box) !== 0);
+    const characters = [...SCRIPTS].slice(1);
+    expect(characters.filter((_, at) => drawn[at]).join("")).toBe("AßΩЖạकعپ");
   });
 
   it("are white at 203 cd/m² in HDR, and white in SDR", async () => {

@@ -8,6 +8,7 @@ test.each([
   ["<ruby>空港<rt>くうこう</rt></ruby>", "空港くうこう"],
   ["a &lt;b&gt; &amp;amp; c&nbsp;d &copy; &#233;&#x20AC;&#xd800;", "a <\u2060b> &amp; c\u00A0d &copy; é€&#xd800;"],
   ["&lt;you there&gt; &lt;3 &lt;Maß&gt; 1 &lt; 2", "<\u2060you there> <3 <Maß> 1 < 2"],
+  ["a --&gt; b\n<c></c>\nc", "a --\u2060> b\nc"],
   ["two\nlines", "two\nlines"],
 ])("SubRip keeps bold, italics, underlining and text: %s", (text, expected) => {
   const read = parseWebVtt(`WEBVTT\n\n00:01.000 --> 100:00:02.003 line:0\n${text}\n`);

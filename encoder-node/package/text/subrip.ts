@@ -7,27 +7,32 @@ import type { WebVtt } from "./subtitle-cues.ts";
 const TAG = /(<[^<>]*>)/;
 
 /** A text without cues is a blank line, because storages reject empty files. */
-export const subRipText = ({ cues }: WebVtt): string => (cues.length === 0 ? "\n" : blocks(cues));
-
-const blocks = (cues: WebVtt["cues"]): string =>
-  cues
-    .map(({ startMs, endMs, text }, at) => {
-      const times = `${timeText(startMs, ",")} --> ${timeText(endMs, ",")}`;
-      return `${at + 1}\n${times}\n${plainText(text)}\n`;
-    })
-    .join("\n");
+export function subRipText({ cues }: WebVtt): string {
+  const shown = cues.map((cue) => ({ ...cue, text: plainText(cue.text) })).filter(({ text }) => text !== "");
+  const blocks = shown.map(({ startMs, endMs, text }, at) => {
+    const times = `${timeText(startMs, ",")} --> ${timeText(endMs, ",")}`;
+    return `${at + 1}\n${times}\n${text}\n`;
+  });
+  return blocks.length === 0 ? "\n" : blocks.join("\n");
+}
 
 /**
- * SubRip cannot escape characters: players and ffmpeg take text such as `<you>` for a tag, and drop it. An invisible
- * word joiner prevents that.
+ * SubRip cannot escape characters: players and ffmpeg take text such as `<you>` for a tag and drop it, and parsers take
+ * arrows for times. An invisible word joiner prevents both. A blank line would end the text.
  */
 const plainText = (text: string): string =>
   text
     .split(TAG)
-    .map((part, at) =>
-      at % 2 === 1 ? knownTag(part) : decodedReferences(part).replaceAll(/<(?=[\w/]+(?:\s[^<>]*)?>)/g, "<\u2060"),
-    )
-    .join("");
+    .map((part, at) => (at % 2 === 1 ? knownTag(part) : literal(part)))
+    .join("")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .join("\n");
+
+const literal = (text: string): string =>
+  decodedReferences(text)
+    .replaceAll(/<(?=[\w/]+(?:\s[^<>]*)?>)/g, "<\u2060")
+    .replaceAll("-->", "--\u2060>");
 
 function knownTag(tag: string): string {
   const [, name] = /^<(\/?[biu])[.>]/.exec(tag) ?? [];
