@@ -154,6 +154,7 @@ export async function startNode(setup: NodeSetup): Promise<EncoderNode> {
       }),
       assign: (assignment) => leases.start(assignment),
       cancel: (lease) => leases.cancel(lease),
+      look: (lease) => link.send({ type: "running", lease, commands: leases.commandsOf(lease) }),
       drain: () => {
         log.info("draining started", { reason: "the control plane requested it" });
         void drain().catch(() => undefined);

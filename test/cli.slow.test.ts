@@ -18,7 +18,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Usage } from "#shared/api/account-responses.ts";
-import { CommandList, RequestView } from "#shared/api/command-responses.ts";
+import { CommandList, RequestView, RunningCommandList } from "#shared/api/command-responses.ts";
 import { DryRunPlan, JobMetadata, NotificationLog } from "#shared/api/job-responses.ts";
 import { Autoscale, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
 import * as operator from "#shared/api/operator-responses.ts";
@@ -138,6 +138,7 @@ describe("--json", () => {
     ["jobs count", () => ["jobs", "count"], z.object({ counts: z.record(z.string(), z.int()) })],
     ["jobs show", () => ["jobs", "show", job.id], JobView],
     ["jobs tasks", () => ["jobs", "tasks", job.id], TaskList],
+    ["jobs log", () => ["jobs", "log", job.id], RunningCommandList],
     ["jobs commands", () => ["jobs", "commands", job.id], CommandList],
     ["jobs request", () => ["jobs", "request", job.id], RequestView],
     ["jobs metadata", () => ["jobs", "metadata", job.id], JobMetadata],

@@ -128,6 +128,7 @@ export function startSimulatedNode(
       }),
       assign,
       cancel: (lease) => observations.cancelled(lease),
+      look: (lease) => link.send({ type: "running", lease, commands: [] }),
       drain: () => undefined,
       nameInUse: () => undefined,
       pace: () => undefined,

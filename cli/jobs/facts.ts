@@ -1,6 +1,6 @@
-// copra jobs tasks, commands, request and metadata.
+// copra jobs tasks, commands, log, request and metadata.
 import { shellCommand } from "#shared/shell-quote.ts";
-import type { AttemptView, TaskView } from "../../client/index.ts";
+import type { AttemptView, RunningCommand, TaskView } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { EXIT } from "../exit.ts";
@@ -66,21 +66,38 @@ function clock(total: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
+type Shown = Pick<RunningCommand, "task" | "attempt" | "node" | "argv" | "seconds">;
+
+/** A command as a paragraph: its task, its end, and the end of its output. */
+function commandText({ task, attempt, node, argv, seconds }: Shown, end: string, tail = ""): string {
+  const head = `${printable(`# ${task} #${attempt} on ${node}, ${durationText(seconds)}`)}${end}`;
+  const command = shellCommand(argv.map((argument) => printable(argument)));
+  return [head, command, ...(tail ? [printable(tail)] : [])].join("\n");
+}
+
 export const jobCommands: Run = async (context, [id = ""]) => {
   const { output, signal } = context;
   const { copra } = await clientOf(context);
   const found = await copra.jobs.commands(id, { signal });
-  const { bold, red } = output.colors;
+  const { red } = output.colors;
   output.data(found, () =>
     found.commands
-      .map(({ task, attempt, node, argv, seconds, exit_code: exitCode, signal, stderr_tail: tail }) => {
+      .map((command) => {
+        const { exit_code: exitCode, signal, stderr_tail: tail } = command;
         const end = exitCode === 0 ? "" : red(exitCode === null ? ` ${signal ?? "no exit code"}` : ` exit ${exitCode}`);
-        const head = `${bold(printable(`# ${task} #${attempt} on ${node}, ${durationText(seconds)}`))}${end}`;
-        const command = shellCommand(argv.map((argument) => printable(argument)));
-        return [head, command, ...(tail ? [printable(tail)] : [])].join("\n");
+        return commandText(command, end, tail);
       })
       .join("\n\n"),
   );
+  return EXIT.done;
+};
+
+export const jobLog: Run = async (context, [id = ""]) => {
+  const { output, signal } = context;
+  const { copra } = await clientOf(context);
+  const found = await copra.jobs.running(id, { signal });
+  output.data(found, () => found.commands.map((one) => commandText(one, "", one.output)).join("\n\n"));
+  if (found.commands.length === 0) output.words("No node runs ffmpeg for this job now");
   return EXIT.done;
 };
 

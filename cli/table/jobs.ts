@@ -89,6 +89,11 @@ export const JOB_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await changes()).retryJobs,
   },
   facts("tasks", "Show a job's tasks, chunks and attempts", async () => (await details()).jobTasks),
+  facts(
+    "log",
+    "Show the running ffmpeg commands of a job, and the end of their output",
+    async () => (await details()).jobLog,
+  ),
   facts("commands", "Show the ffmpeg commands that ran for a job", async () => (await details()).jobCommands),
   facts("request", "Show a job's request, to edit and send again", async () => (await details()).jobRequest),
   facts("metadata", "Show ffprobe's data of a job's input and outputs", async () => (await details()).jobMetadata),

@@ -18,6 +18,7 @@ import type {
   NotificationLog,
   QueueView,
   RequestView,
+  RunningCommandList,
   TaskList,
 } from "../types/api.ts";
 import type { JobStreamEvent } from "../types/facts.ts";
@@ -206,6 +207,11 @@ export class Jobs {
   /** The commands that nodes ran, without secrets. */
   commands(id: string, options?: CallOptions): Promise<CommandList> {
     return this.#caller.json(pathOf(id, "/commands"), options);
+  }
+
+  /** The commands that run now, without secrets, with the last lines of their output. The nodes are asked each time. */
+  running(id: string, options?: CallOptions): Promise<RunningCommandList> {
+    return this.#caller.json(pathOf(id, "/running"), options);
   }
 
   /** The request as the service understood it, without secrets. */

@@ -118,7 +118,7 @@ function Facts({ live, job, commands, request, changes }: FactsProps) {
   const bars = () => (tasks === "gone" || tasks === undefined ? [] : barsOf(tasks, runsOf([])));
   return (
     <Tabs tabs={TABS} chosen={chosen} choose={choose} label="About the job">
-      {chosen === "commands" && <Commands list={commands} isOver={job.completed_at !== null} />}
+      {chosen === "commands" && <Commands id={id} list={commands} isOver={job.completed_at !== null} />}
       {chosen === "request" && <Request view={request} />}
       {chosen === "notifications" && <Notifications id={id} changes={changes} />}
       {chosen === "history" && <HistoryList entries={historyOf(job, bars(), live.log.value)} />}

@@ -52,6 +52,14 @@ function takeLine(building: Progress, line: string): Progress {
   return building;
 }
 
+/** A line such as ffmpeg's own `-stats`, of the known values. */
+export function progressLine({ frame, outTimeMs, fps, speed }: Progress): string {
+  const time = new Date(outTimeMs).toISOString().slice(11, 23);
+  return [`frame=${frame}`, `time=${time}`, fps !== null && `fps=${fps}`, speed !== null && `speed=${speed}x`]
+    .filter(Boolean)
+    .join(" ");
+}
+
 /** Far above the rate of any encoder. ffmpeg may print more right after the start of a run. */
 const MAX_RATE = 1_000_000;
 

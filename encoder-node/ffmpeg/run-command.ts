@@ -29,6 +29,8 @@ export type Command = {
   readonly inHardware?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Receives a function that returns the end of stderr so far. */
+  readonly onStart?: ((stderrTail: () => string) => void) | undefined;
   /** The run is killed when neither the frame count nor the output time advances for this long. */
   readonly stallMs: number;
   /** While this is true the run may wait for its input, however long: no elapsed time ends it. Never by default. */
@@ -92,6 +94,7 @@ async function watch(
   limits: RunLimits,
 ): Promise<CommandResult> {
   const stderr = keepTail(group.stderr);
+  command.onStart?.(stderr);
   const startedAt = performance.now();
   const stopping = stopper(group);
   const stop = (reason: CommandFailure["reason"]) => (): void => stopping.stop({ reason });

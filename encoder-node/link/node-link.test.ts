@@ -52,6 +52,7 @@ function handlers(running: string[] = []): LinkHandlers {
     }),
     assign: vi.fn(),
     cancel: vi.fn(),
+    look: vi.fn(),
     drain: vi.fn(),
     nameInUse: vi.fn(),
     welcome: vi.fn(),

@@ -30,6 +30,8 @@ export interface LinkHandlers {
   hello(): Omit<NodeFrameOf<"hello">, "type" | "protocol">;
   assign(assignment: Assignment): void;
   cancel(lease: LeaseId): void;
+  /** Somebody looks at a lease: its running commands are wanted. */
+  look(lease: LeaseId): void;
   drain(): void;
   /** Another node has this node's name, which was new. */
   nameInUse(): void;
@@ -246,6 +248,8 @@ function dispatch(frame: Exclude<HubFrame, { type: "ack" }>, handlers: LinkHandl
       return handlers.assign(frame.assignment);
     case "cancel":
       return handlers.cancel(frame.lease);
+    case "look":
+      return handlers.look(frame.lease);
     case "pace":
       return handlers.pace(frame.progressEveryMs);
     case "drain":

@@ -3,6 +3,7 @@ import type { Failure } from "#shared/errors.ts";
 import type { LeaseId } from "#shared/ids.ts";
 import { type Logger, messageOf } from "#shared/log.ts";
 import { traceFields } from "#shared/network/trace-context.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { TaskOutcome, TaskStage } from "#shared/protocol/frames.ts";
 import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { Assignment, RunningLease } from "#shared/protocol/tasks.ts";
@@ -38,9 +39,11 @@ type Running = {
   readonly assignment: Assignment;
   readonly work: { done: WorkDone };
   readonly abort: AbortController;
+  readonly commands: CommandLog;
   readonly done: Promise<unknown>;
 };
 type NoteProgress = (stage: TaskStage, fraction: number) => void;
+type Start = (signal: AbortSignal, note: NoteProgress, commands: CommandLog) => Promise<unknown>;
 
 /** Interval at which a node checks which work it can finish before its machine is taken away. */
 const CHECK_EVERY_MS = 1000;
@@ -69,11 +72,18 @@ export class Leases {
     log.debug("lease started", { lease, kind, slotClass, round, ...traceFields(assignment.trace) });
     const slot = new HeldSlot(assignment, this.#deps);
     const waiting = this.#waiting.of(lease, () => slot.giveBack());
-    this.#run(assignment, (signal, note) => runLease({ assignment, slot, waiting }, signal, note, this.#deps));
+    this.#run(assignment, (signal, note, commands) =>
+      runLease({ assignment, slot, waiting, commands }, signal, note, this.#deps),
+    );
   }
 
   cancel(lease: LeaseId): void {
     this.#leases.get(lease)?.abort.abort("cancelled" satisfies StopReason);
+  }
+
+  /** The ffmpeg runs of a lease that have not ended. */
+  commandsOf(lease: LeaseId): CommandReport[] {
+    return this.#leases.get(lease)?.commands.running() ?? [];
   }
 
   running(): RunningLease[] {
@@ -125,7 +135,7 @@ export class Leases {
     while (this.#leases.size > 0) await Promise.all([...this.#leases.values()].map(({ done }) => done));
   }
 
-  #run(assignment: Assignment, start: (signal: AbortSignal, note: NoteProgress) => Promise<unknown>): void {
+  #run(assignment: Assignment, start: Start): void {
     const { lease, token } = assignment;
     const { held, log } = this.#deps;
     held.add({ lease, token });
@@ -135,7 +145,8 @@ export class Leases {
       work.done = { stage, fraction, since };
     };
     const abort = new AbortController();
-    const done = workingOn({ lease, token }, () => start(abort.signal, note))
+    const commands = new CommandLog();
+    const done = workingOn({ lease, token }, () => start(abort.signal, note, commands))
       .catch((error: unknown) => {
         log.error("lease failed unexpectedly", { lease, error: messageOf(error), ...traceFields(assignment.trace) });
       })
@@ -144,15 +155,20 @@ export class Leases {
         this.#waiting.remove(lease);
         void held.remove(lease);
       });
-    this.#leases.set(lease, { assignment, work, abort, done });
+    this.#leases.set(lease, { assignment, work, abort, commands, done });
   }
 }
 
-type LeaseRun = { readonly assignment: Assignment; readonly slot: HeldSlot; readonly waiting: WaitForOthers };
+type LeaseRun = {
+  readonly assignment: Assignment;
+  readonly slot: HeldSlot;
+  readonly waiting: WaitForOthers;
+  readonly commands: CommandLog;
+};
 
 /** Runs a lease from its taken slot to the report. The slot may be given back long before the end. */
 async function runLease(
-  { assignment, slot, waiting }: LeaseRun,
+  { assignment, slot, waiting, commands }: LeaseRun,
   signal: AbortSignal,
   note: NoteProgress,
   deps: LeasesDeps,
@@ -180,7 +196,6 @@ async function runLease(
   const report = (outputs: OutputReport[]): Promise<boolean> =>
     reports.send({ lease, verb: "outputs", body: { token, outputs } });
   const releaseSlot = (): void => void moveToUploadSlot().catch(() => undefined);
-  const commands = new CommandLog();
   progress("transferring", 0);
   let outcome: TaskOutcome = "failed";
   try {

@@ -31,6 +31,19 @@ describe("a reported command", () => {
     expect(log.reports()[0]?.stderrTail).not.toMatch(/srv|pass|word|Signature|127\.0/);
   });
 
+  it("a running command is reported with the last 20 lines of its output, and without the lists of codecs", () => {
+    const log = new CommandLog();
+    const argv = ["-codec_whitelist", "h264,hevc", "-i", `${FOLDER}/in.mp4`];
+    const lines = Array.from({ length: 30 }, (_, at) => `line ${at} of ${FOLDER}/a`);
+    const end = log.start(argv, FOLDER, () => lines.join("\n"));
+    const [running] = CommandReports.parse(log.running());
+    expect(running).toMatchObject({ argv: ["-i", "in.mp4"], exitCode: null });
+    expect(running?.stderrTail?.split("\n")).toEqual(lines.slice(10).map((line) => line.replace(`${FOLDER}/`, "")));
+    expect(log.reports()).toEqual([]);
+    end(DONE);
+    expect(log.running()).toEqual([]);
+  });
+
   it("a reported command has the signal that ended it", () => {
     const crash: CommandResult = { ok: false, reason: "signal", signal: "SIGSEGV", exitCode: null, stderrTail: "" };
     const stalled: CommandResult = { ok: false, reason: "stalled", exitCode: null, stderrTail: "no end" };

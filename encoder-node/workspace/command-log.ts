@@ -6,22 +6,40 @@ import { withoutFolders } from "../ffmpeg/error-lines.ts";
 
 /** Characters of the last output of a failed command. */
 const STDERR_CHARS = 4000;
+/** Lines of the last output of a running command. */
+const LAST_LINES = 20;
 /** Limit for an output, and for an argument, when there are too many commands for a report. */
 const SHORT_CHARS = 1000;
 
 export class CommandLog {
   readonly #openedAt = performance.now();
   readonly #commands: CommandReport[] = [];
+  /** Reports about the commands that run now. */
+  readonly #running = new Set<() => CommandReport>();
 
-  /** Records the start of a command in a folder; call the returned function with its result. */
-  start(argv: readonly string[], folder: string): (result: CommandResult) => void {
+  /**
+   * Records the start of a command in a folder; call the returned function with its result. `output` returns the end of
+   * its output so far.
+   */
+  start(argv: readonly string[], folder: string, output: () => string = () => ""): (result: CommandResult) => void {
     const startedAt = performance.now();
-    return (result) => {
+    const report = (end: Pick<CommandReport, "exitCode" | "signal" | "stderrTail">): CommandReport => {
       const afterMs = Math.round(startedAt - this.#openedAt);
       const tookMs = Math.round(performance.now() - startedAt);
-      const shown = argv.map((argument) => withoutSecrets(argument, folder));
-      this.#commands.push({ argv: shown, afterMs, tookMs, ...endOf(result, folder) });
+      const shown = withoutLists(argv).map((argument) => withoutSecrets(argument, folder));
+      return { argv: shown, afterMs, tookMs, ...end };
     };
+    const running = (): CommandReport => report({ exitCode: null, stderrTail: lastLines(output(), folder) });
+    this.#running.add(running);
+    return (result) => {
+      this.#running.delete(running);
+      this.#commands.push(report(endOf(result, folder)));
+    };
+  }
+
+  /** The commands that have not ended, with the last lines of their output. */
+  running(): CommandReport[] {
+    return bounded([...this.#running].map((running) => running()));
   }
 
   /** The commands that have ended: all of them, or the most useful commands that fit into a report. */
@@ -39,6 +57,19 @@ function endOf(result: CommandResult, folder: string): Pick<CommandReport, "exit
   const printed = stderrTail === "" ? {} : { stderrTail };
   return signal === undefined ? { exitCode: result.exitCode, ...printed } : { exitCode: null, signal, ...printed };
 }
+
+/** Lists of allowed formats and codecs, which are longer than all other arguments together. */
+const LISTS: ReadonlySet<string | undefined> = new Set([
+  "-protocol_whitelist",
+  "-format_whitelist",
+  "-codec_whitelist",
+]);
+
+const withoutLists = (argv: readonly string[]): string[] =>
+  argv.filter((argument, at) => !LISTS.has(argument) && !LISTS.has(argv[at - 1]));
+
+const lastLines = (text: string, folder: string): string =>
+  withoutSecrets(text, folder).trim().split("\n").slice(-LAST_LINES).join("\n").slice(-STDERR_CHARS);
 
 /** Replaces paths by names, and removes secrets from URLs. */
 function withoutSecrets(text: string, folder: string): string {

@@ -32,6 +32,21 @@ export const CommandList = z
   .describe("The commands that ran for a job");
 export type CommandList = z.infer<typeof CommandList>;
 
+/** More tasks are not shown. */
+export const MAX_RUNNING_TASKS = 20;
+
+export const RunningCommand = CommandView.pick({ task: true, attempt: true, node: true, argv: true, started_at: true })
+  .extend({
+    seconds: z.number().describe("How long it has run"),
+    output: z.string().describe("The last 20 lines of its output, the last one about its progress"),
+  })
+  .describe("One run of ffmpeg that has not ended");
+
+export const RunningCommandList = z
+  .object({ job_id: z.string(), commands: z.array(RunningCommand) })
+  .describe(`The commands that run now: of the first ${MAX_RUNNING_TASKS} tasks that nodes have`);
+export type RunningCommandList = z.infer<typeof RunningCommandList>;
+
 export const RequestView = z
   .object({
     job_id: z.string(),

@@ -1,4 +1,5 @@
-// ffmpeg runs that a node reports at the end of a task, for its client to read. They decide nothing.
+// ffmpeg runs that a node reports at the end of a task, or while somebody looks at it, for its client to read. They
+// decide nothing.
 import * as z from "zod";
 import { MAX_LENGTH_MS } from "../report-limits.ts";
 
@@ -18,7 +19,7 @@ export const CommandReport = z.object({
   /** `afterMs`: time from the node's start of the lease to the start of the run. `tookMs`: duration of the run. */
   afterMs: z.int().min(0).max(MAX_LENGTH_MS),
   tookMs: z.int().min(0).max(MAX_LENGTH_MS),
-  /** Null if a signal ended the run. */
+  /** Null if a signal ended the run, or if it still runs. */
   exitCode: z
     .int()
     .min(-(2 ** 31))
@@ -28,7 +29,7 @@ export const CommandReport = z.object({
     .string()
     .regex(/^SIG[A-Z0-9+]{1,12}$/, "not a signal")
     .exactOptional(),
-  /** End of stderr, if the run failed. */
+  /** End of stderr, if the run failed or still runs. */
   stderrTail: Lines.exactOptional(),
 });
 export type CommandReport = z.infer<typeof CommandReport>;

@@ -4,6 +4,7 @@ import { Label, MAX_LABELS, PoolName } from "../placement.ts";
 import { MAX_DISK_BYTES, MAX_HOST_CHARS, MAX_LEASES, MAX_LENGTH_MS, MAX_OUTPUT_INDEX } from "../report-limits.ts";
 import { err, ok, type Result } from "../result.ts";
 import { ReportedCapabilities } from "./capabilities.ts";
+import { CommandReports } from "./commands.ts";
 import { LeaseIdText, LeaseProof } from "./leases.ts";
 import { Line } from "./reported-text.ts";
 import { LeaseReport } from "./reports.ts";
@@ -148,6 +149,8 @@ export const NodeFrame = z.discriminatedUnion("type", [
     report: LeaseReport,
     slots: FreedSlots.exactOptional(),
   }),
+  /** The answer to `look`: the ffmpeg runs of a lease that have not ended. */
+  z.object({ type: z.literal("running"), lease: LeaseIdText, commands: CommandReports }),
   /**
    * The node drains: it accepts no more work on this connection. `withinMs`: the machine disappears after this time,
    * and the node hands back work that it cannot finish.
@@ -182,6 +185,8 @@ export const HubFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ack"), id: ReportId, isAccepted: z.boolean().nullable() }),
   /** The job no longer needs this lease's work: stop the work and discard it. */
   z.object({ type: z.literal("cancel"), lease: LeaseIdText }),
+  /** Somebody looks at this lease: respond with `running`. Only for nodes with the feature `running-commands`. */
+  z.object({ type: z.literal("look"), lease: LeaseIdText }),
   /** Finish running work and accept no new work. */
   z.object({ type: z.literal("drain") }),
 ]);

@@ -18,7 +18,7 @@ export const SlotCounts = z.object({ inspect: Slots, encode: Slots });
 export type SlotCounts = z.infer<typeof SlotCounts>;
 
 /** Features that nodes of earlier releases lack. Nodes state them when they connect. */
-export const NODE_FEATURES = ["growing-join", "source-headers"] as const;
+export const NODE_FEATURES = ["growing-join", "source-headers", "running-commands"] as const;
 export type NodeFeature = (typeof NODE_FEATURES)[number];
 
 export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "join"] as const;

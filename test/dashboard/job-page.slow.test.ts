@@ -45,6 +45,7 @@ let shown: Partial<Job> | null;
 let streamError: object | null;
 /** The metadata of outputs. */
 let outputs: readonly object[] = [];
+let running: readonly object[] = [];
 let timer: ReturnType<typeof setInterval>;
 const complaints: string[] = [];
 const NOT_KEPT = { status: 409, error_code: "job_state_conflict", message: "It is no longer kept" };
@@ -79,6 +80,7 @@ beforeAll(async () => {
       commands: job.commands(Date.now()),
       commands_dropped: 0,
     })),
+    "GET /v2/jobs/:id/running": () => ({ job_id: job.id, commands: running }),
     "GET /v2/jobs/:id/request": kept(() => ({
       job_id: job.id,
       request: {
@@ -127,6 +129,7 @@ beforeEach(async () => {
   shown = null;
   streamError = null;
   outputs = [];
+  running = [];
   complaints.length = 0;
   fake.requests.length = 0;
   await page?.context().close();
@@ -303,6 +306,18 @@ describe("the page of a job", () => {
     await page.getByRole("tabpanel").locator("button, time, .code").first().waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(await sidewaysPixels(page)).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows the commands that run now, with the end of their output", async () => {
+    const started_at = new Date().toISOString();
+    const run = { task: "chunk-3", attempt: 1, node: "attic", started_at, seconds: 4, argv: ["-i", "source"] };
+    running = [{ ...run, output: "frame=12 speed=2x" }];
+    await open(SMALL, 12);
+    const shown = page.locator(".run", { hasText: "chunk-3" }).filter({ hasText: "Its output now" });
+    await shown.getByText("ffmpeg -i source").waitFor();
+    running = [{ ...run, output: "frame=99 speed=2x" }];
+    await shown.getByText("frame=99 speed=2x").waitFor();
     expect(complaints).toEqual([]);
   });
 

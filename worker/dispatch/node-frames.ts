@@ -19,6 +19,7 @@ import { PROGRESS_EVERY_MS } from "./connections/progress-relay.ts";
 import { Sessions } from "./connections/sessions.ts";
 import type { JobCalls } from "./jobs/job-calls.ts";
 import type { Matcher } from "./jobs/matcher.ts";
+import type { RunningCommands } from "./jobs/running-commands.ts";
 import { addSlots, encodesOf, type HeldLeases } from "./matching/nodes/connected-node.ts";
 import type { Operator } from "./operator/operator.ts";
 
@@ -35,6 +36,7 @@ type Deps = {
   readonly matcher: Matcher;
   readonly admission: Admission;
   readonly operator: Operator;
+  readonly running: RunningCommands;
 };
 
 export class NodeFrames {
@@ -44,13 +46,14 @@ export class NodeFrames {
   readonly #matcher: Matcher;
   readonly #admission: Admission;
   readonly #operator: Operator;
+  readonly #running: RunningCommands;
   readonly #sessions: Sessions;
   readonly #absent = new AbsentNodes();
   #helloTimer: number | null = null;
 
   constructor(
     env: Pick<HubEnv, "MASTER_SECRET" | "SEALING_KEYS">,
-    { nodes, jobs, matcher, admission, operator }: Deps,
+    { nodes, jobs, matcher, admission, operator, running }: Deps,
   ) {
     this.#env = env;
     this.#nodes = nodes;
@@ -58,6 +61,7 @@ export class NodeFrames {
     this.#matcher = matcher;
     this.#admission = admission;
     this.#operator = operator;
+    this.#running = running;
     this.#sessions = new Sessions(env, nodes);
   }
 
@@ -93,6 +97,8 @@ export class NodeFrames {
       case "progress":
         await Promise.all([this.#jobs.progress(node, frame.items), this.#matcher.sweep()]);
         return;
+      case "running":
+        return this.#running.answered(node, frame);
       case "report":
         return this.#report(node, frame);
       case "bye":

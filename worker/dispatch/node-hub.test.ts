@@ -1,6 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { RunningCommandList } from "#shared/api/command-responses.ts";
+import { NODE_FEATURES } from "#shared/protocol/tasks.ts";
 import { JobObject } from "../job/job-object.ts";
 import { hubOf } from "../rpc/hub.ts";
 import { jobOf } from "../rpc/job.ts";
@@ -44,6 +46,36 @@ describe("node hub", () => {
     other.socket.close();
     await vi.waitFor(async () => expect(await hubOf(env).stats()).toMatchObject({ nodes: 1 }));
     expect(await hubOf(env).capacity()).toBe(1);
+  });
+
+  it("asks the nodes of a job for the commands that run now, but no node that lacks the feature", async () => {
+    const spec = await newJob();
+    const node = await connect();
+    node.say({ ...hello("a", { inspect: 1, encode: 0 }), features: NODE_FEATURES });
+    await node.next("welcome");
+    const { lease } = (await node.next("assign")).assignment;
+    const older = await joined("b", { inspect: 1, encode: 0 });
+    const other = await newJob();
+    await older.next("assign");
+    const runningOf = async (id: string) => {
+      const fact = await jobOf(env, id).fact("running");
+      return JSON.parse(fact.ok ? fact.value : "null");
+    };
+    const found = [runningOf(spec.id), runningOf(spec.id)];
+    expect(await node.next("look")).toEqual({ type: "look", lease });
+    const command = { argv: ["-i", "source"], afterMs: 40, tookMs: 1500, exitCode: null, stderrTail: "frame=9" };
+    // Only the node of the lease responds for it.
+    older.say({ type: "running", lease, commands: [{ ...command, argv: ["forged"] }] });
+    await settle();
+    node.say({ type: "running", lease, commands: [command] });
+    const run = { task: "inspect", attempt: 1, node: "a", argv: command.argv, seconds: 1.5, output: "frame=9" };
+    for (const list of await Promise.all(found)) {
+      expect(list).toMatchObject({ job_id: spec.id, commands: [run] });
+      expect(RunningCommandList.parse(list)).toEqual(list);
+    }
+    expect(await runningOf(other.id)).toMatchObject({ commands: [] });
+    expect(node.frames).toEqual([]);
+    expect(older.frames).toEqual([]);
   });
 
   it("assigns a node at most as many tasks as it has offered slots", async () => {

@@ -3,6 +3,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { LeaseId } from "#shared/ids.ts";
 import { messageOf } from "#shared/log.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
 import { decodeNodeFrame, type ProgressItem } from "#shared/protocol/frames.ts";
 import type { HubEnv } from "../bindings.ts";
 import { log } from "../log.ts";
@@ -28,6 +29,7 @@ import { Admitted } from "./connections/node-about.ts";
 import { NodeConnections } from "./connections/node-connections.ts";
 import { JobCalls } from "./jobs/job-calls.ts";
 import { Matcher } from "./jobs/matcher.ts";
+import { RunningCommands } from "./jobs/running-commands.ts";
 import { encodesOf } from "./matching/nodes/connected-node.ts";
 import { NodeFrames, violation } from "./node-frames.ts";
 import { Operator } from "./operator/operator.ts";
@@ -43,6 +45,7 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
   readonly #admission: Admission;
   readonly #frames: NodeFrames;
   readonly #operator: Operator;
+  readonly #running: RunningCommands;
 
   constructor(ctx: DurableObjectState, env: HubEnv) {
     super(ctx, env);
@@ -53,12 +56,14 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
     this.#matcher = new Matcher(ctx.storage, { nodes: this.#nodes, jobs: this.#jobs, disconnect });
     this.#admission = new Admission(ctx.storage.kv);
     this.#operator = new Operator({ kv: ctx.storage.kv, nodes: this.#nodes, matcher: this.#matcher, hub });
+    this.#running = new RunningCommands(this.#nodes);
     this.#frames = new NodeFrames(env, {
       nodes: this.#nodes,
       jobs: this.#jobs,
       matcher: this.#matcher,
       admission: this.#admission,
       operator: this.#operator,
+      running: this.#running,
     });
   }
 
@@ -122,6 +127,10 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
 
   async place(jobId: string): Promise<Place | null> {
     return this.#matcher.place(jobId);
+  }
+
+  async running(leases: LeaseId[]): Promise<CommandReport[][]> {
+    return this.#running.of(leases);
   }
 
   async nodes(): Promise<NodeReport[]> {

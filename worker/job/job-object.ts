@@ -24,7 +24,7 @@ import { settingsOf } from "../settings.ts";
 import type { UploadHolder } from "../storage/object-store.ts";
 import { cancelJob, prioritizeJob, retryJob, tagJob } from "./decide/client-moves.ts";
 import { EffectRunner } from "./effects/effect-runner.ts";
-import { placeIn } from "./effects/hub-calls.ts";
+import { placeIn, runningOn } from "./effects/hub-calls.ts";
 import { indexBehind } from "./effects/job-effects.ts";
 import type { Followed } from "./events/event-text.ts";
 import { JobEvents } from "./events/job-events.ts";
@@ -35,7 +35,7 @@ import { unpackMetadata } from "./persistence/kept-metadata.ts";
 import { resealJobSecrets } from "./secrets/job-secrets.ts";
 import { generatedKeys } from "./secrets/task-secrets.ts";
 import { type JobState, newJob } from "./state/job-state.ts";
-import { viewFact } from "./views/job-facts.ts";
+import { type FactDeps, viewFact } from "./views/job-facts.ts";
 import { viewJob } from "./views/job-view.ts";
 import { knownMetadata, metadataBody } from "./views/metadata-view.ts";
 import { viewProbe } from "./views/probe-view.ts";
@@ -179,7 +179,8 @@ export class JobObject extends DurableObject<Env> implements JobRpc {
     const { state } = this.#memory;
     if (!state) return err(JOB_NOT_FOUND);
     const place = ({ spec }: JobState) => placeIn(this.env, spec.settings.queue ?? DEFAULT_POOL, spec.id);
-    const deps = { settings: settingsOf(this.env), place };
+    const running: FactDeps["running"] = (hub, leases) => runningOn(this.env, hub, leases);
+    const deps = { settings: settingsOf(this.env), place, running };
     return returningErrors(async () => ok(JSON.stringify(await viewFact(state, fact, deps))));
   }
 

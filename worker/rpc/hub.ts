@@ -3,6 +3,7 @@ import type { DurableObject } from "cloudflare:workers";
 import * as z from "zod";
 import type { LeaseId } from "#shared/ids.ts";
 import { DEFAULT_POOL } from "#shared/placement.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
 import type { ProgressItem } from "#shared/protocol/frames.ts";
 import { NO_REQUIREMENTS, Requirements } from "#shared/protocol/requirements.ts";
 import { SLOT_CLASSES } from "#shared/protocol/tasks.ts";
@@ -88,6 +89,8 @@ export interface HubRpc extends DurableObject<unknown>, HubReports {
   capacity(): Promise<number>;
   /** The place of a job among the jobs that wait for the same nodes; null: no task of the job waits here. */
   place(jobId: string): Promise<Place | null>;
+  /** The ffmpeg runs that the nodes of these leases report now, for each lease in their order. */
+  running(leases: LeaseId[]): Promise<CommandReport[][]>;
   stats(): Promise<{ nodes: number; tickets: number }>;
 }
 

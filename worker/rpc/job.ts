@@ -52,10 +52,10 @@ export interface LeaseRpc {
 }
 
 /**
- * Facts about a job: its tasks and their attempts, the commands that ran, the request as the service understood it, and
- * the job's place in the queue.
+ * Facts about a job: its tasks and their attempts, the commands that ran, the commands that run now, the request as the
+ * service understood it, and the job's place in the queue.
  */
-export type JobFact = "tasks" | "commands" | "request" | "queue";
+export type JobFact = "tasks" | "commands" | "running" | "request" | "queue";
 
 /** `fetch` opens a socket with the events of the job, until its end (worker/events). */
 export interface JobRpc extends DurableObject<unknown>, LeaseRpc {

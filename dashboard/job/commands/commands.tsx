@@ -1,22 +1,54 @@
-// The commands that nodes ran for a job.
+// The commands that nodes ran for a job, and the commands that run now.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Command, CommandList } from "../../../client/index.ts";
 import { shellCommand } from "../../../shared/shell-quote.ts";
 import { duration, plural } from "../../core/format.ts";
+import { copra } from "../../core/service.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
+import { usePolled } from "../../parts/use-polled.ts";
 import type { Resource } from "../../parts/use-resource.ts";
 
 /** The rest is shown on request: a job of many chunks has hundreds of commands. */
 const SHOWN = 20;
 
-type Props = { readonly list: Resource<CommandList>; readonly isOver: boolean };
+/** Each poll asks the nodes of the job. */
+const POLL_MS = 5000;
 
-export function Commands({ list, isOver }: Props) {
+type Props = { readonly id: string; readonly list: Resource<CommandList>; readonly isOver: boolean };
+
+export function Commands({ id, list, isOver }: Props) {
+  return (
+    <div class="stack">
+      {!isOver && <RunningNow id={id} />}
+      <Ended list={list} isOver={isOver} />
+    </div>
+  );
+}
+
+/** The commands that run now, with the last lines of their output. */
+function RunningNow({ id }: { readonly id: string }) {
+  const { value } = usePolled((signal) => copra.jobs.running(id, { signal }), [id], POLL_MS);
+  return value?.commands.map(({ output, ...command }) => (
+    <details class="card run" key={`${command.task} ${command.started_at}`} open={value.commands.length <= FEW}>
+      <Title command={command}>
+        <Status status="running" />
+      </Title>
+      <CodeBlock label="ffmpeg" text={shellCommand(command.argv)} wrap />
+      {output !== "" && <CodeBlock label="Its output now" text={output} wrap />}
+    </details>
+  ));
+}
+
+/** More running commands are shown as titles first. */
+const FEW = 3;
+
+function Ended({ list, isOver }: Omit<Props, "id">) {
   const [all, showAll] = useState(false);
   if (list.value === undefined && list.error !== undefined) return <Problem error={list.error} retry={list.reload} />;
   if (list.value === undefined) return <Loading what="the commands" />;
@@ -46,29 +78,42 @@ const NoCommands = ({ isOver }: Pick<Props, "isOver">) =>
   isOver ? (
     <Empty title="No commands">No node ran ffmpeg for this job.</Empty>
   ) : (
-    <Empty title="No commands yet">Nodes report them at the end of their tasks.</Empty>
+    <Empty title="No command has ended yet">Nodes report them at the end of their tasks.</Empty>
   );
 
 const hasFailed = ({ exit_code }: Command): boolean => exit_code !== 0;
 
+type TitleProps = {
+  readonly command: Pick<Command, "task" | "attempt" | "node" | "started_at" | "seconds">;
+  readonly children: ComponentChildren;
+};
+
+function Title({ command: { task, attempt, node, started_at, seconds }, children }: TitleProps) {
+  return (
+    <summary>
+      <strong>
+        {task}
+        {attempt > 1 && `, attempt ${attempt}`}
+      </strong>
+      <span class="muted">
+        {node} · <Time at={started_at} /> · {duration(seconds)}
+      </span>
+      {children}
+    </summary>
+  );
+}
+
 function Run({ command }: { readonly command: Command }) {
-  const { task, attempt, node, argv, started_at, seconds, exit_code, signal, stderr_tail } = command;
+  const { argv, exit_code, signal, stderr_tail } = command;
   return (
     <details class="card run" open={hasFailed(command)}>
-      <summary>
-        <strong>
-          {task}
-          {attempt > 1 && `, attempt ${attempt}`}
-        </strong>
-        <span class="muted">
-          {node} · <Time at={started_at} /> · {duration(seconds)}
-        </span>
+      <Title command={command}>
         {hasFailed(command) ? (
           <Status status="failed" word={signal ?? `exit code ${exit_code}`} />
         ) : (
           <Status status="completed" />
         )}
-      </summary>
+      </Title>
       <CodeBlock label="ffmpeg" text={shellCommand(argv)} wrap />
       {stderr_tail !== undefined && <CodeBlock label="The end of its output" text={stderr_tail} wrap />}
     </details>

@@ -47,8 +47,31 @@ describe.skipIf(!sandbox)("a run that names the URL of a served source", () => {
     if (failure === null) expect(result).toBeNull();
     else expect(result).toMatchObject(failure);
     const [ran] = commands.reports();
-    const shown = argv.map((argument) => (argument === input.url ? "source" : argument));
+    const isList = (argument = ""): boolean => argument.endsWith("_whitelist");
+    const shown = argv
+      .filter((argument, at) => !isList(argument) && !isList(argv[at - 1]))
+      .map((argument) => (argument === input.url ? "source" : argument));
     expect(ran).toMatchObject({ argv: shown, tookMs: expect.any(Number) });
     expect(failure === null ? ran?.exitCode : ran?.stderrTail).toEqual(failure === null ? 0 : expect.any(String));
   });
+});
+
+it("a running command has its progress and messages in its output", async () => {
+  const argv = ["-v", "info", "-nostdin", "-hide_banner", "-nostats", "-progress", "pipe:1", "-stats_period", "0.01"];
+  const source = ["-f", "lavfi", "-i", "testsrc=s=64x64:d=30", "-f", "null", "-"];
+  const run: PlannedRun = {
+    argv: [...argv, ...source],
+    network: "none",
+    inHardware: false,
+    expectedFrames: null,
+    durationMs: 30_000,
+  };
+  const work = await RunFiles.create(folder);
+  const log = createLogger({ write: () => undefined, now: Date.now, level: "error" });
+  const commands = new CommandLog();
+  const outputs: string[] = [];
+  const look = (): void => void outputs.push(commands.running()[0]?.stderrTail ?? "");
+  const deps = { ffmpeg: tested.ffmpeg, log, signal: AbortSignal.timeout(20_000), commands, trace: NO_TRACE };
+  expect(await runAll([run], work, look, deps)).toBeNull();
+  expect(outputs.at(-1)).toMatch(/lavfi[\s\S]*\nframe=\d+ time=00:00:\d\d\.\d{3}/);
 });

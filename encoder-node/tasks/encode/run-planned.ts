@@ -6,7 +6,7 @@ import type { EncodingRate } from "#shared/protocol/frames.ts";
 import { type Burns, placeBurnFiles } from "../../burn-in/run-files.ts";
 import { isBusy } from "../../ffmpeg/discover/trial.ts";
 import { explainFailure } from "../../ffmpeg/explain-failure.ts";
-import { progressFraction, rateOf } from "../../ffmpeg/read-progress.ts";
+import { progressFraction, progressLine, rateOf } from "../../ffmpeg/read-progress.ts";
 import { runCommand } from "../../ffmpeg/run-command.ts";
 import type { RunNetwork } from "../../ffmpeg/sandbox/confine.ts";
 import type { LoopbackNetwork } from "../../ffmpeg/sandbox/loopback-network.ts";
@@ -66,7 +66,8 @@ export async function runIn(
   { ffmpeg, log, signal, commands, trace, reads = [], burns, network, mayWait }: RunDeps,
 ): Promise<RunFailure | null> {
   if (burns !== undefined) await placeBurnFiles(run.argv, burns, cwd);
-  const ended = commands.start(run.argv, cwd);
+  const shown = { stderrTail: (): string => "", progress: "" };
+  const ended = commands.start(run.argv, cwd, () => `${shown.stderrTail()}\n${shown.progress}`);
   const endSpan = trace.begin("ffmpeg", { "copra.output_ms": run.durationMs ?? undefined });
   // The run may have another user.
   for (const { file, text } of run.texts ?? []) await writeText(join(cwd, file), text, 0o644);
@@ -85,7 +86,11 @@ export async function runIn(
     mayWait,
     expectedFrames: run.expectedFrames,
     durationMs: run.durationMs,
-    onProgress: (progress) => onProgress(progressFraction(progress, run), rateOf(progress)),
+    onStart: (stderrTail) => Object.assign(shown, { stderrTail }),
+    onProgress: (progress) => {
+      shown.progress = progressLine(progress);
+      onProgress(progressFraction(progress, run), rateOf(progress));
+    },
   });
   ended(result);
   log.debug("ffmpeg exited", {

@@ -40,6 +40,7 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "GET /v2/jobs/:id/notifications",
       "GET /v2/jobs/:id/tasks",
       "GET /v2/jobs/:id/commands",
+      "GET /v2/jobs/:id/running",
       "GET /v2/jobs/:id/request",
       "GET /v2/jobs/:id/queue",
       "GET /v2/metadata/jobs/:id",

@@ -29,6 +29,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   followJob: ({ jobs }) => jobs.events("j").next(),
   getJobTasks: ({ jobs }) => jobs.tasks("j"),
   getJobCommands: ({ jobs }) => jobs.commands("j"),
+  getJobRunningCommands: ({ jobs }) => jobs.running("j"),
   getJobRequest: ({ jobs }) => jobs.request("j"),
   getJobQueue: ({ jobs }) => jobs.queue("j"),
   getJobMetadata: ({ jobs }) => jobs.metadata("j"),

@@ -9,7 +9,13 @@ import {
   UsageDay,
   UsageTotal,
 } from "#shared/api/account-responses.ts";
-import { CommandList, CommandView, RequestView } from "#shared/api/command-responses.ts";
+import {
+  CommandList,
+  CommandView,
+  RequestView,
+  RunningCommand,
+  RunningCommandList,
+} from "#shared/api/command-responses.ts";
 import { BatchBody, BatchResult } from "#shared/api/job-batch.ts";
 import { BulkBody, BulkResult, JobCounts } from "#shared/api/job-lists.ts";
 import * as schemas from "#shared/api/job-responses.ts";
@@ -70,6 +76,7 @@ export const RESPONSES = {
   UploadLink,
   TaskList,
   CommandList,
+  RunningCommandList,
   RequestView,
   QueueView,
   DryRunPlan: schemas.DryRunPlan,
@@ -135,6 +142,7 @@ const NESTED = {
   Task: TaskView,
   Attempt: AttemptView,
   Command: CommandView,
+  RunningCommand,
   TaskChanges,
   UsageDay,
   UsageTotal,

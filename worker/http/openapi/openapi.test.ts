@@ -148,6 +148,7 @@ describe("real responses", () => {
     ["GET", "/v2/jobs/JOB", "Job"],
     ["GET", "/v2/jobs/JOB/tasks", "TaskList"],
     ["GET", "/v2/jobs/JOB/commands", "CommandList"],
+    ["GET", "/v2/jobs/JOB/running", "RunningCommandList"],
     ["GET", "/v2/jobs/JOB/request", "RequestView"],
     ["GET", "/v2/jobs/JOB/queue", "QueueView"],
     ["GET", "/v2/jobs/JOB/notifications", "NotificationLog"],

@@ -1,5 +1,5 @@
-// GET /v2/jobs/:id/{tasks,commands,request,queue}: details about a job's work, from its object. The routes of jobs
-// contain these.
+// GET /v2/jobs/:id/{tasks,commands,running,request,queue}: details about a job's work, from its object. The routes of
+// jobs contain these.
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
@@ -11,15 +11,18 @@ import { jsonText } from "../responses/json-response.ts";
 export const jobFacts = new Hono<ClientEnv>({ strict: false })
   .get("/:id/tasks", (context) => respond(context, context.req.param("id"), "tasks"))
   .get("/:id/commands", (context) => respond(context, context.req.param("id"), "commands"))
+  .get("/:id/running", (context) => respond(context, context.req.param("id"), "running"))
   .get("/:id/request", (context) => respond(context, context.req.param("id"), "request"))
   .get("/:id/queue", (context) => respond(context, context.req.param("id"), "queue"));
 
-/** Responds with the body that the job's object makes (TaskList, CommandList, RequestView or QueueView). */
+const PLURALS = { tasks: "tasks", commands: "commands", running: "running commands" };
+
+/** Responds with the body that the job's object makes (rpc/job.ts). */
 async function respond(context: Context<ClientEnv>, id: string, fact: JobFact): Promise<Response> {
   await ownJob(context, id);
   const body = await withDeadline<JobResult<string>>(fact, jobOf(context.env, id).fact(fact));
   if (body.ok) return jsonText(context, body.value);
   if (body.error.code !== "job_not_found") throw AppError.from(body.error);
-  const what = fact === "tasks" || fact === "commands" ? `${fact} of this job were` : `${fact} of this job was`;
+  const what = fact === "request" || fact === "queue" ? `${fact} of this job was` : `${PLURALS[fact]} of this job were`;
   throw new AppError("job_state_conflict", `The ${what} deleted some time after the job ended`);
 }

@@ -1,5 +1,6 @@
 // A job's calls to the hub of its pool and to the hubs of its leases.
 import type { LeaseId } from "#shared/ids.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
 import {
   type Advertised,
@@ -25,6 +26,10 @@ export const capacityOf = (env: HubBinding, pool: string): Promise<number> =>
 /** Position of a job among the jobs that wait for the nodes of a pool; null if nothing of it waits there. */
 export const placeIn = (env: HubBinding, pool: string, jobId: string): Promise<Place | null> =>
   withDeadline("place", hubOf(env, hubName(pool)).place(jobId));
+
+/** The ffmpeg runs of leases on a hub, as their nodes report them now. */
+export const runningOn = (env: HubBinding, hub: string, leases: LeaseId[]): Promise<CommandReport[][]> =>
+  withDeadline("running", hubOf(env, hub).running(leases));
 
 /** Returns for each lease whether its node has it, as far as the hub knows. */
 export const holdersOf = (env: HubBinding, hub: string, leases: LeaseHolder[]): Promise<readonly LeaseHolding[]> =>

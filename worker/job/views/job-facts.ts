@@ -1,33 +1,42 @@
 // The facts of a job by their names.
-import type { CommandList } from "#shared/api/command-responses.ts";
+import { type CommandList, MAX_RUNNING_TASKS, type RunningCommandList } from "#shared/api/command-responses.ts";
 import { instant, type QueueView } from "#shared/api/task-responses.ts";
 import { assertNever } from "#shared/errors.ts";
+import type { LeaseId } from "#shared/ids.ts";
+import type { CommandReport } from "#shared/protocol/commands.ts";
+import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { Place } from "../../rpc/hub-reports.ts";
 import type { JobFact } from "../../rpc/job.ts";
 import type { Settings } from "../../settings.ts";
 import { openJobSecrets } from "../secrets/job-secrets.ts";
 import { argumentsOf, type LoggedRun } from "../state/command-log.ts";
+import { leaseIdOf } from "../state/job-moves.ts";
 import type { JobState } from "../state/job-state.ts";
+import type { TaskState } from "../state/task-state.ts";
 import { isQueued } from "../state/work-state.ts";
 import { viewRequest } from "./request-view.ts";
 import { viewTasks } from "./tasks-view.ts";
 
-type FactDeps = {
+export type FactDeps = {
   readonly settings: Pick<Settings, "sealingKeys">;
-  /** Asks the hub. */
+  /** Both ask a hub. */
   place(state: JobState): Promise<Place | null>;
+  running(hub: string, leases: LeaseId[]): Promise<CommandReport[][]>;
 };
 
 /**
- * The body of a response (TaskList, CommandList, RequestView or QueueView). Throws AppError(sealing_key_missing), and
- * errors of the hub.
+ * The body of a response (TaskList, CommandList, RunningCommandList, RequestView or QueueView). Throws
+ * AppError(sealing_key_missing), and errors of the hub.
  */
-export async function viewFact(state: JobState, fact: JobFact, { settings, place }: FactDeps): Promise<object> {
+export async function viewFact(state: JobState, fact: JobFact, deps: FactDeps): Promise<object> {
+  const { settings, place } = deps;
   switch (fact) {
     case "tasks":
       return viewTasks(state);
     case "commands":
       return viewCommands(state);
+    case "running":
+      return viewRunning(state, deps);
     case "request":
       return viewRequest(state.spec, await openJobSecrets(state.spec, settings.sealingKeys));
     case "queue":
@@ -41,6 +50,30 @@ const viewQueue = ({ spec }: JobState, place: Place | null): QueueView => ({
   job_id: spec.id,
   ahead: place?.ahead ?? null,
   starts_in_seconds: place?.seconds ?? null,
+});
+
+/** The commands that run now, of the first tasks that nodes have. */
+async function viewRunning(state: JobState, { running }: FactDeps): Promise<RunningCommandList> {
+  const leased = state.tasks.filter(({ phase, lease }) => phase === "leased" && lease).slice(0, MAX_RUNNING_TASKS);
+  const byHub = Map.groupBy(leased, ({ lease }) => lease?.hub ?? FIRST_HUB);
+  const commands = [...byHub].map(async ([hub, tasks]) => {
+    const found = await running(
+      hub,
+      tasks.map((task) => leaseIdOf(state, task)),
+    );
+    return tasks.flatMap((task, at) => (found[at] ?? []).map((one) => viewRun(task, one)));
+  });
+  return { job_id: state.spec.id, commands: (await Promise.all(commands)).flat() };
+}
+
+const viewRun = ({ id, attempt, lease }: TaskState, { argv, afterMs, tookMs, stderrTail = "" }: CommandReport) => ({
+  task: id,
+  attempt,
+  node: lease?.nodeId ?? "",
+  argv,
+  started_at: instant((lease?.since ?? 0) + afterMs),
+  seconds: tookMs / 1000,
+  output: stderrTail,
 });
 
 /** The commands that ran for a job, as its clients see them. */

@@ -1,8 +1,14 @@
 // Examples of the responses with details about a job's work.
-import type { CommandList, RequestView } from "#shared/api/command-responses.ts";
+import type { CommandList, RequestView, RunningCommandList } from "#shared/api/command-responses.ts";
 import type { QueueView, TaskList } from "#shared/api/task-responses.ts";
 
-type FactExamples = { TaskList: TaskList; CommandList: CommandList; RequestView: RequestView; QueueView: QueueView };
+type FactExamples = {
+  TaskList: TaskList;
+  CommandList: CommandList;
+  RunningCommandList: RunningCommandList;
+  RequestView: RequestView;
+  QueueView: QueueView;
+};
 
 export const factExamples = (job_id: string): FactExamples => ({
   QueueView: { job_id, ahead: 3, starts_in_seconds: 240 },
@@ -80,6 +86,20 @@ export const factExamples = (job_id: string): FactExamples => ({
       },
     ],
     commands_dropped: 0,
+  },
+  RunningCommandList: {
+    job_id,
+    commands: [
+      {
+        task: "encode",
+        attempt: 1,
+        node: "attic",
+        started_at: "2026-11-21T05:23:30.442Z",
+        seconds: 4.2,
+        argv: ["-y", "-nostdin", "-i", "input", "-map", "[v0]", "-c:v", "libx264", "240p.mp4"],
+        output: "frame=512 time=00:00:20.480 fps=121.9 speed=4.88x",
+      },
+    ],
   },
   RequestView: {
     job_id,

@@ -1,4 +1,4 @@
-// /v2/jobs/:id/{tasks,commands,request,queue}: details about a job's work.
+// /v2/jobs/:id/{tasks,commands,running,request,queue}: details about a job's work.
 import { RESPONSE_EXAMPLES } from "../examples/responses.ts";
 import type { Operation } from "../operation.ts";
 import { ID } from "./jobs.ts";
@@ -38,6 +38,22 @@ export const JOB_FACT_OPERATIONS: readonly Operation[] = [
         status: 200,
         description: "The commands",
         content: { json: "CommandList", example: RESPONSE_EXAMPLES.CommandList },
+      },
+    ],
+  },
+  {
+    ...fact,
+    path: "/v2/jobs/:id/running",
+    id: "getJobRunningCommands",
+    summary: "Read the commands that run now for a job",
+    description:
+      "The nodes of the job are asked when the request arrives: the command of each run of ffmpeg, and the last lines of its " +
+      "output. Nodes that do not respond within two seconds, or are older than this route, are left out.",
+    responses: [
+      {
+        status: 200,
+        description: "The commands",
+        content: { json: "RunningCommandList", example: RESPONSE_EXAMPLES.RunningCommandList },
       },
     ],
   },
