@@ -47,7 +47,9 @@ export default function NewJobPage() {
   const invalid = planned.invalid ?? sending.invalid;
   const missing = sending.tried ? sending.missing : [];
   return (
-    <FormErrorsContext.Provider value={{ invalid, missing }}>
+    <FormErrorsContext.Provider
+      value={{ invalid, missing, plan: planned.isCurrent && invalid === null ? planned.plan : null }}
+    >
       <div class="page-head">
         <h1>New job</h1>
         <button type="button" onClick={() => setPasting(true)}>

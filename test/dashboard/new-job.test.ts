@@ -53,6 +53,46 @@ it("plans 300 ms after typing, shows errors at their fields, and keeps all but s
   expect(await page.getByLabel("URL", { exact: true }).inputValue()).toBe("https://example.com/a.mov");
 });
 
+it("edits the renditions of a stream in a table, and shows errors at their rows", async () => {
+  const page = await dashboard.open({ path: "/new" });
+  await page.getByRole("button", { name: "Remove mp4:720p" }).click();
+  await page.getByRole("button", { name: "Stream", exact: true }).click();
+  const ladder = page.getByRole("region", { name: "Renditions" });
+  const rows = ladder.locator("tbody");
+  await expect.poll(() => rows.nth(1).locator(".number").textContent()).toBe("≤ 7.92 MB");
+  // The ladder of the service ends at the size of the source.
+  expect(await rows.last().locator(".number").textContent()).toBe("–");
+  await page.getByRole("button", { name: "Small" }).click();
+  await expect.poll(() => page.getByLabel("Rate of rendition 2").inputValue()).toBe("quality=vmaf88");
+  await page.getByLabel("Cap of rendition 2").selectOption("maxrate=1500k");
+  const down = page.getByRole("button", { name: "Move down: place of rendition 1" });
+  await down.press("Enter");
+  await expect.poll(() => page.getByLabel("Height of rendition 2").inputValue()).toBe("360p");
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+    .toBe("Move down: place of rendition 2");
+  await page.getByRole("button", { name: "Rendition", exact: true }).click();
+  await page.getByRole("button", { name: "Remove rendition 3" }).click();
+  await page.getByRole("button", { name: "Text of rendition 3" }).click();
+  const text = page.getByLabel("Format of rendition 3");
+  expect(await text.inputValue()).toBe("mp4:1080p::quality=4");
+  await text.fill("webm:1080p");
+  await rows.nth(2).getByText("is not supported in streams").waitFor();
+  expect(await text.getAttribute("aria-invalid")).toBe("true");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await text.fill("mp4:1080p_hevc");
+  await expect.poll(() => rows.nth(2).locator(".number").textContent()).toMatch(/MB/);
+  await page.getByRole("tab", { name: "JSON" }).click();
+  const json = JSON.parse(await page.getByLabel("Body of POST /v2/jobs").inputValue());
+  expect(json.outputs.httpstream.variants).toEqual([
+    "mp4:720p:96k:quality=vmaf88,maxrate=1500k",
+    "mp4:360p:64k:quality=vmaf85,maxrate=700k",
+    "mp4:1080p_hevc",
+  ]);
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect(await sidewaysPixels(page)).toBe(0);
+});
+
 it("keeps edited JSON in step with the form", async () => {
   const page = await dashboard.open({ path: "/new" });
   await page.getByRole("tab", { name: "JSON" }).click();

@@ -1,6 +1,7 @@
-// State that all parts of the form share: errors of fields, and the way to focus a field.
+// State that all parts of the form share: errors of fields, the plan, and the way to focus a field.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import type { DryRunPlan } from "../../../client/index.ts";
 import { isField, type Missing } from "../request/plannable.ts";
 
 export type Invalid = { readonly field: string | undefined; readonly message: string };
@@ -10,9 +11,11 @@ export type FormErrors = {
   readonly invalid: Invalid | null;
   /** Required fields without a value; empty until somebody tries to send. */
   readonly missing: readonly Missing[];
+  /** The plan of the present request; null while it is made, and for invalid requests. */
+  readonly plan: DryRunPlan | null;
 };
 
-export const FormErrorsContext = createContext<FormErrors>({ invalid: null, missing: [] });
+export const FormErrorsContext = createContext<FormErrors>({ invalid: null, missing: [], plan: null });
 
 /** The message for a field, or for a part of its value that has no own field; undefined if there is none. */
 export function useFieldError(field: string): string | undefined {

@@ -14,12 +14,21 @@ const SLOTS: readonly { readonly slot: SlotName; readonly label: string; readonl
   { slot: "size", label: "Size", none: "as the source" },
   { slot: "codec", label: "Video", none: "default codec" },
   { slot: "rate", label: "Rate", none: "automatic" },
+  { slot: "cap", label: "Cap", none: "none" },
   { slot: "fps", label: "Frame rate", none: "as the source" },
   { slot: "audio", label: "Audio", none: "default codec" },
   { slot: "audioRate", label: "Audio rate", none: "automatic" },
   { slot: "channels", label: "Channels", none: "as the source" },
 ];
-const OFF: Readonly<Record<string, string>> = { x: "none" };
+/** The text of a token for people: `none`, `VMAF 93`, `234p`. */
+const titleOf = (token: string): string =>
+  token === "x"
+    ? "none"
+    : token
+        .replace("quality=vmaf", "VMAF ")
+        .replace("quality=", "quality ")
+        .replace("maxrate=", "")
+        .replace(/^0?x(\d+)$/, "$1p");
 
 export function FormatSlots({ format, set }: { readonly format: string; readonly set: (format: string) => void }) {
   const choices = choicesOf(format);
@@ -43,33 +52,41 @@ export function FormatSlots({ format, set }: { readonly format: string; readonly
   );
 }
 
-function Slot({
+function Slot({ label, ...choices }: Omit<Parameters<typeof Choices>[0], "id">) {
+  const id = useId();
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      <Choices id={id} {...choices} />
+    </div>
+  );
+}
+
+/** A list of tokens. `label`: its name without an own label. `none`: the meaning of the empty choice, if it has one. */
+export function Choices({
+  id,
   label,
   none,
   value,
   values,
   choose,
 }: {
-  readonly label: string;
-  /** The meaning of the empty choice. Without it, the list has no empty choice. */
+  readonly id?: string;
+  readonly label?: string;
   readonly none?: string;
   readonly value: string;
   readonly values: readonly string[];
   readonly choose: (text: string) => void;
 }) {
-  const id = useId();
   return (
-    <div>
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {none !== undefined && <option value="">{none}</option>}
-        {withOwn(values, value).map((one) => (
-          <option key={one} value={one}>
-            {OFF[one] ?? one.replace("quality=vmaf", "VMAF ").replace("quality=", "quality ")}
-          </option>
-        ))}
-      </select>
-    </div>
+    <select id={id} aria-label={label} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+      {none !== undefined && <option value="">{none}</option>}
+      {withOwn(values, value).map((one) => (
+        <option key={one} value={one}>
+          {titleOf(one)}
+        </option>
+      ))}
+    </select>
   );
 }
 

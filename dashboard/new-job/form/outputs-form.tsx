@@ -17,6 +17,7 @@ import { Below } from "./field.tsx";
 import { Fields } from "./fields.tsx";
 import { useFieldError } from "./form-context.ts";
 import { FormatSlots } from "./format-slots.tsx";
+import { Ladder } from "./ladder.tsx";
 
 export function OutputsForm({ outputs, set }: { readonly outputs: unknown; readonly set: (outputs: Json) => void }) {
   const list = outputList(outputs);
@@ -62,6 +63,8 @@ function OutputForm({
   const { format, name, params } = output;
   const kind = kindOf(format);
   const section = isObject(params) ? params : {};
+  const change = (path: readonly string[], value: unknown): void =>
+    set({ ...output, params: withValue(section, path, value) });
   return (
     <>
       <div class="output-head">
@@ -75,12 +78,15 @@ function OutputForm({
         </button>
       </div>
       {kind !== "stream" && <FormatSlots format={format} set={(next) => set({ ...output, format: next })} />}
-      <Fields
-        fields={OUTPUT_FIELDS[kind]}
-        name={`outputs.${name}`}
-        section={section}
-        change={(path, value) => set({ ...output, params: withValue(section, path, value) })}
-      />
+      {kind === "stream" && (
+        <Ladder
+          variants={section.variants}
+          name={`outputs.${name}`}
+          planKey={String(section.key ?? name)}
+          set={(variants) => change(["variants"], variants)}
+        />
+      )}
+      <Fields fields={OUTPUT_FIELDS[kind]} name={`outputs.${name}`} section={section} change={change} />
     </>
   );
 }

@@ -117,7 +117,7 @@ function frameOf({ spec, type }: PlannedOutput): string {
 }
 
 const SIGNS = { exact: "≈ ", most: "≤ ", rough: "~ " } as const;
-const sizeText = (estimate: Estimate | null): string =>
+export const sizeText = (estimate: Pick<Estimate, "bytes" | "by"> | null): string =>
   estimate === null ? "–" : `${SIGNS[estimate.by]}${bytes(estimate.bytes)}`;
 
 function Totals({ plan }: { readonly plan: DryRunPlan }) {

@@ -37,7 +37,6 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   priority: among(-50, 7),
   "dash.path": among("dash"),
   "hls.path": among("hls"),
-  variants: among(["mp4:720p", "mp4:x:64k"], ["mp4:hevc_360p", "mp4"]),
   segment_duration: among(2, 6.5, 10),
   playlist_name: among("index", "a b"),
   bucket: among("videos"),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DryRunPlan } from "../../../client/index.ts";
-import { estimateOf, tierOf } from "./estimate.ts";
+import { estimateOf, tierOf, variantEstimates } from "./estimate.ts";
 
 const source = { width: 1920, height: 1080, fps: 30, duration: 60, rotation: 0, audio: true };
 const video = (size: object, rate: object) => ({ codec: "h264", size: { width: null, height: null, ...size }, rate });
@@ -66,4 +66,22 @@ it.each([
   [1440, 1082, "uhd"],
 ] as const)("counts %i × %i as the tier %s", (width, height, tier) => {
   expect(tierOf({ width, height })).toBe(tier);
+});
+
+it("estimates each variant of a stream, also variants of the same size, and none for sizes that are left out", () => {
+  const rate = (bitrate_kbps: number) => ({ bitrate_kbps, maxrate_kbps: null });
+  const variants = [
+    { video: video({ height: 432 }, rate(730)), audio },
+    { video: video({ height: 432 }, rate(1100)), audio },
+    { video: video({ height: 2160 }, rate(8000)), audio },
+    { video: null, audio: { codec: "aac", bitrate_kbps: 64 } },
+  ];
+  const renditions = [
+    { video: "v1", audio: "a1", width: 768, height: 432, fps: 30, packages: ["hls"] },
+    { video: "v2", audio: "a1", width: 768, height: 432, fps: 30, packages: ["hls"] },
+    { video: null, audio: "a2", packages: ["hls"] },
+  ];
+  const { outputs, assumed_source } = planOf({ variants, hls: {} }, { type: "httpstream", renditions });
+  const bytes = outputs.flatMap((output) => variantEstimates(output, assumed_source)).map((one) => one?.bytes);
+  expect(bytes).toEqual([858 * 7500, 1228 * 7500, undefined, 64 * 7500]);
 });

@@ -89,36 +89,50 @@ function fileEstimate(spec: unknown, source: Source): Estimate {
 
 const bytesOf = (kbps: number, seconds: number): number => (kbps * 1000 * seconds) / 8;
 
-function streamEstimate({ spec, renditions = [] }: PlannedOutput, source: Source): Estimate {
+type VariantEstimate = Pick<Estimate, "bytes" | "by"> & { readonly tier: Tier };
+
+/** The estimates of a stream's variants, in the order of the request; null for variants that the plan leaves out. */
+export function variantEstimates({ spec, renditions = [] }: PlannedOutput, source: Source): (VariantEstimate | null)[] {
   const variants = valueAt(spec, ["variants"]);
-  const formats = Array.isArray(variants) ? variants : [];
   const packages = (["hls", "dash"] as const).filter((name) => valueAt(spec, [name]) != null).length || 1;
-  const estimates = renditions.map(({ width, height, video }) => {
+  return (Array.isArray(variants) ? variants : []).map((format) => {
+    const video = valueAt(format, ["video"]);
+    const frame = renditions.find((one) => (one.video === null) === (video === null) && isNear(format, one));
+    if (frame === undefined) return null;
+    const { width, height } = frame;
     const size = width === undefined || height === undefined ? null : { width, height };
-    const format = formats.find((one) => (video === null) === (valueAt(one, ["video"]) === null) && isNear(one, size));
-    const rate = size === null ? { kbps: 0, by: "exact" as const } : videoRate(valueAt(format, ["video"]), size);
-    const audioKbps = numberAt(format, "audio", "bitrate_kbps") ?? 128;
-    return { kbps: rate.kbps + (size === null || source.audio ? audioKbps : 0), by: rate.by, size };
+    const rate = size === null ? { kbps: 0, by: "exact" as const } : videoRate(video, size);
+    const audioKbps = size === null || source.audio ? (numberAt(format, "audio", "bitrate_kbps") ?? 0) : 0;
+    const bytes = bytesOf(rate.kbps + audioKbps, source.duration) * packages;
+    return { bytes, by: rate.by, tier: size === null ? "audio" : tierOf(size) };
   });
+}
+
+function streamEstimate(output: PlannedOutput, source: Source): Estimate {
+  const estimates = variantEstimates(output, source).flatMap((one) => one ?? []);
   const seconds: Partial<Record<Tier, number>> = {};
-  const hasVideo = estimates.some(({ size }) => size !== null);
-  for (const { size } of estimates) {
-    const tier = size === null ? "audio" : tierOf(size);
+  const hasVideo = estimates.some(({ tier }) => tier !== "audio");
+  for (const { tier } of estimates) {
     if (tier !== "audio" || !hasVideo) seconds[tier] = (seconds[tier] ?? 0) + source.duration;
   }
-  const kbps = estimates.reduce((sum, one) => sum + one.kbps, 0);
   const by = estimates.some((one) => one.by === "rough")
     ? "rough"
     : estimates.some((one) => one.by === "most")
       ? "most"
       : "exact";
-  return { bytes: bytesOf(kbps, source.duration) * packages, by, seconds };
+  return { bytes: estimates.reduce((sum, one) => sum + one.bytes, 0), by, seconds };
 }
 
-/** True if a rendition has the smaller side of its format, or the source's size. */
-function isNear(format: unknown, size: { readonly width: number; readonly height: number } | null): boolean {
-  if (size === null) return true;
-  const height = numberAt(format, "video", "size", "height");
-  const lines = Math.min(size.width, size.height);
-  return height === null || Math.abs(height - lines) <= height * 0.06 || Math.abs(height - size.height) <= 2;
+/** True if a rendition fills a side of its format, or has the source's size. */
+function isNear(format: unknown, { width, height }: Partial<Record<"width" | "height", number | undefined>>): boolean {
+  if (width === undefined || height === undefined) return true;
+  const box = {
+    width: numberAt(format, "video", "size", "width"),
+    height: numberAt(format, "video", "size", "height"),
+  };
+  if (box.height === null && box.width === null) return true;
+  const lines = Math.min(width, height);
+  const isAt = (wanted: number | null, found: number): boolean => wanted !== null && Math.abs(wanted - found) <= 2;
+  const isSame = isAt(box.height, height) || isAt(box.width, width);
+  return isSame || (box.height !== null && Math.abs(box.height - lines) <= box.height * 0.06);
 }

@@ -8,13 +8,14 @@ import {
 } from "../../../shared/format/containers.ts";
 import { PRESETS } from "../../../shared/format/presets.ts";
 
-export type Slot = "size" | "codec" | "rate" | "fps" | "audio" | "audioRate" | "channels";
+export type Slot = "size" | "codec" | "rate" | "cap" | "fps" | "audio" | "audioRate" | "channels";
 
 /** Patterns for the tokens of each slot. */
 export const TOKENS: Readonly<Record<Slot, RegExp>> = {
   size: new RegExp(`^(?:${[...PRESETS.keys()].join("|")}|\\d*x\\d+|\\d+x)$`, "i"),
   codec: new RegExp(`^(?:${[...VIDEO_CHOICES, "x", "novideo"].join("|")}|prores_ks)$`, "i"),
   rate: /^(?:\d+k|quality=(?:[1-5]|vmaf\d\d))$/i,
+  cap: /^maxrate=\d+k$/i,
   fps: /^[\d.]+fps$/i,
   audio: new RegExp(`^(?:${[...AUDIO_CHOICES, "pcm", "x", "noaudio"].join("|")}|pcm_\\w+|amr_nb)$`, "i"),
   audioRate: /^\d+k$/i,

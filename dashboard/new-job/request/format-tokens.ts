@@ -9,7 +9,7 @@ import {
 } from "../../../shared/format/containers.ts";
 import { FRAME_RATES, PRESETS } from "../../../shared/format/presets.ts";
 import { hyphenated, layoutOf, OFF, partsOf, type Slot, TOKENS } from "./format-parts.ts";
-import { audioCodecOf, fitted, isBitrate, isChannels, videoCodecOf } from "./possible-parts.ts";
+import { audioCodecOf, bitrateOf, fitted, isBitrate, isChannels, videoCodecOf } from "./possible-parts.ts";
 
 export type { Slot } from "./format-parts.ts";
 
@@ -19,22 +19,21 @@ const isAudioSlot = (slot: Slot): boolean => slot === "audio" || slot === "audio
 export function slotOf(format: string, slot: Slot): string {
   const { video, audio, options } = partsOf(format);
   const own = isAudioSlot(slot) ? audio : video;
-  const found = own.find((token) => TOKENS[slot].test(token));
-  return found ?? (slot === "rate" ? options.find((token) => TOKENS.rate.test(token)) : undefined) ?? "";
+  return [...own, ...options].find((token) => TOKENS[slot].test(token)) ?? "";
 }
 
 /** The format with another text in a slot; empty for the default. Tokens that are impossible with it are removed. */
 export function withSlot(format: string, slot: Slot, given: string): string {
   const parts = partsOf(format);
   const text = hyphenated(given);
-  const isQuality = text.startsWith("quality=");
+  const isOption = text.includes("=");
   const replaced = (list: readonly string[], added: string): string[] => [
     ...list.filter((token) => !TOKENS[slot].test(token)),
     ...(added === "" ? [] : [added]),
   ];
   if (isAudioSlot(slot)) return fitted({ ...parts, audio: replaced(withoutOff(parts.audio, slot), text) }, "audio");
-  const video = replaced(withoutOff(parts.video, slot), isQuality ? "" : text);
-  const options = slot === "rate" ? replaced(parts.options, isQuality ? text : "") : parts.options;
+  const video = replaced(withoutOff(parts.video, slot), isOption ? "" : text);
+  const options = replaced(parts.options, isOption ? text : "");
   return fitted({ ...parts, video, options }, "video", slot === "codec" && text !== slotOf(format, slot));
 }
 
@@ -80,15 +79,16 @@ export function choicesOf(format: string): Choices {
   if (video.length === 0) return ofAudio;
   const codec = videoCodecOf(parts, container);
   if (codec === null) return { codec: [...video, "copy", "x"], ...ofAudio };
-  const hasBitrate = VIDEO_TRAITS[codec].rates.includes("video_bitrate");
+  const { rates } = VIDEO_TRAITS[codec];
   return {
     size: [...PRESETS.keys()],
     codec: [...video, "copy", "x"],
     rate: [
       ...QUALITIES,
       ...(VMAF_CODECS.includes(codec) ? VMAFS.map((vmaf) => `quality=vmaf${vmaf}`) : []),
-      ...(hasBitrate ? ["1000k", "2000k", "4000k", "8000k"] : []),
+      ...(rates.includes("video_bitrate") ? ["1000k", "2000k", "4000k", "8000k"] : []),
     ],
+    ...(rates.includes("maxrate") ? { cap: capsFrom(bitrateOf(parts)) } : {}),
     fps: [...FRAME_RATES.keys()].slice(1).map((rate) => `${rate}fps`),
     ...ofAudio,
   };
@@ -97,6 +97,8 @@ export function choicesOf(format: string): Choices {
 const QUALITIES = [1, 2, 3, 4, 5].map((step) => `quality=${step}`);
 /** From good on small screens to visually equal to the source. */
 const VMAFS = [80, 85, 90, 93, 95, 97];
+const CAPS = [400, 700, 1000, 1500, 2000, 3000, 4000, 6000, 8000, 12_000];
+const capsFrom = (least: number): string[] => CAPS.filter((kbps) => kbps >= least).map((kbps) => `maxrate=${kbps}k`);
 const AUDIO_KBPS = [12, 32, 64, 96, 128, 160, 192, 256, 320];
 
 /** All containers, video containers first. */

@@ -80,13 +80,6 @@ export const OUTPUT_FIELDS: Readonly<Record<OutputKind, readonly FormField[]>> =
     text("hls.path", "HLS in", { first: true, example: "hls", help: "MPEG-TS segments; empty for none" }),
     text("dash.path", "DASH in", { first: true, example: "dash", help: "Fragmented MP4; empty for none" }),
     flag("dash.hlsfmp4", "HLS playlists for the DASH segments, too"),
-    {
-      member: "variants",
-      label: "Renditions",
-      type: "list",
-      example: "mp4:720p\nmp4:360p",
-      help: "Formats, each on its own line. By default 240p to 2160p, as far as the source is large enough",
-    },
     flag("live_playlist", "Play while it is encoded", "The playlists grow with the stream"),
     flag(
       "drop_similar_variants",

@@ -75,13 +75,20 @@ function possibleVideo(parts: Parts, container: TrackContainer): string[] {
     .toSorted((one, other) => Number(TOKENS.size.test(other)) - Number(TOKENS.size.test(one)));
 }
 
+/** The mean bitrate of the video in kbit/s; 0 if the format has none. */
+export const bitrateOf = ({ video }: Parts): number =>
+  Number.parseInt(video.find((token) => /^\d+k$/i.test(token)) ?? "0", 10);
+
 /** The possible options. For another codec or container, only options that all of them have. */
 function possibleOptions(parts: Parts, container: TrackContainer, isOther: boolean): string[] {
   const codec = videoCodecOf(parts, container);
-  if (codec !== null && !isOther) return parts.options;
+  const isTooLow = (option: string): boolean =>
+    TOKENS.cap.test(option) && Number.parseInt(option.slice("maxrate=".length), 10) < bitrateOf(parts);
+  if (codec !== null && !isOther) return parts.options.filter((option) => !isTooLow(option));
   const { fragments } = TRACK_CONTAINER_TRAITS[container];
   const hasMaxrate = codec !== null && VIDEO_TRAITS[codec].rates.includes("maxrate");
   return parts.options.filter((option) => {
+    if (isTooLow(option)) return false;
     if (/^metadata/.test(option)) return true;
     if (/^frag/.test(option)) return fragments;
     if (/^quality=vmaf/i.test(option)) return codec !== null && VMAF_CODECS.includes(codec);

@@ -1,0 +1,231 @@
+// The renditions of a stream: a table with a row for each, ready ladders, and the size that the plan expects.
+import { useContext, useRef, useState } from "preact/hooks";
+import { Icon } from "../../parts/icon.tsx";
+import { Scroll } from "../../parts/scroll.tsx";
+import { type Estimate, variantEstimates } from "../request/estimate.ts";
+import { choicesOf, slotOf, withSlot } from "../request/format-tokens.ts";
+import {
+  audioOf,
+  formatsOf,
+  LADDER_NAMES,
+  LADDERS,
+  ladderOf,
+  moved,
+  newFormat,
+  variantsOf,
+  withAudio,
+} from "../request/ladder.ts";
+import { Below } from "./field.tsx";
+import { FormErrorsContext, useFieldError } from "./form-context.ts";
+import { Choices } from "./format-slots.tsx";
+import { sizeText } from "./plan-view.tsx";
+
+/** `name`: the name of the stream in error messages. `planKey`: its key in the plan. */
+export function Ladder({
+  variants,
+  name,
+  planKey,
+  set,
+}: {
+  readonly variants: unknown;
+  readonly name: string;
+  readonly planKey: string;
+  readonly set: (variants: readonly string[] | undefined) => void;
+}) {
+  const table = useRef<HTMLTableElement>(null);
+  const { invalid, plan } = useContext(FormErrorsContext);
+  const field = `${name}.variants`;
+  const formats = formatsOf(variants);
+  const ready = ladderOf(formats);
+  const planned = plan?.outputs.find(({ key }) => key === planKey);
+  const estimates = plan && planned ? variantEstimates(planned, plan.assumed_source) : [];
+  const change = (next: readonly string[]): void => set(variantsOf(next));
+  const move = (from: number, step: 1 | -1): void => {
+    change(moved(formats, from, from + step));
+    // The row keeps the focus at its new place. At an end, only the other direction is possible.
+    setTimeout(() => {
+      const [up, down] = table.current?.tBodies[from + step]?.querySelectorAll<HTMLButtonElement>(".move") ?? [];
+      [step < 0 ? up : down, up, down].find((button) => button?.disabled === false)?.focus();
+    });
+  };
+  return (
+    <div class="ladder">
+      <div class="row">
+        <strong>Renditions</strong>
+        <fieldset class="row" aria-label="Ready ladders">
+          {LADDER_NAMES.map((one) => (
+            <button
+              type="button"
+              key={one}
+              aria-pressed={one === ready}
+              title={LADDERS[one].help}
+              onClick={() => change(LADDERS[one].formats)}
+            >
+              {LADDERS[one].label}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <Scroll label="Renditions">
+        <table ref={table}>
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="visually-hidden">Order</span>
+              </th>
+              {[...COLUMNS.map(({ title }) => title), "Audio"].map((title) => (
+                <th scope="col" key={title}>
+                  {title}
+                </th>
+              ))}
+              <th scope="col" class="number">
+                Expected
+              </th>
+              <th scope="col">
+                <span class="visually-hidden">Change</span>
+              </th>
+            </tr>
+          </thead>
+          {formats.map((format, at) => (
+            <Rendition
+              // Renditions have no identity: a rendition is its position in the list.
+              key={at}
+              at={at}
+              field={`${field}.${at}`}
+              format={format}
+              estimate={estimates.length === formats.length ? (estimates[at] ?? null) : null}
+              count={formats.length}
+              set={(next) => change(next === null ? formats.toSpliced(at, 1) : formats.with(at, next))}
+              move={(step) => move(at, step)}
+            />
+          ))}
+        </table>
+      </Scroll>
+      <div class="row">
+        <button type="button" data-field={field} onClick={() => change([...formats, newFormat(formats)])}>
+          <Icon name="add" /> Rendition
+        </button>
+        <span class="help">{ready === undefined ? "Players start with the first" : LADDERS[ready].help}</span>
+      </div>
+      {invalid?.field === field && <Below id={undefined} error={invalid.message} help={undefined} />}
+    </div>
+  );
+}
+
+function Rendition({
+  at,
+  field,
+  format,
+  estimate,
+  count,
+  set,
+  move,
+}: {
+  readonly at: number;
+  readonly field: string;
+  readonly format: string;
+  readonly estimate: Pick<Estimate, "bytes" | "by"> | null;
+  readonly count: number;
+  readonly set: (format: string | null) => void;
+  readonly move: (step: 1 | -1) => void;
+}) {
+  const [isText, setText] = useState(false);
+  const error = useFieldError(field);
+  const choices = choicesOf(format);
+  const label = (part: string): string => `${part} of rendition ${at + 1}`;
+  return (
+    <tbody>
+      <tr>
+        <td class="moves">
+          <button
+            type="button"
+            class="quiet move"
+            disabled={at === 0}
+            aria-label={label("Move up: place")}
+            onClick={() => move(-1)}
+          >
+            <Icon name="up" />
+          </button>
+          <button
+            type="button"
+            class="quiet move"
+            disabled={at === count - 1}
+            aria-label={label("Move down: place")}
+            onClick={() => move(1)}
+          >
+            <Icon name="down" />
+          </button>
+        </td>
+        {COLUMNS.map(({ title, slot, none }) => (
+          <td key={slot} data-title={title}>
+            {choices[slot] !== undefined && (
+              <Choices
+                label={label(title)}
+                none={none}
+                value={slotOf(format, slot)}
+                values={slot === "codec" ? CODECS : choices[slot]}
+                choose={(text) => set(withSlot(format, slot, text))}
+              />
+            )}
+          </td>
+        ))}
+        <td data-title="Audio">
+          <Choices
+            label={label("Audio")}
+            none="automatic"
+            value={audioOf(format)}
+            values={AUDIO}
+            choose={(text) => set(withAudio(format, text))}
+          />
+        </td>
+        <td class="number" data-title="Expected">
+          {sizeText(estimate)}
+        </td>
+        <td class="actions">
+          <button
+            type="button"
+            class="quiet"
+            aria-label={label("Text")}
+            aria-expanded={isText}
+            onClick={() => setText(!isText)}
+          >
+            <Icon name="edit" />
+          </button>
+          <button type="button" class="quiet" aria-label={`Remove rendition ${at + 1}`} onClick={() => set(null)}>
+            <Icon name="trash" />
+          </button>
+        </td>
+      </tr>
+      {(isText || error !== undefined) && (
+        <tr>
+          <td />
+          <td colSpan={7}>
+            <input
+              class="mono"
+              data-field={field}
+              aria-label={label("Format")}
+              aria-invalid={error === undefined ? undefined : true}
+              spellcheck={false}
+              autocomplete="off"
+              value={format}
+              // The text stays after a correction, while it has the focus.
+              onFocus={() => setText(true)}
+              onInput={({ currentTarget }) => set(currentTarget.value)}
+            />
+            <Below id={undefined} error={error} help={undefined} />
+          </td>
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+/** The codecs that streams support, besides H.264. */
+const CODECS = ["hevc", "x"];
+const AUDIO = ["48k", "64k", "96k", "128k", "160k", "192k", "x"];
+const COLUMNS = [
+  { title: "Height", slot: "size", none: "source" },
+  { title: "Video", slot: "codec", none: "h264" },
+  { title: "Rate", slot: "rate", none: "automatic" },
+  { title: "Cap", slot: "cap", none: "none" },
+] as const;
