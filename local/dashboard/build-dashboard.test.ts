@@ -38,6 +38,12 @@ it("the first page loads no other page, no player and no library of the service"
   ).toEqual([]);
 });
 
+it("the form for jobs has the fields of the request schemas, without zod", () => {
+  expect(Object.keys(metafile.inputs).filter((path) => path.includes("/zod/"))).toEqual([]);
+  const form = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith("new-job-page.tsx"));
+  expect(readFileSync(join(folder, form?.[0] ?? ""), "utf8")).toContain("STANDARD_IA");
+});
+
 it("the page refers only to existing files, and has nothing inline", () => {
   const page = readFileSync(join(folder, "shell.html"), "utf8");
   const named = [...page.matchAll(/\/assets\/([\w.-]+)|"([\w.-]+\.css)"/g)].map(

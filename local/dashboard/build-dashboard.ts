@@ -8,6 +8,7 @@ import { messageOf } from "#shared/log.ts";
 import { replaceFile } from "../../cli/replace-file.ts";
 import { ROOT } from "../home/constants.ts";
 import { buildPlayer } from "./build-player.ts";
+import { evaluatedFields } from "./evaluated-fields.ts";
 import { ONE_CHUNK } from "./one-chunk.ts";
 import { buildStyles } from "./page-styles.ts";
 
@@ -95,7 +96,9 @@ async function readRecord(folder: string): Promise<z.infer<typeof Record> | null
  * the same time, and others may serve the folder. Throws esbuild's error.
  */
 export async function buildDashboard(folder = DIST): Promise<Metafile> {
-  const { metafile, outputFiles } = await build({ ...OPTIONS, plugins: [ONE_CHUNK] });
+  const evaluated = new Set<string>();
+  const plugins = [ONE_CHUNK, evaluatedFields(ROOT, evaluated)];
+  const { metafile, outputFiles } = await build({ ...OPTIONS, plugins });
   await mkdir(join(folder, "assets"), { recursive: true });
   const { script, chunks, later } = entryOf(metafile);
   const styles = await buildStyles(OPTIONS, ENTRY, later);
@@ -124,6 +127,7 @@ export async function buildDashboard(folder = DIST): Promise<Metafile> {
   replaceFile(join(folder, "player.html"), player.page);
   const inputs = [
     ...new Set([metafile, early.metafile].flatMap(({ inputs }) => Object.keys(inputs)).concat(player.inputs)),
+    ...evaluated,
     ...["dashboard/shell.html", SAMPLE, relative(ROOT, import.meta.filename)],
   ];
   const record = { digest: await digestOf(inputs), inputs, files: names } satisfies z.infer<typeof Record>;

@@ -8,15 +8,6 @@ import { useFieldError } from "./form-context.ts";
 /** Sets a member by its path in the section; undefined removes it. */
 export type Change = (path: readonly string[], value: unknown) => void;
 
-type TextAttributes = {
-  readonly id: string;
-  readonly "data-field": string;
-  readonly "aria-invalid": true | undefined;
-  readonly "aria-describedby": string | undefined;
-  readonly value: string;
-  readonly onInput: (event: { readonly currentTarget: HTMLInputElement }) => void;
-};
-
 export type FieldProps = {
   readonly field: FormField;
   /** The object that has the member. */
@@ -77,6 +68,13 @@ function Labelled({ field, section, name, change }: FieldProps) {
     "aria-invalid": error === undefined ? undefined : true,
     "aria-describedby": below,
   } as const;
+  const typed = {
+    ...shared,
+    spellcheck: false,
+    placeholder: field.example,
+    value: shown,
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) => set(event.currentTarget.value),
+  };
   return (
     <div class="field">
       <label for={id}>{field.label}</label>
@@ -88,44 +86,15 @@ function Labelled({ field, section, name, change }: FieldProps) {
           ))}
         </select>
       ) : field.type === "list" || field.type === "headers" || field.type === "pairs" ? (
-        <textarea
-          {...shared}
-          rows={3}
-          spellcheck={false}
-          placeholder={field.example}
-          value={shown}
-          onInput={(event) => set(event.currentTarget.value)}
-        />
+        <textarea {...typed} rows={3} />
+      ) : field.type === "secret" ? (
+        // Browsers must not offer people's passwords here, nor store the secrets of buckets.
+        <input {...typed} type="password" autocomplete="new-password" />
       ) : (
-        <TextInput
-          field={field}
-          attributes={{ ...shared, value: shown, onInput: (event) => set(event.currentTarget.value) }}
-        />
+        <input {...typed} type="text" inputmode={field.type === "number" ? "decimal" : "text"} autocomplete="off" />
       )}
       <Below id={below} error={error} help={field.help} />
     </div>
-  );
-}
-
-function TextInput({
-  field: { type, example },
-  attributes,
-}: {
-  readonly field: FormField;
-  readonly attributes: TextAttributes;
-}) {
-  // Browsers must not offer people's passwords here, nor store the secrets of buckets.
-  if (type === "secret") return <input {...attributes} type="password" autocomplete="new-password" />;
-  const inputmode = type === "number" ? "decimal" : "text";
-  return (
-    <input
-      {...attributes}
-      type="text"
-      inputmode={inputmode}
-      autocomplete="off"
-      spellcheck={false}
-      placeholder={example}
-    />
   );
 }
 

@@ -14,23 +14,6 @@ import { UploadField } from "./upload-field.tsx";
 import type { Probing } from "./use-probe.ts";
 import type { Upload } from "./use-upload.ts";
 
-const URL_FIELDS: readonly FormField[] = [
-  {
-    member: "url",
-    label: "URL",
-    type: "text",
-    example: "https://example.com/video.mov",
-    first: true,
-  },
-  {
-    member: "headers",
-    label: "Headers of the requests",
-    type: "headers",
-    example: "Authorization: Bearer …",
-    help: "Each on its own line. Only the host of the URL gets them",
-  },
-];
-
 type SourceKind = "url" | "upload" | (string & {});
 
 const kindOf = (input: unknown): SourceKind => {
@@ -62,7 +45,6 @@ export function SourceForm({
       <div class="field">
         <label for={id}>From</label>
         <select id={id} data-field="input" value={kind} onChange={(event) => choose(event.currentTarget.value)}>
-          <option value="url">A URL</option>
           <option value="upload">A file of this computer</option>
           {Object.entries(SOURCES).map(([value, { label }]) => (
             <option key={value} value={value}>
@@ -75,7 +57,7 @@ export function SourceForm({
         <UploadField upload={upload} id={typeof section.upload === "string" ? section.upload : ""} />
       ) : (
         <Fields
-          fields={service?.fields ?? URL_FIELDS}
+          fields={service?.fields ?? []}
           name="input"
           section={section}
           change={(path, value) => set(withValue(section, path, value ?? (path[0] === "url" ? "" : undefined)))}

@@ -10,6 +10,7 @@ export function parsed({ type, choices = [] }: FormField, text: string): unknown
   if (plain === "") return undefined;
   switch (type) {
     case "number":
+    case "mixed":
       return isNumber(plain) ? Number(plain) : plain;
     case "choice":
       return choices.every(isNumber) ? Number(plain) : plain;

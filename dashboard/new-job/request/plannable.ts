@@ -2,33 +2,21 @@
 import type { Json } from "../secrets.ts";
 import { isObject, type Path, textAt, withValue } from "./edit.ts";
 import { outputList } from "./output-list.ts";
+import { NOTIFICATIONS, type Service, SOURCES, STORAGES } from "./section-fields.ts";
 
 export type Missing = { readonly field: string; readonly message: string };
 
-/** Secrets of each service. */
-const CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
-  azure: ["account", "api_key"],
-  backblaze: ["app_key_id", "app_key"],
-};
-/** The names of buckets, where services do not call them buckets. */
-const BUCKETS: Readonly<Record<string, string>> = { azure: "container", backblaze: "bucket_id" };
-const KEYS = ["access_key_id", "secret_access_key"];
-const keysOf = (service: string): readonly string[] =>
-  service === "coconut" ? [] : Object.hasOwn(CREDENTIALS, service) ? (CREDENTIALS[service] ?? KEYS) : KEYS;
-
 /** The fields that a valid request needs, as paths. */
 function requiredFields({ input, storage, notification }: Json): string[][] {
-  const source = textAt(input, ["service"]);
-  const target = textAt(storage, ["service"]);
-  const type = textAt(notification, ["type"]);
-  const bucket = (section: string, service: string): string[][] =>
-    keysOf(service).map((key) => [section, "credentials", key]);
+  const isUpload = isObject(input) && "upload" in input;
+  const required = (section: string, services: Readonly<Record<string, Service>>, service: string): string[][] =>
+    (services[service]?.fields ?? [])
+      .filter((field) => field.required)
+      .map(({ member }) => [section, ...member.split(".")]);
   return [
-    ...(isObject(input) && "upload" in input ? [] : source === "" ? [["input", "url"]] : [["input", "key"]]),
-    ...(source === "" ? [] : [["input", BUCKETS[source] ?? "bucket"], ...bucket("input", source)]),
-    ...(target === "" ? [["storage", "url"]] : bucket("storage", target)),
-    ...(type === "http" ? [["notification", "url"]] : []),
-    ...(type === "sns" ? [["notification", "topic_arn"], ...bucket("notification", "sns")] : []),
+    ...(isUpload ? [] : required("input", SOURCES, textAt(input, ["service"]) || "url")),
+    ...required("storage", STORAGES, textAt(storage, ["service"]) || "url"),
+    ...required("notification", NOTIFICATIONS, textAt(notification, ["type"])),
   ];
 }
 
@@ -48,10 +36,15 @@ const STAND_INS: Readonly<Record<string, string>> = {
   "storage.url": "https://upload.example.com/",
   "notification.url": "https://hook.example.com/",
   "notification.topic_arn": "arn:aws:sns:us-east-1:123456789012:a",
+  "input.endpoint": "https://s3.example.com",
+  "storage.endpoint": "https://s3.example.com",
+  "notification.region": "us-east-1",
   "input.bucket_id": "0123456789abcdef",
   "input.container": "container",
   "input.credentials.account": "account",
   "input.credentials.api_key": "a2V5",
+  "storage.bucket_id": "0123456789abcdef",
+  "storage.container": "container",
   "storage.credentials.account": "account",
   "storage.credentials.api_key": "a2V5",
 };
