@@ -11,6 +11,7 @@ import type {
   NewKey,
   NewNodeToken,
   NodeDetails,
+  NodeHistory,
   NodeList,
   NodeToken,
   NodeTokenList,
@@ -72,6 +73,8 @@ export class CopraAdmin {
   readonly nodes = {
     list: async (options?: CallOptions) => (await this.#get<NodeList>("/nodes", options)).nodes,
     get: (id: string, options?: CallOptions) => this.#get<NodeDetails>(`/nodes/${part(id)}`, options),
+    /** Busy slots and speed in the last 24 hours. */
+    history: (id: string, options?: CallOptions) => this.#get<NodeHistory>(`/nodes/${part(id)}/history`, options),
     cordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/cordon`, options),
     uncordon: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/uncordon`, options),
     /** Drains the node: it finishes its tasks and then ends. */

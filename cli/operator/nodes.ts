@@ -1,5 +1,5 @@
 // copra nodes and copra autoscale.
-import type { Autoscale, NodeDetails } from "../../client/index.ts";
+import type { Autoscale, NodeDetails, NodeHistory } from "../../client/index.ts";
 import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
@@ -49,8 +49,12 @@ const stateText = ({ state }: Pick<NodeDetails, "state">, colors: Colors): strin
   statusColor(state.replace("_", " "), colors);
 
 export const showNode: Run = async (context, [id = ""]) => {
-  const node = await (await adminOf(context)).nodes.get(id, { signal: context.signal });
-  context.output.data(node, () => nodeText(node, context.output.colors));
+  const { nodes } = await adminOf(context);
+  const { signal, output } = context;
+  const node = await nodes.get(id, { signal });
+  // Services of earlier releases lack this route.
+  const history = await nodes.history(id, { signal }).catch(() => null);
+  output.data(node, () => nodeText(node, history, output.colors));
   return EXIT.done;
 };
 
@@ -93,7 +97,17 @@ export const forgetNode: Run = async (context, [id = ""]) => {
   return EXIT.done;
 };
 
-function nodeText(node: NodeDetails, colors: Colors): string {
+const BARS = "▁▂▃▄▅▆▇█";
+
+/** A character for each hour, such as `▁▁▃█`. Empty without work. */
+function sparkline({ steps }: NodeHistory): string {
+  const hours = Array.from({ length: 24 }, (_, hour) => steps.slice(hour * 4, hour * 4 + 4));
+  const busy = hours.map((hour) => hour.reduce((sum, step) => sum + step.busy, 0) / 4);
+  const most = Math.max(...busy);
+  return most === 0 ? "" : busy.map((value) => BARS[Math.round((value / most) * 7)]).join("");
+}
+
+function nodeText(node: NodeDetails, history: NodeHistory | null, colors: Colors): string {
   const { slots, disk, capabilities, version, protocol, ffmpeg, cpus } = node;
   const isConnected = node.last_seen_at === null && node.state !== "offline";
   const parts = [version, protocol !== null && `protocol ${protocol}`, ffmpeg !== null && `ffmpeg ${ffmpeg}`];
@@ -116,6 +130,7 @@ function nodeText(node: NodeDetails, colors: Colors): string {
         ? `encode ${slots.encode.running} of ${slots.encode.running + slots.encode.free}, inspect ${slots.inspect.running}`
         : "",
     ],
+    ["last 24 h", history ? sparkline(history) : ""],
     ["failures", isConnected ? `${Math.round(node.score * 100)}% of its last jobs` : ""],
     ["connected", node.connected_at ?? ""],
     ["gone", node.last_seen_at === null ? "" : printable(goneText(node))],

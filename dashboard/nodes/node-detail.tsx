@@ -10,6 +10,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/time.tsx";
 import { usePolled } from "../parts/use-polled.ts";
 import { type Note, securityNotes } from "./fleet.ts";
+import { History } from "./node-history.tsx";
 
 const POLL_MS = 5000;
 
@@ -24,6 +25,7 @@ export function NodeDetail({ id, notes }: { readonly id: string; readonly notes:
         <Tasks tasks={node.state === "gone" ? node.lost_leases.map((lease) => ({ lease })) : node.running} />
         <Notes notes={[...notes, ...securityNotes(node)]} />
       </section>
+      <History id={id} />
       <section aria-label="Machine">
         <h2>Machine</h2>
         <Facts node={node} />

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { ContractDate } from "../job/job-view.ts";
 import { Capabilities, HARDWARE_NAMES } from "../protocol/capabilities.ts";
 import { SLOT_CLASSES } from "../protocol/tasks.ts";
+import { Instant } from "./task-responses.ts";
 
 /**
  * States of a node. Only `ready` nodes get work. `cordoned`: by the operator. `draining`: at its own or the operator's
@@ -70,6 +71,23 @@ export const NodeDetails = Node.extend({
   capabilities: Capabilities.nullable().describe("Supported by its ffmpeg, by ffmpeg's names"),
 }).describe("An encoder node with its leases and capabilities");
 export type NodeDetails = z.infer<typeof NodeDetails>;
+
+export const NodeHistory = z
+  .object({
+    id: z.string(),
+    step_seconds: z.int().describe("The length of a step"),
+    steps: z
+      .array(
+        z.object({
+          at: Instant.describe("The start of the step"),
+          busy: z.number().describe("Encode slots with a task, on average"),
+          speed: z.number().describe("Seconds of sources that it encoded in a second, on average"),
+        }),
+      )
+      .describe("The last 24 hours; the last step has not ended"),
+  })
+  .describe("The work of a node in the last 24 hours");
+export type NodeHistory = z.infer<typeof NodeHistory>;
 
 const Demand = z
   .object({

@@ -57,6 +57,12 @@ const NODE: Node = {
   hub: "hub:default:0",
   slots: { inspect: { free: 4, running: 0 }, encode: { free: 1, running: 1 } },
 };
+/** Half of the day one slot was busy, then two. */
+const STEPS = Array.from({ length: 96 }, (_, at) => ({
+  at: new Date(NOW - (96 - at) * 900_000).toISOString(),
+  busy: at < 48 ? 1 : 2,
+  speed: at < 48 ? 2.5 : 5.5,
+}));
 const TOKEN = `n-${"a".repeat(43)}`;
 const DEMAND = { wanted: 2, running: 1, waiting: 1, free: 1, oldest_wait_seconds: 3, mean_task_seconds: 20 };
 const USAGE = {
@@ -145,6 +151,7 @@ beforeAll(async () => {
       isForgotten = true;
       return node();
     },
+    "GET /v2/admin/nodes/:id/history": () => ({ id: NODE.id, step_seconds: 900, steps: STEPS }),
     "GET /v2/admin/nodes/:id": () => ({
       ...node(),
       running: [{ lease: `${idOf(1)}.chunk-7.2`, class: "encode" }],
@@ -487,6 +494,9 @@ describe("the nodes", () => {
     await press("Enter");
     await page.locator("text=Its ffmpeg has known vulnerabilities: CVE-2026-8461").waitFor();
     expect(await page.locator(".node-detail .tasks").textContent()).toBe(`${idOf(1)} chunk-7 encode, attempt 2`);
+    const history = page.getByRole("region", { name: "Last 24 hours" });
+    await history.getByText("Busy encode slots 1.5 on average, 2 at most").waitFor();
+    await history.getByText("Speed 4× on average, 5.5× at most").waitFor();
     await press("d");
     await page.getByRole("dialog").getByRole("button", { name: "Drain attic" }).click();
     await page.locator(".nodes .status", { hasText: "draining" }).waitFor();

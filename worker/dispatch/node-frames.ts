@@ -15,6 +15,7 @@ import { type Admission, type CloseReason, NAME_TAKEN, POLICY_VIOLATION } from "
 import { AbsentNodes } from "./connections/absent-nodes.ts";
 import { type Admitted, aboutNode, contradictionOf } from "./connections/node-about.ts";
 import { HELLO_LIMIT_MS, type NodeConnections, type SocketNode } from "./connections/node-connections.ts";
+import { noWork } from "./connections/node-history.ts";
 import { PROGRESS_EVERY_MS } from "./connections/progress-relay.ts";
 import { Sessions } from "./connections/sessions.ts";
 import type { JobCalls } from "./jobs/job-calls.ts";
@@ -148,7 +149,7 @@ export class NodeFrames {
     const accounts = older?.accounts ?? {};
     const about = aboutNode(admitted, hello, this.#nodes.keepCapabilities(hello.capabilities), now);
     const profile = profileOf({ ...about, pool: admitted.pool }, hello.capabilities);
-    const state = { free, leases, accounts, draining: false, heardAt: now, progress: [] };
+    const state = { free, leases, accounts, draining: false, heardAt: now, progress: [], work: noWork(now) };
     const node = { nodeId, session, profile, about, socket, ...state };
     this.#nodes.add(node);
     this.#absent.delete(nodeId);

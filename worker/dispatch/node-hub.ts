@@ -16,7 +16,7 @@ import {
   type LeaseHolding,
   type SentOffer,
 } from "../rpc/hub.ts";
-import type { HubReport, NodeDetail, NodeReport, Place } from "../rpc/hub-reports.ts";
+import type { HubReport, NodeDetail, NodeReport, NodeSteps, Place } from "../rpc/hub-reports.ts";
 import {
   Admission,
   type CloseReason,
@@ -139,6 +139,10 @@ export class NodeHub extends DurableObject<HubEnv> implements HubRpc {
 
   async node(id: string): Promise<NodeDetail | null> {
     return this.#operator.node(id);
+  }
+
+  async history(id: string): Promise<NodeSteps | null> {
+    return this.#operator.history(id);
   }
 
   async cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null> {

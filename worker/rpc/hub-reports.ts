@@ -41,6 +41,13 @@ export type NodeDetail = NodeReport & {
   readonly capabilities: Capabilities | null;
 };
 
+/** The length of a step in a node's history. */
+export const STEP_MS = 15 * 60_000;
+
+/** The work of a node in a step from `at` on: busy encode slots, and seconds of sources for each second, on average. */
+export type NodeStep = { readonly at: number; readonly busy: number; readonly speed: number };
+export type NodeSteps = { readonly isConnected: boolean; readonly steps: readonly NodeStep[] };
+
 /** The work of one pool and class at one hub. */
 export type QueueReport = SlotUse & {
   readonly pool: string;
@@ -101,6 +108,8 @@ export interface HubReports {
   nodes(): Promise<NodeReport[]>;
   /** Null if the hub does not know the node. */
   node(id: string): Promise<NodeDetail | null>;
+  /** The work of a node in the last 24 hours. Null if the hub does not know the node. */
+  history(id: string): Promise<NodeSteps | null>;
   /** Stops giving work to the node, or gives it work again. Null if the hub does not know the node. */
   cordon(id: string, isCordoned: boolean): Promise<NodeDetail | null>;
   /** Cordons the node, which ends when its tasks are done. Null if it is not connected to this hub. */

@@ -10,6 +10,7 @@ import { ConnectedNode } from "../matching/nodes/connected-node.ts";
 import { Roster } from "../matching/nodes/roster.ts";
 import { KnownCapabilities } from "./known-capabilities.ts";
 import { Admitted, NodeAbout } from "./node-about.ts";
+import { NodeHistory, NodeWork, noWork } from "./node-history.ts";
 import { KnownProgress } from "./progress-relay.ts";
 
 /**
@@ -18,6 +19,7 @@ import { KnownProgress } from "./progress-relay.ts";
 const StoredNode = ConnectedNode.omit({ profile: true }).extend({
   about: NodeAbout,
   progress: z.array(KnownProgress).default([]),
+  work: NodeWork.default(() => noWork(Date.now())),
 });
 /** Above these limits, no progress of a node is stored: the hub of so busy a node hardly ever hibernates. */
 const MAX_STORED_PROGRESS = 8;
@@ -28,7 +30,12 @@ const Waiting = z.object({ admitted: Admitted, acceptedAt: z.number() });
 type Waiting = z.infer<typeof Waiting>;
 
 /** A node whose socket is open. */
-export type SocketNode = ConnectedNode & { about: NodeAbout; progress: KnownProgress[]; socket: WebSocket };
+export type SocketNode = ConnectedNode & {
+  about: NodeAbout;
+  progress: KnownProgress[];
+  work: NodeWork;
+  socket: WebSocket;
+};
 
 /** Nodes ping every 15 s. After this time without a ping the connection is dead, even if the socket is open. */
 const SILENCE_LIMIT_MS = 45_000;
@@ -44,12 +51,15 @@ export class NodeConnections {
   /** Sockets whose node has not sent hello. */
   readonly #waiting = new Map<WebSocket, Waiting>();
   readonly #capabilities: KnownCapabilities;
+  readonly history: NodeHistory<SocketNode>;
 
   /** Restores the nodes from the attachments of their sockets. */
   constructor(ctx: DurableObjectState) {
     this.#ctx = ctx;
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
     this.#capabilities = new KnownCapabilities(ctx.storage.kv);
+    const nodes = (): Iterable<SocketNode> => this.roster.values();
+    this.history = new NodeHistory(ctx.storage.kv, nodes, (node) => this.#store(node));
     for (const socket of ctx.getWebSockets()) {
       const attachment: unknown = socket.deserializeAttachment();
       const node = StoredNode.safeParse(attachment);
@@ -132,6 +142,7 @@ export class NodeConnections {
     const node = this.get(socket);
     this.#nodes.delete(socket);
     this.#waiting.delete(socket);
+    if (node) this.history.left(node, Date.now());
     if (node) this.roster.remove(node);
     socket.serializeAttachment(null);
     return node;
@@ -139,6 +150,7 @@ export class NodeConnections {
 
   update(node: SocketNode, patch: Partial<Omit<SocketNode, "socket">>): void {
     this.roster.change(node, patch);
+    this.history.note(node, node.work.speed, Date.now());
     this.#store(node);
   }
 

@@ -58,7 +58,10 @@ export class JobCalls {
     await this.#forEachJob(node, this.#relay.take(items, now), (jobId, progress) =>
       this.#turns.take(jobId, { progress }),
     );
-    this.#nodes.keepProgress(node, this.#relay.knownOf(Object.keys(node.leases)));
+    const known = this.#relay.knownOf(Object.keys(node.leases));
+    const speed = known.reduce((sum, { item }) => sum + (item.speed ?? 0), 0);
+    this.#nodes.history.note(node, speed, Date.now());
+    this.#nodes.keepProgress(node, known);
     this.#setPace(node, now);
   }
 

@@ -1,6 +1,6 @@
 // The operator's side of a hub: its nodes, their limits, and the waiting work.
 
-import type { HubReport, HubReports, NodeDetail, NodeReport } from "../../rpc/hub-reports.ts";
+import type { HubReport, HubReports, NodeDetail, NodeReport, NodeSteps } from "../../rpc/hub-reports.ts";
 import type { NodeConnections, SocketNode } from "../connections/node-connections.ts";
 import type { Matcher } from "../jobs/matcher.ts";
 import { type Cordon, storedCordons } from "./cordons.ts";
@@ -38,6 +38,13 @@ export class Operator implements HubReports {
   async node(id: string): Promise<NodeDetail | null> {
     const node = this.#deps.nodes.roster.get(id);
     return node ? reportNodeDetail(node, this.#contextOf(node)) : this.#offline(id);
+  }
+
+  async history(id: string): Promise<NodeSteps | null> {
+    const { nodes } = this.#deps;
+    const node = nodes.roster.get(id);
+    if (!node && !this.#offline(id)) return null;
+    return { isConnected: node !== null, steps: nodes.history.of(id, node, Date.now()) };
   }
 
   /** A node that is cordoned or gone; null if it is connected. */

@@ -75,6 +75,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   revokeNodeToken: (_, { nodeTokens }) => nodeTokens.revoke("t"),
   listNodes: (_, { nodes }) => nodes.list(),
   getNode: (_, { nodes }) => nodes.get("n"),
+  getNodeHistory: (_, { nodes }) => nodes.history("n"),
   cordonNode: (_, { nodes }) => nodes.cordon("n"),
   uncordonNode: (_, { nodes }) => nodes.uncordon("n"),
   forgetNode: (_, { nodes }) => nodes.forget("n"),

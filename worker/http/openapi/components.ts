@@ -19,7 +19,7 @@ import {
 import { BatchBody, BatchResult } from "#shared/api/job-batch.ts";
 import { BulkBody, BulkResult, JobCounts } from "#shared/api/job-lists.ts";
 import * as schemas from "#shared/api/job-responses.ts";
-import { Autoscale, Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
+import { Autoscale, Node, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-responses.ts";
 import { EndpointResult, ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
 import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shared/api/operator-requests.ts";
 import * as operator from "#shared/api/operator-responses.ts";
@@ -104,6 +104,7 @@ export const RESPONSES = {
   Resealed: operator.Resealed,
   NodeList,
   NodeDetails,
+  NodeHistory,
   Autoscale,
   Error: schemas.ErrorBody,
 } as const satisfies Record<string, z.ZodType>;

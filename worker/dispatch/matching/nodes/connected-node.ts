@@ -36,10 +36,12 @@ export function addSlots(
   return { encode: ofEncode, inspect: Math.min(free.inspect + inspect, MAX_SLOTS, room - ofEncode) };
 }
 
-/** The number of concurrent encodes of a node, including running encodes. */
-export const encodesOf = ({ free, leases }: ConnectedNode): number =>
-  free.encode +
+/** The number of running encodes. */
+export const busyEncodesOf = (leases: HeldLeases): number =>
   Object.entries(leases).filter(([lease, slotClass]) => slotClass === "encode" && !waitsForOthers(lease)).length;
+
+/** The number of concurrent encodes of a node, including running encodes. */
+export const encodesOf = ({ free, leases }: ConnectedNode): number => free.encode + busyEncodesOf(leases);
 
 /** Adds leases of a ticket's job to a node's leases. Removes the accounts of jobs without a lease. */
 export function holding(

@@ -276,6 +276,14 @@ export const RESPONSE_EXAMPLES: Responses = {
       hardware: { name: "nvenc", path: null, encoders: ["h264_nvenc", "av1_nvenc"] },
     },
   },
+  NodeHistory: {
+    id: NODE.id,
+    step_seconds: 900,
+    steps: [
+      { at: "2026-11-21T05:15:00.000Z", busy: 1.8, speed: 3.41 },
+      { at: "2026-11-21T05:30:00.000Z", busy: 2, speed: 3.9 },
+    ],
+  },
   Autoscale: { ...DEMAND, pools: { default: DEMAND } },
   Resealed: { resealed: 12, failed: [], next_cursor: "jobs:" },
   Error: {

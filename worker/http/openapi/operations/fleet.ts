@@ -35,6 +35,16 @@ export const FLEET_OPERATIONS: readonly Operation[] = [
   },
   {
     ...node,
+    method: "get",
+    path: "/v2/admin/nodes/:id/history",
+    id: "getNodeHistory",
+    summary: "Read the work of a node in the last 24 hours",
+    description: "Busy slots and speed in steps of 15 minutes, also of nodes that are not connected.",
+    parameters: [NODE],
+    responses: [success("The steps", "NodeHistory")],
+  },
+  {
+    ...node,
     method: "post",
     path: "/v2/admin/nodes/:id/cordon",
     id: "cordonNode",

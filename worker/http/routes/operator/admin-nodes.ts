@@ -1,10 +1,11 @@
 // /v2/admin/nodes: the operator lists nodes, and decides which nodes get work.
 import { type Context, Hono } from "hono";
-import type { Node, NodeDetails, NodeList } from "#shared/api/node-responses.ts";
+import type { Node, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-responses.ts";
+import { instant } from "#shared/api/task-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
 import type { Env } from "../../../bindings.ts";
-import type { NodeDetail, NodeReport } from "../../../rpc/hub-reports.ts";
+import { type NodeDetail, type NodeReport, STEP_MS } from "../../../rpc/hub-reports.ts";
 import type { AdminEnv } from "../../auth/auth.ts";
 import { allPools, askHubs, type HubStub } from "../../fleet/ask-hubs.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
@@ -13,6 +14,19 @@ export const adminNodes = new Hono<AdminEnv>({ strict: false })
   .get("/nodes", async (context) => {
     const nodes = (await askAll(context.env, (hub) => hub.nodes())).flat();
     return jsonResponse(context, { nodes: nodes.sort(byPoolAndName).map(viewNode) } satisfies NodeList);
+  })
+  .get("/nodes/:id/history", async (context) => {
+    const id = context.req.param("id");
+    const found = (await askAll(context.env, (hub) => hub.history(id))).filter((one) => one !== null);
+    const history = found.find(({ isConnected }) => isConnected) ?? found[0];
+    if (!history) throw new AppError("node_not_found", UNKNOWN);
+    const round = (value: number): number => Math.round(value * 100) / 100;
+    const steps = history.steps.map(({ at, busy, speed }) => ({
+      at: instant(at),
+      busy: round(busy),
+      speed: round(speed),
+    }));
+    return jsonResponse(context, { id, step_seconds: STEP_MS / 1000, steps } satisfies NodeHistory);
   })
   .get("/nodes/:id", (context) => respond(context, (hub, id) => hub.node(id)))
   .post("/nodes/:id/drain", (context) => respond(context, (hub, id) => hub.drain(id)))

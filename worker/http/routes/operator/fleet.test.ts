@@ -5,8 +5,9 @@ import { describe, expect, it, vi } from "vitest";
 import { NAME_IN_USE } from "#shared/protocol/frames.ts";
 import { GoneNodes } from "../../../dispatch/operator/gone-nodes.ts";
 import { hubOf } from "../../../rpc/hub.ts";
+import { jobOf } from "../../../rpc/job.ts";
 import { faultyDatabase } from "../../../testing/faulty-database.ts";
-import { ADMIN, basic, bearer, newAccount, newNodeToken, send } from "../../../testing/jobs.ts";
+import { ADMIN, basic, bearer, newAccount, newNodeToken, PROBE, send } from "../../../testing/jobs.ts";
 import { connect, hello, joined, newJob, settle, useNodes } from "../../../testing/nodes.ts";
 import { app } from "../../app.ts";
 import { RESPONSES } from "../../openapi/components.ts";
@@ -70,6 +71,27 @@ describe("GET /v2/admin/nodes", () => {
       capabilities: { ffmpegVersion: "7.0", cpus: 2 },
     });
   });
+});
+
+it("keeps the work of a node in steps of 15 minutes, also after the node has left", async () => {
+  const node = await joined("a", ONE);
+  const job = await newJob();
+  const { lease, token } = (await node.next("assign")).assignment;
+  await jobOf(env, job.id).complete(lease, { token, result: { kind: "inspect", probe: PROBE } });
+  node.say({ type: "slots", offered: { inspect: 1, encode: 0 }, released: [lease] });
+  const encode = (await node.next("assign")).assignment;
+  const item = { lease: encode.lease, token: encode.token, stage: "encoding", fraction: 0.5, speed: 4 };
+  node.say({ type: "progress", items: [item] });
+  // The response rounds the averages of the first seconds to 0.
+  const worked = async (of: "busy" | "speed") => (await hubOf(env).history("a"))?.steps.some((step) => step[of] > 0);
+  await vi.waitFor(async () => expect(await worked("speed")).toBe(true));
+  node.socket.close();
+  await vi.waitFor(async () => expect(await stateOf("a")).toBe("gone"));
+  expect(await worked("busy")).toBe(true);
+  const { body } = await admin("GET", "/nodes/a/history");
+  expect(RESPONSES.NodeHistory.parse(body)).toEqual(body);
+  expect([body.id, body.step_seconds, body.steps.length]).toEqual(["a", 900, 96]);
+  expect((await admin("GET", "/nodes/nobody/history")).status).toBe(404);
 });
 
 it("lists why a node is not ready, until the node states that it reaches the service's storages", async () => {
