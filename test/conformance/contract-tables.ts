@@ -22,8 +22,20 @@ export function promisedRows(): Row[] {
     ...endpointRows(contract),
     ...errorRows(api),
     ...eventRows(api),
+    ...tableRows(api).filter(({ heading }) => heading === "5. Output parameters"),
+    ...GUIDES.flatMap(fieldRows),
     ...sentenceRows(contract),
   ];
+}
+
+/** Pages with the fields of parameters that api-v2 §5 names. */
+const GUIDES = ["audio-tracks.md", "captions.md", "burned-in-captions.md", "loudness.md"];
+
+/** The first table of a page, under the title of the page. */
+function fieldRows(name: string): Row[] {
+  const lines = read(name);
+  const next = lines.findIndex((line) => line.startsWith("## "));
+  return tableRows(lines.slice(0, next));
 }
 
 const row = (heading: string, name: string, cells: Record<string, string> = {}): Row => ({

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { PROSE, type Row } from "./contract-tables.ts";
 import type { Evidence } from "./evidence.ts";
+import { PARAMETERS } from "./parameters.ts";
 import { live, type Proof, testNamed } from "./proof.ts";
 import { sentenceProof } from "./sentences.ts";
 
@@ -343,4 +344,5 @@ const PROOFS = new Map<string, (row: Row) => Proof | null>([
   ["Endpoints", fieldsOf("a real job", endpoints)],
   ["2. Error codes", ({ name, cells }) => ELSEWHERE.get(name) ?? errorCode(name, cells.HTTP ?? "")],
   ["9. Notification", event],
+  ...PARAMETERS,
 ]);

@@ -61,6 +61,19 @@ async function samples(file: string, stream: number, ...filters: readonly string
   return new Int16Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + (stdout.length & ~1)));
 }
 
+const WINDOW = 2048;
+const MOST_LAG = 64;
+
+/** Samples by which a part of the source is later in another file than expected: where both are most alike. */
+function lagAt(made: Int16Array, source: Int16Array, from: number, expected: number): number {
+  const part = source.subarray(from, from + WINDOW);
+  const likeness = Array.from({ length: 2 * MOST_LAG + 1 }, (_, at) => {
+    const start = from + expected + at - MOST_LAG;
+    return part.reduce((sum, sample, index) => sum + sample * (made[start + index] ?? 0), 0);
+  });
+  return likeness.indexOf(Math.max(...likeness)) - MOST_LAG;
+}
+
 async function encode(name: string, format: string, audio: unknown, params: object = {}) {
   const source = clip(name);
   const made = await encodeClip(source, [{ format, params: { audio, ...params } }]);
@@ -137,6 +150,26 @@ describe("audio tracks of files", () => {
       }
     },
   );
+
+  it.each([
+    ["mp4:64x36", 1],
+    ["mov:64x36", 1],
+    // Matroska rounds timestamps to milliseconds.
+    ["mkv:64x36:ac3_256k", 48],
+  ])("keeps each track of %s in sync with the video, at its start, middle and end", async (format, most) => {
+    const { file } = await encode("listed.mkv", format, "all");
+    const { format: whole, streams } = await probe(file);
+    // The file starts with the delay of the audio encoder.
+    const delay = Math.round((Number(streams[0]?.start_time) - Number(whole.start_time)) * 48_000);
+    for (const at of [0, 1, 2]) {
+      const channel = "pan=mono|c0=c0";
+      const [made, source] = [await samples(file, at, channel), await samples(clip("listed.mkv"), at, channel)];
+      const first = source.findIndex((sample) => sample !== 0);
+      const last = source.length - WINDOW - MOST_LAG;
+      const lags = [first, (first + last) >> 1, last].map((from) => Math.abs(lagAt(made, source, from, delay)));
+      expect([at, Math.max(...lags) <= most, lags]).toEqual([at, true, lags]);
+    }
+  });
 
   it("merges mono tracks to a layout, in the order of the request", async () => {
     const { file } = await encode("mono.mxf", "wav", [{ from: [3, 1, 2, 4, 5, 6] }]);

@@ -13,6 +13,7 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import { probeSource } from "../../source/probe/probe-source.ts";
 import { integratedLoudness, truePeak } from "../../testing/bs1770.ts";
+import { few, SLOW } from "../../testing/few.ts";
 import { makeClip, REFERENCE_FFMPEG, tested } from "../../testing/plan-runs.ts";
 import { silentLog } from "../../testing/silent-log.ts";
 import { NO_TRACE } from "../../tracing/task-trace.ts";
@@ -35,11 +36,21 @@ const SPEECH = "anoisesrc=c=pink:r=48000:d=12:seed=7:a=0.25,tremolo=f=0.4:d=0.8"
 const PEAKS =
   "anoisesrc=c=pink:r=48000:d=12:seed=3:a=0.9,volume=volume=if(lt(mod(t\\,1)\\,0.02)\\,1\\,0.15):eval=frame";
 
+/** The samples are 3 dB below the peaks. */
+const BETWEEN = "0.5*sin(2*PI*12000*t+PI/4)*min(1\\,20*min(t\\,3-t))";
+
 const CLIPS: Readonly<Record<string, string>> = {
-  // EBU Tech 3341, test cases 1 to 3 and 6.
+  // EBU Tech 3341, test cases 1 to 6, most of them shorter, and 16: true peaks between samples.
   "tech1.wav": tones([-23, 8]),
   "tech2.wav": tones([-33, 8]),
   "tech3.wav": tones([-36, 4], [-23, 24], [-36, 4]),
+  "tech4.wav": tones([-72, 4], [-36, 4], [-23, 24], [-36, 4], [-72, 4]),
+  "tech5.wav": tones([-26, 8], [-20, 8.04], [-26, 8]),
+  "tech16.wav": `-f lavfi -i aevalsrc=${BETWEEN}|${BETWEEN}:c=stereo:s=48000:d=3 -c:a pcm_f32le`,
+  // EBU Tech 3342, test cases 1 and 4.
+  "range1.wav": tones([-20, 20], [-30, 20]),
+  "range4.wav": tones([-50, 20], [-35, 20], [-20, 20], [-35, 20], [-50, 20]),
+  "two-seconds.wav": `-f lavfi -i ${SPEECH},atrim=end=2 ${STEREO}`,
   "tech6.wav": `-f lavfi -i ${tone(0, 8)} -filter_complex pan=5.1|c0=0.0398*c0|c1=0.0398*c0|c2=0.0631*c0|c4=0.0316*c0|c5=0.0316*c0 -c:a pcm_f32le`,
   "speech.wav": `-f lavfi -i ${SPEECH} ${STEREO}`,
   "peaks.wav": `-f lavfi -i ${PEAKS} ${STEREO}`,
@@ -59,8 +70,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const run = promisify(execFile);
 
 /** The samples of a file's audio, by channel, at 48 kHz. */
-async function samplesOf(file: string, channels: number, from = 0): Promise<Float32Array[]> {
-  const argv = ["-v", "error", "-i", file, "-map", "0:a:0", "-ar", "48000", "-f", "f32le", "-"];
+async function samplesOf(
+  file: string,
+  channels: number,
+  from = 0,
+  part: readonly string[] = [],
+): Promise<Float32Array[]> {
+  const argv = ["-v", "error", ...part, "-i", file, "-map", "0:a:0", "-ar", "48000", "-f", "f32le", "-"];
   const { stdout } = await run(REFERENCE_FFMPEG, argv, { encoding: "buffer", maxBuffer: 2 ** 28 });
   const all = new Float32Array(stdout.buffer.slice(stdout.byteOffset, stdout.byteOffset + stdout.byteLength));
   return Array.from({ length: channels }, (_, channel) =>
@@ -109,11 +125,13 @@ const audio = (format: string, loudness: unknown, params: object = {}): OutputOp
 });
 
 describe("loudness: measure", () => {
-  it.each([
+  few(5).each<[string, number, number]>([
     ["tech1.wav", 2, -23],
     ["tech2.wav", 2, -33],
     ["tech3.wav", 2, -23],
+    ["tech4.wav", 2, -23],
     ["tech6.wav", 6, -23],
+    ["tech5.wav", 2, -23],
   ])("finds the loudness that EBU Tech 3341 states for %s", async (clip, channels, expected) => {
     const { reports, files } = await encoded(clip, [audio("wav", "measure")]);
     const [report] = reports.get(0) ?? [];
@@ -123,7 +141,47 @@ describe("loudness: measure", () => {
   });
 });
 
+few(1).each<[string, number]>([
+  ["range4.wav", 15],
+  ["range1.wav", 10],
+])("finds the loudness range that EBU Tech 3342 states for %s", async (clip, expected) => {
+  const { reports } = await encoded(clip, [audio("wav", "measure")]);
+  expect(Math.abs((reports.get(0)?.[0]?.input.range ?? 0) - expected)).toBeLessThanOrEqual(1);
+});
+
+it("finds true peaks between samples, as EBU Tech 3341 states", async () => {
+  const { reports } = await encoded("tech16.wav", [audio("wav", "measure")]);
+  const peak = reports.get(0)?.[0]?.input.truePeak ?? 0;
+  expect([peak > -6.4, peak < -5.8]).toEqual([true, true]);
+});
+
 describe("loudness with a target", () => {
+  it("reaches the target in two seconds of audio", async () => {
+    const { files } = await encoded("two-seconds.wav", [audio("m4a", -23)]);
+    expect(Math.abs(integratedLoudness(await samplesOf(files[0] ?? "", 2)) + 23)).toBeLessThanOrEqual(0.2);
+  });
+
+  it("reaches the target in three hours of audio, by one gain", SLOW, async () => {
+    // A quiet start, and loud parts at the end.
+    const levels = "volume=0.02+0.2*gte(t\\,7200):eval=frame";
+    await makeClip(
+      folder,
+      "hours.flac",
+      `-f lavfi -i anoisesrc=c=pink:r=48000:d=10800:seed=5,${levels} -ac 1 -c:a flac`,
+    );
+    const { reports, files } = await encoded("hours.flac", [audio("flac", -23)]);
+    const [report] = reports.get(0) ?? [];
+    expect(report).toMatchObject({ limitedSeconds: 0, output: { integrated: expect.closeTo(-23, 0) } });
+    const part = (from: number) => ["-ss", String(from), "-t", "60"];
+    for (const from of [0, 5400, 10_000]) {
+      const [before] = await samplesOf(path.join(folder, "hours.flac"), 1, 0, part(from));
+      const [after] = await samplesOf(files[0] ?? "", 1, 0, part(from));
+      const factor = 10 ** ((report?.gainDb ?? 0) / 20);
+      const worst = before?.reduce((most, one, at) => Math.max(most, Math.abs(one * factor - (after?.[at] ?? 9))), 0);
+      expect(worst).toBeLessThan(2 / 2 ** 15);
+    }
+  });
+
   it("applies one gain to all samples when the peaks allow it", async () => {
     const { reports, files, source, measurements } = await encoded("speech.wav", [audio("wav", -30)]);
     const [report] = reports.get(0) ?? [];
