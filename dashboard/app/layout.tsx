@@ -18,15 +18,29 @@ import "./layout.css";
 
 const Palette = lazyPage("palette", () => import("./palette.tsx"));
 
-type Entry = { readonly to: string; readonly label: string; readonly icon: IconName; readonly operator?: true };
+type Entry = {
+  readonly to: string;
+  readonly label: string;
+  readonly icon: IconName;
+  /** The page of /docs about it. */
+  readonly guide: string;
+  readonly operator?: true;
+};
 const ENTRIES: readonly Entry[] = [
-  { to: "/", label: "Jobs", icon: "jobs" },
-  { to: "/new", label: "New job", icon: "add" },
-  { to: "/templates", label: "Templates", icon: "template" },
-  { to: "/nodes", label: "Nodes", icon: "nodes", operator: true },
-  { to: "/usage", label: "Usage", icon: "usage" },
-  { to: "/settings", label: "Settings", icon: "settings" },
+  { to: "/", label: "Jobs", icon: "jobs", guide: "job-lists" },
+  { to: "/new", label: "New job", icon: "add", guide: "recipes" },
+  { to: "/templates", label: "Templates", icon: "template", guide: "templates" },
+  { to: "/nodes", label: "Nodes", icon: "nodes", guide: "nodes", operator: true },
+  { to: "/usage", label: "Usage", icon: "usage", guide: "usage" },
+  { to: "/settings", label: "Settings", icon: "settings", guide: "dashboard" },
 ];
+
+/** The page of /docs about the visible page: `/docs/job-details` on the page of a job. */
+function guideHref(): string {
+  if (path.value.startsWith("/jobs/")) return "/docs/job-details";
+  const guide = ENTRIES.find(({ to }) => to === path.value)?.guide;
+  return guide === undefined ? "/docs" : `/docs/${guide}`;
+}
 
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const [isHelpOpen, openHelp] = useState(false);
@@ -60,7 +74,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
             <span>Go to …</span>
             <kbd>{COMMAND_KEY} K</kbd>
           </button>
-          <a href="/docs" target="_blank" rel="noreferrer" class="docs">
+          <a href={guideHref()} target="_blank" rel="noreferrer" class="docs">
             <Icon name="external" />
             <span class="wide-only">Documentation</span>
           </a>

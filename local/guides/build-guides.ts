@@ -1,20 +1,16 @@
-// Builds the pages of /docs: the guides of docs/ in HTML and Markdown, the API reference, the OpenAPI document, and
-// llms.txt (llmstxt.org).
+// Builds the pages of /docs: guides of docs/ and the API reference in HTML and Markdown, the search index, the OpenAPI
+// document, and llms.txt (llmstxt.org).
 import { access, mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { build } from "esbuild";
 import { replaceFile } from "../../cli/replace-file.ts";
 import { ROOT } from "../home/constants.ts";
-import { CONTENTS } from "./contents.ts";
+import { CONTENTS, type GuideGroup } from "./contents.ts";
+import { type GuideIndex, type Inlined, pageOf, sectionsOf } from "./page.ts";
 import { type Guide, imagesOf, renderGuide } from "./render-guide.ts";
 
-/** All guides by group. */
-export type GuideIndex = readonly {
-  readonly title: string;
-  readonly pages: readonly Pick<Guide, "page" | "title" | "summary">[];
-}[];
-
-/** Makes the pages and the OpenAPI document (worker/http/docs/documents.ts). */
-type Documents = (index: GuideIndex, bodies: Readonly<Record<string, string>>) => Promise<Record<string, string>>;
+/** Makes the OpenAPI document and the pages of the reference (worker/http/docs/reference.ts). */
+type Reference = () => { readonly openapi: string; readonly pages: Readonly<Record<string, string>> };
 
 /**
  * Writes `guides/` below a folder, which the Worker serves as assets. Files that are current stay. Several processes
@@ -22,15 +18,21 @@ type Documents = (index: GuideIndex, bodies: Readonly<Record<string, string>>) =
  */
 export async function buildGuides(folder: string): Promise<void> {
   if (!(await exists(join(ROOT, "docs", "self-hosting.md")))) return;
-  const guides = await renderAll();
-  const index = indexOf(guides.map(({ guide }) => guide));
   // Loaded at run time: the Worker's types differ from Node's, and the file is missing where everything comes built.
-  const worker = new URL("../../worker/http/docs/documents.ts", import.meta.url).href;
-  const { documents }: { documents: Documents } = await import(worker);
+  const worker = new URL("../../worker/http/docs/reference.ts", import.meta.url).href;
+  const { reference }: { reference: Reference } = await import(worker);
+  const { openapi, pages } = reference();
+  const groups = [...CONTENTS, { title: "API", pages: Object.keys(pages) }];
+  const guides = await renderAll(groups, pages);
+  const index = indexOf(groups, guides);
+  const home = renderGuide("index", indexText(index), new Set(guides.map(({ page }) => page)));
+  const inlined = await inlinedTexts();
   const files = {
-    ...(await documents(index, Object.fromEntries(guides.map(({ guide }) => [guide.page, guide.body])))),
-    ...Object.fromEntries(guides.map(({ guide, markdown }) => [`${guide.page}.md`, markdown])),
-    "llms.txt": llmsText(index),
+    "openapi.json": openapi,
+    "search.json": JSON.stringify(guides.flatMap(sectionsOf)),
+    ...Object.fromEntries([home, ...guides].map((guide) => [`${guide.page}.html`, pageOf(guide, index, inlined)])),
+    ...Object.fromEntries([home, ...guides].map(({ page, markdown }) => [`${page}.md`, markdown])),
+    "llms.txt": indexText(index).replaceAll("](", "](/docs/"),
     "llms-full.txt": guides.map(({ markdown }) => markdown).join("\n\n"),
   };
   const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))];
@@ -49,37 +51,48 @@ async function update(path: string, content: Buffer): Promise<void> {
   replaceFile(path, content);
 }
 
-async function renderAll(): Promise<{ readonly guide: Guide; readonly markdown: string }[]> {
-  const pages = CONTENTS.flatMap((group) => group.pages);
+async function renderAll(
+  groups: readonly GuideGroup[],
+  built: Readonly<Record<string, string>>,
+): Promise<readonly Guide[]> {
+  const pages = groups.flatMap((group) => group.pages);
   const known = new Set(pages);
   return Promise.all(
-    pages.map(async (page) => {
-      const markdown = await readFile(join(ROOT, "docs", `${page}.md`), "utf8");
-      return { guide: renderGuide(page, markdown, known), markdown };
-    }),
+    pages.map(async (page) =>
+      renderGuide(page, built[page] ?? (await readFile(join(ROOT, "docs", `${page}.md`), "utf8")), known),
+    ),
   );
 }
 
-const indexOf = (guides: readonly Guide[]): GuideIndex =>
-  CONTENTS.map(({ title, pages }) => ({
-    title,
-    pages: pages.flatMap((page) =>
-      guides.filter((guide) => guide.page === page).map(({ title: name, summary }) => ({ page, title: name, summary })),
-    ),
-  }));
+const indexOf = (groups: readonly GuideGroup[], guides: readonly Guide[]): GuideIndex =>
+  groups.map(({ title, pages }) => ({ title, pages: guides.filter(({ page }) => pages.includes(page)) }));
 
-/** The list of the Markdown pages, for programs that read text. */
-export const llmsText = (index: GuideIndex): string =>
+/** The style and the script of all pages. Throws esbuild's error. */
+async function inlinedTexts(): Promise<Inlined> {
+  const { outputFiles } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ["local/guides/page.css", "dashboard/docs-page.ts"],
+    outdir: ".",
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: "es2022",
+    write: false,
+  });
+  const textOf = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text.trim() ?? "";
+  return { style: textOf(".css"), script: textOf(".js") };
+}
+
+/** The list of all pages in Markdown, also for programs that read text. */
+const indexText = (index: GuideIndex): string =>
   [
     "# Copra",
     "",
     "> A self-hosted media encoding service: a client POSTs a JSON job, machines of the operator encode it with ffmpeg,",
     "> the results land in the client's bucket, and a signed webhook reports the end.",
-    "",
-    "The API describes itself in [OpenAPI](/v2/openapi.json) and at [/docs](/docs).",
     ...index.flatMap(({ title, pages }) => [
       ...["", `## ${title}`, ""],
-      ...pages.map(({ page, title, summary }) => `- [${title}](/docs/${page}.md): ${summary}`),
+      ...pages.map(({ page, title, summary }) => `- [${title}](${page}.md): ${summary}`),
     ]),
     "",
   ].join("\n");

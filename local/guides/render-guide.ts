@@ -2,6 +2,8 @@
 // name.
 import { posix } from "node:path";
 import { Marked, type Tokens } from "marked";
+import { hashOfRequest } from "../../dashboard/new-job/state.ts";
+import { requestOf, SAMPLES, type SampleRequest } from "./samples.ts";
 
 export type Guide = {
   /** Path below docs/ without `.md`. */
@@ -11,9 +13,10 @@ export type Guide = {
   readonly summary: string;
   /** The page's content in HTML. */
   readonly body: string;
+  readonly markdown: string;
 };
 
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** The id of a heading as on forges: lower case, without punctuation, with `-` for spaces. */
@@ -39,9 +42,9 @@ export function renderGuide(page: string, markdown: string, pages: ReadonlySet<s
         const level = Math.max(depth, 2);
         return `<h${level} id="${id}">${this.parser.parseInline(tokens)}${anchor}</h${level}>\n`;
       },
-      code({ text, lang }: Tokens.Code) {
-        const label = escaped(lang ? `Example (${lang})` : "Example");
-        return `<pre tabindex="0" role="group" aria-label="${label}"><code>${escaped(text)}</code></pre>\n`;
+      code({ text, lang = "" }: Tokens.Code) {
+        const request = lang === "sh" ? requestOf(text) : null;
+        return request === null ? codeBlock(text, lang) : sampleBlock(text, request);
       },
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: string) =>
@@ -65,7 +68,39 @@ export function renderGuide(page: string, markdown: string, pages: ReadonlySet<s
     },
   });
   const body = marked.parse(markdown.replace(/^# .+\n/m, ""), { async: false });
-  return { page, title: plain(title), summary: plain((summary ?? "").replaceAll("\n", " ")), body };
+  return {
+    page,
+    title: plain(title),
+    summary: plain((summary ?? "").replace(/\s*\n>?|^> /g, " ")).trim(),
+    body,
+    markdown,
+  };
+}
+
+function codeBlock(text: string, language: string, isHidden = false): string {
+  const label = escaped(language === "" ? "Example" : `Example (${language})`);
+  const hidden = isHidden ? " hidden" : "";
+  return `<div class="code" data-language="${escaped(language)}"${hidden}><pre tabindex="0" role="group" aria-label="${label}"><code>${highlighted(text)}</code></pre></div>\n`;
+}
+
+/** Strings, comments, and words and numbers of JSON, in any language of the pages. */
+const TOKENS = /("(?:[^"\\\n]|\\.)*")|((?<=^|\s)(?:#|\/\/) .*$)|(\b(?:true|false|null|\d+(?:\.\d+)?)\b)/gm;
+
+const highlighted = (text: string): string =>
+  text
+    .split(TOKENS)
+    .map((part = "", at) =>
+      at % 4 === 0 || part === "" ? escaped(part) : `<i class="t${at % 4}">${escaped(part)}</i>`,
+    )
+    .join("");
+
+/** The command, the same request in other languages, which the page's script shows, and its link to the dashboard. */
+function sampleBlock(command: string, request: SampleRequest): string {
+  const others = Object.entries(SAMPLES).map(([language, print]) => codeBlock(print(request), language, true));
+  const isJob = request.method === "POST" && request.url.endsWith("/v2/jobs");
+  const form = isJob && request.body !== null ? `/dashboard/new${hashOfRequest(request.body.value)}` : null;
+  const link = form === null ? "" : `<p><a href="${escaped(form)}">Open it in <em>New job</em></a></p>`;
+  return `<div class="sample">${codeBlock(command, "curl")}${others.join("")}${link}</div>\n`;
 }
 
 const IMAGE = /^[\w-]+\/([\w-]+\.(?:png|webp|svg))$/;
@@ -96,7 +131,7 @@ export const imagesOf = (markdown: string): string[] =>
 
 /** The target of a link in the running service; null for a file of the repository. */
 export function linkTarget(page: string, href: string, pages: ReadonlySet<string>): string | null {
-  if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
+  if (/^(?:https?:\/\/|#|\/docs\/|\/v2\/)/.test(href)) return href;
   const [path = "", fragment] = href.split("#");
   const inDocs = posix.normalize(posix.join(posix.dirname(page), path)).replace(/\.md$/, "");
   if (fragment === undefined && imageAddress(path) !== null) return imageAddress(path);

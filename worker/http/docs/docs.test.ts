@@ -1,64 +1,117 @@
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { parseJobRequest } from "#shared/request/job-request.ts";
 import { send } from "../../testing/jobs.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import { referencePage } from "./reference-page.ts";
+import { reference } from "./reference.ts";
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   exports.default.fetch(new Request(`https://copra.test${path}`, { headers, redirect: "manual" }));
+const textAt = async (path: string): Promise<string> => (await get(path)).text();
 
-const page = await (await get("/docs")).text();
-const all = (pattern: RegExp): string[] => [...page.matchAll(pattern)].map(([, found = ""]) => found);
+const PAGES = Object.keys(reference().pages);
 
-describe("GET /docs", () => {
-  it("serves a page that may not run scripts or send requests", async () => {
-    const { status, headers } = await get("/docs");
-    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    const [style = ""] = all(/<style>([\s\S]*?)<\/style>/g);
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
-    const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
-    expect(headers.get("content-security-policy")).toBe("frame-ancestors 'none'");
-    expect(
-      all(/http-equiv="Content-Security-Policy" content="([^"]+)"/g).map((text) => text.replaceAll("&#39;", "'")),
-    ).toEqual([
-      `default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-${hash}'; img-src 'self' data:`,
+describe("pages of /docs", () => {
+  it.each(["/docs", "/docs/nodes", "/docs/migrating/mux", "/docs/reference/jobs"])(
+    "serves %s with a policy that allows only the page's own style and script",
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(headers.get("content-security-policy")).toBe("frame-ancestors 'none'");
+      const page = await textAt(path);
+      const hashes = await Promise.all(
+        ["style", "script"].map(async (name) => {
+          const inlined = [...page.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, "g"))];
+          expect(inlined).toHaveLength(1);
+          const text = new TextEncoder().encode(inlined[0]?.[1]);
+          const digest = await crypto.subtle.digest("SHA-256", text);
+          return `${name}-src 'sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}'`;
+        }),
+      );
+      const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
+      const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'";
+      expect(policy).toBe(`${nothing}; ${hashes.join("; ")}; connect-src 'self'; img-src 'self' data:`);
+      expect(page).not.toMatch(/<script |<iframe|\son\w+=|\sstyle=|src="http|@import|url\(/i);
+      expect((await get(`${path}/`, { "if-none-match": headers.get("etag") ?? "" })).status).toBe(304);
+    },
+  );
+
+  it("links all pages on /docs, and marks the visible page", async () => {
+    const page = await textAt("/docs");
+    for (const name of ["nodes", "migrating/mux", ...PAGES]) expect(page).toContain(`href="/docs/${name}"`);
+    expect(await textAt("/docs/nodes")).toContain('href="/docs/nodes" aria-current="page"');
+  });
+
+  it("serves the Markdown of each page, with the service's own origin", async () => {
+    const text = await get("/docs/migrating/mux.md");
+    expect(text.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(await text.text()).toMatch(/^# Migrate from Mux\n/);
+    for (const path of ["/docs/reference", "/docs/reference.md"])
+      expect(await textAt(path)).toContain("export API=https://copra.test API_KEY=k-…");
+  });
+
+  it("serves an index of all sections for the search", async () => {
+    const sections: string[][] = await (await get("/guides/search.json")).json();
+    expect(sections).toContainEqual([
+      "reference/jobs",
+      "API: Jobs",
+      "Create a job",
+      "create-a-job",
+      expect.any(String),
     ]);
-    expect(page).not.toMatch(/<script|<iframe|\son\w+=|\sstyle=|\ssrc=|@import|url\(/i);
-    expect((await get("/docs/", { "if-none-match": headers.get("etag") ?? "" })).status).toBe(304);
+    expect(sections.some(([page, , heading]) => page === "quick-start" && heading === "A job")).toBe(true);
   });
 
-  it("has exactly one anchor for each link", () => {
-    const ids = all(/\sid="([^"]+)"/g);
+  it("lists the pages for programs that read text", async () => {
+    const list = await textAt("/llms.txt");
+    expect(list).toMatch(/^# Copra\n/);
+    expect(list).toContain("- [Encoder nodes](/docs/nodes.md): ");
+    expect(list).toContain("- [API: Jobs](/docs/reference/jobs.md): ");
+    expect(await textAt("/llms-full.txt")).toContain("# Encoder nodes");
+  });
+
+  it.each([
+    "/docs/nothing",
+    "/docs/nothing.md",
+    "/docs/index.json",
+    "/docs/a/b/nodes",
+    "/docs/%2e%2e%2fshell",
+    "/guides/nothing.png",
+    "/guides/nothing.js",
+  ])("returns 404 for %s", async (path) => {
+    expect(await send(path)).toMatchObject({ status: 404, body: { error_code: "route_not_found" } });
+  });
+
+  it.each(["/docs", "/docs/nodes"])("rejects POST requests for %s", async (path) => {
+    expect(await send(path, { method: "POST" })).toMatchObject({
+      status: 405,
+      body: { error_code: "method_not_allowed" },
+    });
+  });
+});
+
+describe("the API reference", () => {
+  it("has a section for each operation and each schema", () => {
+    const { pages } = reference();
+    const { paths, components } = openApiDocument();
+    const headings = Object.values(pages).flatMap((text) => [...text.matchAll(/^## (.*)$/gm)].map(([, name]) => name));
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    for (const { summary } of operations) expect(headings).toContain(summary);
+    for (const name of Object.keys(components.schemas)) expect(headings).toContain(name);
+  });
+
+  it.each(PAGES)("has exactly one target for each link on the page %s", async (path) => {
+    const page = await textAt(`/docs/${path}`);
+    const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
     expect(ids.filter((id, at) => ids.indexOf(id) < at)).toEqual([]);
-    expect(all(/href="#([^"]+)"/g).filter((id) => !ids.includes(id))).toEqual([]);
-    const elsewhere = all(/href="([^#"][^"]*)"/g).filter((address) => !/^data:|^\/docs/.test(address));
-    expect(new Set(elsewhere)).toEqual(new Set(["/v2/openapi.json", "https://www.standardwebhooks.com"]));
-    expect(ids).toEqual(
-      expect.arrayContaining(Object.keys(openApiDocument().components.schemas).map((name) => `schema-${name}`)),
-    );
-  });
-
-  it("starts with a command for its own server, whose body is a valid job", () => {
-    const [command = ""] = all(/(curl -u [\s\S]*?)<\/code>/g);
-    const text = command.replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&#39;", "'");
-    expect(text).toMatch(/^curl -u "\$API_KEY:" https:\/\/copra\.test\/v2\/jobs -d '/);
-    const body: unknown = JSON.parse(/-d '([\s\S]*)'/.exec(text)?.[1] ?? "");
-    expect(parseJobRequest(body, "none")).toMatchObject({ ok: true });
-  });
-
-  it("escapes the values in the page", async () => {
-    expect(await referencePage(openApiDocument(), 'https://"><script>x', [])).not.toContain("<script");
-  });
-
-  it("rejects POST requests for the page", async () => {
-    const refused = await send("/docs", { method: "POST" });
-    expect([refused.status, refused.body.error_code]).toEqual([405, "method_not_allowed"]);
+    for (const [, target = "", id = ""] of page.matchAll(/href="([^"#]*)#([^"]+)"/g)) {
+      if (target.startsWith("/dashboard")) continue;
+      expect(target === "" ? page : await textAt(target)).toContain(` id="${id}"`);
+    }
   });
 });
 
 describe("GET /", () => {
-  it("redirects browsers to the page", async () => {
+  it("redirects browsers to the documentation", async () => {
     const { status, headers } = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
     expect([status, headers.get("location"), headers.get("vary")]).toEqual([302, "/docs", "Accept, Cookie"]);
   });

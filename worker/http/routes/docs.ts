@@ -1,5 +1,5 @@
-// GET /docs: the API reference. /docs/<page>: guides. /llms.txt: the list of guides for programs. /v2/openapi.json, and
-// the redirect from /. All are public, and made by the build (local/guides/).
+// GET /docs: the list of all pages. /docs/<page>: guides and the API reference. /llms.txt: the list for programs.
+// /v2/openapi.json, and the redirect from /. All are public, and made by the build (local/guides/).
 import { type Context, Hono } from "hono";
 import { AppError } from "#shared/errors.ts";
 import type { Env } from "../../bindings.ts";
@@ -7,8 +7,8 @@ import { hex } from "../../crypto/bytes.ts";
 import { settingsOf } from "../../settings.ts";
 import { readSession } from "../auth/session-cookie.ts";
 
-/** Stands for the service's origin in the reference (worker/http/docs/documents.ts). */
-const ORIGIN_PLACEHOLDER = "https://copra.invalid";
+/** Stands for the service's origin in pages. */
+const ORIGIN = "https://copra.example.com";
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -21,10 +21,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 export const docs = new Hono<{ Bindings: Env }>({ strict: false })
-  .get("/", async (context) => {
-    const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
-    return text(context, "reference.html", (page) => page.replaceAll(ORIGIN_PLACEHOLDER, origin));
-  })
+  .get("/", (context) => text(context, "index.html"))
   .get("/:file{.+.md}", (context) => text(context, context.req.param("file")))
   .get("/:page{.+}", (context) => text(context, `${context.req.param("page")}.html`));
 
@@ -39,13 +36,16 @@ export const openapi = new Hono<{ Bindings: Env }>({ strict: false }).get("/", (
   return text(context, "openapi.json");
 });
 
-/** Images of the guides. On Cloudflare they are served before the Worker runs. */
-export const guideFiles = new Hono<{ Bindings: Env }>().get("/:file{[w-]+.(png|webp|svg)}", async (context) => {
-  const file = context.req.param("file");
-  const headers = { "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
-  const image = await (await builtFile(context.env, file)).arrayBuffer();
-  return context.body(image, 200, { "content-type": typeOf(file), ...headers });
-});
+/** Images of the guides, and the index of their search. On Cloudflare they are served before the Worker runs. */
+export const guideFiles = new Hono<{ Bindings: Env }>().get(
+  "/:file{[\\w-]+\\.(?:png|webp|svg|json)}",
+  async (context) => {
+    const file = context.req.param("file");
+    const headers = { "cache-control": "public, max-age=300", "x-content-type-options": "nosniff" };
+    const content = await (await builtFile(context.env, file)).arrayBuffer();
+    return context.body(content, 200, { "content-type": typeOf(file), ...headers });
+  },
+);
 
 /**
  * Redirects browsers with a session to the dashboard, and other browsers to the page. Other clients receive an error.
@@ -58,12 +58,10 @@ export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
   throw new AppError("route_not_found", "There is no resource at /; the documentation is at /docs");
 });
 
-async function text(
-  context: Context<{ Bindings: Env }>,
-  file: string,
-  edit: (body: string) => string = (body) => body,
-): Promise<Response> {
-  const body = edit(await (await builtFile(context.env, file)).text());
+async function text(context: Context<{ Bindings: Env }>, file: string): Promise<Response> {
+  const built = await (await builtFile(context.env, file)).text();
+  const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
+  const body = file.endsWith(".json") ? built : built.replaceAll(ORIGIN, origin);
   // The rest of the policy is in the page. Browsers accept frame-ancestors only as a header.
   const framing = file.endsWith(".html") ? { "content-security-policy": "frame-ancestors 'none'" } : {};
   return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
