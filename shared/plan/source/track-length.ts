@@ -81,13 +81,16 @@ function statedLength(stream: ProbedStream, probe: MediaProbe, originUs: number,
   return { durationMs, lengthFrom: isOwn ? "stream" : "file" };
 }
 
-/** Length that a header states for the stream itself, in ms; null if no header states it. */
+/**
+ * Length that a header states for the stream itself, in ms; null if no header states it. For some streams of Matroska
+ * ffprobe 7.0 returns the length of the file, in which a caption may end after the audio.
+ */
 export function ownLengthMs({ duration, start_time, tags }: ProbedStream): number | null {
   const ownUs = microseconds(duration);
   const taggedEndMs = clockMs(tags?.DURATION);
   const taggedUs = taggedEndMs === null ? null : taggedEndMs * 1000 - (microseconds(start_time) ?? 0);
-  const lengthUs = ownUs ?? taggedUs;
-  return lengthUs !== null && lengthUs > 0 ? Math.round(lengthUs / 1000) : null;
+  const lengthUs = Math.min(...[ownUs, taggedUs].flatMap((us) => us ?? []));
+  return Number.isFinite(lengthUs) && lengthUs > 0 ? Math.round(lengthUs / 1000) : null;
 }
 
 /** Matroska keeps the end of a stream in a tag: `00:00:05.005000000`. */
