@@ -81,11 +81,11 @@ async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Pr
   const { index, burn, fonts } = wanted;
   if (burn.url === undefined) return scriptOfTrack(wanted, work);
   const path = join(work.folder, `captions-${index}.bin`);
+  const { allowPrivate: allow, signal } = deps;
   const found: AssScript[] = [];
   const check = async (): Promise<void> => {
-    found.push(scriptOf(await withoutScc(decodedText(await readBytes(path, MAX_CAPTION_BYTES))), burn, fonts));
+    found.push(scriptOf(await withoutScc(decodedText(await readBytes(path, MAX_CAPTION_BYTES)), signal), burn, fonts));
   };
-  const { allowPrivate: allow, signal } = deps;
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
   if (!fetched.ok) return fetched;
   const [script] = found;

@@ -10,7 +10,7 @@ const inField = (pairs: readonly Pair[], field: 1 | 2 = 1): CaptionPair[] =>
   pairs.map(([first, second], at) => ({ ms: at * 100, field, first, second }));
 
 async function cuesOf(pairs: readonly CaptionPair[], channel: CaptionChannel = "cc1") {
-  const decoded = await decodePairs(pairs, 10_000);
+  const decoded = await decodePairs(pairs, 10_000, new AbortController().signal);
   return decoded.get(channel) ?? [];
 }
 
@@ -99,4 +99,11 @@ it("survives any bytes", async () => {
       }
     }
   }
+});
+
+it("stops between two turns of other work when its task is aborted", async () => {
+  const task = new AbortController();
+  const decoding = decodePairs(inField(Array<Pair>(100_000).fill([0x41, 0x41])), 10_000, task.signal);
+  task.abort("cancelled");
+  await expect(decoding).rejects.toBe("cancelled");
 });

@@ -11,17 +11,21 @@ const PAIRS_AT_ONCE = 200;
 
 /**
  * Cues of each channel, sorted. `endMs`: the time at which captions disappear that nothing erases. Throws AppError
- * `subtitle_failed` if there are too many cues.
+ * `subtitle_failed` if there are too many cues, and the signal's reason.
  */
 export async function decodePairs(
   pairs: readonly CaptionPair[],
   endMs: number,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<CaptionChannel, readonly Cue[]>> {
   const collectors = CAPTION_CHANNELS.map((channel) => ({ channel, cues: new CueCollector() }));
   const [cc1, cc2, cc3, cc4] = collectors.map(({ cues }) => cues);
   const fields = { 1: new Field(new Cta608Parser(1, cc1, cc2)), 2: new Field(new Cta608Parser(3, cc3, cc4)) };
   for (const [at, pair] of pairs.entries()) {
-    if (at % PAIRS_AT_ONCE === 0) await setImmediate();
+    if (at % PAIRS_AT_ONCE === 0) {
+      await setImmediate();
+      signal.throwIfAborted();
+    }
     fields[pair.field].add(pair);
   }
   for (const field of Object.values(fields)) field.end(Math.max(endMs, pairs.at(-1)?.ms ?? 0));

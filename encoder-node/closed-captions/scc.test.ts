@@ -2,9 +2,10 @@
 import { expect, it } from "vitest";
 import { isScc, parseScc } from "./scc.ts";
 
+const { signal } = new AbortController();
 const scc = (...lines: string[]): string => `Scenarist_SCC V1.0\n\n${lines.join("\n\n")}\n`;
 const cuesOf = async (text: string) =>
-  (await parseScc(text)).cues.map(({ startMs, endMs, text }) => [startMs, endMs, text]);
+  (await parseScc(text, signal)).cues.map(({ startMs, endMs, text }) => [startMs, endMs, text]);
 /** Shows `HI` at once. */
 const HI = "9420 9420 9470 9470 c849 942f 942f";
 const ERASE = "942c 942c";
@@ -56,7 +57,7 @@ it.each([
 it.each(["", "00:00:01;00", "00:00:01;00\t", "00:61:00:00\t9420", "99:99\t9420", "\u0000".repeat(1000)])(
   "refuses a file without data: %j",
   async (line) => {
-    await expect(parseScc(scc(line))).rejects.toMatchObject({ code: "subtitle_failed" });
+    await expect(parseScc(scc(line), signal)).rejects.toMatchObject({ code: "subtitle_failed" });
   },
 );
 

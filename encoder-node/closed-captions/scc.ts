@@ -16,17 +16,17 @@ const ERASE_MS = 16_000;
 export const isScc = (text: string): boolean => SIGNATURE.test(text);
 
 /** The cues of the first channel that has captions. Throws AppError `subtitle_failed` for a file without data. */
-export async function parseScc(text: string): Promise<WebVtt> {
+export async function parseScc(text: string, signal: AbortSignal): Promise<WebVtt> {
   const pairs = pairsOf(text);
   const end = pairs.at(-1);
   if (!end) throw new AppError("subtitle_failed", "it is not SCC with timecodes and data");
-  const channels = await decodePairs(pairs, end.ms + ERASE_MS);
+  const channels = await decodePairs(pairs, end.ms + ERASE_MS, signal);
   return { definitions: [], cues: [...channels.values()].find((cues) => cues.length > 0) ?? [] };
 }
 
 /** SCC as WebVTT. Other text stays as it is. Throws as `parseScc` does. */
-export const withoutScc = async (text: string): Promise<string> =>
-  isScc(text) ? webVttText(await parseScc(text)) : text;
+export const withoutScc = async (text: string, signal: AbortSignal): Promise<string> =>
+  isScc(text) ? webVttText(await parseScc(text, signal)) : text;
 
 /** Each frame has one pair. A line whose data is too long delays the next line. */
 function pairsOf(text: string): CaptionPair[] {

@@ -115,7 +115,7 @@ async function convert({ path, files, file, language, ffmpeg, signal }: Conversi
   await writeText(kept, text);
   if (format === "vtt") return false;
   if (format === "scc") {
-    await writeText(files.pathOf(`${file}.vtt`), await withoutScc(text));
+    await writeText(files.pathOf(`${file}.vtt`), await withoutScc(text, signal));
     return false;
   }
   if (format === "ttml") {

@@ -48,7 +48,7 @@ async function readCaptions({ probe, folder, ...inputs }: TextSource, deps: RunD
   if (failed) throw AppError.from(failed.failure);
   const units = await readBytes(files.pathOf(CAPTION_UNITS), MAX_BYTES);
   const pairs = captionPairs(units, await readText(files.pathOf(CAPTION_TIMES), MAX_BYTES));
-  const decoded = await decodePairs(pairs, sourceFacts(probe).durationMs ?? 0);
+  const decoded = await decodePairs(pairs, sourceFacts(probe).durationMs ?? 0, deps.signal);
   const tracks: ChannelTrack[] = [];
   for (const [channel, cues] of decoded) {
     if (cues.length === 0) continue;
