@@ -109,7 +109,7 @@ const burnt = (file: string, style: object = {}, more: object = {}): OutputOptio
 
 async function burnsFor(requests: readonly OutputOptions[]): Promise<Burns> {
   const folderOfTask = await mkdtemp(join(folder, "task-"));
-  const work = { outputs: requests.map(specOf), folder: folderOfTask, probe: NO_TEXT, readTrack: null };
+  const work = { outputs: requests.map(specOf), folder: folderOfTask, probe: NO_TEXT, readTrack: async () => "" };
   const { burns, failed } = await prepareCaptions(work, deps);
   if (failed[0]) throw new Error(failed[0].failure.message);
   if (!burns) throw new Error("Nothing to burn in");

@@ -5,7 +5,7 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { type Channels, chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { burntTexts, type Channels, chooseTexts } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { withoutScc } from "../closed-captions/scc.ts";
@@ -29,32 +29,24 @@ export type CaptionsWork = {
   /** The workspace. */
   readonly folder: string;
   readonly channels?: Channels;
-  /**
-   * Reads a track into a file, ASS as it is and other text as WebVTT. Null in chunks, which read only a part of the
-   * input.
-   */
-  readonly readTrack: ((track: TextTrack) => Promise<string>) | null;
+  /** Reads a track into a file, ASS as it is and other text as WebVTT. */
+  readonly readTrack: (track: TextTrack) => Promise<string>;
 };
 
-/**
- * `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. `notes`: by output,
- * sentences for the client about tracks that the input lacks.
- */
+/** `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. */
 export type PreparedCaptions = {
   readonly burns?: Burns;
   readonly failed: { readonly output: number; readonly failure: Failure }[];
-  readonly notes: ReadonlyMap<number, string>;
 };
 
 /** Fetches the files into a new folder in the workspace. Rejects as `fetchExtra` does. */
 export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promise<PreparedCaptions> {
-  const notes = new Map<number, string>();
   const failed: PreparedCaptions["failed"] = [];
   const burning = work.outputs.flatMap((spec) => {
     const burn = burnOf(spec);
     return burn ? [{ index: spec.index, burn }] : [];
   });
-  if (burning.length === 0) return { failed, notes };
+  if (burning.length === 0) return { failed };
   const fontsFolder = join(work.folder, "fonts");
   await mkdir(fontsFolder);
   const packaged = await packagedFonts();
@@ -63,18 +55,17 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   for (const { index, burn } of burning) {
     const { font } = burn.style;
     const fonts = await requestedFont({ index, font, folder: work.folder, fontsFolder, packaged }, deps);
-    const script = fonts.ok ? await scriptFor({ index, burn, fonts: fonts.value, notes }, work, deps) : fonts;
+    const script = fonts.ok ? await scriptFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
     if (script.ok) scripts.set(index, script.value);
     else failed.push({ output: index, failure: script.error });
   }
-  return { burns: { scripts, fontsFolder }, failed, notes };
+  return { burns: { scripts, fontsFolder }, failed };
 }
 
 type Wanted = {
   readonly index: number;
   readonly burn: BurnSpec;
   readonly fonts: Fonts;
-  readonly notes: Map<number, string>;
 };
 
 async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Result<AssScript>> {
@@ -101,18 +92,13 @@ const undrawable = ({ code, message }: Failure): Failure => ({
 
 /** The script of a track of the input. It is empty if the input lacks an optional track. */
 async function scriptOfTrack(
-  { index, burn, fonts, notes }: Wanted,
+  { burn, fonts }: Wanted,
   { probe, readTrack, channels }: CaptionsWork,
 ): Promise<Result<AssScript>> {
-  const { from = 1, optional } = burn;
-  const chosen = chooseTexts([{ from, ...(optional ? { optional } : {}) }], textTracks(probe), channels);
+  const chosen = chooseTexts(burntTexts(burn), textTracks(probe), channels);
   if (!chosen.ok) return err(undrawable(chosen.error));
   const [text] = chosen.value.texts;
-  if (!text || !("track" in text.source)) {
-    notes.set(index, chosen.value.notes.join(" "));
-    return ok(captionScript([], burn.style, fonts.chosen, false));
-  }
-  if (!readTrack) throw new Error("A chunk cannot read text of the input");
+  if (!text || !("track" in text.source)) return ok(captionScript([], burn.style, fonts.chosen, false));
   const { track } = text.source;
   try {
     const content = decodedText(await readBytes(await readTrack(track), MAX_TRACK_BYTES));

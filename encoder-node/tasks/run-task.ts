@@ -12,6 +12,7 @@ import { chunk } from "./chunk/chunk.ts";
 import { encode } from "./encode/encode.ts";
 import { inspect } from "./inspect/inspect.ts";
 import { join } from "./join/join.ts";
+import { readSourceTexts } from "./texts.ts";
 
 /** The reason to stop the work on a task: its job no longer needs it, or this node stops and hands it back. */
 export type StopReason = "cancelled" | "handed-back";
@@ -88,6 +89,8 @@ function work(deps: TaskDeps): Promise<TaskResult> {
       return chunk(task, deps);
     case "audio":
       return encodeAudio(task, deps);
+    case "texts":
+      return readSourceTexts(task, deps);
     case "join":
       return join(task, deps);
     default:

@@ -5,7 +5,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join as pathOf } from "node:path";
 import { expect } from "vitest";
-import type { OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
+import { readsTexts } from "#shared/job/subtitles.ts";
 import { unpackSplitPoints } from "#shared/media/frame-index.ts";
 import { chooseSplitPoints } from "#shared/plan/chunks/choose-split-points.ts";
 import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
@@ -17,6 +18,7 @@ import { chunk } from "../tasks/chunk/chunk.ts";
 import { encode } from "../tasks/encode/encode.ts";
 import { inspect } from "../tasks/inspect/inspect.ts";
 import { join } from "../tasks/join/join.ts";
+import { readSourceTexts } from "../tasks/texts.ts";
 import type { TaskDeps } from "../workspace/task-deps.ts";
 import { closeServers, sendRange, serve } from "./range-server.ts";
 import { type ScratchBucket, startScratchBucket } from "./scratch-bucket.ts";
@@ -93,7 +95,7 @@ export type Outputs = { readonly result: TaskResult & { kind: "encode" | "join" 
 /** Encodes the outputs as a single task, in a single run. `given` overrides deps of the task. */
 export async function encodeWhole(
   testBed: ChunkTestBed,
-  clip: Clip,
+  clip: string,
   outputs: OutputSpec[],
   given: Partial<TaskDeps> = {},
 ): Promise<Outputs> {
@@ -109,7 +111,7 @@ export async function encodeWhole(
 
 async function inspected(
   { node, bucket, origin }: ChunkTestBed,
-  clip: Clip,
+  clip: string,
   lease: string,
   chunking: TaskOf<"inspect">["chunking"],
 ) {
@@ -126,7 +128,7 @@ export type Chunked = {
 };
 
 /** The tasks of a job's chunks, as the control plane makes them. */
-export async function chunkTasks(testBed: ChunkTestBed, clip: Clip, outputs: OutputSpec[]): Promise<Chunked> {
+export async function chunkTasks(testBed: ChunkTestBed, clip: string, outputs: OutputSpec[]): Promise<Chunked> {
   const job = newJob();
   const { probe, chunking } = await inspected(testBed, clip, leaseOf(job, "inspect"), { readOrigin: false });
   if (!chunking?.ok) throw new Error(chunking?.reason);
@@ -138,13 +140,22 @@ export async function chunkTasks(testBed: ChunkTestBed, clip: Clip, outputs: Out
   return { job, ranged, chunks };
 }
 
+/** The text of the source, if the outputs show any. */
+async function textsOf({ node, bucket }: ChunkTestBed, job: string, ranged: Chunked["ranged"]) {
+  if (!ranged.outputs.some((spec) => hasTracks(spec) && readsTexts(spec))) return {};
+  const task = { kind: "texts" as const, ...ranged };
+  const result = await readSourceTexts(task, node.depsOf(leaseOf(job, "texts"), task, bucket));
+  if (result.kind !== "texts") throw new Error("Not the text of a source");
+  return { texts: result.tracks };
+}
+
 /**
  * Encodes the outputs in chunks and joins them. `given` overrides deps of the join, `changed` replaces its task, and
  * `changedChunk` replaces the tasks of the chunks.
  */
 export async function encodeInChunks(
   testBed: ChunkTestBed,
-  clip: Clip,
+  clip: string,
   outputs: OutputSpec[],
   given: (storage: TestStorage) => Partial<TaskDeps> = () => ({}),
   changed: (task: TaskOf<"join">) => TaskOf<"join"> = (task) => task,
@@ -154,18 +165,21 @@ export async function encodeInChunks(
   const { job, ranged, chunks } = await chunkTasks(testBed, clip, outputs);
   expect(chunks.length).toBeGreaterThan(1);
   const storage = await startTestStorage();
+  const texts = await textsOf(testBed, job, ranged);
   const made = await Promise.all(
-    chunks.map(changedChunk).map(async (task) => {
-      const result = await chunk(task, node.depsOf(leaseOf(job, `chunk-${task.chunk.index}`), task, bucket));
-      if (result.kind !== "chunk") throw new Error("Not the result of a chunk");
-      expect(result.encoder).toMatch(/^libx264\b.* n7$/);
-      return { range: task.chunk, tracks: result.tracks };
-    }),
+    chunks
+      .map((task) => changedChunk({ ...task, ...texts }))
+      .map(async (task) => {
+        const result = await chunk(task, node.depsOf(leaseOf(job, `chunk-${task.chunk.index}`), task, bucket));
+        if (result.kind !== "chunk") throw new Error("Not the result of a chunk");
+        expect(result.encoder).toMatch(/^libx264\b.* n7$/);
+        return { range: task.chunk, tracks: result.tracks };
+      }),
   );
   const audioTask = { kind: "audio" as const, ...ranged };
   const audio = await encodeAudio(audioTask, node.depsOf(leaseOf(job, "audio"), audioTask, bucket));
   if (audio.kind !== "audio") throw new Error("Not the result of an audio task");
-  const task = changed({ kind: "join", probe: ranged.probe, outputs, chunks: made, audio: audio.tracks });
+  const task = changed({ kind: "join", probe: ranged.probe, outputs, chunks: made, audio: audio.tracks, ...texts });
   // Checks that the frame schema accepts it.
   Task.parse(task);
   const deps = node.depsOf(leaseOf(job, "join"), task, { ...bucket, ...storage, ...given(storage) });

@@ -79,6 +79,7 @@ export const TaskResult = z.discriminatedUnion("kind", [
       .max(MAX_OUTPUT_INDEX + 1)
       .exactOptional(),
   }),
+  z.object({ kind: z.literal("texts"), tracks: Tracks }),
   z.object({ kind: z.literal("join"), outputs: OutputReports, boundaries: ChunkBoundaryCheck }),
 ]);
 export type TaskResult = z.infer<typeof TaskResult>;

@@ -21,7 +21,7 @@ export type SlotCounts = z.infer<typeof SlotCounts>;
 export const NODE_FEATURES = ["growing-join", "source-headers", "running-commands"] as const;
 export type NodeFeature = (typeof NODE_FEATURES)[number];
 
-export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "join"] as const;
+export const TASK_KINDS = ["inspect", "encode", "chunk", "audio", "texts", "join"] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 /**
@@ -43,6 +43,9 @@ const rangedTask = {
   outputs: z.array(OutputSpec),
   signed: SignedScratch.exactOptional(),
 };
+
+/** The text of the source that the outputs show, a file for each track; absent: they show none. */
+const texts = z.array(ScratchTrack).exactOptional();
 
 export const Task = z.discriminatedUnion("kind", [
   /**
@@ -66,9 +69,12 @@ export const Task = z.discriminatedUnion("kind", [
     chunk: ChunkSpan,
     /** The `encoder` that the chunk's result must name. Null before the first chunk of the source is done. */
     encoder: z.string().nullable(),
+    texts,
   }),
   /** Encode the audio of these outputs as a whole into the scratch bucket. */
   z.object({ kind: z.literal("audio"), ...rangedTask }),
+  /** Read the text of the source that these outputs show into the scratch bucket. */
+  z.object({ kind: z.literal("texts"), ...rangedTask }),
   /**
    * Join the chunks, add the audio, and upload the outputs. A chunk that is still encoded has no tracks; the node
    * requests them later (`ChunksRequest`). Only nodes with the feature `growing-join` get such a task, because other
@@ -81,6 +87,7 @@ export const Task = z.discriminatedUnion("kind", [
     /** In time order. */
     chunks: z.array(z.object({ range: ChunkSpan, tracks: z.array(ScratchTrack) })),
     audio: z.array(ScratchTrack),
+    texts,
   }),
 ]);
 export type Task = z.infer<typeof Task>;

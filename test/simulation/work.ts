@@ -68,13 +68,14 @@ export async function doTask(lease: Lease, workload: Workload): Promise<TaskResu
         encodeMs: workload.chunkMs,
       };
     }
-    case "audio": {
+    case "audio":
+    case "texts": {
       await readRanges(lease);
       lease.stage("encoding");
       await lease.sleep(workload.chunkMs);
       lease.stage("uploading");
       const tracks = task.outputs.map(({ index }) => ({ output: index, track: "audio", frames: null }));
-      return { kind: "audio", tracks: await putTracks(lease, tracks) };
+      return { kind: task.kind, tracks: await putTracks(lease, tracks) };
     }
     case "join": {
       const names = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio].map(({ name }) => name);

@@ -103,6 +103,11 @@ export function good(given: Assignment, changes: { encoder?: string; frames?: nu
       const tracks = task.outputs.map(({ index }) => ({ ...file(index, "audio"), sizeBytes: 3, frames: null }));
       return { kind: "audio", tracks };
     }
+    case "texts":
+      return {
+        kind: "texts",
+        tracks: [{ ...file(task.outputs[0]?.index ?? 0, "text-1"), sizeBytes: 3, frames: null }],
+      };
     case "join":
       return { kind: "join", outputs: task.outputs.map(({ index }) => made(index)), boundaries: BOUNDARIES };
     case "encode":

@@ -151,7 +151,7 @@ function barOfAttempt({ task: id, attempt, node }: Attempt, task: Task | undefin
 
 /** The kind of task, which is the start of its id. */
 const kindOf = (id: string): Task["kind"] =>
-  (["inspect", "chunk", "audio", "join"] as const).find((kind) => id.startsWith(kind)) ?? "encode";
+  (["inspect", "chunk", "audio", "texts", "join"] as const).find((kind) => id.startsWith(kind)) ?? "encode";
 
 /**
  * The stages of an attempt. The runs of ffmpeg are exact: the source is transferred before the first run, and the

@@ -8,6 +8,7 @@ const PHASES: Readonly<Record<Bar["kind"], PhaseName>> = {
   inspect: "inspecting",
   encode: "encoding",
   audio: "encoding",
+  texts: "encoding",
   chunk: "encoding",
   join: "joining",
 };

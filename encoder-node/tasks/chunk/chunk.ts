@@ -12,12 +12,13 @@ import { RunFiles } from "../../run-files/run-files.ts";
 import { type RangedDeps, type ServedSource, withRangedSource } from "../../workspace/read-ranged.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
-import { fetchWatermarksOf } from "../encode/fetch-extras.ts";
+import { captionReader, fetchWatermarksOf } from "../encode/fetch-extras.ts";
 import { findTargets } from "../encode/find-targets.ts";
 import { type OnRuns, type RunDeps, runAll } from "../encode/run-planned.ts";
 import { checkChunkTracks } from "./chunk-check.ts";
 import { measureChunk } from "./chunk-quality.ts";
 import { type EncodedTrack, storeTracks } from "./store-tracks.ts";
+import { storedTexts } from "./stored-texts.ts";
 
 /** Additional preroll for the second attempt, when the usual preroll did not give the planned frames; in ms. */
 const MORE_PREROLL_MS = 20_000;
@@ -68,14 +69,16 @@ type ChunkDeps = TaskDeps & Pick<RunDeps, "network" | "reads" | "burns">;
 
 /** Throws when a watermark or captions cannot be fetched. The task then fails: every output needs this chunk. */
 async function requestOf(
-  { probe, outputs, chunk }: TaskOf<"chunk">,
+  { probe, outputs, chunk, texts = [] }: TaskOf<"chunk">,
   served: ServedSource,
   folder: string,
   deps: TaskDeps,
 ): Promise<{ planned: ChunkWork; burns: Burns | undefined }> {
   const videos = outputs.filter(({ type }) => type === "video");
   const watermarks = await fetchWatermarksOf(videos, folder, deps);
-  const { burns, failed: unusable } = await prepareCaptions({ outputs, folder, probe, readTrack: null }, deps);
+  const { channels, readTexts } = await storedTexts(texts, folder, deps);
+  const readTrack = captionReader({ readTexts });
+  const { burns, failed: unusable } = await prepareCaptions({ outputs, folder, probe, channels, readTrack }, deps);
   const failed = [...watermarks.failed, ...unusable];
   if (failed[0]) throw AppError.from(failed[0].failure);
   return { planned: { ...served, probe, outputs, watermarks: watermarks.watermarks, chunk }, burns };

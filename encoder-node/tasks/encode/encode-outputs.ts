@@ -106,7 +106,7 @@ function withLoudness(encoded: Encoded, { reports }: FoundGains): Encoded {
 }
 
 /** The subtitles of a video with the traits that were found; none if its input has none of them. */
-function withTextTracks(spec: OutputSpec, tracks: Extras["textTracks"]): OutputSpec {
+export function withTextTracks(spec: OutputSpec, tracks: Extras["textTracks"]): OutputSpec {
   if (spec.type !== "video") return spec;
   const { subtitles: _, ...plain } = spec;
   const found = tracks.get(spec.index)?.traits;

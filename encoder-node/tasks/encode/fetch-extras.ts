@@ -2,11 +2,9 @@
 // to draw, and audio.
 import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { OutputSpec, TextOutput } from "#shared/job/output-spec.ts";
-import type { Subtitles } from "#shared/job/subtitles.ts";
-import { UNDETERMINED } from "#shared/media/languages.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { AudioFile } from "#shared/plan/source/source-tracks.ts";
-import { type Channels, type ChosenText, chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { type Channels, type ChosenText, outputTexts } from "#shared/plan/text/choose-texts.ts";
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
@@ -34,16 +32,6 @@ export type Extras = {
   readonly audioFiles: readonly AudioFile[];
 };
 
-type Found = Extras & Omit<PreparedCaptions, "notes">;
-type Notes = ReadonlyMap<number, string>;
-
-/** Both notes of an output, one after the other. */
-const joined = (first: Notes, second: Notes): Notes =>
-  new Map([
-    ...first,
-    ...[...second].map(([output, note]) => [output, [first.get(output) ?? [], note].flat().join(" ")] as const),
-  ]);
-
 export type ExtrasWork = {
   readonly outputs: readonly OutputSpec[];
   readonly probe: MediaProbe;
@@ -55,14 +43,13 @@ export type ExtrasWork = {
 };
 
 /** `failed`: the outputs whose files cannot be fetched or read. */
-export async function fetchExtras(work: ExtrasWork, deps: TaskDeps): Promise<Found> {
+export async function fetchExtras(work: ExtrasWork, deps: TaskDeps): Promise<Extras & PreparedCaptions> {
   const watermarks = await fetchWatermarksOf(work.outputs, work.folder, deps);
   const subtitles = await subtitlesOf(work, deps);
   const audio = await audioOf(work, deps);
-  const { notes, ...captions } = await prepareCaptions({ ...work, readTrack: captionReader(work) }, deps);
+  const captions = await prepareCaptions({ ...work, readTrack: captionReader(work) }, deps);
   const failed = [...watermarks.failed, ...subtitles.failed, ...audio.failed, ...captions.failed];
-  const lacking = joined(subtitles.lacking, notes);
-  return { ...watermarks, ...subtitles, ...audio, ...captions, lacking, failed };
+  return { ...watermarks, ...subtitles, ...audio, ...captions, failed };
 }
 
 /** Fetches the files of audio tracks with a URL. */
@@ -80,8 +67,8 @@ export async function audioOf({ outputs, folder }: Pick<ExtrasWork, "outputs" | 
 }
 
 /** Reads a track of captions to draw. */
-const captionReader =
-  ({ readTexts }: ExtrasWork) =>
+export const captionReader =
+  ({ readTexts }: Pick<ExtrasWork, "readTexts">) =>
   async (track: TextTrack): Promise<string> => {
     const { ass, vtt } = (await readTexts([track]))(track);
     return ass ?? vtt;
@@ -103,34 +90,28 @@ export async function fetchWatermarksOf(outputs: readonly OutputSpec[], folder: 
   return { watermarks, failed };
 }
 
-async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
+/** Chooses, reads and fetches the text of outputs. `lacking` includes captions to draw. */
+export async function subtitlesOf(work: ExtrasWork, deps: TaskDeps) {
   const tracks = textTracks(work.probe);
-  const chosen = work.outputs.flatMap((spec) => {
-    const requested = requestedTexts(spec);
-    return requested.length === 0 ? [] : [{ spec, texts: chooseTexts(requested, tracks, work.channels) }];
-  });
-  const wanted = chosen.flatMap(({ texts }) => (texts.ok ? texts.value.texts.flatMap(trackOf) : []));
+  const chosen = work.outputs.map((spec) => ({ spec, ...outputTexts(spec, tracks, work.channels) }));
+  const wanted = chosen.flatMap(({ shown }) => (shown.ok ? shown.value.texts.flatMap(trackOf) : []));
   const read = await readTracks([...new Set(wanted)], work);
   const subtitles = new Map<number, readonly SubtitleFile[]>();
   const packed = new Map<number, PackedTexts>();
   const texts = new Map<number, string>();
   const lacking = new Map<number, string>();
   const failed: FailedOutput[] = [];
-  for (const { spec, texts: wanted } of chosen) {
-    const files = wanted.ok ? await filesOf(spec, wanted.value.texts, { read, tracks, work }, deps) : wanted;
+  for (const { spec, shown, burnt } of chosen) {
+    const files = shown.ok ? await filesOf(spec, shown.value.texts, { read, tracks, work }, deps) : shown;
     const [first] = files.ok ? files.value : [];
     if (!files.ok) failed.push({ output: spec.index, failure: files.error });
     else if (spec.type === "httpstream") subtitles.set(spec.index, files.value);
     else if (spec.type === "video" && first) packed.set(spec.index, await packTexts(spec, files.value, work, deps));
     else if (spec.type === "text" && first) texts.set(spec.index, await textFile(spec, first.path));
-    if (wanted.ok && wanted.value.notes.length > 0) lacking.set(spec.index, wanted.value.notes.join(" "));
+    const notes = [shown, burnt].flatMap((texts) => (texts.ok ? texts.value.notes : []));
+    if (notes.length > 0) lacking.set(spec.index, notes.join(" "));
   }
   return { subtitles, textTracks: packed, texts, lacking, failed };
-}
-
-function requestedTexts(spec: OutputSpec): Subtitles {
-  if (spec.type === "text") return [{ language: UNDETERMINED, name: "text", ...spec.text }];
-  return "subtitles" in spec ? (spec.subtitles ?? []) : [];
 }
 
 /** Writes the text in the format of the output next to its WebVTT file. */

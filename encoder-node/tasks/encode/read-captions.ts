@@ -2,11 +2,10 @@
 import { AppError, failureOf } from "#shared/errors.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import { isChannel } from "#shared/job/subtitles.ts";
-import { UNDETERMINED } from "#shared/media/languages.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import type { Channels } from "#shared/plan/text/choose-texts.ts";
 import { CAPTION_TIMES, CAPTION_UNITS, planCaptions } from "#shared/plan/text/plan-captions.ts";
-import type { ChannelTrack } from "#shared/plan/text/text-tracks.ts";
+import { type ChannelTrack, channelFile, channelTrack } from "#shared/plan/text/text-tracks.ts";
 import { err, ok } from "#shared/result.ts";
 import { captionPairs } from "../../closed-captions/caption-pairs.ts";
 import { decodePairs } from "../../closed-captions/decode-pairs.ts";
@@ -39,11 +38,11 @@ function readsChannels(spec: OutputSpec): boolean {
 
 /** Throws as `ReadTexts` does. */
 async function readCaptions({ probe, folder, ...inputs }: TextSource, deps: RunDeps): Promise<readonly ChannelTrack[]> {
-  const planned = planCaptions(inputs, probe);
-  if (!planned) return [];
+  const run = planCaptions(inputs, probe);
+  if (!run) return [];
   const files = await RunFiles.create(folder);
   const reads = inputs.loopbackOptions ? [] : [inputs.source];
-  const failed = await runAll([planned.run], files, () => undefined, { ...deps, reads });
+  const failed = await runAll([run], files, () => undefined, { ...deps, reads });
   deps.signal.throwIfAborted();
   if (failed) throw AppError.from(failed.failure);
   const units = await readBytes(files.pathOf(CAPTION_UNITS), MAX_BYTES);
@@ -52,22 +51,9 @@ async function readCaptions({ probe, folder, ...inputs }: TextSource, deps: RunD
   const tracks: ChannelTrack[] = [];
   for (const [channel, cues] of decoded) {
     if (cues.length === 0) continue;
-    const path = files.pathOf(`${channel}.vtt`);
+    const path = files.pathOf(channelFile(channel));
     await writeText(path, webVttText({ definitions: [], cues }));
-    tracks.push(channelTrack(channel, planned.streamIndex, path));
+    tracks.push(channelTrack(channel, path));
   }
   return tracks;
 }
-
-const channelTrack = (channel: ChannelTrack["channel"], streamIndex: number, path: string): ChannelTrack => ({
-  channel,
-  streamIndex,
-  path,
-  codec: "webvtt",
-  content: "text",
-  language: UNDETERMINED,
-  title: channel.toUpperCase(),
-  isDefault: false,
-  isForced: false,
-  isCaptions: true,
-});

@@ -29,9 +29,14 @@ export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDe
     const failed = await runAll(runs, files, () => undefined, { ...deps, reads });
     deps.signal.throwIfAborted();
     if (failed) throw AppError.from(failed.failure);
-    return (track) => ({
-      vtt: readPath(track) ?? files.pathOf(textFile(track)),
-      ...(isAss(track) ? { ass: files.pathOf(assFile(track)) } : {}),
-    });
+    return textsIn(files);
   };
 }
+
+/** The files of tracks that were read into the folder. */
+export const textsIn =
+  (files: RunFiles) =>
+  (track: TextTrack): ReadText => ({
+    vtt: readPath(track) ?? files.pathOf(textFile(track)),
+    ...(isAss(track) ? { ass: files.pathOf(assFile(track)) } : {}),
+  });

@@ -1,7 +1,7 @@
 // Compares a joined video with its plan at the chunk boundaries. Pure.
 import type { ChunkBoundaryCheck } from "#shared/protocol/chunks.ts";
 import { timestampErrorUs } from "../chunk/chunk-check.ts";
-import { trackKey } from "./fetch-chunks.ts";
+import { trackKey } from "../chunk/fetch-chunks.ts";
 import { endMs, type JoinedChunk, type JoinedTracks } from "./join-tracks.ts";
 
 /**

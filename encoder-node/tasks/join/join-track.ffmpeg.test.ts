@@ -11,7 +11,7 @@ import { type ScratchBucket, startScratchBucket } from "../../testing/scratch-bu
 import { startTestNode, type TestNode, tools } from "../../testing/task-deps.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { readChunkFacts } from "../chunk/chunk-file.ts";
-import { fetchChunks } from "./fetch-chunks.ts";
+import { fetchChunks } from "../chunk/fetch-chunks.ts";
 import { openJoinedTrack } from "./join-track.ts";
 
 /** The first frame of the second chunk, and of the third chunk. */

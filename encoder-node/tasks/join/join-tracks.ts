@@ -14,8 +14,8 @@ import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { isOtherFile } from "../audio.ts";
 import { type ChunkFacts, readChunkFacts } from "../chunk/chunk-file.ts";
 import { isMeasured, readChunkQuality } from "../chunk/chunk-quality.ts";
+import { fetchChunks, trackKey } from "../chunk/fetch-chunks.ts";
 import { availableChunks, type JoinChunk, type JoinTask } from "./available-chunks.ts";
-import { fetchChunks, trackKey } from "./fetch-chunks.ts";
 import { type JoinedTrack, openJoinedTrack } from "./join-track.ts";
 
 /** A chunk of a track, as planned and as encoded. */

@@ -1,8 +1,9 @@
 // The task `join`: join the chunks of a video, add the audio, and upload the outputs.
-import { AppError } from "#shared/errors.ts";
+import { rename } from "node:fs/promises";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
 import type { PlannedCommand } from "#shared/plan/outputs/output-plan.ts";
+import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import { planJoin } from "#shared/plan/tasks/plan-join.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -12,10 +13,11 @@ import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import { inWorkspace } from "../../workspace/workspace.ts";
 import { mergeQualities } from "../chunk/chunk-quality.ts";
+import { storedTexts } from "../chunk/stored-texts.ts";
 import { checkOutput, type FailedOutput, type MadeOutput } from "../encode/check-output.ts";
 import { openDelivery } from "../encode/deliver-outputs.ts";
-import { fetchExtras } from "../encode/fetch-extras.ts";
-import type { ReadTexts } from "../encode/read-texts.ts";
+import { withLacking, withTextTracks } from "../encode/encode-outputs.ts";
+import { subtitlesOf } from "../encode/fetch-extras.ts";
 import { type OnRuns, type RunFailure, runAll } from "../encode/run-planned.ts";
 import { isGrowing } from "./available-chunks.ts";
 import { checkChunkBoundaries } from "./chunk-boundaries.ts";
@@ -48,24 +50,19 @@ function withQuality(made: MadeOutput | FailedOutput, { qualities }: JoinedTrack
 
 const isStream = (spec: OutputSpec): spec is HttpStreamOutput => spec.type === "httpstream";
 
-/** Outputs with text from the input are encoded in one piece (chunkable.ts). */
-const notHere: ReadTexts = async () => {
-  throw new AppError("node_failed", "A join cannot read the text of its input");
-};
-
-/** The task `audio` has fetched the files of audio tracks. */
-const withoutAudioFiles = ({ audioTracks: _, ...spec }: HttpStreamOutput): HttpStreamOutput => spec;
-
 type JoinWork = { readonly task: TaskOf<"join">; readonly folder: string; readonly publisher: Publisher };
 type Joined = { readonly tracks: JoinedTracks; readonly encoded: readonly (MadeOutput | FailedOutput)[] };
 
 async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps): Promise<Joined> {
-  const streams = { outputs: task.outputs.filter(isStream).map(withoutAudioFiles), probe: task.probe, folder };
-  const { failed, subtitles } = await fetchExtras({ ...streams, readTexts: notHere }, deps);
-  const outputs = task.outputs.filter(({ index }) => !failed.some(({ output }) => output === index));
+  const stored = await storedTexts(task.texts ?? [], folder, deps);
+  const { failed, subtitles, textTracks, lacking } = await subtitlesOf({ ...task, ...stored, folder }, deps);
+  const outputs = task.outputs
+    .filter(({ index }) => !failed.some(({ output }) => output === index))
+    .map((spec) => withTextTracks(spec, textTracks));
   const growing = isGrowing(task);
   // Nothing is encoded here, so the capabilities of this node do not matter.
   const files = await RunFiles.create(folder);
+  for (const [output, { path }] of textTracks) await rename(path, files.pathOf(textsName(output)));
   const planned = { probe: task.probe, capabilities: ALL_SOFTWARE, folder: files.folder, isGrowing: growing };
   const commands = outputs.map((spec) => planJoin({ ...planned, outputs: [spec] }));
   // Segments are uploaded as soon as they are joined, while later chunks are still being fetched.
@@ -85,7 +82,8 @@ async function joinOutputs({ task, folder, publisher }: JoinWork, deps: TaskDeps
       const run = (): Promise<RunFailure | null> =>
         early.of(command) ??
         runAll(command.runs, files, (done, rate) => onProgress(done / command.runs.length, rate), deps);
-      encoded.push(...(await finishOutput(command, { task, files, publications, run }, deps)));
+      const finished = await finishOutput(command, { task, files, publications, run }, deps);
+      encoded.push(...finished.map((made) => withLacking(made, lacking)));
     }
     return { tracks, encoded };
   } finally {

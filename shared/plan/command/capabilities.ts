@@ -65,7 +65,7 @@ export const OPTIONAL_FILTERS = [...OPTIONAL_CHAIN_FILTERS, "libvmaf", "ebur128"
 export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, ...OPTIONAL_CHAIN_FILTERS]);
 
 /** Muxers that plans use and that some builds lack: `avif` came with ffmpeg 5.1. */
-export const OPTIONAL_MUXERS = ["avif", "webvtt"] as const;
+export const OPTIONAL_MUXERS = ["avif", "webvtt", "framecrc"] as const;
 
 /** True if a node has any name of a need. Hardware encoders count. */
 export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): boolean {

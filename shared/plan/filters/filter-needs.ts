@@ -22,6 +22,9 @@ export const LOUDNESS_NEED: Need = { kind: "filter", anyOf: ["ebur128"] };
 /** Muxer of text. Nodes that cannot read tasks with tracks of the input's text do not report it. */
 export const TEXT_NEED: Need = { kind: "muxer", anyOf: ["webvtt"] };
 
+/** Muxer of the times of closed captions. Nodes that cannot show text of the input in chunks do not report it. */
+export const CHUNKED_TEXT_NEED: Need = { kind: "muxer", anyOf: ["framecrc"] };
+
 /** Filter that merges audio tracks. Nodes that cannot read the parameter `audio` do not report it. */
 export const AUDIO_TRACKS_NEED: Need = { kind: "filter", anyOf: ["amerge"] };
 

@@ -228,7 +228,7 @@ const textsInput = (output: number): NamedInput => ({ name: textsName(output), p
  * Copies the text tracks. The node has chosen them with all their traits. Their tags are copied by default, but not
  * beside other arguments for tags of streams.
  */
-function textArguments({ index, subtitles, audioTracks, keepsMetadata }: VideoOutput): string[] {
+export function textArguments({ index, subtitles, audioTracks, keepsMetadata }: VideoOutput): string[] {
   if (!subtitles) return [];
   const chosen = subtitles === "all" ? [] : subtitles;
   const input = `@${textsName(index)}`;

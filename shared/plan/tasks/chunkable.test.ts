@@ -4,11 +4,10 @@ import { probeOf } from "../../testing/frame-indexes.ts";
 import { type OutputOptions, specOf } from "../../testing/output-specs.ts";
 import { chunkGridMs } from "../chunks/chunkable-source.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { chooseTracks } from "../source/source-tracks.ts";
 import { unchunkableReason } from "./chunkable.ts";
 
 const reasonFor = (output: OutputOptions, probe: MediaProbe = probeOf("25/1")): string | null =>
-  unchunkableReason(specOf(output, 0), chooseTracks(probe), ALL_SOFTWARE);
+  unchunkableReason(specOf(output, 0), probe, ALL_SOFTWARE);
 
 describe("unchunkableReason", () => {
   const ROWS: [output: OutputOptions, reason: string | null][] = [
@@ -24,7 +23,10 @@ describe("unchunkableReason", () => {
     [{ format: "webm:vp8" }, "chunks of vp8 cannot be joined"],
     [{ format: "mp4:::2pass" }, "it is encoded in two passes"],
     [{ format: "mp4", params: { offset: 3 } }, "it is trimmed"],
-    [{ format: "mp4", params: { subtitles: "all" } }, "it has subtitles"],
+    [{ format: "mp4", params: { subtitles: "all" } }, null],
+    [{ format: "mp4", params: { subtitles: [{ from: "cc1" }] } }, null],
+    [{ format: "mp4", params: { subtitles: [{ from: "en" }] } }, "it cannot be made of this input"],
+    [{ format: "mp4", params: { burn: { from: 1 } } }, "it cannot be made of this input"],
     [{ format: "mp4", durationMs: 3000 }, "it is trimmed"],
     [{ format: "asf:h264" }, "chunks cannot be joined in asf"],
     [{ format: "mp4", params: { audio: "all" } }, null],
@@ -35,10 +37,7 @@ describe("unchunkableReason", () => {
     [{ format: "mp4", params: { audio: [{ from: 2 }] } }, "it cannot be made of this input"],
     [{ format: "webm:vp9:vorbis" }, "audio in vorbis cannot be joined with chunks"],
     [{ format: "avi:h264:pcm-s16le" }, "audio in pcm-s16le cannot be joined with chunks"],
-    [
-      { format: "httpstream", params: { hls: { path: "h" }, subtitles: [{ from: 1 }] } },
-      "its subtitles are read from the input",
-    ],
+    [{ format: "httpstream", params: { hls: { path: "h" }, subtitles: [{ from: 1, optional: true }] } }, null],
     [{ format: "mp4:1080p::level=10" }, "it cannot be made of this input"],
   ];
 

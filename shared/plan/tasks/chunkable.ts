@@ -2,14 +2,17 @@
 import { assertNever } from "../../errors.ts";
 import type { TrackContainer } from "../../format/containers.ts";
 import { type HttpStreamOutput, hasTracks, type OutputSpec, type VideoOutput } from "../../job/output-spec.ts";
-import { readsTexts } from "../../job/subtitles.ts";
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { ok } from "../../result.ts";
 import { chunkGridMs, prerollOf } from "../chunks/chunkable-source.ts";
 import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { EncodedVideo } from "../encoders/video-encode-options.ts";
 import { isEncodedVideo } from "../outputs/plan-file.ts";
 import { outputAudios } from "../source/output-tracks.ts";
-import type { AudioTrack, SourceTracks } from "../source/source-tracks.ts";
+import { type AudioTrack, chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
+import { outputTexts } from "../text/choose-texts.ts";
+import { ALL_CHANNELS, textTracks } from "../text/text-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
 /** Demuxers (ffprobe's names) for which ffmpeg starts the timeline at the streams that it reads. */
@@ -45,9 +48,10 @@ const MP3_FROM_HZ = 16_000;
  */
 export function unchunkableReason(
   spec: OutputSpec,
-  source: SourceTracks,
+  probe: MediaProbe,
   capabilities: FfmpegCapabilities,
 ): string | null {
+  const source = chooseTracks(probe);
   if (prerollOf(source.format, 0) === null)
     return `the input's format (${source.format}) cannot be read from its middle`;
   // Nodes may number their streams differently, and chunks are read without a look at all of the file.
@@ -63,26 +67,24 @@ export function unchunkableReason(
     case "text":
       return "it consists of text";
     case "httpstream":
-      return textReason(spec) ?? streamReason(spec, source) ?? failureReason(spec, source, capabilities);
+      return streamReason(spec, source) ?? textReason(spec, probe) ?? failureReason(spec, source, capabilities);
     case "video":
-      if (spec.subtitles) return "it has subtitles";
-      return textReason(spec) ?? fileReason(spec, source) ?? failureReason(spec, source, capabilities);
+      return fileReason(spec, source) ?? textReason(spec, probe) ?? failureReason(spec, source, capabilities);
     default:
       return assertNever(spec);
   }
 }
 
-/** A chunk reads only a part of the input, and a text track is in all of it. */
-const textReason = (spec: VideoOutput | HttpStreamOutput): string | null =>
-  spec.burn?.from !== undefined
-    ? "`burn` reads its captions from the input"
-    : readsTexts(spec)
-      ? "its subtitles are read from the input"
-      : null;
+const IMPOSSIBLE = "it cannot be made of this input";
 
 /** Outputs that no node can make report their failure when a node tries to encode them in one piece. */
 function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: FfmpegCapabilities): string | null {
-  return planOutput(spec, source, capabilities).ok ? null : "it cannot be made of this input";
+  return planOutput(spec, source, capabilities).ok ? null : IMPOSSIBLE;
+}
+
+function textReason(spec: OutputSpec, probe: MediaProbe): string | null {
+  const { shown, burnt } = outputTexts(spec, textTracks(probe), ok(ALL_CHANNELS));
+  return shown.ok && burnt.ok ? null : IMPOSSIBLE;
 }
 
 function fileReason(spec: VideoOutput, source: SourceTracks): string | null {

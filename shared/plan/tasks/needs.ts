@@ -7,7 +7,14 @@ import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
 import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
-import { AUDIO_TRACKS_NEED, BURN_NEED, LOUDNESS_NEED, TEXT_NEED, VMAF_NEED } from "../filters/filter-needs.ts";
+import {
+  AUDIO_TRACKS_NEED,
+  BURN_NEED,
+  CHUNKED_TEXT_NEED,
+  LOUDNESS_NEED,
+  TEXT_NEED,
+  VMAF_NEED,
+} from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -69,7 +76,7 @@ function needsOfFormats(spec: OutputSpec): readonly Need[] {
     ...(videos.some((video) => video !== null && "vmaf" in video.rate) ? [VMAF_NEED] : []),
     ...(spec.loudness ? [LOUDNESS_NEED] : []),
     ...(spec.audioTracks ? [AUDIO_TRACKS_NEED] : []),
-    ...(areFilesOnly(spec) ? [] : [TEXT_NEED]),
+    ...(areFilesOnly(spec) ? [] : [TEXT_NEED, CHUNKED_TEXT_NEED]),
     ...burnNeeds(spec),
   ];
 }
@@ -81,7 +88,7 @@ function burnNeeds(spec: OutputSpec): readonly Need[] {
   const { font } = burn.style;
   return [
     BURN_NEED,
-    ...(burn.from === undefined ? [] : [TEXT_NEED]),
+    ...(burn.from === undefined ? [] : [TEXT_NEED, CHUNKED_TEXT_NEED]),
     ...(font && "name" in font ? [{ kind: "font" as const, anyOf: [font.name] }] : []),
   ];
 }
@@ -107,7 +114,7 @@ function describe({ kind, anyOf }: Need): string {
   if (anyOf.includes("ebur128")) return `filter ${names} (for loudness)`;
   if (anyOf.includes("amerge")) return `filter ${names} (for audio)`;
   if (anyOf.includes("libvmaf")) return `filter ${names} (for quality_report and quality=vmaf)`;
-  if (anyOf.includes("webvtt")) return `muxer ${names} (for subtitles)`;
+  if (anyOf.includes("webvtt") || anyOf.includes("framecrc")) return `muxer ${names} (for subtitles)`;
   return kind === "encoder" ? names : `${kind} ${names}`;
 }
 

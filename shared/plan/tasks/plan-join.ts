@@ -10,7 +10,7 @@ import { frameTiming } from "../filters/frame-timing.ts";
 import { holdLastFrame } from "../filters/last-frame.ts";
 import { traitArguments } from "../outputs/map-audio.ts";
 import type { PlannedCommand, PlannedOutput } from "../outputs/output-plan.ts";
-import { isEncodedVideo } from "../outputs/plan-file.ts";
+import { isEncodedVideo, textArguments, textsName } from "../outputs/plan-file.ts";
 import { outputAudios } from "../source/output-tracks.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
@@ -21,7 +21,10 @@ import { VIDEO_TRACK } from "./plan-chunk.ts";
 import { type EncodeRequest, planOutput } from "./plan-encode.ts";
 
 export type JoinRequest = Pick<EncodeRequest, "probe" | "outputs" | "capabilities"> & {
-  /** Folder with each track and each other file of `planAudio`, under its planned name; left out: the run's folder. */
+  /**
+   * Folder with each track, each other file of `planAudio`, and text tracks (`textsName`), under their planned names;
+   * left out: the run's folder.
+   */
   readonly folder?: string;
   /** The videos of streams grow, and are read from pipes (`pipeFile`). False by default. */
   readonly isGrowing?: boolean;
@@ -99,18 +102,24 @@ function fileJoinRun(spec: VideoOutput, source: SourceTracks): JoinRun {
     ...(audios.length > 0 ? [{ path: audioFile(spec) }] : []),
     ...(spec.keepsMetadata ? [{ path: tagsFile(index), kind: "tags" as const }] : []),
   ];
-  const inputs = [...before, ...(named?.inputs ?? [])];
+  const texts = spec.subtitles ? [{ path: textsName(index) }] : [];
+  const inputs = [...before, ...(named?.inputs ?? []), ...texts];
   const codec = spec.video?.codec;
   const outputs = [
     ...["-map", "0:v:0", ...audios.flatMap((_, at) => ["-map", `1:a:${at}`]), "-c", "copy"],
+    // Tags of streams are not copied by themselves beside the other tags.
+    ...textArguments({ ...spec, keepsMetadata: false }).map((argument) => numbered(argument, inputs.length - 1)),
     ...(codec && codec !== "copy" ? fourCharacterCode(codec, container) : []),
     ...lastFrameArguments(spec, source),
     ...(spec.keepsMetadata ? tagArguments(before.length - 1, audios.length > 0 && !named) : []),
-    ...(named?.argv ?? []).map((argument) => argument.replace(/^@[\w-]+(?=:)/, String(before.length))),
+    ...(named?.argv ?? []).map((argument) => numbered(argument, before.length)),
     ...fileArguments(spec, fileName(index, container)),
   ];
   return { inputs, outputs };
 }
+
+/** Replaces the name of an input by its number. */
+const numbered = (argument: string, input: number): string => argument.replace(/^@[\w-]+(?=:)/, String(input));
 
 /** Fragments do not state the duration of the last frame. */
 function lastFrameArguments({ video, container }: VideoOutput, { video: track }: SourceTracks): readonly string[] {

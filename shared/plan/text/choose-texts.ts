@@ -1,5 +1,7 @@
 // Chooses the tracks of text of an output, with their traits.
 import type { Failure } from "../../errors.ts";
+import type { BurnSpec } from "../../job/burn.ts";
+import { burnOf, type OutputSpec } from "../../job/output-spec.ts";
 import { isChannel, type SubtitleSpec, type Subtitles, type SubtitleTraits } from "../../job/subtitles.ts";
 import { languageName, matchesLanguage, UNDETERMINED } from "../../media/languages.ts";
 import { err, ok, type Result } from "../../result.ts";
@@ -17,6 +19,21 @@ export type ChosenTexts = { readonly texts: readonly ChosenText[]; readonly note
 
 /** The channels of closed captions in the video, or the failure of reading them. */
 export type Channels = Result<readonly ChannelTrack[]>;
+
+/** The text that an output shows: its tracks, and the captions in its frames. */
+export const outputTexts = (spec: OutputSpec, tracks: readonly TextTrack[], channels?: Channels) => ({
+  shown: chooseTexts(requestedTexts(spec), tracks, channels),
+  burnt: chooseTexts(burntTexts(burnOf(spec)), tracks, channels),
+});
+
+function requestedTexts(spec: OutputSpec): Subtitles {
+  if (spec.type === "text") return [{ language: UNDETERMINED, name: "text", ...spec.text }];
+  return "subtitles" in spec ? (spec.subtitles ?? []) : [];
+}
+
+/** The track of the input that is drawn into frames, if there is one. */
+export const burntTexts = ({ from, optional }: Pick<BurnSpec, "from" | "optional"> = {}): Subtitles =>
+  from === undefined ? [] : [{ from, ...(optional ? { optional } : {}) }];
 
 /** Chooses the tracks, with unique names and at most one default. Fails for a track that is missing or has no text. */
 export function chooseTexts(

@@ -16,10 +16,8 @@ export const CAPTION_UNITS = "captions.bin";
 /** The times and sizes of the units, in ffmpeg's format framecrc. */
 export const CAPTION_TIMES = "captions.txt";
 
-export type PlannedCaptions = { readonly run: PlannedRun; readonly streamIndex: number };
-
 /** A run that writes both files, and decodes nothing. Null if the video cannot have captions. */
-export function planCaptions(inputs: RunInputs, probe: MediaProbe): PlannedCaptions | null {
+export function planCaptions(inputs: RunInputs, probe: MediaProbe): PlannedRun | null {
   const { source: path, loopbackOptions: loopback } = inputs;
   const { video } = chooseTracks(probe);
   const units = UNITS[video?.codec ?? ""];
@@ -32,6 +30,5 @@ export function planCaptions(inputs: RunInputs, probe: MediaProbe): PlannedCapti
     ...[...copy, "-f", "framecrc", CAPTION_TIMES],
   ]);
   const { durationMs } = sourceFacts(probe);
-  const run = { argv, network: networkOf(inputs), inHardware: false, expectedFrames: null, durationMs };
-  return { run, streamIndex };
+  return { argv, network: networkOf(inputs), inHardware: false, expectedFrames: null, durationMs };
 }

@@ -1,5 +1,5 @@
 // The subtitle tracks of a source.
-import type { CaptionChannel } from "../../job/subtitles.ts";
+import { CAPTION_CHANNELS, type CaptionChannel } from "../../job/subtitles.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
 
@@ -21,6 +21,26 @@ export type TextTrack = {
 
 /** Closed captions that were read from the video. `path`: the file of the node, in WebVTT. */
 export type ChannelTrack = TextTrack & { readonly channel: CaptionChannel; readonly path: string };
+
+/** The channel as a track; it is in no stream of the file. */
+export const channelTrack = (channel: CaptionChannel, path: string): ChannelTrack => ({
+  channel,
+  path,
+  streamIndex: -1,
+  codec: "webvtt",
+  content: "text",
+  language: UNDETERMINED,
+  title: channel.toUpperCase(),
+  isDefault: false,
+  isForced: false,
+  isCaptions: true,
+});
+
+/** The name of the file with a channel. */
+export const channelFile = (channel: CaptionChannel): string => `${channel}.vtt`;
+
+/** All channels, while it is not known which of them the video has. */
+export const ALL_CHANNELS: readonly ChannelTrack[] = CAPTION_CHANNELS.map((channel) => channelTrack(channel, ""));
 
 /** The file of a track that was read already; null for tracks of the source's file. */
 export const readPath = (track: TextTrack | ChannelTrack): string | null => ("path" in track ? track.path : null);

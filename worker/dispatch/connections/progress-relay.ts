@@ -40,7 +40,7 @@ export type KnownProgress = z.infer<typeof KnownProgress>;
 /**
  * Many tasks of these kinds work on the same output. Clients see no stage of such a task unless they follow the job.
  */
-const WITHOUT_STAGES: ReadonlySet<Assignment["kind"]> = new Set(["chunk", "audio"]);
+const WITHOUT_STAGES: ReadonlySet<Assignment["kind"]> = new Set(["chunk", "audio", "texts"]);
 
 /** Progress that is lost with the hub's memory is sent again. */
 export class ProgressRelay {

@@ -1,13 +1,13 @@
 // Decides, after the inspection of the source, which outputs are made of chunks and where the source is split.
 
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
+import { readsTexts } from "#shared/job/subtitles.ts";
 import { chosenVideo } from "#shared/media/choose-streams.ts";
 import { type PossibleSplitPoint, packSplitPoints, unpackSplitPoints } from "#shared/media/frame-index.ts";
 import { sourceFacts } from "#shared/media/source-facts.ts";
 import { chooseSplitPoints } from "#shared/plan/chunks/choose-split-points.ts";
 import { chunkGridMs } from "#shared/plan/chunks/chunkable-source.ts";
 import { ALL_SOFTWARE } from "#shared/plan/encoders/software-encoders.ts";
-import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
 import { unchunkableReason } from "#shared/plan/tasks/chunkable.ts";
 import { planAudio } from "#shared/plan/tasks/plan-audio.ts";
 import { type ChunkedVideo, type Chunking, MIN_CHUNKED_MS } from "#shared/protocol/chunks.ts";
@@ -58,11 +58,14 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
     video,
     outputs: outputs.map(({ index }) => index),
     audioOutputs: outputs.filter((spec) => needsAudioTask(spec, state)).map(({ index }) => index),
+    textOutputs: outputs.filter((spec) => hasTracks(spec) && readsTexts(spec)).map(({ index }) => index),
+    // Encoded and read again, because nothing shows that they have not changed.
+    audio: null,
+    texts: null,
   };
   const earlier = reusableWork(state, fresh, splitPoints);
   if (earlier) {
-    // Audio is encoded again, because nothing shows that it has not changed.
-    const work = { ...earlier, ...fresh, audio: null, boundaries: null };
+    const work = { ...earlier, ...fresh, boundaries: null };
     return { ok: true, work, results: state.chunkResults };
   }
   const audioMs = fresh.audioOutputs.length > 0 ? audioCostMs(state) : 0;
@@ -83,7 +86,6 @@ export function planChunks(state: JobState, wanted: readonly number[], inspected
       splitPoints: packSplitPoints(chosen.value.flatMap(({ to }) => to ?? [])),
       encoder: null,
       layout: [],
-      audio: null,
       retries: 0,
       boundaries: null,
     },
@@ -122,7 +124,7 @@ function chunkedOutputs(specs: readonly OutputSpec[], { input }: JobState): { ou
   const outputs: OutputSpec[] = [];
   let why = "";
   for (const spec of specs) {
-    const whyNot = unchunkableReason(spec, chooseTracks(probe), ALL_SOFTWARE);
+    const whyNot = unchunkableReason(spec, probe, ALL_SOFTWARE);
     if (whyNot === null && chunkGridMs([...outputs, spec]) !== null) outputs.push(spec);
     else why ||= whyNot ?? "";
   }

@@ -22,6 +22,7 @@ import {
 
 type ChunkReport = TaskResult & { kind: "chunk" };
 type AudioReport = TaskResult & { kind: "audio" };
+type TextsReport = TaskResult & { kind: "texts" };
 
 const mismatch = (message: string): Failure => ({ code: "chunk_mismatch", message });
 
@@ -115,6 +116,16 @@ export function audioFailure(task: TaskState, { tracks }: AudioReport): Failure 
   return task.outputs.every((index) => has(tracks, index)) ? null : mismatch("The audio of an output is missing");
 }
 
+/** Reason why reported text is not accepted, or null. */
+export const textsFailure = (task: TaskState, { tracks }: TextsReport): Failure | null =>
+  areOwn(task, tracks) ? null : mismatch("The text is in a scratch folder that is not the task's own");
+
+/** Accepts text that has no failure; the caller finishes its task. Chunks may have waited for it. */
+export const acceptTexts = (state: JobState, { tracks }: TextsReport): JobState =>
+  state.chunks
+    ? requestAdvertising(joinIfReady({ ...state, chunks: { ...state.chunks, texts: tracks } }), "encode")
+    : state;
+
 /** Accepts audio that has no failure; the caller finishes its task. */
 export function acceptAudio(state: JobState, { tracks, loudness = [] }: AudioReport): JobState {
   const outputs = state.outputs.map((output, index) => {
@@ -142,8 +153,8 @@ export function boundaryFailure({ framesPlanned, framesJoined, largestErrorUs }:
 }
 
 /**
- * Adds the task that joins the chunks when all chunks and the audio are done. For a stream that is played while it is
- * encoded, the first chunk and the audio are enough.
+ * Adds the task that joins the chunks when all chunks, the audio and the text are done. For a stream that is played
+ * while it is encoded, the first chunk is enough.
  */
 export function joinIfReady(state: JobState): JobState {
   const work = activeWork(state);
@@ -186,6 +197,10 @@ export const countRetry = (state: JobState): JobState =>
 /** Adds the first tasks of the work on chunks, besides the chunks themselves (see freshChunks). */
 export function beginWork(state: JobState, work: ChunkWork): JobState {
   const started = { ...state, chunks: work, ultrafast: { reason: null } };
-  if (work.audioOutputs.length === 0 || work.audio !== null) return joinIfReady(started);
-  return joinIfReady(addTask(started, newTask({ kind: "audio", round: state.round, outputs: work.audioOutputs })));
+  const { round } = state;
+  const others = [
+    newTask({ kind: "texts", round, outputs: work.textOutputs }),
+    newTask({ kind: "audio", round, outputs: work.audioOutputs }),
+  ].filter(({ outputs }) => outputs.length > 0);
+  return joinIfReady(others.reduce(addTask, started));
 }

@@ -1,5 +1,6 @@
 // The chunks of a job: their ranges, the finished chunks, and the tasks that the other chunks need.
 import { isTerminalJob } from "#shared/job/job-status.ts";
+import { burnOf } from "#shared/job/output-spec.ts";
 import { isTerminalOutput } from "#shared/job/output-status.ts";
 import { unpackSplitPoints } from "#shared/media/frame-index.ts";
 import { chunkSpans } from "#shared/plan/chunks/choose-split-points.ts";
@@ -25,7 +26,7 @@ export const wantedOutputs = (state: JobState, work: ChunkWork): number[] =>
 
 /** True for the tasks that together make outputs of chunks. */
 export const isChunkedTask = ({ kind }: Pick<TaskState, "kind">): boolean =>
-  kind === "chunk" || kind === "audio" || kind === "join";
+  kind === "chunk" || kind === "audio" || kind === "texts" || kind === "join";
 
 /** Folder of the scratch bucket that only this attempt of a task may write to. */
 export const attemptFolder = ({ id, attempt }: Pick<TaskState, "id" | "attempt">): string => scratchFolder(id, attempt);
@@ -55,11 +56,12 @@ export function finishedChunks(
   return chunks;
 }
 
-/** True if all chunks and the audio are done: they can be joined. */
+/** True if all chunks, the audio and the text are done: they can be joined. */
 export const isWhole = ({ chunkResults }: Pick<JobState, "chunkResults">, work: ChunkWork): boolean =>
-  Object.keys(chunkResults).length >= chunkCount(work) && hasAudio(work);
+  Object.keys(chunkResults).length >= chunkCount(work) && hasAudio(work) && hasTexts(work);
 
 const hasAudio = ({ audioOutputs, audio }: ChunkWork): boolean => audioOutputs.length === 0 || audio !== null;
+const hasTexts = ({ textOutputs, texts }: ChunkWork): boolean => textOutputs.length === 0 || texts !== null;
 
 /** True if a task joins the first chunks while others are still encoded. */
 export const joinsEarly = (state: JobState, { kind }: Pick<TaskState, "kind">): boolean => {
@@ -68,10 +70,14 @@ export const joinsEarly = (state: JobState, { kind }: Pick<TaskState, "kind">): 
 };
 
 /**
- * True if a stream can be played already: its first chunk and its audio are done, and its client wants to play early.
+ * True if a stream can be played already: its first chunk, audio and text are done, and its client wants to play early.
  */
 export const mayJoinEarly = (state: JobState, work: ChunkWork): boolean =>
-  work.mayJoinEarly && state.chunkResults[0] !== undefined && hasAudio(work) && isPlayedEarly(state, work);
+  work.mayJoinEarly &&
+  state.chunkResults[0] !== undefined &&
+  hasAudio(work) &&
+  hasTexts(work) &&
+  isPlayedEarly(state, work);
 
 const isPlayedEarly = (state: JobState, work: ChunkWork): boolean =>
   wantedOutputs(state, work).some((index) => {
@@ -89,13 +95,21 @@ export const avoiding = (nodeIds: readonly string[]): string[] =>
 export const otherAttempt = ({ tasks }: JobState, { id, chunk }: TaskState): TaskState | undefined =>
   chunk === null ? undefined : tasks.find((other) => other.chunk === chunk && other.id !== id);
 
+/** True if chunks wait for text that is drawn into their frames. */
+const waitForTexts = (state: JobState, work: ChunkWork): boolean =>
+  !hasTexts(work) &&
+  wantedOutputs(state, work).some((index) => {
+    const spec = state.spec.outputs[index];
+    return spec !== undefined && burnOf(spec)?.from !== undefined;
+  });
+
 /**
  * Tasks for the chunks that no node has started. They join the state when a node claims them. The longest chunks come
  * first; for a stream that is played early they are in time order.
  */
 export function freshChunks(state: JobState): TaskState[] {
   const work = activeWork(state);
-  if (!work) return [];
+  if (!work || waitForTexts(state, work)) return [];
   const started = new Set(state.tasks.map(({ chunk }) => chunk));
   const outputs = wantedOutputs(state, work);
   const inOrder = work.mayJoinEarly && isPlayedEarly(state, work);

@@ -6,7 +6,7 @@ import { signatureOf } from "#shared/protocol/requirements.ts";
 import { type Assignment, type NodeFeature, type SlotClass, slotClassOf } from "#shared/protocol/tasks.ts";
 import { FIRST_HUB } from "../../rpc/hub.ts";
 import type { ClaimRequest } from "../../rpc/turn.ts";
-import { freshChunks, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
+import { freshChunks, isChunkedTask, joinsEarly, otherAttempt } from "../chunks/chunk-work.ts";
 import type { TaskSecrets } from "../secrets/task-secrets.ts";
 import { checkLease, type LeaseVerdict } from "../state/check-lease.ts";
 import { leaseIdOf, moveInputTo, moveOutputs, moveTaskTo, orphanUploads, patchTask } from "../state/job-moves.ts";
@@ -155,9 +155,16 @@ export function runnableTasks(state: JobState, slotClass: SlotClass): TaskState[
 }
 
 /**
- * Audio takes long, because a single core encodes it. A chunk that is encoded again already delays the other chunks.
+ * Chunks may wait for text. Audio takes long, because a single core encodes it. A chunk that is encoded again already delays the other chunks.
  */
-const RANK: Readonly<Record<TaskState["kind"], number>> = { inspect: 0, audio: 1, encode: 2, join: 3, chunk: 4 };
+const RANK: Readonly<Record<TaskState["kind"], number>> = {
+  inspect: 0,
+  texts: 1,
+  audio: 2,
+  encode: 3,
+  join: 4,
+  chunk: 5,
+};
 
 type Renewed = { readonly state: JobState; readonly verdict: LeaseVerdict };
 
@@ -191,7 +198,8 @@ export function recordProgress(state: JobState, item: ProgressItem, now: number)
   if (task.kind === "inspect") return { state: moveInputTo(next, "transfer"), verdict };
   if (item.stage === "transferring") return { state: next, verdict };
   const started = moveOutputs(next, task.outputs, "start");
-  if (task.kind === "chunk" || task.kind === "audio" || item.stage !== "uploading") return { state: started, verdict };
+  const isPart = isChunkedTask(task) && task.kind !== "join";
+  if (isPart || item.stage !== "uploading") return { state: started, verdict };
   // All frames and audio of the task are encoded: only the playlists of its streams remain.
   const streams = task.outputs.filter((index) => state.spec.outputs[index]?.type === "httpstream");
   return { state: moveOutputs(started, streams, "package"), verdict };

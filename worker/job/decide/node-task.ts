@@ -26,13 +26,15 @@ export function taskFor(state: JobState, task: TaskState, secrets: TaskSecrets):
     case "encode":
       return { kind: "encode", ...located(secrets), probe, outputs };
     case "chunk": {
-      const { source, encoder, ...work } = workOf(state);
+      const { source, encoder, texts, ...work } = workOf(state);
       const chunk = rangesOf(work)[task.chunk ?? -1];
       if (!chunk) throw new Error(`The job has no chunk ${task.chunk}`);
-      return { kind: "chunk", ...located(secrets), source, probe, outputs: specs, chunk, encoder };
+      const read = texts ? { texts } : {};
+      return { kind: "chunk", ...located(secrets), source, probe, outputs: specs, chunk, encoder, ...read };
     }
     case "audio":
-      return { kind: "audio", ...located(secrets), source: workOf(state).source, probe, outputs: specs };
+    case "texts":
+      return { kind: task.kind, ...located(secrets), source: workOf(state).source, probe, outputs: specs };
     case "join":
       return { kind: "join", probe, outputs: outputs.map(joined(state, probe)), ...tracksToJoin(state, task) };
     default:
@@ -63,7 +65,8 @@ function tracksToJoin(state: JobState, { outputs }: TaskState) {
     const result = state.chunkResults[range.index];
     return { range, tracks: result ? tracksOf(work, result, outputs) : [] };
   });
-  return { chunks, audio: (work.audio ?? []).filter(({ output }) => outputs.includes(output)) };
+  const texts = work.texts ? { texts: work.texts } : {};
+  return { chunks, ...texts, audio: (work.audio ?? []).filter(({ output }) => outputs.includes(output)) };
 }
 
 /** Adds its key to a stream that is to be encrypted. Throws if there is no key. */

@@ -4,10 +4,12 @@ import type { TaskResult } from "#shared/protocol/reports.ts";
 import {
   acceptAudio,
   acceptChunk,
+  acceptTexts,
   audioFailure,
   boundaryFailure,
   chunkFailure,
   NOT_ALL_JOINED,
+  textsFailure,
 } from "../chunks/chunk-reports.ts";
 import { joinsEarly } from "../chunks/chunk-work.ts";
 import { endAttempt } from "../state/attempt-log.ts";
@@ -40,6 +42,11 @@ export function completeTask(state: JobState, taskId: string, result: TaskResult
       const failure = audioFailure(task, result);
       if (failure) return failTask(state, taskId, failure, now);
       return moveTaskTo(acceptAudio(endAttempt(state, task, { outcome: "completed" }, now), result), taskId, "finish");
+    }
+    case "texts": {
+      const failure = textsFailure(task, result);
+      if (failure) return failTask(state, taskId, failure, now);
+      return moveTaskTo(acceptTexts(endAttempt(state, task, { outcome: "completed" }, now), result), taskId, "finish");
     }
     case "join": {
       const { boundaries, outputs } = result;

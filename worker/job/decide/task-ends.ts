@@ -114,8 +114,13 @@ function dropSpeculative(state: JobState, task: TaskState, isFailure: boolean): 
 export const joinFailedReason = ({ message }: Failure): string =>
   `Encoded in one piece, because its chunks could not be joined: ${message}`;
 
-const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string =>
-  `Encoded in one piece, because ${kind === "audio" ? "its audio" : "a chunk"} could not be encoded: ${message}`;
+const chunkFailedReason = ({ kind }: TaskState, { message }: Failure): string => {
+  const problem =
+    kind === "texts"
+      ? "its text could not be read"
+      : `${kind === "audio" ? "its audio" : "a chunk"} could not be encoded`;
+  return `Encoded in one piece, because ${problem}: ${message}`;
+};
 
 /**
  * True if another attempt may succeed. After an error of the storage, which has outlasted the node's own retries,

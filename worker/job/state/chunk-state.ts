@@ -26,7 +26,10 @@ export const ChunkWork = z.object({
   layout: z.array(ScratchTrack.pick({ output: true, track: true })),
   /** The audio of the whole source; null until it is encoded. */
   audio: z.array(ScratchTrack).nullable(),
-  /** Attempts of the tasks chunk, audio and join that had no result. */
+  /** Indices of the outputs that show text of the source, and that text; null until it is read. */
+  textOutputs: z.array(z.int()).default([]),
+  texts: z.array(ScratchTrack).nullable().default(null),
+  /** Attempts of these tasks, and of join, that had no result. */
   retries: z.int(),
   /** True if chunks may be joined while others are encoded: no attempt at it has failed. */
   mayJoinEarly: z.boolean().default(true),

@@ -22,7 +22,7 @@ export async function withSigned(state: JobState, given: Assignment, settings: S
 }
 
 async function signChunk(
-  { source, outputs }: Extract<Task, { kind: "chunk" }>,
+  { source, outputs, texts = [] }: Extract<Task, { kind: "chunk" }>,
   folder: string,
   store: ScratchStore,
 ): Promise<SignedScratch> {
@@ -31,7 +31,9 @@ async function signChunk(
   const names = Array.from({ length: Math.min(tracks, MAX_SIGNED) }, (_, at) => `${folder}track-${at}.mp4`);
   const [puts, gets] = await Promise.all([
     Promise.all(names.map(async (name) => ({ name, url: await store.putAny(name) }))),
-    Promise.all(pieces.map(async ({ name }) => ({ name, url: await store.get(name) }))),
+    Promise.all(
+      [...pieces, ...texts.slice(0, MAX_SIGNED)].map(async ({ name }) => ({ name, url: await store.get(name) })),
+    ),
   ]);
   return { puts, gets };
 }

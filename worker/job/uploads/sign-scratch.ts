@@ -2,7 +2,7 @@
 import { AppError } from "#shared/errors.ts";
 import type { ScratchAnswer, ScratchRequest } from "#shared/protocol/scratch.ts";
 import { MAX_SCRATCH_BYTES, type ScratchStore } from "../../storage/s3/scratch.ts";
-import { activeWork, attemptFolder, tracksOf } from "../chunks/chunk-work.ts";
+import { activeWork, attemptFolder, isChunkedTask, tracksOf } from "../chunks/chunk-work.ts";
 import type { JobState } from "../state/job-state.ts";
 import type { TaskState } from "../state/task-state.ts";
 
@@ -34,10 +34,12 @@ export async function signScratch(
 function readableObjects(state: JobState, task: TaskState): ReadonlySet<string> {
   const work = activeWork(state);
   if (!work) return new Set();
-  if (task.kind === "chunk" || task.kind === "audio") {
-    return new Set(work.source.from === "scratch" ? work.source.pieces.map(({ name }) => name) : []);
+  const texts = work.texts ?? [];
+  if (task.kind === "join") {
+    const chunks = Object.values(state.chunkResults).flatMap((result) => tracksOf(work, result, task.outputs));
+    return new Set([...chunks, ...(work.audio ?? []), ...texts].map(({ name }) => name));
   }
-  if (task.kind !== "join") return new Set();
-  const chunks = Object.values(state.chunkResults).flatMap((result) => tracksOf(work, result, task.outputs));
-  return new Set([...chunks, ...(work.audio ?? [])].map(({ name }) => name));
+  if (!isChunkedTask(task)) return new Set();
+  const pieces = work.source.from === "scratch" ? work.source.pieces : [];
+  return new Set([...pieces, ...texts].map(({ name }) => name));
 }

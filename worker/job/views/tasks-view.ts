@@ -25,7 +25,14 @@ const STATUS: Readonly<Record<TaskPhase, TaskView["status"]>> = {
   failed: "failed",
 };
 /** The order in which the kinds are listed: the order of the work. */
-const RANK: Readonly<Record<TaskState["kind"], number>> = { inspect: 0, encode: 1, audio: 2, chunk: 3, join: 4 };
+const RANK: Readonly<Record<TaskState["kind"], number>> = {
+  inspect: 0,
+  encode: 1,
+  texts: 2,
+  audio: 3,
+  chunk: 4,
+  join: 5,
+};
 
 export function viewTasks(state: JobState): TaskList {
   const chunks = viewedChunks(state);

@@ -63,7 +63,8 @@ async function resultOf(leased: ScriptedLease): Promise<TaskResult> {
       );
       return { kind: "chunk", tracks, encoder: "libx264 7.0", encodeMs: 1 };
     }
-    case "audio": {
+    case "audio":
+    case "texts": {
       const tracks = task.outputs.map(({ index }) => {
         return { output: index, track: "audio", name: `${folder}${index}.mp4`, sizeBytes: 4, frames: null };
       });
@@ -71,7 +72,7 @@ async function resultOf(leased: ScriptedLease): Promise<TaskResult> {
         leased,
         tracks.map(({ name }) => name),
       );
-      return { kind: "audio", tracks };
+      return { kind: task.kind, tracks };
     }
     case "encode": {
       const [last, ...others] = task.outputs.toReversed();
@@ -82,7 +83,9 @@ async function resultOf(leased: ScriptedLease): Promise<TaskResult> {
       return { kind: "encode", outputs: last ? [await makeOutput(leased, last, task.probe)] : [] };
     }
     case "join": {
-      const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio].map(({ name }) => name);
+      const gets = [...task.chunks.flatMap(({ tracks }) => tracks), ...task.audio, ...(task.texts ?? [])].map(
+        ({ name }) => name,
+      );
       for (const url of (await requestScratch(leased, [], gets)).gets) {
         if (!(await direct.fetch(url)).ok) throw new Dropped("An object of the scratch bucket is gone");
       }

@@ -18,6 +18,7 @@ const OF_KIND: Readonly<Record<Bar["kind"], Look>> = {
   encode: "encoding",
   chunk: "encoding",
   audio: "audio",
+  texts: "transferring",
   join: "joining",
 };
 
