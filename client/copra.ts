@@ -2,6 +2,7 @@
 import { Jobs } from "./calls/jobs.ts";
 import { Notifications } from "./calls/notifications.ts";
 import { Probes } from "./calls/probes.ts";
+import { Storages } from "./calls/storages.ts";
 import { Templates } from "./calls/templates.ts";
 import { UploadLinks } from "./calls/upload-links.ts";
 import { Uploads } from "./calls/uploads.ts";
@@ -36,6 +37,7 @@ export type EventOptions = CallOptions & {
 export class Copra {
   readonly jobs: Jobs;
   readonly templates: Templates;
+  readonly storages: Storages;
   readonly probes: Probes;
   readonly uploads: Uploads;
   readonly uploadLinks: UploadLinks;
@@ -46,6 +48,7 @@ export class Copra {
     this.#caller = new Caller(url, key === undefined ? undefined : `Basic ${btoa(`${key}:`)}`, fetch, retries);
     this.jobs = new Jobs(this.#caller);
     this.templates = new Templates(this.#caller);
+    this.storages = new Storages(this.#caller);
     this.probes = new Probes(this.#caller);
     this.uploads = new Uploads(this.#caller);
     this.uploadLinks = new UploadLinks(this.#caller);

@@ -56,6 +56,7 @@ export const ERRORS = {
   node_not_found: response(404),
   upload_not_found: response(404),
   template_not_found: response(404),
+  saved_storage_not_found: response(404),
   upload_link_not_found: response(404),
   object_not_found: response(404),
   route_not_found: response(404),

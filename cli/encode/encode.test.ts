@@ -158,6 +158,11 @@ describe("a job", () => {
     ]);
   });
 
+  it("names a saved storage, unless there is such a file", () => {
+    expect(job({ to: ["mp4"], storage: "main" }).sections.storage).toEqual({ use: "main" });
+    expect(() => job({ to: ["mp4"], storage: "none.json" })).toThrow("none.json cannot be read");
+  });
+
   it("names a template and its variables, and adds no sections of its own", () => {
     const options = { template: "web@3", var: ["id=a=b", "empty="], priority: "5" };
     expect(job(options, LOCAL)).toEqual({

@@ -1,5 +1,5 @@
 // Builds the body of a new job from the options of `encode` and `plan`.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import type { JobRequest } from "../../client/index.ts";
 import type { LocalStack } from "../connection/target.ts";
@@ -63,8 +63,7 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   const file = textOption(options, "file");
   const given: JobFile = file === undefined ? {} : readJsonOption(file, JobFile, "a job: an object with sections");
   const storageFile = textOption(options, "storage");
-  const ownStorage =
-    storageFile === undefined ? given.storage : readJsonOption(storageFile, Section, "a storage: an object");
+  const ownStorage = storageFile === undefined ? given.storage : storageOf(storageFile);
   const formats = listOption(options, "to");
   const template = textOption(options, "template");
   if (template === undefined && formats.length === 0 && !given.outputs) {
@@ -104,6 +103,12 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
     },
   };
 }
+
+/** A saved storage by its name, or the storage in a file. Names of saved storages that are paths stay files. */
+const storageOf = (text: string): Record<string, unknown> =>
+  /^[A-Za-z0-9][\w-]{0,63}$/.test(text) && !existsSync(text)
+    ? { use: text }
+    : readJsonOption(text, Section, "a storage: an object");
 
 const withoutUndefined = <Value extends object>(value: Value): Value =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;

@@ -6,6 +6,7 @@ import { FLEET_COMMANDS } from "./fleet.ts";
 import { GLOBAL_OPTIONS } from "./global-options.ts";
 import { JOB_COMMANDS } from "./jobs.ts";
 import { PROFILE_COMMANDS } from "./profiles.ts";
+import { STORAGE_COMMANDS } from "./storages.ts";
 import { SYSTEM_COMMANDS } from "./system.ts";
 import { TEMPLATE_COMMANDS } from "./templates.ts";
 import { WEBHOOK_COMMANDS } from "./webhooks.ts";
@@ -14,6 +15,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: "jobs", summary: "List, follow, cancel and retry jobs, and see their tasks and commands" },
   { name: "webhooks", summary: "Receive webhooks on this machine, list them and send them again" },
   { name: "templates", summary: "Jobs that are stored under a name, with variables" },
+  { name: "storages", summary: "Storages that are kept under a name" },
   { name: "uploads", summary: "List and delete uploads of local files" },
   { name: "upload-links", summary: "Links with which browsers upload files" },
   { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },
@@ -27,6 +29,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...ENCODE_COMMANDS,
   ...JOB_COMMANDS,
   ...TEMPLATE_COMMANDS,
+  ...STORAGE_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...FLEET_COMMANDS,
   ...ACCOUNT_COMMANDS,

@@ -22,9 +22,9 @@ const REQUEST: readonly OptionSpec[] = [
   },
   { flags: "-f, --file <job.json>", description: "The job, or a part of it; - is standard input", complete: "file" },
   {
-    flags: "--storage <storage.json>",
+    flags: "--storage <name>",
     description:
-      "Where to store the outputs; by default the local system's bucket, else the service's storage for a day",
+      "Saved storage, or a JSON file of a storage; by default the local system's bucket, else the service's storage for a day",
     complete: "file",
   },
   { flags: "--template <name>", description: "Template of the job, such as web, or web@3 for a version" },

@@ -54,8 +54,8 @@ export type TemplateJob = {
 export type JobRequest<Key extends string = string> = {
   /** The media file */
   readonly input: InputRequest;
-  /** Where to store the outputs */
-  readonly storage: Storage;
+  /** Where to store the outputs: a storage, or a saved storage with the fields to change */
+  readonly storage: Storage | { readonly use: string; readonly [field: string]: unknown };
   /** Each property is an output, or a list of outputs, with its format as the name */
   readonly outputs: Outputs<Key>;
   /** Where to send the events of the job */

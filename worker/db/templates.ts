@@ -9,7 +9,9 @@ import { idempotencyKeys, ingestTokens, templates } from "./schema.ts";
 export type TemplateRow = typeof templates.$inferSelect;
 type Summary = Omit<TemplateRow, "accountId" | "sealed">;
 
-/** Number of an account's templates, and of the versions that are kept of each. */
+/** Saved storages are rows with such names, which templates cannot have. */
+export const STORAGE_PREFIX = "storage/";
+/** Number of an account's templates and saved storages, and of the versions that are kept of each template. */
 export const MAX_TEMPLATES = 200;
 const KEPT_VERSIONS = 20;
 
@@ -34,6 +36,7 @@ export async function insertTemplate(
   db: D1Database,
   { accountId, name, createdAt, sealed }: Omit<TemplateRow, "version">,
   precondition: Precondition,
+  keptVersions = KEPT_VERSIONS,
 ): Promise<number | null> {
   const mine = sql`account_id = ${accountId} AND name = ${name}`;
   const others = sql`SELECT count(DISTINCT name) FROM ${templates} WHERE account_id = ${accountId}`;
@@ -45,7 +48,7 @@ export async function insertTemplate(
     RETURNING version`;
   const prune = sql`
     DELETE FROM ${templates}
-    WHERE ${mine} AND version <= (SELECT max(version) FROM ${templates} WHERE ${mine}) - ${KEPT_VERSIONS}`;
+    WHERE ${mine} AND version <= (SELECT max(version) FROM ${templates} WHERE ${mine}) - ${keptVersions}`;
   const [inserted] = await runBatch(db, [insert, prune]);
   return Inserted.parse(inserted?.results)[0]?.version ?? null;
 }
@@ -81,8 +84,8 @@ export async function versionsOf(db: D1Database, accountId: string, name: string
   return (await runQuery(kept)).map((row) => row.version);
 }
 
-/** The newest versions of the account's templates, by name. */
-export function listTemplates(db: D1Database, accountId: string): Promise<Summary[]> {
+/** The newest versions of the account's templates or saved storages, by name. */
+export function listTemplates(db: D1Database, accountId: string, kind: "templates" | "storages"): Promise<Summary[]> {
   const { name, version, createdAt } = templates;
   const newest = sql<number>`max(${version})`.as("version");
   return runQuery(
@@ -90,7 +93,12 @@ export function listTemplates(db: D1Database, accountId: string): Promise<Summar
     drizzle(db)
       .select({ name, version: newest, createdAt })
       .from(templates)
-      .where(eq(templates.accountId, accountId))
+      .where(
+        and(
+          eq(templates.accountId, accountId),
+          sql`(${name} LIKE ${`${STORAGE_PREFIX}%`}) = ${Number(kind === "storages")}`,
+        ),
+      )
       .groupBy(name)
       .orderBy(name),
   );

@@ -22,6 +22,7 @@ import { metrics } from "./routes/operator/metrics.ts";
 import { probes } from "./routes/probes.ts";
 import { session } from "./routes/session.ts";
 import { storage } from "./routes/storage.ts";
+import { storages } from "./routes/storages.ts";
 import { templateTokens } from "./routes/template-tokens.ts";
 import { templates } from "./routes/templates.ts";
 import { uploadLinks } from "./routes/upload-links.ts";
@@ -44,6 +45,7 @@ export const app = new Hono<{ Bindings: Env }>({ strict: false })
   .route("/v2/probes", probes)
   .route("/v2/templates", templates)
   .route("/v2/templates", templateTokens)
+  .route("/v2/storages", storages)
   .route("/v2/ingest", ingest)
   .route("/v2/uploads", uploads)
   .route("/v2/upload-links", uploadLinks)

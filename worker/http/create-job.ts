@@ -19,6 +19,7 @@ import { checkJobQuota } from "./job-quota.ts";
 import { findOwnTemplate, withTemplate } from "./job-template.ts";
 import { type JobCreator, type NewJob, requireValidKey, resultOf, startJob, storeJobs } from "./new-job.ts";
 import { resolveInput } from "./resolve-input.ts";
+import { withSavedStorage } from "./saved-storage.ts";
 
 /** A request whose input and storage the service has completed. */
 export type ResolvedRequest = Omit<ParsedRequest, "input" | "storage"> & { input: InputSpec; storage: StorageSpec };
@@ -36,7 +37,7 @@ export async function parseRequest(
   key: string | null,
   find: FindTemplate = (ref) => findOwnTemplate(creator, ref, key),
 ): Promise<ParsedRequest> {
-  const { body, template, explain } = await withTemplate(given, find);
+  const { body, template, explain } = await withSavedStorage(creator, await withTemplate(given, find));
   const parsed = parseJobRequest(body, settingsOf(creator.env).allowPrivate);
   if (!parsed.ok) throw AppError.from(explain(parsed.error));
   return { ...parsed.value, ...template };

@@ -10,7 +10,7 @@ import type { Account } from "../db/credentials.ts";
 import { findTemplate, type TemplateRow } from "../db/templates.ts";
 import { settingsOf } from "../settings.ts";
 
-type Owner = { readonly env: Env; readonly account: Pick<Account, "id"> };
+export type Owner = { readonly env: Env; readonly account: Pick<Account, "id"> };
 
 /** The context that binds the sealed body of a template. */
 export const templateContext = ({ accountId, name }: Pick<TemplateRow, "accountId" | "name">): string =>

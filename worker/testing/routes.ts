@@ -10,7 +10,7 @@ export type TestRoute = { readonly method: string; readonly path: string; readon
 const AUDIENCES: readonly [RegExp, Audience][] = [
   [/^\/v2\/jobs(\/|$)/, "client"],
   [/^\/v2\/metadata\//, "client"],
-  [/^\/v2\/(usage|fonts|events|uploads|upload-links|templates|probes|notifications|account)(\/|$)/, "client"],
+  [/^\/v2\/(usage|fonts|events|uploads|upload-links|templates|storages|probes|notifications|account)(\/|$)/, "client"],
   [/^\/v2\/nodes\//, "node"],
   [/^\/v2\/admin\//, "operator"],
   [/^(\/v2\/autoscale|\/metrics)\/?$/, "operator"],

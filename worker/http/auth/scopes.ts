@@ -23,6 +23,9 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "GET /v2/fonts",
       "POST /v2/probes",
       "GET /v2/probes/:id",
+      // Without secrets. A job may use them.
+      "GET /v2/storages",
+      "GET /v2/storages/:name",
     ],
   ],
   // The response lists the jobs that a filter selects.
@@ -79,6 +82,9 @@ const ROUTES: readonly [Needed, readonly string[]][] = [
       "GET /v2/templates/:name/tokens",
       "POST /v2/templates/:name/tokens",
       "DELETE /v2/templates/:name/tokens/:id",
+      "PUT /v2/storages/:name",
+      "DELETE /v2/storages/:name",
+      "POST /v2/storages/:name/test",
     ],
   ],
 ];

@@ -42,6 +42,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   putTemplate: ({ templates }) => templates.put("web", { settings: {} }),
   getTemplate: ({ templates }) => templates.get("web"),
   deleteTemplate: ({ templates }) => templates.delete("web"),
+  listStorages: ({ storages }) => storages.list(),
+  putStorage: ({ storages }) => storages.put("main", { service: "coconut" }),
+  getStorage: ({ storages }) => storages.get("main"),
+  deleteStorage: ({ storages }) => storages.delete("main"),
+  testStorage: ({ storages }) => storages.test("main"),
   listIngestTokens: ({ templates }) => templates.tokens("web"),
   createIngestToken: ({ templates }) => templates.createToken("web"),
   deleteIngestToken: ({ templates }) => templates.deleteToken("web", "t"),
@@ -106,8 +111,8 @@ it.each(OPERATIONS.filter(({ id }) => !WITHOUT_METHOD.includes(id)))(
 
 it("the client has no method without an operation", () => {
   const client = new Copra({ url: "https://copra.test", key: "k" });
-  const { jobs, templates, probes, uploads, uploadLinks, notifications } = client;
-  const methods = [jobs, templates, probes, uploads, uploadLinks, notifications].flatMap((part) =>
+  const { jobs, templates, storages, probes, uploads, uploadLinks, notifications } = client;
+  const methods = [jobs, templates, storages, probes, uploads, uploadLinks, notifications].flatMap((part) =>
     Object.getOwnPropertyNames(Object.getPrototypeOf(part)),
   );
   const tested = Object.values(CALLS).map(String).join("\n");

@@ -25,6 +25,7 @@ import { KeyBody, LimitsBody, NamedBody, NodeTokenBody, ResealBody } from "#shar
 import * as operator from "#shared/api/operator-responses.ts";
 import { ProbeView } from "#shared/api/probe-responses.ts";
 import { LinkBody, OnceBody, SessionLink, SessionView, SignedOut } from "#shared/api/session.ts";
+import { SavedStorage, SavedStorageList, StorageTest } from "#shared/api/storages.ts";
 import { AttemptView, QueueView, TaskChanges, TaskList, TaskView } from "#shared/api/task-responses.ts";
 import {
   IngestResult,
@@ -63,6 +64,9 @@ export const RESPONSES = {
   JobCounts,
   BulkResult,
   BatchResult,
+  SavedStorageList,
+  SavedStorage,
+  StorageTest,
   Template: TemplateView,
   TemplateList,
   TemplateSummary,
@@ -126,6 +130,7 @@ export type RequestName =
   | "Batch"
   | "ChangedJob"
   | "NewTemplate"
+  | "Storage"
   | "NewProbe"
   | "NewUpload"
   | "NewUploadLink"

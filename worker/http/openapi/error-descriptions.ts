@@ -45,6 +45,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   node_not_found:
     "No node of this name is connected, is cordoned, or was connected within a week; or it is connected, and was to be forgotten.",
   upload_not_found: "The account has no upload with this id, or it was removed.",
+  saved_storage_not_found: "The account has no saved storage with this name.",
   template_not_found: "The account has no template with this name and version.",
   upload_link_not_found: "The account has no upload link with this id, the link's URL is wrong, or it was removed.",
   object_not_found: "The object does not exist, or was deleted.",
@@ -60,7 +61,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   upload_checksum_mismatch: "The body of the part does not match its `Upload-Checksum`.",
   upload_gone: "The upload that this part belongs to has ended.",
   too_many_tokens: "The template has reached its limit of tokens; delete some.",
-  too_many_templates: "The account has reached its limit of templates; delete some.",
+  too_many_templates: "The account has reached its limit of templates and saved storages; delete some.",
   precondition_failed: "The object or template does not match a precondition of the request.",
   body_too_large: "The body is larger than 1 MiB, 5 MiB for a batch, or 64 KiB for a template.",
   range_not_satisfiable: "The object does not have the requested byte range.",

@@ -25,7 +25,18 @@ export const JOB_REQUEST: JsonSchema = {
       additionalProperties: true,
     },
     input: ref("InputRequest", "The media file"),
-    storage: ref("Storage", "Where to store the outputs"),
+    storage: {
+      description: "Where to store the outputs: a storage, or the name of a saved storage and the fields to change",
+      anyOf: [
+        { $ref: schemaRef("Storage") },
+        {
+          type: "object",
+          properties: { use: { type: "string", description: "The name of a saved storage" } },
+          required: ["use"],
+          additionalProperties: true,
+        },
+      ],
+    },
     outputs: ref("Outputs", "The outputs to create"),
     notification: {
       description: `Where to send the events of the job: a receiver, or a list of up to ${MAX_RECEIVERS}`,

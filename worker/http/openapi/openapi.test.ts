@@ -12,6 +12,7 @@ import { NotificationPayload } from "#shared/job/notification-payload.ts";
 import { parseJobRequest } from "#shared/request/job-request.ts";
 import { ProbeBody } from "#shared/request/probe-request.ts";
 import { JobChanges } from "#shared/request/settings-section.ts";
+import { StorageBody } from "#shared/request/storage/storage-section.ts";
 import { parseTemplate } from "#shared/template/template-body.ts";
 import { ADMIN, basic, bearer, jobBody, newAccount, send } from "../../testing/jobs.ts";
 import { app } from "../app.ts";
@@ -111,6 +112,7 @@ describe("examples in the OpenAPI document", () => {
     NewUploadLink: UploadLinkBody,
     Once: OnceBody,
     NewSessionLink: LinkBody,
+    Storage: StorageBody,
   };
   const bodies = OPERATIONS.flatMap(({ id, body }) =>
     body ? Object.values(body.examples).map(({ summary, value }) => [id, summary, body.json, value] as const) : [],
@@ -155,6 +157,7 @@ describe("real responses", () => {
     ["GET", "/v2/uploads", "UploadList"],
     ["PUT", "/v2/templates/web", "Template"],
     ["GET", "/v2/templates", "TemplateList"],
+    ["GET", "/v2/storages", "SavedStorageList"],
     ["POST", "/v2/jobs/JOB/retry", "Job"],
     ["GET", "/v2/metadata/jobs/JOB", "JobMetadata"],
     ["GET", "/v2/metadata/jobs/JOB/input", "Error"],

@@ -13,6 +13,7 @@ export type Access = "anyone" | "client" | "operator" | "monitor" | "session";
 export const TAGS = {
   Jobs: "Create, read and cancel jobs.",
   Templates: "Jobs that are stored under a name, with variables.",
+  Storages: "Storages that are kept under a name.",
   Probes: "Contents of a source, without a job.",
   Uploads: "Files that clients upload, as sources of jobs.",
   Metadata: "ffprobe's data about the input and the outputs.",

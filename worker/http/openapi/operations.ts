@@ -11,6 +11,7 @@ import { NOTIFICATION_OPERATIONS } from "./operations/notifications.ts";
 import { PROBE_OPERATIONS } from "./operations/probes.ts";
 import { SERVICE_OPERATIONS } from "./operations/service.ts";
 import { SESSION_OPERATIONS } from "./operations/session.ts";
+import { STORAGE_OPERATIONS } from "./operations/storages.ts";
 import { TEMPLATE_OPERATIONS } from "./operations/templates.ts";
 import { UPLOAD_LINK_OPERATIONS } from "./operations/upload-links.ts";
 import { UPLOAD_OPERATIONS } from "./operations/uploads.ts";
@@ -20,6 +21,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...JOB_LIST_OPERATIONS,
   ...JOB_FACT_OPERATIONS,
   ...TEMPLATE_OPERATIONS,
+  ...STORAGE_OPERATIONS,
   ...PROBE_OPERATIONS,
   ...UPLOAD_OPERATIONS,
   ...UPLOAD_LINK_OPERATIONS,

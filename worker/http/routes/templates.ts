@@ -30,7 +30,7 @@ type Named = Context<ClientEnv, "/:name">;
 export const templates = new Hono<ClientEnv>({ strict: false })
   .use(clientAuth)
   .get("/", async (context) => {
-    const rows = await listTemplates(context.env.DB, context.get("account").id);
+    const rows = await listTemplates(context.env.DB, context.get("account").id, "templates");
     return jsonResponse(context, { templates: rows.map(viewSummary) } satisfies TemplateList);
   })
   .get("/:name", async (context) => viewTemplate(context, await ownTemplate(context)))
@@ -63,7 +63,10 @@ async function put(context: Named): Promise<Response> {
   if (version !== null) return viewTemplate(context, { ...row, version }, version === 1 ? 201 : 200);
   const { length } = await versionsOf(env.DB, account.id, name);
   if (precondition === null || (precondition === "none" && length === 0)) {
-    throw new AppError("too_many_templates", `The account may have ${MAX_TEMPLATES} templates; delete some`);
+    throw new AppError(
+      "too_many_templates",
+      `The account may have ${MAX_TEMPLATES} templates and saved storages; delete some`,
+    );
   }
   throw changedMeanwhile(name);
 }

@@ -4,9 +4,9 @@ import type { AzureContainer } from "#shared/request/storage/storage-spec.ts";
 /** The API version. It defines the fields below, their order, and the responses to requests. */
 const VERSION = "2020-12-06";
 
-/** A blob that a client may read (`r`) or write (`w`) until a given time. */
+/** A blob that a client may read (`r`), write (`w`) or delete (`d`) until a given time. */
 export type BlobPermission = {
-  readonly permissions: "r" | "w";
+  readonly permissions: "r" | "w" | "d";
   /** Name of the blob in the container, not percent-encoded. */
   readonly blob: string;
   /** Ms since 1970; Azure counts in seconds. */

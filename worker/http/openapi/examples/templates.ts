@@ -1,4 +1,5 @@
-// Examples of templates.
+// Examples of templates and saved storages.
+import type { StorageTest } from "#shared/api/storages.ts";
 
 /** The storage of an account, and a video whose path is a variable. */
 export const TEMPLATE_BODY = {
@@ -34,7 +35,24 @@ const MISSING = "`vars.id` is missing; `outputs.mp4:720p.path` needs it (templat
 export const TOKEN_ID = "3f1c9d2e7a5b4c60";
 const TOKEN = { id: TOKEN_ID, created_at: "2026-11-21 05:23:27 +0000" };
 
+const SavedStorage = { name: "main", created_at: "2026-11-21 05:23:27 +0000" };
+
 export const TEMPLATE_EXAMPLES = {
+  SavedStorageList: { storages: [SavedStorage] },
+  SavedStorage: { ...SavedStorage, storage, left_out: ["storage.credentials"] },
+  StorageTest: {
+    steps: [
+      { step: "store", status: "passed" },
+      { step: "read", status: "passed" },
+      {
+        step: "web",
+        status: "failed",
+        error: "The bucket has no CORS rule with which pages of https://encode.example.com may read it",
+        error_code: "storage_denied",
+      },
+      { step: "remove", status: "passed" },
+    ],
+  } satisfies StorageTest,
   IngestTokenList: { tokens: [TOKEN] },
   NewIngestToken: { ...TOKEN, url: "https://encode.example.com/v2/ingest/web/D9mPzB1yPcQmZkWvG3a7Rr5nTq2x" },
   IngestResult: { jobs: ["3clA7G2GY8bXR5"], ignored: 0 },
