@@ -6,7 +6,7 @@ export const purgedJobResponses = (id: string): readonly [string, string, number
   ["POST", `/jobs/${id}/retry`, 409, "job_state_conflict", /was deleted; create a new job/],
   ["GET", `/jobs/${id}/notifications`, 404, "notification_not_found", /deleted/],
   ["POST", `/jobs/${id}/notifications/msg_${id}_1/replay`, 404, "notification_not_found", /deleted/],
-  ["GET", `/jobs/${id}/tasks`, 409, "job_state_conflict", /tasks .* deleted/],
+  ["GET", `/jobs/${id}/tasks`, 409, "job_state_conflict", /tasks.* deleted/],
   ["GET", `/jobs/${id}/commands`, 409, "job_state_conflict", /commands .* deleted/],
   ["GET", `/jobs/${id}/running`, 409, "job_state_conflict", /commands .* deleted/],
   ["GET", `/jobs/${id}/request`, 409, "job_state_conflict", /request .* deleted/],

@@ -51,10 +51,9 @@ export class NodeHistory<Node extends WorkingNode> {
   }
 
   /** Keeps the work of a node that leaves. */
-  left({ nodeId, work }: Node, now: number): void {
-    if (stepOf(work.since) < stepOf(now)) this.#endSteps(now);
-    advance(work, now);
-    this.#take(stepOf(now), nodeId, work);
+  left(node: Node, now: number): void {
+    this.note(node, 0, now);
+    this.#take(stepOf(now), node.nodeId, node.work);
   }
 
   /** The steps of the last 24 hours; the last one has not ended. `node`: null if it is not connected. */
@@ -64,10 +63,9 @@ export class NodeHistory<Node extends WorkingNode> {
     return Array.from({ length: STEPS }, (_, at) => {
       const step = present - STEPS + 1 + at;
       const [busyMs, speedMs] = this.#ended.get(step)?.get(nodeId) ?? this.#row(step)[nodeId] ?? [0, 0];
-      if (step < present) return { at: step * STEP_MS, busy: busyMs / STEP_MS, speed: speedMs / STEP_MS };
-      const work = { ...(node?.work ?? noWork(now)) };
+      const work = { ...((step === present && node?.work) || noWork(now)) };
       advance(work, now);
-      const ms = Math.max(1, now - step * STEP_MS);
+      const ms = Math.max(1, Math.min(STEP_MS, now - step * STEP_MS));
       return { at: step * STEP_MS, busy: (busyMs + work.busyMs) / ms, speed: (speedMs + work.speedMs) / ms };
     });
   }

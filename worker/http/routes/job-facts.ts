@@ -15,14 +15,14 @@ export const jobFacts = new Hono<ClientEnv>({ strict: false })
   .get("/:id/request", (context) => respond(context, context.req.param("id"), "request"))
   .get("/:id/queue", (context) => respond(context, context.req.param("id"), "queue"));
 
-const PLURALS = { tasks: "tasks", commands: "commands", running: "running commands" };
-
 /** Responds with the body that the job's object makes (rpc/job.ts). */
 async function respond(context: Context<ClientEnv>, id: string, fact: JobFact): Promise<Response> {
   await ownJob(context, id);
   const body = await withDeadline<JobResult<string>>(fact, jobOf(context.env, id).fact(fact));
   if (body.ok) return jsonText(context, body.value);
   if (body.error.code !== "job_not_found") throw AppError.from(body.error);
-  const what = fact === "request" || fact === "queue" ? `${fact} of this job was` : `${PLURALS[fact]} of this job were`;
-  throw new AppError("job_state_conflict", `The ${what} deleted some time after the job ended`);
+  throw new AppError(
+    "job_state_conflict",
+    "The tasks, commands and request of this job were deleted some time after the job ended",
+  );
 }
