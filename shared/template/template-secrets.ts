@@ -9,7 +9,18 @@ const isSecret = (name: string, parent: string | undefined): boolean =>
   SECRET.test(name) || (name === "key" && parent === "encryption");
 
 /** Fields that decide where a section leads, and who receives its secrets. */
-const TARGET = ["use", "type", "service", "endpoint", "url", "bucket", "bucket_id", "account_id", "container", "topic_arn"];
+const TARGET = [
+  "use",
+  "type",
+  "service",
+  "endpoint",
+  "url",
+  "bucket",
+  "bucket_id",
+  "account_id",
+  "container",
+  "topic_arn",
+];
 
 type Path = readonly string[];
 type Hidden = { readonly value: unknown; readonly leftOut: readonly Path[] };

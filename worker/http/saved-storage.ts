@@ -31,7 +31,8 @@ function openStorage(owner: Owner, name: string): Promise<TemplateBody> {
 
 /**
  * The body of a job with its saved storage in place of `storage.use`. The other fields of the section are merged over
- * it. Its secrets follow only to the same service, bucket and host. Throws AppError(storage_not_valid | saved_storage_*).
+ * it. Its secrets follow only to the same service, bucket and host. Throws AppError(storage_not_valid |
+ * saved_storage_*).
  */
 export async function withSavedStorage(owner: Owner, job: JobBody): Promise<JobBody> {
   const { body, explain } = job;

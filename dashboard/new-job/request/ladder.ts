@@ -17,7 +17,9 @@ const APPLE = [
 /** Players start with the first variant. For Wi-Fi, that specification recommends the one with 2000 kbit/s. */
 const START = APPLE[4] ?? "";
 
-/** Ladders by name. `web` is the ladder of the service: requests leave it out, and it ends at the size of the source. */
+/**
+ * Ladders by name. `web` is the ladder of the service: requests leave it out, and it ends at the size of the source.
+ */
 export const LADDERS = {
   web: { label: "Web", formats: DEFAULT_LADDER, help: "240p to 2160p, without sizes above the source's" },
   apple: {

@@ -1,4 +1,5 @@
-// The fields of sources, storages, notifications and settings: labels, examples and order. Their kinds are the schemas'.
+// The fields of sources, storages, notifications and settings: labels, examples and order. Their kinds are the
+// schemas'.
 import { type FieldText, type FormField, type SchemaFields, withSchema } from "./form-field.ts";
 import { FIELDS } from "./schema-fields.ts";
 

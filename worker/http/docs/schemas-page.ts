@@ -4,9 +4,16 @@ import { isSchema, type JsonSchema } from "../openapi/json-schema.ts";
 /** A table of Markdown; empty without rows. */
 export const table = (heads: readonly string[], rows: readonly (readonly string[])[]): string => {
   const row = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ")).join(" | ")} |`;
+    `| ${cells.map((cell) => inOneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   return rows.length === 0 ? "" : [row(heads), row(heads.map(() => "---")), ...rows.map(row)].join("\n");
 };
+
+const inOneLine = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ");
 
 export const schemasPage = (schemas: Readonly<Record<string, JsonSchema>>): string =>
   ["# API: schemas", "Objects of requests and responses.", ...Object.entries(schemas).map(schemaSection)].join("\n\n");

@@ -155,7 +155,8 @@ export function runnableTasks(state: JobState, slotClass: SlotClass): TaskState[
 }
 
 /**
- * Chunks may wait for text. Audio takes long, because a single core encodes it. A chunk that is encoded again already delays the other chunks.
+ * Chunks may wait for text. Audio takes long, because a single core encodes it. A chunk that is encoded again already
+ * delays the other chunks.
  */
 const RANK: Readonly<Record<TaskState["kind"], number>> = {
   inspect: 0,
