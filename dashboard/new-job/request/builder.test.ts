@@ -15,8 +15,13 @@ import { missingIn, plannable } from "./plannable.ts";
 import { printCli, printCurl, printJson, printTypeScript } from "./print.ts";
 import { NOTIFICATIONS, SETTINGS, SOURCES, STORAGES } from "./section-fields.ts";
 
+/** The service replaces a saved storage before it parses the request. */
+const withStorage = (request: unknown): unknown =>
+  isObject(request) && isObject(request.storage) && "use" in request.storage
+    ? { ...request, storage: { service: "coconut" } }
+    : request;
 const error = (request: unknown): string => {
-  const parsed = parseJobRequest(request, "loopback");
+  const parsed = parseJobRequest(withStorage(request), "loopback");
   return parsed.ok ? "" : parsed.error.message;
 };
 
