@@ -1,14 +1,13 @@
 // Converts the audio tracks of MediaConvert's outputs, and the normalization of their loudness.
 import type { TrackContainer } from "../../format/containers.ts";
 import { languageTag } from "../../media/languages.ts";
+import { singleTrackReason } from "../../request/outputs/audio-tracks.ts";
 import type { Draft } from "../draft.ts";
 import { audioText } from "../format-key.ts";
 import type { Json } from "../note.ts";
 import type { Reader } from "../reader.ts";
 import { audioOf } from "./tracks.ts";
 
-/** Containers that can hold several audio tracks. */
-const WITH_SEVERAL: ReadonlySet<string> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "m4a"]);
 /** `AudioType` of ISO/IEC 13818-1. */
 const ROLES: Readonly<Record<number, string>> = { 2: "clear", 3: "description" };
 
@@ -19,9 +18,9 @@ export type TrackOptions = { readonly draft: Draft; readonly input: Reader; read
 export function audioParams(outputs: readonly Reader[], options: TrackOptions): Json {
   const { draft, container } = options;
   const all = outputs.flatMap((output) => output.at("AudioDescriptions").list());
-  const isSingle = container !== null && !WITH_SEVERAL.has(container);
-  if (isSingle && all[1]) draft.lost(all[1].path, `${container} can hold one audio track`);
-  const tracks = (isSingle ? all.slice(0, 1) : all).map((one, at) => trackOf(one, at, options));
+  const single = container === null ? null : singleTrackReason(container as TrackContainer);
+  if (single && all[1]) draft.lost(all[1].path, single);
+  const tracks = (single ? all.slice(0, 1) : all).map((one, at) => trackOf(one, at, options));
   const audio = [...new Map(tracks.map((track) => [JSON.stringify(track), track])).values()];
   const isPlain = audio.every((track) => Object.keys(track).length === 0);
   const normalization = all[0]?.at("AudioNormalizationSettings");

@@ -1,9 +1,9 @@
 // Converts the captions of Zencoder: files at URLs, which become text tracks or text files.
+import { type TrackContainer, textCodecOf } from "../../format/containers.ts";
 import type { Draft } from "../draft.ts";
 import type { Json } from "../note.ts";
 import type { Reader } from "../reader.ts";
 
-const CONTAINERS: ReadonlySet<string> = new Set(["mp4", "mov", "m4a", "mkv", "webm"]);
 const TEXT_FORMATS: Readonly<Record<string, string>> = { vtt: "vtt", webvtt: "vtt", srt: "srt" };
 
 /** The source of text: a file, or CEA-608 in the video of the input. Null if it cannot be read. */
@@ -18,7 +18,7 @@ function sourceOf(draft: Draft, output: Reader): Json | null {
 /** `subtitles` of a video or stream with `caption_url`. `container`: null for a stream. */
 export function subtitlesOf(draft: Draft, outputs: readonly Reader[], container: string | null): Json {
   const output = outputs.find((one) => one.at("caption_url").exists);
-  if (!output || (container !== null && !CONTAINERS.has(container))) return {};
+  if (!output || (container !== null && !textCodecOf(container as TrackContainer))) return {};
   const source = sourceOf(draft, output);
   draft.note("changed", output.path, "captions are text tracks, and not CEA-608 inside of the video");
   return source ? { subtitles: [source] } : {};
