@@ -12,12 +12,13 @@ import { OutputsForm } from "./form/outputs-form.tsx";
 import { Notes, PasteDialog } from "./form/paste-dialog.tsx";
 import { ServiceForm } from "./form/service-form.tsx";
 import { AssumedSourceForm, ReadSource, SourceForm } from "./form/source-form.tsx";
+import { StorageForm } from "./form/storage-form.tsx";
 import { type TextName, Texts } from "./form/texts.tsx";
 import { usePlan } from "./form/use-plan.ts";
 import { type Probing, useProbe } from "./form/use-probe.ts";
 import { useUpload } from "./form/use-upload.ts";
 import { isObject, withValue } from "./request/edit.ts";
-import { NOTIFICATIONS, SETTINGS, STORAGES, TAGS } from "./request/section-fields.ts";
+import { NOTIFICATIONS, SETTINGS, TAGS } from "./request/section-fields.ts";
 import type { Json } from "./secrets.ts";
 import { useBuilder } from "./use-builder.ts";
 import { type Sending, useSending } from "./use-sending.ts";
@@ -149,14 +150,7 @@ function RequestForm({
       </fieldset>
       <fieldset class="card">
         <legend>Storage</legend>
-        <ServiceForm
-          name="storage"
-          member="service"
-          label="Where outputs go"
-          services={STORAGES}
-          section={section("storage")}
-          set={set("storage")}
-        />
+        <StorageForm section={section("storage")} set={set("storage")} />
       </fieldset>
       <fieldset class="card">
         <legend>Notification and settings</legend>

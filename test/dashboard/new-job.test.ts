@@ -93,6 +93,28 @@ it("edits the renditions of a stream in a table, and shows errors at their rows"
   expect(await sidewaysPixels(page)).toBe(0);
 });
 
+it("saves a storage, tests it, and sends jobs to it without its keys", async () => {
+  const page = await dashboard.open({ path: "/new" });
+  await page.getByRole("tab", { name: "JSON" }).click();
+  const json = page.getByLabel("Body of POST /v2/jobs");
+  const outputs = { "mp4:240p": { path: "saved.mp4" } };
+  const notification = { type: "none" };
+  await json.fill(JSON.stringify({ input: { url: SAMPLE }, storage: stack.storage, outputs, notification }));
+  await page.getByLabel("Save it as").fill("main");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Test it" }).click();
+  await page.getByText("Read from web pages: passed").waitFor();
+  expect(await page.getByLabel("Where outputs go").inputValue()).toBe("use:main");
+  expect(await accessibilityProblems(page)).toEqual([]);
+  await page.getByRole("button", { name: "Send the job" }).click();
+  await page.waitForURL(/\/dashboard\/jobs\/\w+$/);
+  expect(await stack.waitForJob(page.url().split("/").at(-1) ?? "")).toMatchObject({ status: "job.completed" });
+  await page.goto(`${dashboard.url}/new`);
+  await page.getByLabel("Where outputs go").selectOption("Saved: main");
+  await page.getByLabel("Folder", { exact: true }).fill("other");
+  await expect.poll(() => page.url()).toContain("'use':'main'");
+});
+
 it("keeps edited JSON in step with the form", async () => {
   const page = await dashboard.open({ path: "/new" });
   await page.getByRole("tab", { name: "JSON" }).click();

@@ -26,7 +26,7 @@ export function ServiceForm({
   const id = useId();
   const field = `${name}.${member}`;
   const error = useFieldError(field);
-  const chosen = typeof section[member] === "string" ? section[member] : "url" in section ? "url" : "";
+  const chosen = chosenIn(section, member);
   const service = Object.hasOwn(services, chosen) ? services[chosen] : undefined;
   const choose = (next: string): void => set(switched(section, member, next, services));
   return (
@@ -61,6 +61,12 @@ export function ServiceForm({
   );
 }
 
+/** The name of the service; `use:main` for a saved storage. */
+function chosenIn(section: Json, member: string): string {
+  if ("use" in section) return `use:${String(section.use)}`;
+  return typeof section[member] === "string" ? section[member] : "url" in section ? "url" : "";
+}
+
 /** The section for another service, with the members that both services have. */
 function switched(section: Json, member: string, next: string, services: Readonly<Record<string, Service>>): Json {
   const known = new Set(services[next]?.fields.map((field) => field.member.split(".")[0]));
@@ -70,5 +76,6 @@ function switched(section: Json, member: string, next: string, services: Readonl
       ? Object.keys(value).every((key) => secrets.includes(`credentials.${key}`))
       : known.has(name),
   );
-  return { ...(next === "url" ? { url: "" } : { [member]: next }), ...Object.fromEntries(kept) };
+  const own = next.startsWith("use:") ? { use: next.slice(4) } : next === "url" ? { url: "" } : { [member]: next };
+  return { ...own, ...Object.fromEntries(kept) };
 }

@@ -15,7 +15,9 @@ function requiredFields({ input, storage, notification }: Json): string[][] {
       .map(({ member }) => [section, ...member.split(".")]);
   return [
     ...(isUpload ? [] : required("input", SOURCES, textAt(input, ["service"]) || "url")),
-    ...required("storage", STORAGES, textAt(storage, ["service"]) || "url"),
+    ...(isObject(storage) && "use" in storage
+      ? []
+      : required("storage", STORAGES, textAt(storage, ["service"]) || "url")),
     ...required("notification", NOTIFICATIONS, textAt(notification, ["type"])),
   ];
 }
