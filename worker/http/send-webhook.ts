@@ -4,8 +4,10 @@ import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import { AppError } from "#shared/errors.ts";
 import { checkReachableUrl } from "#shared/network/address-policy.ts";
 import { userOf } from "#shared/request/storage/user-of.ts";
+import type { Env } from "../bindings.ts";
 import type { Delivery } from "../notify/delivery.ts";
-import { sendOnce } from "../notify/send-once.ts";
+import { endpointResult } from "../notify/outbox.ts";
+import { postWebhook } from "../notify/webhook.ts";
 import { settingsOf } from "../settings.ts";
 import type { ClientEnv } from "./auth/auth.ts";
 import { webhookSecretsOf } from "./webhook-secrets.ts";
@@ -19,12 +21,7 @@ export async function sendWebhook(
   delivery: Pick<Delivery, "id" | "body">,
   url: string,
 ): Promise<EndpointResult> {
-  const settings = settingsOf(context.env);
-  const checked = checkReachableUrl(url, settings.allowPrivate);
-  if (!checked.ok) throw new AppError("request_not_valid", `\`url\` ${checked.error}`);
-  if (!userOf(checked.value)) {
-    throw new AppError("request_not_valid", "The user and password in `url` must be percent-encoded");
-  }
+  requireReceiver(context.env, url, "url");
   const account = context.get("account");
   if (!(await context.env.SEND_RATE.limit({ key: account.id })).success) {
     throw new AppError("rate_limited", `Too many tests and replays of this account; try again in ${RATE_SECONDS} s`, {
@@ -32,5 +29,15 @@ export async function sendWebhook(
     });
   }
   const now = Date.now();
-  return sendOnce(delivery, url, { signWith: await webhookSecretsOf(context.env, account, now), settings, now });
+  const signWith = await webhookSecretsOf(context.env, account, now);
+  const settings = settingsOf(context.env);
+  return endpointResult(await postWebhook(delivery, { receiver: { url }, signWith, settings, now }), now);
+}
+
+/** Throws AppError(request_not_valid) for a URL to which the service sends nothing. */
+export function requireReceiver(env: Env, url: string, field: string): void {
+  const checked = checkReachableUrl(url, settingsOf(env).allowPrivate);
+  if (!checked.ok) throw new AppError("request_not_valid", `\`${field}\` ${checked.error}`);
+  if (userOf(checked.value)) return;
+  throw new AppError("request_not_valid", `The user and password in \`${field}\` must be percent-encoded`);
 }

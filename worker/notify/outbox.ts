@@ -1,4 +1,6 @@
-// Changes of a delivery by attempts to deliver it. Pure.
+// Changes of deliveries and messages by attempts to send them.
+import * as z from "zod";
+import type { EndpointResult } from "#shared/api/notification-requests.ts";
 import { retryDelays } from "#shared/job/notification.ts";
 import type { NotificationSpec } from "#shared/request/notification-section.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
@@ -42,16 +44,45 @@ export function afterAttempt(delivery: Delivery, result: DeliveryResult, now: nu
   const attempts = delivery.attempts + 1;
   const lastResult = describe(result);
   const after = { ...delivery, attempts, lastResult };
-  if (isDelivered(result)) return { ...after, state: "delivered" };
-  const delay = retryDelays(delivery.event)[attempts - delivery.earlierAttempts - 1];
-  if (delay === undefined || ("status" in result && result.status === GONE)) return { ...after, state: "abandoned" };
-  const requested = "status" in result ? (result.retryAfterMs ?? 0) : 0;
-  return { ...after, nextAt: now + Math.max(delay, Math.min(requested, MAX_RETRY_AFTER_MS)) };
+  const nextAt = nextAttemptAt(result, retryDelays(delivery.event)[attempts - delivery.earlierAttempts - 1], now);
+  if (nextAt !== null) return { ...after, nextAt };
+  return { ...after, state: isDelivered(result) ? "delivered" : "abandoned" };
+}
+
+/** A message on its way that needs no log of attempts: of an upload link or an alert. Times in ms since 1970. */
+export const Message = z.object({ id: z.string(), body: z.string(), attempts: z.int(), nextAt: z.number() });
+export type Message = z.infer<typeof Message>;
+
+/** The message after an attempt; null if it needs no other attempt. `delayMs`: before the next attempt. */
+export function afterSending(
+  message: Message,
+  result: DeliveryResult,
+  now: number,
+  delayMs: number | undefined = retryDelays("job.completed")[message.attempts],
+): Message | null {
+  const nextAt = nextAttemptAt(result, delayMs, now);
+  return nextAt === null ? null : { ...message, attempts: message.attempts + 1, nextAt };
+}
+
+/** When to try again: `delayMs` after the attempt, or later at the receiver's request. Null: never. */
+function nextAttemptAt(result: DeliveryResult, delayMs: number | undefined, now: number): number | null {
+  if (delayMs === undefined || isDelivered(result)) return null;
+  if ("error" in result) return now + delayMs;
+  if (result.status === GONE) return null;
+  return now + Math.max(delayMs, Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
 }
 
 /** True if the receiver accepted the delivery. */
 export const isDelivered = (result: DeliveryResult): boolean =>
   "status" in result && result.status >= 200 && result.status < 300;
+
+/** The result of an attempt that started at `startedAt`, as clients see it. */
+export function endpointResult(result: DeliveryResult, startedAt: number): EndpointResult {
+  const seconds = Math.round(Date.now() - startedAt) / 1000;
+  return "error" in result
+    ? { delivered: false, status: null, error: result.error, seconds }
+    : { delivered: isDelivered(result), status: result.status, seconds };
+}
 
 /** Postpones a delivery. This is not an attempt: its schedule stays the same. */
 export const postponed = (delivery: Delivery, at: number): Delivery => ({
@@ -66,7 +97,7 @@ export function receiverOf(target: NotificationSpec, secret: AccessSecret): stri
 }
 
 /** The result of an attempt, for the log of notifications. */
-function describe(result: DeliveryResult): string {
+export function describe(result: DeliveryResult): string {
   if ("error" in result) return result.error;
   return result.code === undefined ? `HTTP ${result.status}` : `HTTP ${result.status} ${result.code}`;
 }

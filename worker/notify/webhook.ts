@@ -15,7 +15,7 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 /** Each attempt is a span of its own: the receiver's spans are its children. */
 const SPAN_ID_BYTES = 8;
 
-/** POSTs a delivery to the client's URL; the response's body is not read. */
+/** POSTs a delivery to the client's URL, signed if there are secrets; the response's body is not read. */
 export async function postWebhook(
   { id, body }: Pick<Delivery, "id" | "body">,
   { receiver, signWith, settings, now, trace }: Omit<DeliveryDeps, "jobId">,
@@ -28,7 +28,7 @@ export async function postWebhook(
   const { url, user } = target;
   const headers = {
     "content-type": "application/json; charset=utf-8",
-    ...(await signatureHeaders(signWith, id, now, body)),
+    ...(signWith.length > 0 ? await signatureHeaders(signWith, id, now, body) : {}),
     ...(trace ? traceHeaders(trace, hex(randomBytes(SPAN_ID_BYTES))) : {}),
   };
   if (user) Object.assign(headers, { authorization: basicHeader(user) });

@@ -2,7 +2,6 @@
 import * as z from "zod";
 import { UPLOAD_EVENTS, type UploadPayload } from "#shared/api/upload-links.ts";
 import { AppError, errorTraits, type Failure } from "#shared/errors.ts";
-import { retryDelays } from "#shared/job/notification.ts";
 import { messageOf } from "#shared/log.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import type { Env } from "../../bindings.ts";
@@ -11,6 +10,7 @@ import { findAccount } from "../../db/accounts.ts";
 import type { Account } from "../../db/credentials.ts";
 import { changeLink, type UploadLinkRow } from "../../db/upload-links.ts";
 import { log } from "../../log.ts";
+import { afterSending, Message } from "../../notify/outbox.ts";
 import { postWebhook } from "../../notify/webhook.ts";
 import { accountOf } from "../../rpc/account.ts";
 import { withDeadline } from "../../rpc/deadline.ts";
@@ -127,11 +127,8 @@ function isFinal({ code }: Failure): boolean {
 
 // The event of the end, for the account's stream and its receiver.
 
-const Webhook = z.object({ id: z.string(), body: z.string(), attempts: z.int(), nextAt: z.number() });
-type Webhook = z.infer<typeof Webhook>;
-
-const webhookOf = ({ webhook }: UploadLinkRow): Webhook | null =>
-  webhook === null ? null : Webhook.parse(JSON.parse(webhook));
+const webhookOf = ({ webhook }: UploadLinkRow): Message | null =>
+  webhook === null ? null : Message.parse(JSON.parse(webhook));
 
 async function announce(
   env: Env,
@@ -145,18 +142,15 @@ async function announce(
   const id = `${link.id}-${link.status}`;
   const events = [{ kind: "upload", key: id, data: payload } as const];
   await withDeadline("record", accountOf(env, link.accountId).record(events));
-  const webhook: Webhook = { id, body: JSON.stringify(payload), attempts: 0, nextAt: now };
+  const webhook: Message = { id, body: JSON.stringify(payload), attempts: 0, nextAt: now };
   return { isAnnounced: true, webhook: hasReceiver ? JSON.stringify(webhook) : null };
 }
 
 /** Sends the webhook. Returns it with the time of its next attempt, or null when it needs none. */
-async function send(env: Env, account: Account, webhook: Webhook, url: string): Promise<string | null> {
+async function send(env: Env, account: Account, webhook: Message, url: string): Promise<string | null> {
   const now = Date.now();
-  const settings = settingsOf(env);
   const signWith = await webhookSecretsOf(env, account, now);
-  const result = await postWebhook(webhook, { receiver: { url }, signWith, settings, now });
-  const delayMs = retryDelays("job.completed")[webhook.attempts];
-  if ("status" in result && ((result.status >= 200 && result.status < 300) || result.status === 410)) return null;
-  if (delayMs === undefined) return null;
-  return JSON.stringify({ ...webhook, attempts: webhook.attempts + 1, nextAt: now + delayMs });
+  const result = await postWebhook(webhook, { receiver: { url }, signWith, settings: settingsOf(env), now });
+  const after = afterSending(webhook, result, now);
+  return after && JSON.stringify(after);
 }
