@@ -31,6 +31,10 @@ export async function askHubs<Answer>(
   return Promise.all(pools.map((pool) => withDeadline("hub", ask(hubOf(env, hubName(pool))))));
 }
 
+/** The answers of the hubs of all pools. Throws like `askHubs`. */
+export const askAllHubs = async <Answer>(env: Env, ask: (hub: HubStub) => Promise<Answer>): Promise<Answer[]> =>
+  askHubs(env, await allPools(env), ask);
+
 /** The answers of the hubs that answer, and the number of hubs that do not. */
 export async function askAvailableHubs<Answer>(
   env: Env,

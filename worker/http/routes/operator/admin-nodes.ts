@@ -4,20 +4,19 @@ import type { Node, NodeDetails, NodeHistory, NodeList } from "#shared/api/node-
 import { instant } from "#shared/api/task-responses.ts";
 import { AppError } from "#shared/errors.ts";
 import { contractDate } from "#shared/job/job-view.ts";
-import type { Env } from "../../../bindings.ts";
 import { type NodeDetail, type NodeReport, STEP_MS } from "../../../rpc/hub-reports.ts";
 import type { AdminEnv } from "../../auth/auth.ts";
-import { allPools, askHubs, type HubStub } from "../../fleet/ask-hubs.ts";
+import { askAllHubs, type HubStub } from "../../fleet/ask-hubs.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
 
 export const adminNodes = new Hono<AdminEnv>({ strict: false })
   .get("/nodes", async (context) => {
-    const nodes = (await askAll(context.env, (hub) => hub.nodes())).flat();
+    const nodes = (await askAllHubs(context.env, (hub) => hub.nodes())).flat();
     return jsonResponse(context, { nodes: nodes.sort(byPoolAndName).map(viewNode) } satisfies NodeList);
   })
   .get("/nodes/:id/history", async (context) => {
     const id = context.req.param("id");
-    const found = (await askAll(context.env, (hub) => hub.history(id))).filter((one) => one !== null);
+    const found = (await askAllHubs(context.env, (hub) => hub.history(id))).filter((one) => one !== null);
     const history = found.find(({ isConnected }) => isConnected) ?? found[0];
     if (!history) throw new AppError("node_not_found", UNKNOWN);
     const round = (value: number): number => Math.round(value * 100) / 100;
@@ -36,9 +35,6 @@ export const adminNodes = new Hono<AdminEnv>({ strict: false })
     respond(context, (hub, id) => hub.forget(id), "No node of this name is known and not connected; drain it first"),
   );
 
-const askAll = async <Answer>(env: Env, ask: (hub: HubStub) => Promise<Answer>): Promise<Answer[]> =>
-  askHubs(env, await allPools(env), ask);
-
 const UNKNOWN = "No node of this name is connected, cordoned or has been here within a week";
 
 /** Responds with the node that a hub knows. If several pools have the name, it means the connected node. */
@@ -48,7 +44,7 @@ async function respond(
   unknown = UNKNOWN,
 ): Promise<Response> {
   const id = context.req.param("id");
-  const found = (await askAll(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
+  const found = (await askAllHubs(context.env, (hub) => ask(hub, id))).filter((node) => node !== null);
   const node = found.find(({ lastSeenAt }) => lastSeenAt === null) ?? found[0];
   if (!node) throw new AppError("node_not_found", unknown);
   return jsonResponse(context, viewNodeDetails(node) satisfies NodeDetails);
