@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { mailBinding } from "./local/control-plane/mail.ts";
 import { guardedOutbound } from "./local/control-plane/outbound.ts";
 import FileOrder from "./test/file-order.ts";
 
@@ -52,6 +53,7 @@ const WORKER_SERVICES = [
   "./test/services/worker-storage.ts",
   "./test/services/worker-sns.ts",
   "./test/services/worker-answers.ts",
+  "./test/services/worker-inbox.ts",
 ];
 
 /** Tests of a minute, or of many seconds of processor time: `npm run test:slow`, or by name. CI runs all. */
@@ -88,6 +90,10 @@ const workerProject = ({
         wrangler: { configPath: "./wrangler.toml" },
         miniflare: {
           ...(isEdge ? { outboundService: guardedOutbound("loopback", "edge") } : {}),
+          serviceBindings: mailBinding({
+            SMTP_URL: inject<{ smtp: string }>("inbox").smtp,
+            SMTP_FROM: "copra@example.com",
+          }),
           ratelimits: { TIGHT_RATE: { namespace_id: "2", simple: { limit: 2, period: 60 } } },
           bindings: {
             MIGRATIONS: await readD1Migrations("./migrations"),

@@ -3,11 +3,15 @@ import { Caller, type CallOptions, type Fetch } from "./http/caller.ts";
 import type {
   AccountLimits,
   AccountList,
+  Alert,
+  AlertList,
   Autoscale,
+  EndpointResult,
   KeyList,
   KeyRestrictions,
   Limits,
   NewAccount,
+  NewAlert,
   NewKey,
   NewNodeToken,
   NodeDetails,
@@ -81,6 +85,18 @@ export class CopraAdmin {
     drain: (id: string, options?: CallOptions) => this.#repeat<NodeDetails>(`/nodes/${part(id)}/drain`, options),
     /** Removes a node that is not connected from the list. */
     forget: (id: string, options?: CallOptions) => this.#delete<NodeDetails>(`/nodes/${part(id)}`, options),
+  };
+
+  /** Rules that send messages to the operator. */
+  readonly alerts = {
+    list: async (options?: CallOptions) => (await this.#get<AlertList>("/alerts", options)).alerts,
+    get: (name: string, options?: CallOptions) => this.#get<Alert>(`/alerts/${part(name)}`, options),
+    /** Creates or replaces an alert. */
+    put: (name: string, alert: NewAlert, options?: CallOptions): Promise<Alert> =>
+      this.#caller.json(`/v2/admin/alerts/${part(name)}`, { ...options, method: "PUT", json: alert }),
+    delete: (name: string, options?: CallOptions) => this.#delete<Alert>(`/alerts/${part(name)}`, options),
+    /** Sends a message at once, and returns the response of the receiver. */
+    test: (name: string, options?: CallOptions) => this.#post<EndpointResult>(`/alerts/${part(name)}/test`, options),
   };
 
   /**

@@ -58,6 +58,7 @@ export const ERRORS = {
   template_not_found: response(404),
   saved_storage_not_found: response(404),
   upload_link_not_found: response(404),
+  alert_not_found: response(404),
   object_not_found: response(404),
   route_not_found: response(404),
   method_not_allowed: response(405),

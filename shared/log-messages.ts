@@ -8,6 +8,8 @@ export type LogMessage =
   // Control plane
   | "account object not reachable"
   | "admin token rejected"
+  | "alert not evaluated"
+  | "alert not sent"
   | "credential digest not updated"
   | "database nearly full"
   | "database not usable"

@@ -20,6 +20,8 @@ export type Env = {
   LINK_RATE: RateLimit;
   /** The dashboard's files; none where it is not built. */
   ASSETS?: Fetcher;
+  /** Sends e-mail; none without SMTP_URL of `copra serve` (local/control-plane/mail.ts). */
+  MAIL?: Fetcher;
 } & JobBinding &
   HubBinding &
   AccountBinding &

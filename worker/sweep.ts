@@ -1,5 +1,6 @@
 // Finds stuck jobs: a lost alarm, a row whose job never started, an outdated row. Each job's row has the time of the
-// next check of the job's object. The check itself repairs the job. A sweep also deletes expired rows.
+// next check of the job's object. The check itself repairs the job. A sweep also deletes expired rows, and evaluates
+// alerts.
 import { messageOf } from "#shared/log.ts";
 import type { Env } from "./bindings.ts";
 import { deleteExpired } from "./db/expired-rows.ts";
@@ -7,6 +8,7 @@ import { KEY_LIFE_MS } from "./db/idempotency.ts";
 import { endLostJob, findJob, type JobToCheck, jobsToCheck, scheduleChecks } from "./db/jobs.ts";
 import { deleteOldTagUsage } from "./db/tag-usage.ts";
 import { dayOf } from "./db/usage-day.ts";
+import { sweepAlerts } from "./http/alerts/sweep-alerts.ts";
 import { sweepLinks } from "./http/upload-links/sweep-links.ts";
 import { CHECK_AFTER_MS } from "./job/effects/job-effects.ts";
 import { lostView } from "./job/views/lost-view.ts";
@@ -44,6 +46,7 @@ export async function sweep(env: Env, now: number, limitMs = RESPONSE_MS): Promi
   await deleteOld(env, now);
   await sweepLinks(env, now);
   await removeExpiredUploads(env, now);
+  await sweepAlerts(env, now);
 }
 
 /** Deletes expired keys and rows of jobs. In a nearly full database, rows expire after the retention time. */

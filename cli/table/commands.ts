@@ -20,6 +20,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { name: "upload-links", summary: "Links with which browsers upload files" },
   { name: "node", summary: "Run an encoder node on this machine; copra node --help shows its options" },
   { name: "nodes", summary: "List nodes, and give them no more work (operator)" },
+  { name: "alerts", summary: "Messages to the operator about jobs, nodes and queues (operator)" },
   { name: "accounts", summary: "Create accounts and set their limits (operator)" },
   { name: "keys", summary: "API keys of accounts (operator)" },
   { name: "node-tokens", summary: "Tokens of nodes (operator)" },

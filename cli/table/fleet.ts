@@ -1,4 +1,4 @@
-// copra nodes and copra autoscale.
+// copra nodes, copra alerts and copra autoscale.
 import type { ArgumentSpec, CommandSpec, OptionSpec } from "../command-spec.ts";
 
 const NODE: ArgumentSpec = { name: "<node>", description: "The node's name" };
@@ -7,6 +7,8 @@ const MANY: readonly OptionSpec[] = [
   { flags: "--all", description: "All nodes" },
   { flags: "--pool <pool>", description: "The nodes of this pool" },
 ];
+const ALERT: ArgumentSpec = { name: "<name>", description: "The alert's name" };
+const alerts = () => import("../operator/alerts.ts");
 const nodes = () => import("../operator/nodes.ts");
 
 export const FLEET_COMMANDS: readonly CommandSpec[] = [
@@ -43,6 +45,26 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
     summary: "Remove a node that is not connected from the list",
     arguments: [NODE],
     load: async () => (await nodes()).forgetNode,
+  },
+  { name: "alerts ls", summary: "List alerts", load: async () => (await alerts()).listAlerts },
+  {
+    name: "alerts set",
+    summary: "Create or replace an alert",
+    arguments: [ALERT, { name: "[file]", description: "The alert; standard input by default", complete: "file" }],
+    examples: ["copra alerts set full-disk full-disk.json"],
+    load: async () => (await alerts()).setAlert,
+  },
+  {
+    name: "alerts test",
+    summary: "Send a test message of an alert",
+    arguments: [ALERT],
+    load: async () => (await alerts()).testAlert,
+  },
+  {
+    name: "alerts rm",
+    summary: "Delete alerts",
+    arguments: [{ name: "<names...>", description: "The alerts' names" }],
+    load: async () => (await alerts()).deleteAlerts,
   },
   {
     name: "autoscale",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
 import type { AllowPrivate } from "#shared/network/address-policy.ts";
 import { ROOT } from "../home/constants.ts";
+import { mailBinding } from "./mail.ts";
 import { guardedOutbound, type OutboundMode } from "./outbound.ts";
 import type { ServiceFiles } from "./service-parts.ts";
 
@@ -17,15 +18,19 @@ export function workerOptions(
   bindings: Bindings,
   mode: OutboundMode = "direct",
 ): V4WorkerOptions {
+  const { SMTP_URL, SMTP_FROM, ...variables } = bindings;
   return {
     ...files.options,
     rootPath: ROOT,
     // The name is part of the path of the data of its objects.
     name: files.name,
-    bindings: { ...files.vars, ...allowVariables(allow), OUTBOUND: mode, ...bindings },
+    bindings: { ...files.vars, ...allowVariables(allow), OUTBOUND: mode, ...variables },
     modules: true,
     script: files.script,
-    serviceBindings: { ASSETS: { disk: { path: files.assets, writable: false } } },
+    serviceBindings: {
+      ASSETS: { disk: { path: files.assets, writable: false } },
+      ...mailBinding({ SMTP_URL, SMTP_FROM }),
+    },
     // A port that leads to the Worker itself, past Miniflare's own routes and headers.
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     outboundService: guardedOutbound(allow, mode),

@@ -53,6 +53,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "fleet",
       "operating",
       "monitoring",
+      "alerts",
       "tracing",
       "costs",
       "benchmarks",

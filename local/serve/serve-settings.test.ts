@@ -60,6 +60,8 @@ it.each<[Record<string, string>, string]>([
   [{ ...HTTPS, COPRA_BIND: "0.0.0.0", COPRA_S3_URL: "http://s3.lan:9000" }, "give its URL by --s3-url https://"],
   [{ ...HTTPS, COPRA_ALLOW_PRIVATE: "loopback" }, "could make it call every service of this machine"],
   [{ COPRA_ALLOW_PRIVATE: "some" }, "--allow-private (COPRA_ALLOW_PRIVATE) must be none, loopback or all"],
+  [{ SMTP_URL: "mail.example.com" }, "SMTP_URL must be the URL of an SMTP server"],
+  [{ SMTP_URL: "smtps://user:secret@mail.example.com" }, "SMTP_FROM must be the sender's e-mail address"],
   [{ COPRA_LOG: "syslog" }, "--log (COPRA_LOG) must be files or stderr"],
   [{ COPRA_DRAIN_SECONDS: "soon" }, "--drain-seconds (COPRA_DRAIN_SECONDS) must be a number"],
 ])("rejects the settings %j", (env, message) => expect(() => readServeSettings({ ...DATA, ...env })).toThrow(message));

@@ -1,5 +1,6 @@
 // The settings of `copra serve`, from environment variables. The command line sets them from its options.
 import * as z from "zod";
+import { mailBinding } from "../control-plane/mail.ts";
 import { TrustedProxies } from "../front/client-address.ts";
 import type { ServiceSettings } from "../home/service-settings.ts";
 import { readSettings, type StackSettings } from "../home/settings.ts";
@@ -10,7 +11,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export const WORKER_VARIABLES = [
   ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES"],
   ...["METRICS_TOKEN", "SNS_ENDPOINT", "ULTRAFAST_READ_ORIGIN", "SCRATCH_ENDPOINT", "SCRATCH_REGION", "SCRATCH_BUCKET"],
-  ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY"],
+  ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY", "SMTP_URL", "SMTP_FROM"],
 ];
 
 const ANY = ["0.0.0.0", "::"];
@@ -77,6 +78,8 @@ export function readServeSettings(env: Env): ServeSettings {
   const reason = unsafeReason(chosen);
   if (reason !== null) throw new Error(reason);
   const variables = Object.fromEntries(WORKER_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  // Throws for a wrong SMTP_URL.
+  mailBinding(variables);
   const service: ServiceSettings = {
     bind: chosen.COPRA_BIND,
     publicUrl: chosen.COPRA_PUBLIC_URL ?? null,

@@ -289,6 +289,15 @@ export const ingestTokens = sqliteTable(
   (table) => [index("ingest_tokens_by_template").on(table.accountId, table.template)],
 );
 
+/** Rules of alerts. */
+export const alerts = sqliteTable("alerts", {
+  name: text("name").primaryKey(),
+  /** The condition and the receiver, sealed to `alert:<name>`. */
+  sealed: text("sealed").notNull(),
+  /** Results of the last evaluation and the message on its way, in JSON. */
+  state: text("state").notNull(),
+});
+
 /** Single-use links to the dashboard, valid for a minute. */
 export const sessionLinks = sqliteTable("session_links", {
   /** SHA-256 of the link's secret, in hex. */

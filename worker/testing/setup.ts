@@ -7,6 +7,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The URL of test/services/worker-answers.ts, which sends the answer that the request describes. */
     answers: string;
+    /** The receivers of webhooks and e-mail that test/services/worker-inbox.ts runs beside the tests. */
+    inbox: { url: string; smtp: string };
     /** The real S3 server that test/services/worker-storage.ts runs beside the tests. */
     s3: { endpoint: string; accessKeyId: string; secretAccessKey: string };
     /** The SNS server that test/services/worker-sns.ts runs beside the tests. */

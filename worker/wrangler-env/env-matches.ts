@@ -11,8 +11,8 @@ export const expected = (env: WranglerEnv): Omit<Env, Objects> => env;
 
 type Bound = keyof WranglerEnv;
 type Known = keyof Env;
-/** A binding of the Worker that is in neither wrangler.toml nor the settings. */
-type Unbound = Exclude<Known, Bound | keyof SettingsVariables>;
+/** A binding of the Worker that is in neither wrangler.toml nor the settings. Only `copra serve` binds MAIL. */
+type Unbound = Exclude<Known, Bound | keyof SettingsVariables | "MAIL">;
 /** A binding in wrangler.toml that the Worker does not know. */
 type Unknown = Exclude<Bound, Known>;
 

@@ -9,6 +9,7 @@ import {
   UsageDay,
   UsageTotal,
 } from "#shared/api/account-responses.ts";
+import { AlertBody, AlertList, AlertView } from "#shared/api/alerts.ts";
 import {
   CommandList,
   CommandView,
@@ -110,6 +111,8 @@ export const RESPONSES = {
   NodeDetails,
   NodeHistory,
   Autoscale,
+  Alert: AlertView,
+  AlertList,
   Error: schemas.ErrorBody,
 } as const satisfies Record<string, z.ZodType>;
 
@@ -126,6 +129,7 @@ export type RequestName =
   | "Limits"
   | "KeyRestrictions"
   | "Reseal"
+  | "NewAlert"
   | "Bulk"
   | "Batch"
   | "ChangedJob"
@@ -195,6 +199,7 @@ const requests = () => ({
   Limits: LimitsBody.describe("The limits of an account"),
   KeyRestrictions: KeyBody.describe("The restrictions of a new API key"),
   Reseal: ResealBody.describe("Where to continue"),
+  NewAlert: AlertBody.describe("The condition and the receiver of an alert"),
 });
 
 /** All schemas as JSON Schema, requests first. */

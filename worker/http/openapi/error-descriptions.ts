@@ -48,6 +48,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   saved_storage_not_found: "The account has no saved storage with this name.",
   template_not_found: "The account has no template with this name and version.",
   upload_link_not_found: "The account has no upload link with this id, the link's URL is wrong, or it was removed.",
+  alert_not_found: "There is no alert with this name.",
   object_not_found: "The object does not exist, or was deleted.",
   route_not_found: "There is no resource at this URL.",
   method_not_allowed: "The resource does not support this method.",

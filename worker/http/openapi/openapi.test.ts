@@ -1,5 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { AlertBody } from "#shared/api/alerts.ts";
 import { BatchBody } from "#shared/api/job-batch.ts";
 import { BulkBody } from "#shared/api/job-lists.ts";
 import { ReplayBody, TestBody } from "#shared/api/notification-requests.ts";
@@ -104,6 +105,7 @@ describe("examples in the OpenAPI document", () => {
     Limits: LimitsBody,
     KeyRestrictions: KeyBody,
     Reseal: ResealBody,
+    NewAlert: AlertBody,
     Bulk: BulkBody,
     Batch: BatchBody,
     ChangedJob: JobChanges,

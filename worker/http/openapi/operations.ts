@@ -2,6 +2,7 @@
 import type { Operation } from "./operation.ts";
 import { ACCOUNT_OPERATIONS } from "./operations/account.ts";
 import { ADMIN_OPERATIONS } from "./operations/admin.ts";
+import { ALERT_OPERATIONS } from "./operations/alerts.ts";
 import { FLEET_OPERATIONS } from "./operations/fleet.ts";
 import { JOB_FACT_OPERATIONS } from "./operations/job-facts.ts";
 import { JOB_LIST_OPERATIONS } from "./operations/job-lists.ts";
@@ -32,4 +33,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...SERVICE_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...FLEET_OPERATIONS,
+  ...ALERT_OPERATIONS,
 ];

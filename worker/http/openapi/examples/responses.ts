@@ -16,6 +16,17 @@ const DATES = { created_at: "2026-11-21 05:23:27 +0000", completed_at: "2026-11-
 const SOURCE = "https://media.example.com/video.mov";
 const FOLDER = "https://my-bucket.s3.eu-west-1.amazonaws.com/video";
 
+const ALERT = {
+  name: "full-disk",
+  when: "disk.low" as const,
+  free_bytes: 20_000_000_000,
+  quiet_minutes: 60,
+  to: { type: "slack" as const, receiver: "hooks.slack.com" },
+  firing: ["Node default/attic: 3.2 GB free on its disk"],
+  last_sent_at: DATES.created_at,
+  last_error: null,
+};
+
 export const STARTING_JOB: JobView = {
   id: JOB_ID,
   created_at: DATES.created_at,
@@ -285,6 +296,8 @@ export const RESPONSE_EXAMPLES: Responses = {
     ],
   },
   Autoscale: { ...DEMAND, pools: { default: DEMAND } },
+  Alert: ALERT,
+  AlertList: { alerts: [ALERT] },
   Resealed: { resealed: 12, failed: [], next_cursor: "jobs:" },
   Error: {
     message: "Unknown container `mp5`; allowed: mp4, webm and others",

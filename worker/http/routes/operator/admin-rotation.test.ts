@@ -135,8 +135,12 @@ describe("a changed sealing key", () => {
     expect(lacking.body.message).toBe(
       "The service no longer has the sealing key `t1`: its operator must add it to SEALING_KEYS again",
     );
+    const rule = { when: "node.lost", to: { type: "slack", url: "https://hooks.slack.com/x" } };
+    await send("/v2/admin/alerts/lost", { method: "PUT", body: rule, headers: bearer(ADMIN) });
     expect(await resealAll({ SEALING_KEYS: `${next},${env.SEALING_KEYS}` })).toEqual([]);
     expect((await post({ SEALING_KEYS: next }, key)).status).toBe(201);
+    const read = await withSettings({ SEALING_KEYS: next }, "/v2/admin/alerts/lost", { headers: bearer(ADMIN) });
+    expect(read.body.to).toEqual({ type: "slack", receiver: "hooks.slack.com" });
   });
 
   it("seals the secrets of jobs again, and reports jobs that cannot be decrypted", async () => {

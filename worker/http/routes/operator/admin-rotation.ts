@@ -14,6 +14,7 @@ import {
   findAccount,
   replaceSecrets,
 } from "../../../db/accounts.ts";
+import { changeAlert, listAlerts } from "../../../db/alerts.ts";
 import type { Account } from "../../../db/credentials.ts";
 import { jobsAfter } from "../../../db/jobs.ts";
 import { replaceSealed, templatesAfter } from "../../../db/templates.ts";
@@ -21,6 +22,7 @@ import { log } from "../../../log.ts";
 import { withDeadline } from "../../../rpc/deadline.ts";
 import { type JobResult, jobOf } from "../../../rpc/job.ts";
 import { settingsOf } from "../../../settings.ts";
+import { alertContext } from "../../alerts/send-alert.ts";
 import type { AdminEnv } from "../../auth/auth.ts";
 import { readBody } from "../../body/read-body.ts";
 import { templateContext } from "../../job-template.ts";
@@ -53,7 +55,7 @@ export const rotation = new Hono<AdminEnv>({ strict: false })
   .post("/reseal", async (context) => {
     const { cursor = null } = await readBody(context.req, ResealBody, "request_not_valid");
     const [what = "accounts", after = ""] = (cursor ?? "").split(":");
-    if (cursor !== null && !/^(accounts|templates|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
+    if (cursor !== null && !/^(accounts|templates|alerts|jobs):[A-Za-z0-9]{0,30}$/.test(cursor)) {
       throw new AppError("request_not_valid", "`cursor` must be the `next_cursor` of a response");
     }
     const resealPage = RESEAL[what] ?? resealAccounts;
@@ -98,7 +100,16 @@ async function resealTemplates(env: Env, after: string): Promise<Resealed> {
     return sealed !== version.sealed;
   });
   const last = page.length === TEMPLATE_PAGE ? page.at(-1) : undefined;
-  return { ...done, next_cursor: last ? `templates:${last.row}` : "jobs:" };
+  return { ...done, next_cursor: last ? `templates:${last.row}` : "alerts:" };
+}
+
+async function resealAlerts(env: Env): Promise<Resealed> {
+  const items = (await listAlerts(env.DB)).map((row) => ({ ...row, id: row.name }));
+  const done = await eachOf(items, async (row) => {
+    const sealed = await reseal(row.sealed, alertContext(row.name), settingsOf(env).sealingKeys);
+    return sealed !== row.sealed && (await changeAlert(env.DB, row, { sealed }));
+  });
+  return { ...done, next_cursor: "jobs:" };
 }
 
 async function resealJobs(env: Env, after: string): Promise<Resealed> {
@@ -116,7 +127,11 @@ async function resealJobs(env: Env, after: string): Promise<Resealed> {
   return { ...done, next_cursor: last ? `jobs:${last.id}` : null };
 }
 
-const RESEAL: Readonly<Record<string, typeof resealAccounts>> = { templates: resealTemplates, jobs: resealJobs };
+const RESEAL: Readonly<Record<string, typeof resealAccounts>> = {
+  templates: resealTemplates,
+  alerts: resealAlerts,
+  jobs: resealJobs,
+};
 
 /** Encrypts secrets again, a few at a time. Lists failures, and continues with the other items. */
 async function eachOf<Item extends { id: string }>(

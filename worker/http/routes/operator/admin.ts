@@ -37,6 +37,7 @@ import { type AdminEnv, adminAuth } from "../../auth/auth.ts";
 import { readBody, readOptionalBody } from "../../body/read-body.ts";
 import { askHubs } from "../../fleet/ask-hubs.ts";
 import { jsonResponse } from "../../responses/json-response.ts";
+import { adminAlerts } from "./admin-alerts.ts";
 import { adminNodes } from "./admin-nodes.ts";
 import { knownAccount, rotation, viewLimits } from "./admin-rotation.ts";
 
@@ -51,6 +52,7 @@ export const admin = new Hono<AdminEnv>({ strict: false })
   .use(adminAuth)
   .route("/", rotation)
   .route("/", adminNodes)
+  .route("/", adminAlerts)
   .post("/accounts", async (context) => {
     const { name } = await readBody(context.req, NamedBody, "request_not_valid");
     const { peppers, sealingKeys } = settingsOf(context.env);

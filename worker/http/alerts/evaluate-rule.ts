@@ -1,0 +1,103 @@
+// Evaluates the conditions of alerts. A condition holds for subjects: nodes, pools, or all jobs together.
+import * as z from "zod";
+import type { AlertBody } from "#shared/api/alerts.ts";
+import type { Env } from "../../bindings.ts";
+import { countEnded, failedJobs } from "../../db/alerts.ts";
+import { Message } from "../../notify/outbox.ts";
+import { settingsOf } from "../../settings.ts";
+import { askAllHubs } from "../fleet/ask-hubs.ts";
+
+const MINUTE_MS = 60_000;
+/** A node that returns within this time, as after an update, is not lost. */
+const LOST_AFTER_MS = MINUTE_MS;
+/** Rows of jobs may be written this much later than the jobs end. */
+const LATE_MS = 10 * MINUTE_MS;
+/** Failed jobs that a message lists. */
+const MAX_LISTED = 10;
+
+/** Times in ms since 1970. */
+export const AlertState = z.object({
+  /** Failed jobs that ended earlier are not reported. */
+  since: z.number(),
+  /** Failed jobs after `since` that were reported, each with the time of its end. */
+  reported: z.array(z.string()).default([]),
+  /** Subjects for which the condition holds, each with a sentence. */
+  active: z.record(z.string(), z.string()).default({}),
+  /** Creation of the newest message; 0: none. */
+  messageAt: z.number().default(0),
+  /** The message that is not delivered yet. The condition is not evaluated meanwhile. */
+  message: Message.nullable().default(null),
+  sentAt: z.number().nullable().default(null),
+  error: z.string().nullable().default(null),
+});
+export type AlertState = z.infer<typeof AlertState>;
+
+/** Changes since the last evaluation, as sentences. `count`: the number of failed jobs. */
+export type Changes = { readonly firing: string[]; readonly resolved: string[]; readonly count?: number };
+
+/** Returns the changes of the state, and the changes to report. */
+export async function evaluateRule(
+  env: Env,
+  rule: AlertBody,
+  state: AlertState,
+  now: number,
+): Promise<[Partial<AlertState>, Changes]> {
+  if (rule.when === "job.failed") return newFailures(env, rule, state, now);
+  const active = Object.fromEntries(await holding(env, rule, state, now));
+  const missing = (from: Record<string, string>, other: Record<string, string>): string[] =>
+    Object.entries(from).flatMap(([subject, sentence]) => (subject in other ? [] : [sentence]));
+  return [{ active }, { firing: missing(active, state.active), resolved: missing(state.active, active) }];
+}
+
+async function newFailures(
+  env: Env,
+  { account, tags }: AlertBody & { when: "job.failed" },
+  { since, reported }: AlertState,
+  now: number,
+): Promise<[Partial<AlertState>, Changes]> {
+  const failed = await failedJobs(env.DB, { account, tags, since, now });
+  const known = new Set(reported);
+  const added = failed.filter(({ key }) => !known.has(key));
+  const { publicUrl } = settingsOf(env);
+  const linkTo = (id: string): string => (publicUrl === null ? "" : ` ${publicUrl}/dashboard/jobs/${id}`);
+  const firing = added.slice(0, MAX_LISTED).map((job) => `Job ${job.id} of account ${job.accountId}${linkTo(job.id)}`);
+  // Without failed jobs the state stays the same, which saves a write.
+  const after = {
+    since: failed.length === 0 ? since : Math.max(since, now - LATE_MS),
+    reported: failed.map(({ key }) => key),
+  };
+  return [after, { firing, resolved: [], count: added.length }];
+}
+
+/** The subjects for which the condition holds now, each with a sentence. Throws if a hub does not respond. */
+async function holding(
+  env: Env,
+  rule: Exclude<AlertBody, { when: "job.failed" }>,
+  { active }: AlertState,
+  now: number,
+): Promise<[subject: string, sentence: string][]> {
+  if (rule.when === "failures") {
+    const { account, tags, percent, min_jobs: least } = rule;
+    const { ended, failed } = await countEnded(env.DB, { account, tags, since: now - 60 * MINUTE_MS, now });
+    const isOver = ended >= least && failed * 100 >= percent * ended;
+    return isOver ? [["jobs", `${failed} of ${ended} jobs failed within an hour`]] : [];
+  }
+  const isIn = ({ pool }: { readonly pool: string }): boolean => rule.pool === undefined || pool === rule.pool;
+  if (rule.when === "queue.age") {
+    const queues = (await askAllHubs(env, (hub) => hub.demand())).flatMap((report) => report.queues.filter(isIn));
+    return queues
+      .filter(({ oldestWaitMs }) => oldestWaitMs > rule.seconds * 1000)
+      .map(({ pool, oldestWaitMs: ms }) => [pool, `Pool ${pool}: a task has waited ${Math.round(ms / MINUTE_MS)} min`]);
+  }
+  const nodes = (await askAllHubs(env, (hub) => hub.nodes())).flat().filter(isIn);
+  return nodes.flatMap(({ pool, id, state, disk, lastSeenAt }): [string, string][] => {
+    const subject = `${pool}/${id}`;
+    if (rule.when === "node.lost") {
+      const isLost = state === "gone" && lastSeenAt !== null && now - lastSeenAt > LOST_AFTER_MS;
+      return isLost ? [[subject, `Node ${subject} is lost since ${new Date(lastSeenAt).toISOString()}`]] : [];
+    }
+    // The free space of a node that is away is unknown: its alert stays.
+    const sentence = disk ? `Node ${subject}: ${(disk.free / 1e9).toFixed(1)} GB free on its disk` : active[subject];
+    return sentence !== undefined && (disk?.free ?? 0) < rule.free_bytes ? [[subject, sentence]] : [];
+  });
+}
