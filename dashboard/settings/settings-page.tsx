@@ -1,5 +1,6 @@
 // Settings: the session, this browser, webhooks, and the credentials that the operator manages.
 import { account, session } from "../core/session.ts";
+import { AlertsCard } from "./alerts-card.tsx";
 import { BrowserCard } from "./browser-card.tsx";
 import { KeysCard } from "./keys-card.tsx";
 import { NodeTokensCard } from "./node-tokens-card.tsx";
@@ -23,6 +24,7 @@ export default function SettingsPage() {
         {shown && <WebhookSecretCard />}
         {shown && isOperator && <KeysCard account={shown} />}
         {isOperator && <NodeTokensCard />}
+        {isOperator && <AlertsCard />}
       </div>
     </>
   );

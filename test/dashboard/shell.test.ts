@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { few } from "../../encoder-node/testing/few.ts";
 import { serveFile } from "../../local/demo/file-server.ts";
 import { sampleClip } from "../../local/demo/sample.ts";
+import { startWebhookReceiver } from "../services/webhook-receiver.ts";
 import { sharedStack } from "../stack.ts";
 import { accessibilityProblems, type DashboardBrowser, openDashboard, sidewaysPixels } from "./browser.ts";
 
@@ -286,6 +287,27 @@ describe("settings", () => {
     await row.getByRole("button", { name: /^Revoke/ }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await row.waitFor({ state: "detached" });
+  });
+
+  it("save an alert, send its test message, and delete it", async () => {
+    const receiver = await startWebhookReceiver();
+    const page = await dashboard.open({ path: "/settings" });
+    const card = page.getByRole("region", { name: "Alerts", exact: true });
+    await card.getByLabel("Name").fill("late");
+    await card.getByLabel("When").selectOption("queue.age");
+    await card.getByLabel("Minutes").fill("30");
+    await card.getByLabel("URL").fill(receiver.url);
+    await card.getByRole("button", { name: "Save alert" }).click();
+    const row = card.getByRole("row", { name: /^late A task waits too long/ });
+    await row.getByRole("button", { name: "Test late" }).click();
+    await page.getByText("late: test sent").waitFor();
+    expect(receiver.received.map(({ body }) => body)).toEqual([{ text: "Copra alert late: test" }]);
+    const stored = await (await fetch(`${stack.api}/admin/alerts/late`, { headers: admin })).json();
+    expect(stored).toMatchObject({ when: "queue.age", seconds: 1800, to: { type: "slack" } });
+    await row.getByRole("button", { name: "Delete late" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await row.waitFor({ state: "detached" });
+    await receiver.close();
   });
 
   it("switch the theme, and keep it", async () => {
