@@ -1,7 +1,7 @@
 // A video over several nodes equals a single node's result, whichever process dies meanwhile, and nothing is left
 // behind.
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -41,11 +41,24 @@ afterAll(async () => {
 const run = promisify(execFile);
 const options = { env: toolEnvironment(), maxBuffer: 64 * 1024 * 1024 };
 
-/** The data that must be equal: the time of each frame, and the audio packets. */
-async function tracksOf(url: string): Promise<{ frameTimes: number[]; audioPackets: string[] }> {
+/** A video with cues at the places where it is split. */
+async function makeTextClip(): Promise<string> {
+  const { ffmpeg } = await locateFfmpeg(process.env);
+  const [clip, text, made] = [await makeLongClip(folder, SECONDS, "320x180", RATE), "text.srt", "text.mp4"];
+  const cues = [10, 23, 35, 47, 59].map((at) => `${at}\n00:00:${at},000 --> 00:00:${at + 3},500\nCue ${at}\n`);
+  writeFileSync(join(folder, text), cues.join("\n"));
+  const streams = ["-map", "0", "-map", "1", "-c", "copy", "-c:s", "mov_text", "-metadata:s:s:0", "language=eng"];
+  await run(ffmpeg.path, ["-v", "error", "-i", clip, "-i", text, ...streams, made], { ...options, cwd: folder });
+  return join(folder, made);
+}
+
+type Compared = { frameTimes: number[]; audioPackets: string[]; text: string };
+
+/** The data that must be equal: the time of each frame, the audio packets, and the text. */
+async function tracksOf(url: string): Promise<Compared> {
   const { ffmpeg, ffprobe } = await locateFfmpeg(process.env);
   const file = join(folder, "result.mp4");
-  await run(ffmpeg.path, ["-v", "error", "-y", "-i", url, "-c", "copy", file], options);
+  await run(ffmpeg.path, ["-v", "error", "-y", "-i", url, "-map", "0", "-c", "copy", file], options);
   const times = ["-select_streams", "v:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0"];
   const video = await run(ffprobe.path, ["-v", "error", ...times, file], options);
   const audio = await run(
@@ -53,6 +66,7 @@ async function tracksOf(url: string): Promise<{ frameTimes: number[]; audioPacke
     ["-v", "error", "-i", file, "-map", "0:a", "-c", "copy", "-f", "framemd5", "-"],
     options,
   );
+  const text = await run(ffmpeg.path, ["-v", "error", "-i", file, "-map", "0:s", "-f", "srt", "-"], options);
   // The whole file decodes without errors.
   const decoded = await run(ffmpeg.path, ["-v", "error", "-i", file, "-f", "null", "-"], options);
   expect(decoded.stderr).toBe("");
@@ -60,6 +74,7 @@ async function tracksOf(url: string): Promise<{ frameTimes: number[]; audioPacke
   return {
     frameTimes: numbers.map(Number.parseFloat).toSorted((a, b) => a - b),
     audioPackets: audio.stdout.split("\n").filter((line) => line !== "" && !line.startsWith("#")),
+    text: text.stdout,
   };
 }
 
@@ -107,7 +122,7 @@ async function pidOfEncodingNode(id: string): Promise<number> {
 }
 
 const outputs = (path: string): object => ({
-  "mp4:320x180:96k": { path: `${path}/video.mp4`, loudness: -20 },
+  "mp4:320x180:96k": { path: `${path}/video.mp4`, loudness: -20, subtitles: [{ from: "en" }] },
   "webm:vp9_x90:x": { path: `${path}/silent.webm` },
   "jpg:160x": { path: `${path}/image-%02d.jpg`, number: 2 },
   httpstream: {
@@ -115,12 +130,13 @@ const outputs = (path: string): object => ({
     hls: { path: "hls" },
     dash: { path: "dash" },
     variants: ["mp4:x180_200k:96k", "mp4:x120_100k:96k"],
+    subtitles: "all",
+    burn: { from: 1 },
   },
 });
 
 it("a video in chunks equals the video in one piece, although a node and the control plane are killed meanwhile", async () => {
-  const clip = await makeLongClip(folder, SECONDS, "320x180", RATE);
-  const input = { url: sources.urlOf(clip) };
+  const input = { url: sources.urlOf(await makeTextClip()) };
   const whole = await stack.submit({ input, outputs: outputs("whole") });
   expect((await stack.waitForJob(whole.id)).status).toBe("job.completed");
 
@@ -142,6 +158,7 @@ it("a video in chunks equals the video in one piece, although a node and the con
   const [one, other] = [await tracksOf(urlOf("whole")), await tracksOf(urlOf("chunked"))];
   expect(one.frameTimes.length).toBe(SECONDS * RATE);
   expect(other).toEqual(one);
+  expect(other.text).toContain("00:00:23,000 --> 00:00:26,500\nCue 23\n");
 
   const [before, after] = await Promise.all([loudnessOf(whole.id), loudnessOf(id)]);
   expect(after).toEqual(before);

@@ -45,6 +45,13 @@ describe("unchunkableReason", () => {
     expect(reasonFor(output)).toBe(reason);
   });
 
+  test("rejects captions of images", () => {
+    const { streams, format } = probeOf("25/1");
+    const images = { index: 2, codec_type: "subtitle", codec_name: "hdmv_pgs_subtitle" };
+    const probe = { format, streams: [...streams, images] };
+    expect(reasonFor({ format: "mp4", params: { burn: { from: 1 } } }, probe)).toMatch(/`burn` are not text/);
+  });
+
   test("rejects an input without an index", () => {
     expect(reasonFor({ format: "mp4" }, probeOf("25/1", { format_name: "asf" }))).toMatch(
       /cannot be read from its middle/,

@@ -84,6 +84,7 @@ function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: Ffm
 
 function textReason(spec: OutputSpec, probe: MediaProbe): string | null {
   const { shown, burnt } = outputTexts(spec, textTracks(probe), ok(ALL_CHANNELS));
+  if (!burnt.ok && burnt.error.code === "subtitle_failed") return "the captions of `burn` are not text";
   return shown.ok && burnt.ok ? null : IMPOSSIBLE;
 }
 

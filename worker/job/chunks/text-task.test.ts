@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { LEASE_MS } from "#shared/protocol/leases.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
-import { ALL, claim, good, inspected, kindsOf, NOW, run, statuses, step } from "../../testing/chunked-jobs.ts";
+import { ALL, claim, good, inspected, kindsOf, NOW, run, STREAM, statuses, step } from "../../testing/chunked-jobs.ts";
 import { newSpec } from "../../testing/jobs.ts";
 import { expireLeases } from "../decide/lost-leases.ts";
 import { completeTask } from "../decide/reports.ts";
@@ -48,6 +48,17 @@ it("other chunks do not wait for text, and the join does", async () => {
       .tasks.map(({ kind }) => kind)
       .slice(0, 3),
   ).toEqual(["inspect", "texts", "audio"]);
+});
+
+it("a stream is joined early only when its text is read", async () => {
+  const httpstream = { ...STREAM, live_playlist: true, subtitles: [{ from: "cc1" }] };
+  const { state, given, id } = claim(
+    inspected(await newSpec({ settings: { ultrafast: true }, outputs: { httpstream } })),
+  );
+  const begun = step(step(state, "b"), "b");
+  expect(Object.keys(begun.chunkResults)).toEqual(["0"]);
+  expect(kindsOf(begun)).not.toContain("join-early");
+  expect(kindsOf(completeTask(begun, id, good(given), NOW))).toContain("join-early");
 });
 
 it("another node reads the text after a loss, and the outputs are encoded in one piece after many", async () => {
