@@ -1,4 +1,5 @@
 // The form of an alert: its condition, its limit, its filter and its receiver.
+import type { JSX } from "preact";
 import type { NewAlert } from "../../client/index.ts";
 
 type When = NewAlert["when"];
@@ -12,8 +13,8 @@ export const CONDITIONS = {
   "disk.low": "A disk is nearly full",
 } as const satisfies Record<When, string>;
 
-type Limit = { readonly field: string; readonly label: string; readonly unit: number; readonly usual: number };
-/** `unit`: what one step of the input is in the request. */
+type Limit = { field: string; label: string; unit: number; usual: number };
+/** The limit of a condition in the request is a multiple of `unit`. */
 const LIMITS: { readonly [Name in When]?: Limit } = {
   failures: { field: "percent", label: "Failed jobs in an hour, %", unit: 1, usual: 20 },
   "queue.age": { field: "seconds", label: "Minutes", unit: 60, usual: 15 },
@@ -76,13 +77,7 @@ export function AlertFields({ when, receiver, choose }: Choice & { readonly choo
   );
 }
 
-type FieldOptions = {
-  readonly name: string;
-  readonly label: string;
-  readonly value?: number;
-  readonly isOptional?: boolean;
-  readonly children?: preact.ComponentChildren;
-};
+type FieldOptions = { name: string; label: string; value?: number; isOptional?: boolean; children?: JSX.Element };
 
 function Field({ name, label, value, isOptional = false, children }: FieldOptions) {
   const id = `alert-${name}`;

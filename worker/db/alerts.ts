@@ -4,20 +4,17 @@ import { drizzle } from "drizzle-orm/d1";
 import * as z from "zod";
 import { runBatch, runQuery } from "./run-query.ts";
 import { accounts, alerts, jobs } from "./schema.ts";
-import { DAY_MS } from "./usage-day.ts";
 
 export type AlertRow = typeof alerts.$inferSelect;
 
 export const listAlerts = (db: D1Database): Promise<AlertRow[]> =>
   runQuery(drizzle(db).select().from(alerts).orderBy(asc(alerts.name)));
 
-export async function findAlert(db: D1Database, name: string): Promise<AlertRow | null> {
-  return (await runQuery(drizzle(db).select().from(alerts).where(eq(alerts.name, name))))[0] ?? null;
-}
+export const findAlert = async (db: D1Database, name: string): Promise<AlertRow | null> =>
+  (await listAlerts(db)).find((row) => row.name === name) ?? null;
 
-export async function putAlert(db: D1Database, { name, ...row }: AlertRow): Promise<void> {
-  const values = { name, ...row };
-  await runQuery(drizzle(db).insert(alerts).values(values).onConflictDoUpdate({ target: alerts.name, set: row }));
+export async function putAlert(db: D1Database, row: AlertRow): Promise<void> {
+  await runQuery(drizzle(db).insert(alerts).values(row).onConflictDoUpdate({ target: alerts.name, set: row }));
 }
 
 /** Changes a rule that still has the state and receiver that were read. Returns false if it has not. */
@@ -37,15 +34,10 @@ export async function deleteAlert(db: D1Database, name: string): Promise<void> {
 /** `since`: the end of the jobs, in ms since 1970. */
 export type EndedFilter = {
   readonly since: number;
-  readonly now: number;
   readonly account?: string | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
 };
 
-/** A job that runs longer is not found. */
-const LONGEST_MS = 8 * DAY_MS;
-/** Jobs of an account and status that are read, the newest. */
-const MAX_READ = 5000;
 const MAX_FAILED = 1000;
 
 const Failed = z.array(z.object({ id: z.string(), accountId: z.string(), key: z.string() }));
@@ -69,21 +61,11 @@ export async function countEnded(db: D1Database, filter: EndedFilter): Promise<{
   return z.tuple([z.object({ ended: z.int(), failed: z.int() })]).parse(found?.results)[0];
 }
 
-/**
- * Searches the index of each account by status and creation, because an index by end would cost every job a row. All
- * statuses start at the same creation time, so that a limit does not change their shares.
- */
-function endedJobs(statuses: readonly string[], { since, now, account, tags = {} }: EndedFilter): SQL {
-  const first = statuses.map(
-    (status) => sql`coalesce((
-      SELECT newest.created_at FROM ${jobs} AS newest WHERE newest.account_id = accounts.id AND newest.status = ${status}
-      ORDER BY newest.created_at DESC LIMIT 1 OFFSET ${MAX_READ}), 0)`,
-  );
+/** Searches the index `jobs_by_end` of each account. */
+export function endedJobs(statuses: readonly string[], { since, account, tags = {} }: EndedFilter): SQL {
   const tagged = Object.entries(tags).map(([name, value]) => sql` AND jobs.tags ->> ${name} = ${value}`);
   return sql`
     FROM ${accounts} CROSS JOIN ${jobs}
     WHERE jobs.account_id = accounts.id AND jobs.status IN ${statuses} AND jobs.completed_at > ${since}
-      AND jobs.created_at > max(${now - LONGEST_MS}, ${sql.join(first, sql`, `)})
-      ${account === undefined ? sql`` : sql`AND accounts.id = ${account}`}
-      ${sql.join(tagged)}`;
+      ${account === undefined ? sql`` : sql`AND accounts.id = ${account}`} ${sql.join(tagged)}`;
 }

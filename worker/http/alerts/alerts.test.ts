@@ -1,12 +1,13 @@
 // Alerts from their rules to real receivers, in virtual time: each sweep gets its time.
 import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
 import { describe, expect, inject, it, vi } from "vitest";
-import { deleteAlert, findAlert } from "../../db/alerts.ts";
+import { deleteAlert, endedJobs, findAlert } from "../../db/alerts.ts";
 import { upsertJob } from "../../db/jobs.ts";
 import { newWebhookSecret, signatureHeaders } from "../../notify/signature.ts";
 import { hubOf } from "../../rpc/hub.ts";
 import { ADMIN, bearer, newAccount, send } from "../../testing/jobs.ts";
-import { measuredDatabase } from "../../testing/measured-database.ts";
+import { measuredDatabase, planOf } from "../../testing/measured-database.ts";
 import { connect, hello, joined, newJob, useNodes } from "../../testing/nodes.ts";
 import { app } from "../app.ts";
 import { sweepAlerts } from "./sweep-alerts.ts";
@@ -197,6 +198,11 @@ describe("an alert", () => {
     await sweepAlerts({ ...env, HUB: HUB as unknown as typeof env.HUB }, now);
     expect(await texts()).toHaveLength(1);
   });
+});
+
+it("searches ended jobs by an index", async () => {
+  const plan = await planOf(sql`SELECT count(*) ${endedJobs(["job.failed", "job.completed"], { since: 5 })}`);
+  expect(plan.join()).toContain("INDEX jobs_by_end (account_id=? AND status=? AND completed_at>?)");
 });
 
 it("a sweep without alerts reads and writes no rows, and calls no hub", async () => {

@@ -55,7 +55,7 @@ async function newFailures(
   { since, reported }: AlertState,
   now: number,
 ): Promise<[Partial<AlertState>, Changes]> {
-  const failed = await failedJobs(env.DB, { account, tags, since, now });
+  const failed = await failedJobs(env.DB, { account, tags, since });
   const known = new Set(reported);
   const added = failed.filter(({ key }) => !known.has(key));
   const { publicUrl } = settingsOf(env);
@@ -78,7 +78,7 @@ async function holding(
 ): Promise<[subject: string, sentence: string][]> {
   if (rule.when === "failures") {
     const { account, tags, percent, min_jobs: least } = rule;
-    const { ended, failed } = await countEnded(env.DB, { account, tags, since: now - 60 * MINUTE_MS, now });
+    const { ended, failed } = await countEnded(env.DB, { account, tags, since: now - 60 * MINUTE_MS });
     const isOver = ended >= least && failed * 100 >= percent * ended;
     return isOver ? [["jobs", `${failed} of ${ended} jobs failed within an hour`]] : [];
   }
