@@ -18,6 +18,36 @@ type Reference = () => { readonly openapi: string; readonly pages: Readonly<Reco
  */
 export async function buildGuides(folder: string): Promise<void> {
   if (!(await exists(join(ROOT, "docs", "self-hosting.md")))) return;
+  await writeFiles(folder, await guideFiles(), (name) => `guides/${name}`);
+}
+
+/** Writes a static site for the root of a host. `service`: the origin of the API and the dashboard. */
+export async function buildSite(folder: string, service: string): Promise<void> {
+  const linked = Object.entries(await guideFiles()).map(([name, content]) => {
+    if (typeof content !== "string" || name === "openapi.json") return [name, content] as const;
+    return [
+      name,
+      content.replaceAll(ORIGIN, service).replaceAll('href="/dashboard', `href="${service}/dashboard`),
+    ] as const;
+  });
+  await writeFiles(folder, Object.fromEntries(linked), sitePath);
+}
+
+/** Stands for the service's origin in all pages (worker/http/routes/docs.ts). */
+const ORIGIN = "https://copra.example.com";
+
+/** The path at which links of the pages find a file. */
+function sitePath(name: string): string {
+  if (name === "openapi.json") return "v2/openapi.json";
+  if (name.endsWith(".txt")) return name;
+  if (!/\.(?:html|md)$/.test(name)) return `guides/${name}`;
+  return `docs/${name === "index.html" ? name : name.replace(/\.html$/, "/index.html")}`;
+}
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+/** All files by their names. */
+async function guideFiles(): Promise<Files> {
   // Loaded at run time: the Worker's types differ from Node's, and the file is missing where everything comes built.
   const worker = new URL("../../worker/http/docs/reference.ts", import.meta.url).href;
   const { reference }: { reference: Reference } = await import(worker);
@@ -27,28 +57,30 @@ export async function buildGuides(folder: string): Promise<void> {
   const index = indexOf(groups, guides);
   const home = renderGuide("index", indexText(index), new Set(guides.map(({ page }) => page)));
   const inlined = await inlinedTexts();
-  const files = {
+  const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))].map(
+    async (path) => [basename(path), await readFile(join(ROOT, "docs", path))] as const,
+  );
+  return {
     "openapi.json": openapi,
     "search.json": JSON.stringify(guides.flatMap(sectionsOf)),
     ...Object.fromEntries([home, ...guides].map((guide) => [`${guide.page}.html`, pageOf(guide, index, inlined)])),
     ...Object.fromEntries([home, ...guides].map(({ page, markdown }) => [`${page}.md`, markdown])),
     "llms.txt": indexText(index).replaceAll("](", "](/docs/"),
     "llms-full.txt": guides.map(({ markdown }) => markdown).join("\n\n"),
+    ...Object.fromEntries(await Promise.all(images)),
   };
-  const images = [...new Set(guides.flatMap(({ markdown }) => imagesOf(markdown)))];
-  await Promise.all([
-    ...Object.entries(files).map(([name, text]) => update(join(folder, "guides", name), Buffer.from(text))),
-    ...images.map(async (path) =>
-      update(join(folder, "guides", basename(path)), await readFile(join(ROOT, "docs", path))),
-    ),
-  ]);
 }
 
-/** Writes a file if its content changes. */
-async function update(path: string, content: Buffer): Promise<void> {
-  if ((await readFile(path).catch(() => null))?.equals(content)) return;
-  await mkdir(dirname(path), { recursive: true });
-  replaceFile(path, content);
+/** Writes the files whose content changes. */
+async function writeFiles(folder: string, files: Files, pathOf: (name: string) => string): Promise<void> {
+  await Promise.all(
+    Object.entries(files).map(async ([name, text]) => {
+      const [path, content] = [join(folder, pathOf(name)), Buffer.from(text)];
+      if ((await readFile(path).catch(() => null))?.equals(content)) return;
+      await mkdir(dirname(path), { recursive: true });
+      replaceFile(path, content);
+    }),
+  );
 }
 
 async function renderAll(
@@ -102,3 +134,8 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+if (process.argv[1] === import.meta.filename) {
+  const [folder = "dist/site", service = ORIGIN] = process.argv.slice(2);
+  await buildSite(folder, service);
+}

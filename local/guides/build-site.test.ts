@@ -1,0 +1,22 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { buildSite } from "./build-guides.ts";
+
+it("a static site has a file for each link of its pages, and leads to the dashboard of the service", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "copra-site-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await buildSite(folder, "https://encode.example.com");
+  const files = new Set(globSync("**/*.*", { cwd: folder }));
+  const pages = [...files].filter((file) => file.endsWith(".html"));
+  expect(pages).toContain("docs/reference/jobs/index.html");
+  for (const page of pages) {
+    const text = readFileSync(join(folder, page), "utf8");
+    const links = [...text.matchAll(/(?:href|src|srcset)="\/([^"#]*)/g)].map(([, path = ""]) => path);
+    expect(links.filter((path) => !files.has(path) && !files.has(`${path}/index.html`))).toEqual([]);
+    expect(text).toContain('href="https://encode.example.com/dashboard"');
+    expect(text).not.toContain("https://copra.example.com");
+  }
+  for (const path of ["guides/search.json", "llms.txt", "docs/reference/jobs.md"]) expect(files).toContain(path);
+});
