@@ -44,7 +44,7 @@ const CLIPS: Readonly<Record<string, string>> = {
   "tech1.wav": tones([-23, 8]),
   "tech2.wav": tones([-33, 8]),
   "tech3.wav": tones([-36, 4], [-23, 24], [-36, 4]),
-  "tech4.wav": tones([-72, 4], [-36, 4], [-23, 24], [-36, 4], [-72, 4]),
+  "tech4.wav": tones([-72, 2], [-36, 2], [-23, 20], [-36, 2], [-72, 2]),
   "tech5.wav": tones([-26, 8], [-20, 8.04], [-26, 8]),
   "tech16.wav": `-f lavfi -i aevalsrc=${BETWEEN}|${BETWEEN}:c=stereo:s=48000:d=3 -c:a pcm_f32le`,
   // EBU Tech 3342, test cases 1 and 4.
@@ -141,9 +141,9 @@ describe("loudness: measure", () => {
   });
 });
 
-few(1).each<[string, number]>([
-  ["range4.wav", 15],
+few(0).each<[string, number]>([
   ["range1.wav", 10],
+  ["range4.wav", 15],
 ])("finds the loudness range that EBU Tech 3342 states for %s", async (clip, expected) => {
   const { reports } = await encoded(clip, [audio("wav", "measure")]);
   expect(Math.abs((reports.get(0)?.[0]?.input.range ?? 0) - expected)).toBeLessThanOrEqual(1);
