@@ -142,6 +142,13 @@ export const TEXT_TRACK_CONTAINERS = Object.keys(TEXT_CODECS).join(", ");
 /** The codec of the container's text tracks; null: it cannot have any. */
 export const textCodecOf = (container: TrackContainer) => TEXT_CODECS[container] ?? null;
 
+/** Containers that have several audio tracks, and players that offer them. */
+const WITH_SEVERAL: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "m4a"]);
+
+/** The reason why the container has one audio track; null: it may have several. */
+export const singleTrackReason = (container: TrackContainer): string | null =>
+  WITH_SEVERAL.has(container) ? null : `${container} can hold one audio track`;
+
 export type ImageContainerTraits = {
   readonly mediaType: string;
   readonly animated: boolean;

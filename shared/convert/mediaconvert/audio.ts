@@ -1,7 +1,6 @@
 // Converts the audio tracks of MediaConvert's outputs, and the normalization of their loudness.
-import type { TrackContainer } from "../../format/containers.ts";
+import { singleTrackReason, type TrackContainer } from "../../format/containers.ts";
 import { languageTag } from "../../media/languages.ts";
-import { singleTrackReason } from "../../request/outputs/audio-tracks.ts";
 import type { Draft } from "../draft.ts";
 import { audioText } from "../format-key.ts";
 import type { Json } from "../note.ts";

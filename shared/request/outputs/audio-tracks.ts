@@ -97,12 +97,6 @@ export type AudioOwner = {
   readonly trimsCopy: boolean;
 };
 
-/** Containers that have several audio tracks, and players that offer them. */
-const WITH_SEVERAL: ReadonlySet<TrackContainer> = new Set(["mp4", "mov", "mkv", "webm", "mpegts", "m4a"]);
-
-export const singleTrackReason = (container: TrackContainer): string | null =>
-  WITH_SEVERAL.has(container) ? null : `${container} can hold one audio track`;
-
 /** Returns the requested tracks as outputs store them; an empty object without the parameter. */
 export function parseAudio(
   params: Params,

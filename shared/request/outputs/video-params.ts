@@ -1,13 +1,13 @@
 // Parameters of a video or audio output (api-v2 §5).
 
-import { TEXT_TRACK_CONTAINERS, textCodecOf } from "../../format/containers.ts";
+import { singleTrackReason, TEXT_TRACK_CONTAINERS, textCodecOf } from "../../format/containers.ts";
 import type { VideoFormat } from "../../format/format-spec.ts";
 import type { VideoOutput } from "../../job/output-spec.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
 import { strictObject } from "../../strict-object.ts";
 import { invalid, parseSection } from "../parse-section.ts";
-import { audio, parseAudio, singleTrackReason } from "./audio-tracks.ts";
+import { audio, parseAudio } from "./audio-tracks.ts";
 import { burn, parseBurn } from "./burn.ts";
 import { loudness, parseLoudness } from "./loudness.ts";
 import {
