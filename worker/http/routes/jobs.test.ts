@@ -298,7 +298,7 @@ describe("GET /v2/jobs", () => {
     ["?cursor=abc", /`cursor`.*next_cursor/],
     [
       "?colour=red",
-      /^The query has no field `colour`; allowed: status, q, created_after, created_before, limit, cursor$/,
+      /^The query has no field `colour`; allowed: status, q, created_after, created_before, sort, limit, cursor$/,
     ],
   ];
   it.each(rows)("rejects the query %s", async (query, message) => {
