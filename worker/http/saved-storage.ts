@@ -1,5 +1,5 @@
 // Saved storages of an account, and their use in jobs. They are rows of templates whose names start with `storage/`:
-// templates cannot have such names (decision 46).
+// templates cannot have such names (decision 49).
 import { AppError, type Failure } from "#shared/errors.ts";
 import { isObject } from "#shared/request/parse-section.ts";
 import { shown } from "#shared/shown.ts";

@@ -60,12 +60,14 @@ export const home = new Hono<{ Bindings: Env }>().get("/", async (context) => {
 
 async function text(context: Context<{ Bindings: Env }>, file: string): Promise<Response> {
   const built = await (await builtFile(context.env, file)).text();
-  const origin = settingsOf(context.env).publicUrl ?? new URL(context.req.url).origin;
-  const body = file.endsWith(".json") ? built : built.replaceAll(ORIGIN, origin);
+  const body = file.endsWith(".json") ? built : built.replaceAll(ORIGIN, originOf(context));
   // The rest of the policy is in the page. Browsers accept frame-ancestors only as a header.
   const framing = file.endsWith(".html") ? { "content-security-policy": "frame-ancestors 'none'" } : {};
   return pageResponse(context, await fixedPage(body, { "content-type": typeOf(file), ...framing }));
 }
+
+const originOf = ({ env, req }: Context<{ Bindings: Env }>): string =>
+  settingsOf(env).publicUrl ?? new URL(req.url).origin;
 
 const typeOf = (file: string): string => MEDIA_TYPES[file.replace(/^.*\./, "")] ?? "application/octet-stream";
 
