@@ -25,6 +25,7 @@ describe("readConfig", () => {
       health: null,
       heartbeatFile: null,
       fontsFolder: null,
+      folders: [],
       tracing: null,
     });
   });
@@ -42,6 +43,15 @@ describe("readConfig", () => {
       name: "attic",
       slots: { encode: 3 },
     });
+  });
+
+  it("reads folders from flags or from the environment", () => {
+    const media = { name: "media", path: "/mnt/nas", isReadOnly: false };
+    const archive = { name: "archive", path: "/mnt/b", isReadOnly: true };
+    const env = { COPRA_FOLDERS: "media=/mnt/nas,archive=/mnt/b:ro" };
+    expect(readConfig(NEEDED, env).folders).toEqual([media, archive]);
+    expect(readConfig([...NEEDED, "--folder", "archive=/mnt/b:ro"], env).folders).toEqual([archive]);
+    expect(() => readConfig([...NEEDED, "--folder", "mnt/nas"], {})).toThrow("--folder (COPRA_FOLDERS) must be name=");
   });
 
   it("reads the pool and labels of the node from flags or from the environment", () => {

@@ -6,6 +6,7 @@ import { type AllowPrivate, withOrigins } from "#shared/network/address-policy.t
 import { Labels, PoolName } from "#shared/placement.ts";
 import { ISOLATION_CHOICES, type IsolationChoice } from "./ffmpeg/check-isolation.ts";
 import { HARDWARE_CHOICES, type HardwareChoice } from "./ffmpeg/discover/hardware.ts";
+import { type FolderOption, parseFolderOption } from "./folders/node-folders.ts";
 import { type HealthAddress, parseHealthAddress } from "./health.ts";
 import { readTokenFile } from "./token.ts";
 import { readTraceExport, type TraceExport } from "./tracing/export-settings.ts";
@@ -61,6 +62,15 @@ const Config = z.object({
     .nullable(),
   "heartbeat-file": z.string().nullable(),
   fonts: z.string().nullable(),
+  folder: z.array(
+    z
+      .string()
+      .transform(parseFolderOption)
+      .refine(
+        (option) => option !== null,
+        "--folder (COPRA_FOLDERS) must be name=/absolute/path or name=/absolute/path:ro",
+      ),
+  ),
 });
 
 export const USAGE = `Usage: npm run node -- --url <control plane> --token-file <file> [options]
@@ -89,6 +99,8 @@ export const USAGE = `Usage: npm run node -- --url <control plane> --token-file 
   --health-port     port, or address:port, that answers GET /health and /health/ready   (COPRA_NODE_HEALTH_PORT)
   --heartbeat-file  file that is written every 10 s                                     (COPRA_NODE_HEARTBEAT_FILE)
   --fonts           folder with TTF and OTF files for burnt-in captions                     (COPRA_NODE_FONTS)
+  --folder          a folder for sources and outputs, such as media=/mnt/nas/media, or media=/mnt/nas/media:ro for
+                    sources only; may be repeated              (COPRA_FOLDERS, separated by commas)
 
 The variables of OpenTelemetry, such as OTEL_EXPORTER_OTLP_ENDPOINT, export the spans of tasks.`;
 
@@ -120,6 +132,8 @@ export type NodeConfig = {
   heartbeatFile: string | null;
   /** Folder with fonts for captions; null: only the packaged fonts. */
   fontsFolder: string | null;
+  /** Folders for sources and outputs. */
+  folders: readonly FolderOption[];
   /** Receiver of spans; null: spans are not exported. */
   tracing: TraceExport | null;
 };
@@ -157,6 +171,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
       "health-port": text,
       "heartbeat-file": text,
       fonts: text,
+      folder: { type: "string", multiple: true },
     },
   });
   const file = values["token-file"];
@@ -179,6 +194,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     "health-port": env.COPRA_NODE_HEALTH_PORT || null,
     "heartbeat-file": env.COPRA_NODE_HEARTBEAT_FILE || null,
     fonts: env.COPRA_NODE_FONTS || null,
+    folder: (env.COPRA_FOLDERS ?? "").split(",").filter((folder) => folder !== ""),
     ...values,
   });
   if (!parsed.success) throw new Error(parsed.error.issues.map(messageOfIssue).join("\n"));
@@ -206,6 +222,7 @@ export function readConfig(args: readonly string[], env: Readonly<Record<string,
     health: config["health-port"],
     heartbeatFile: config["heartbeat-file"],
     fontsFolder: config.fonts,
+    folders: config.folder.flatMap((option) => option ?? []),
     tracing: readTraceExport(env),
   };
 }

@@ -8,6 +8,7 @@ import { type NodeConfig, readConfig, USAGE } from "./config.ts";
 import { checkIsolation } from "./ffmpeg/check-isolation.ts";
 import { probeCapabilities } from "./ffmpeg/discover/capabilities.ts";
 import { locateFfmpeg } from "./ffmpeg/discover/locate.ts";
+import { openFolders } from "./folders/node-folders.ts";
 import { serveHealth, writeHeartbeats } from "./health.ts";
 import { type EncoderNode, type Machine, spoolIn, startNode } from "./node.ts";
 import { identify, type NodeIdentity } from "./node-identity.ts";
@@ -111,7 +112,12 @@ async function probeMachine(config: NodeConfig, log: Logger): Promise<Machine> {
   const rootFolder = join(workFolder, "root");
   const isolation = await checkIsolation({ choice, tools: [tools.ffmpeg, tools.ffprobe], log, rootFolder });
   const capabilities = await probeCapabilities({ ...tools, hw, log, cacheFile: join(workFolder, "encoders.json") });
-  return { tools, capabilities: { ...capabilities, isolation, fonts: await fontNames(config, log) } };
+  const folders = await openFolders(config.folders, workFolder).catch((error: unknown) =>
+    exitWithMessage(messageOf(error)),
+  );
+  const usable = [...folders.values()].map(({ name, isWritable }) => ({ name, isWritable }));
+  const fonts = await fontNames(config, log);
+  return { tools, folders, capabilities: { ...capabilities, isolation, fonts, folders: usable } };
 }
 
 /** Names of the fonts for captions. Ends the process with a message when the operator's folder cannot be read. */

@@ -103,6 +103,7 @@ async function logOf(level: LogLevel, endpoint: string): Promise<string[]> {
       workFolder: join(folder, `work-${level}`),
       name: null,
       fontsFolder: null,
+      folders: [],
       allowPrivate: "loopback",
       slots: { inspect: 1, encode: 1 },
       hw: "off",

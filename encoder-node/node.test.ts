@@ -95,6 +95,7 @@ async function connect(
       url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
       token: "n-1",
       fontsFolder: null,
+      folders: [],
       workFolder: folder,
       name: null,
       allowPrivate: "loopback",

@@ -10,6 +10,7 @@ import type { NodeConfig } from "./config.ts";
 import type { Tool } from "./ffmpeg/discover/locate.ts";
 import { DISK_RESERVE_BYTES } from "./ffmpeg/limits.ts";
 import { freeBytes } from "./ffmpeg/machine.ts";
+import type { NodeFolders } from "./folders/node-folders.ts";
 import { exitWhenIdle } from "./idle-exit.ts";
 import { type ControlPlane, controlPlaneAt } from "./link/control-plane.ts";
 import { HeldLeases } from "./link/held-leases.ts";
@@ -49,7 +50,12 @@ const RESUME_LIMIT_MS = 10_000;
 /** The folder for reports until the control plane has accepted them. */
 export const spoolIn = (workFolder: string): string => join(workFolder, "spool");
 
-export type Machine = { capabilities: Capabilities; tools: { ffmpeg: Tool; ffprobe: Tool } };
+export type Machine = {
+  capabilities: Capabilities;
+  tools: { ffmpeg: Tool; ffprobe: Tool };
+  /** The operator's folders; none by default. */
+  folders?: NodeFolders;
+};
 export type NodeSetup = {
   config: NodeConfig;
   identity: NodeIdentity;
@@ -248,7 +254,7 @@ function uploadSlots({ slots, workFolder }: NodeConfig): UploadSlots {
 /** Creates the dependencies that the tasks share. Removes the files of an earlier process; its spooled reports stay. */
 async function nodeDeps(
   { config, log }: NodeSetup,
-  { tools, capabilities }: Machine,
+  { tools, capabilities, folders = new Map() }: Machine,
   service: ServiceAccess,
 ): Promise<NodeDeps> {
   const { workFolder, allowPrivate, maxSourceBytes } = config;
@@ -263,6 +269,7 @@ async function nodeDeps(
     rangedSources: new RangedSources(ranged),
     workFolder: tasks,
     fontsFolder: config.fontsFolder,
+    folders,
     storages: storageAgent(allowPrivate),
     allowPrivate,
     service,

@@ -1,5 +1,6 @@
 // The Worker's settings, parsed from its variables and secrets.
 import * as z from "zod";
+import { FolderName } from "#shared/job/folder-url.ts";
 import { type AllowPrivate, byName, withOrigins } from "#shared/network/address-policy.ts";
 import type { AccessKeys, S3Bucket } from "#shared/request/storage/storage-spec.ts";
 import { masterKeysOf } from "./crypto/master-secret.ts";
@@ -73,6 +74,13 @@ const Variables = z.object({
   MAX_UNFINISHED_JOBS: z.coerce.number().int().min(1).max(100_000).default(10_000),
   /** Bytes of all uploads that an account may have. */
   MAX_UPLOADED_BYTES: z.coerce.number().int().min(1).default(1e12),
+  /** The accounts that may use folders of nodes: `media:<account id>,archive:<account id>+<account id>,open:*`. */
+  FOLDERS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").map((entry) => entry.trim()))
+    .transform((entries) => entries.filter((entry) => entry !== "").map((entry) => entry.split(":")))
+    .pipe(z.array(z.tuple([FolderName, z.string().min(1)], "FOLDERS must be such as media:<account id>,open:*"))),
   /** Backblaze's API, to look up buckets. */
   B2_API_URL: HttpUrl.default("https://api.backblazeb2.com"),
   /** Replaces the endpoints of AWS for notifications of type `sns`. */
@@ -120,6 +128,8 @@ export type Settings = {
   maxUnfinishedJobs: number;
   /** Limit for all uploads of an account together. */
   maxUploadedBytes: number;
+  /** Ids of the accounts that may use a folder, or `*`. */
+  folders: ReadonlyMap<string, ReadonlySet<string>>;
   b2ApiUrl: string;
   /** Null: AWS's own endpoints. */
   snsEndpoint: string | null;
@@ -156,6 +166,7 @@ function parseSettings(variables: SettingsVariables): Settings {
     listMs: Math.max(data.LIST_DAYS, data.RETENTION_DAYS) * DAY_MS,
     maxUnfinishedJobs: data.MAX_UNFINISHED_JOBS,
     maxUploadedBytes: data.MAX_UPLOADED_BYTES,
+    folders: new Map(data.FOLDERS.map(([name, accounts]) => [name, new Set(accounts.split("+"))])),
     b2ApiUrl: data.B2_API_URL,
     snsEndpoint: data.SNS_ENDPOINT ?? null,
     scratch: scratchSettings(data),

@@ -6,6 +6,7 @@ import type { LocalStack } from "../connection/target.ts";
 import type { Options } from "../context.ts";
 import { listOption, pairsOption, textOption } from "../context.ts";
 import { usageError } from "../exit.ts";
+import { folderSection, isFolderFile } from "./folder-file.ts";
 import { outputsOf } from "./output-request.ts";
 
 const Section = z.record(z.string(), z.unknown());
@@ -104,11 +105,16 @@ export function buildJob({ options, name, local, folder }: BuildOptions): BuiltJ
   };
 }
 
-/** A saved storage by its name, or the storage in a file. Names of saved storages that are paths stay files. */
-const storageOf = (text: string): Record<string, unknown> =>
-  /^[A-Za-z0-9][\w-]{0,63}$/.test(text) && !existsSync(text)
+/**
+ * A saved storage by its name, a folder of the nodes, or the storage in a file. Names of saved storages that are paths
+ * stay files.
+ */
+function storageOf(text: string): Record<string, unknown> {
+  if (isFolderFile(text)) return folderSection(text, false);
+  return /^[A-Za-z0-9][\w-]{0,63}$/.test(text) && !existsSync(text)
     ? { use: text }
     : readJsonOption(text, Section, "a storage: an object");
+}
 
 const withoutUndefined = <Value extends object>(value: Value): Value =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;

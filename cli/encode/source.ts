@@ -4,6 +4,7 @@ import { basename, extname, resolve } from "node:path";
 import type { Env } from "../connection/folders.ts";
 import { listOption, type Options } from "../context.ts";
 import { usageError } from "../exit.ts";
+import { folderSection, isFolderFile } from "./folder-file.ts";
 
 export type Source =
   | { readonly kind: "file"; readonly path: string; readonly size: number; readonly mtimeMs: number }
@@ -23,10 +24,11 @@ export function sourceOf(text: string, env: Env, headerLines: readonly string[] 
   if (/^https?:\/\//i.test(text)) return { kind: "remote", input: { url: text, ...headers } };
   if (headerLines.length > 0) throw usageError("--header needs a source at an http(s) URL");
   if (/^s3:\/\//i.test(text)) return { kind: "remote", input: bucketInput(text, env) };
+  if (isFolderFile(text)) return { kind: "remote", input: folderSection(text, true) };
   const path = resolve(text);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile())
-    throw usageError(`${path} is not a file. A source is a file, an http(s) URL or s3://bucket/key`);
+    throw usageError(`${path} is not a file. A source is a file, an http(s) URL, s3://bucket/key or folder:name/path`);
   if (found.size === 0) throw usageError(`${path} is empty`);
   return { kind: "file", path, size: found.size, mtimeMs: found.mtimeMs };
 }

@@ -1,12 +1,13 @@
 // Saves the results of a job in a folder.
 import { relative } from "node:path";
 import * as z from "zod";
+import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { USER_AGENT } from "#shared/version.ts";
 import type { Copra, Job } from "../../client/index.ts";
 import { namedFetch } from "../connection/named-fetch.ts";
 import type { LocalStack, Target } from "../connection/target.ts";
 import type { Context } from "../context.ts";
-import { EXIT } from "../exit.ts";
+import { CommandError, EXIT } from "../exit.ts";
 import { outputUrls, reportFailures } from "../follow/report.ts";
 import { bytesText } from "../terminal/values.ts";
 import { downloadAll, type Fetcher, type SavedFile } from "./download.ts";
@@ -30,6 +31,9 @@ export async function saveResults(context: Context, copra: Copra, results: Resul
   const request = results.request ?? (await readRequest(copra, job.id, signal));
   const stored = storedOutputs(job, request?.outputs ?? {});
   const urls = stored.flatMap((output) => output.urls);
+  const elsewhere = urls.find(isFolderUrl);
+  if (elsewhere !== undefined)
+    throw new CommandError(EXIT.service, `The outputs are in a folder of the nodes: ${elsewhere}`);
   let last = 0;
   const files = await downloadAll({
     urls,

@@ -29,10 +29,12 @@ export function variablesOf(options: Options): Record<string, string> {
   });
   const data = textOption(options, "data");
   const proxies = listOption(options, "trustedProxy");
+  const folders = listOption(options, "folder");
   return {
     ...Object.fromEntries(texts),
     ...(data === undefined ? {} : { COPRA_HOME: resolve(data) }),
     ...(proxies.length === 0 ? {} : { COPRA_TRUSTED_PROXIES: proxies.join(",") }),
+    ...(folders.length === 0 ? {} : { COPRA_FOLDERS: folders.join(",") }),
     ...(options.s3 === false ? { COPRA_S3: "off" } : {}),
     ...(options.insecureHttp === true ? { COPRA_INSECURE_HTTP: "1" } : {}),
   };

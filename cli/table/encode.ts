@@ -4,7 +4,8 @@ import type { ArgumentSpec, CommandSpec, OptionSpec } from "../command-spec.ts";
 
 const SOURCE: ArgumentSpec = {
   name: "[source]",
-  description: "File, http(s) URL, or s3://bucket/key with the keys of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+  description:
+    "File, http(s) URL, folder:name/path of the nodes, or s3://bucket/key with the keys of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
   complete: "file",
 };
 
@@ -24,7 +25,7 @@ const REQUEST: readonly OptionSpec[] = [
   {
     flags: "--storage <name>",
     description:
-      "Saved storage, or a JSON file of a storage; by default the local system's bucket, else the service's storage for a day",
+      "Saved storage, folder:name/path of the nodes, or a JSON file of a storage; by default the local system's bucket, else the service's storage for a day",
     complete: "file",
   },
   { flags: "--template <name>", description: "Template of the job, such as web, or web@3 for a version" },
@@ -84,6 +85,7 @@ export const ENCODE_COMMANDS: readonly CommandSpec[] = [
     examples: [
       "copra encode video.mov --to mp4:720p --to hls -o out",
       "copra encode https://example.com/video.mov --to mp4:1080p --storage bucket.json",
+      "copra encode folder:media/in/video.mov --to mp4:1080p --storage folder:media/out",
       "copra encode -f job.json --json",
       "copra encode video.mov --template web --var id=42",
       "copra encode --watch inbox --to mp4:720p -o done",

@@ -43,6 +43,11 @@ export const SYSTEM_COMMANDS: readonly CommandSpec[] = [
         description: "Sandbox of ffmpeg: required (default on Linux) or best-effort (COPRA_NODE_ISOLATION)",
         choices: ["required", "best-effort"],
       },
+      {
+        flags: "--folder <name=path>",
+        description: "Folder for sources and outputs of all accounts, such as media=/mnt/nas/media (COPRA_FOLDERS)",
+        repeat: true,
+      },
       { flags: "--insecure-http", description: "Start without TLS, in a network that only you use" },
       {
         flags: "--log <place>",

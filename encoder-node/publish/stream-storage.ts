@@ -129,10 +129,11 @@ export class StreamStorage {
 
   async #send({ item, ticket }: Ticketed): Promise<void> {
     const { file, content, onStored } = item;
-    const { requestUploads, storages: agent, log } = this.#deps;
+    const { requestUploads, storages: agent, folders, log } = this.#deps;
     const output = this.#output;
     const renew = () => requestTicket(this.#requested(item), requestUploads);
-    const { etags, sizeBytes } = await uploadContent({ content, ticket, renew, agent, signal: this.#signal, log });
+    const upload = { content, ticket, renew, agent, folders, signal: this.#signal, log };
+    const { etags, sizeBytes } = await uploadContent(upload);
     await onStored?.({ output, file, sizeBytes, etags });
     this.#waitingBytes -= sizeBytes;
     this.#onStored(sizeBytes);

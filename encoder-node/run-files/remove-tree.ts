@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** O_PATH of Linux (open(2)), which Node does not name: opens a folder of any mode. */
-const O_PATH = 0o10000000;
+export const O_PATH = 0o10000000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** A killed process needs some time to end, and can create files until then. */
@@ -92,7 +92,8 @@ export async function openUp(path: string | Buffer): Promise<void> {
 
 /** Uses the path of the open folder: fchmod(2) rejects a folder that was opened by O_PATH. */
 const allow = (folder: FileHandle): Promise<void> => chmod(pathOf(folder), 0o700);
-const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
+/** The path of an open file or folder, whatever its name is meanwhile. Only for Linux. */
+export const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
-const hasCode = (error: unknown, code: string): boolean =>
+export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && "code" in error && error.code === code;

@@ -69,6 +69,7 @@ function open(reports: Reports): Leases {
         ...own,
         trace: NO_TRACE,
         fontsFolder: null,
+        folders: new Map(),
         log: silentLog,
         ffmpeg: tool,
         ffprobe: tool,

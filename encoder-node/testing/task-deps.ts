@@ -70,6 +70,7 @@ export function startTestNode(folder: string): TestNode {
         assignment,
         task: assignment.task,
         fontsFolder: null,
+        folders: new Map(),
         workFolder: join(folder, "tasks"),
         allowPrivate: "loopback",
         allowSource: "loopback",

@@ -68,7 +68,7 @@ async function storeBatch(batch: readonly FileToSend[], deps: StoreDeps): Promis
 async function sendFile(
   file: FileToSend,
   tickets: readonly UploadTicket[],
-  { requestUploads, storages, signal, log, meter }: StoreDeps,
+  { requestUploads, storages, folders, signal, log, meter }: StoreDeps,
 ): Promise<UploadedFile> {
   const { output, path, sizeBytes: announced } = file;
   const ticket = tickets.find((candidate) => candidate.output === output && candidate.file === file.file);
@@ -78,6 +78,7 @@ async function sendFile(
     ticket,
     renew: () => requestTicket({ output, file: file.file, sizeBytes: announced }, requestUploads),
     agent: storages,
+    folders,
     signal,
     log,
     onProgress: (bytes) => meter.update(file, bytes),

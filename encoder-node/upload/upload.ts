@@ -1,14 +1,17 @@
 // Uploads a file by its ticket: signed requests for the ranges of a single object. Knows no storage service.
 import type { Dispatcher } from "undici";
 import { AppError } from "#shared/errors.ts";
+import { isFolderUrl } from "#shared/job/folder-url.ts";
 import type { Logger } from "#shared/log.ts";
 import { StorageRejection } from "#shared/network/storage-failure.ts";
 import type { UploadPart, UploadsAnswer, UploadsRequest, UploadTicket } from "#shared/protocol/uploads.ts";
 import { mapLimitedOrAbort } from "../async/in-parallel.ts";
 import { Renewable } from "../async/renewable.ts";
+import type { NodeFolders } from "../folders/node-folders.ts";
 import type { Content } from "./content.ts";
 import { putPart } from "./put-part.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
+import { storeInFolder } from "./store-in-folder.ts";
 
 /**
  * Requests signed uploads from the control plane, with retries. Throws AppError `lease_superseded`, `node_failed` or
@@ -21,6 +24,8 @@ export type UploadDeps = {
   readonly requestUploads: RequestUploads;
   /** A single agent for all uploads, so that they share connections. */
   readonly storages: Dispatcher;
+  /** Folders for tickets that name a file in a folder; none by default. */
+  readonly folders?: NodeFolders | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
 };
@@ -31,6 +36,7 @@ export type Upload = {
   /** Returns a ticket for the same parts with new signatures. */
   readonly renew: () => Promise<Pick<UploadTicket, "parts">>;
   readonly agent: Dispatcher;
+  readonly folders?: NodeFolders | undefined;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Receives the bytes of the file that were handed to the network; never decreases. */
@@ -51,6 +57,11 @@ export async function uploadContent(upload: Upload): Promise<{ etags: string[]; 
   const signed = new Renewable<readonly UploadPart[]>(ticket.parts, () => renewedParts(upload));
   signal.throwIfAborted();
   const sizeBytes = checkSize(content, ticket.parts);
+  const [first] = ticket.parts;
+  if (first && isFolderUrl(first.url)) {
+    await storeInFolder(first.url, { ...upload, folders: upload.folders ?? new Map() });
+    return { etags: [""], sizeBytes };
+  }
   const report = progressOf(upload);
   const etags = await mapLimitedOrAbort(ticket.parts, PARALLEL_PARTS, signal, async (_, index, stopped) => {
     const onProgress = (bytes: number): void => report(index, bytes);

@@ -1,5 +1,7 @@
 // The source of a task on this node's disk.
+import { isFolderUrl } from "#shared/job/folder-url.ts";
 import type { LocatedSource } from "#shared/protocol/tasks.ts";
+import { linkSource } from "../folders/link-source.ts";
 import { isWorthRanges, type TransferState } from "../source/fetch/slow-transfer.ts";
 import { validForMs } from "../source/fetch/url-validity.ts";
 import { describeSource } from "../source/ranges/describe-source.ts";
@@ -10,15 +12,24 @@ import type { TaskDeps } from "./task-deps.ts";
 
 export type SourceDeps = Pick<
   TaskDeps,
-  "assignment" | "allowSource" | "maxSourceBytes" | "sources" | "signal" | "progress" | "trace" | "log"
+  | "assignment"
+  | "allowSource"
+  | "maxSourceBytes"
+  | "sources"
+  | "signal"
+  | "progress"
+  | "trace"
+  | "log"
+  | "folders"
+  | "workFolder"
 >;
 
 /** Time limit for the source's host to respond to a range request. */
 const STALL_MS = 30_000;
 
 /**
- * Returns the job's source on this node's disk. Fetches the source if necessary, with progress. Throws as
- * `fetchSource`.
+ * Returns the job's source on this node's disk. Fetches the source if necessary, with progress. A source in a folder of
+ * the operator stays there. Throws as `fetchSource` and `linkSource`.
  */
 export async function acquireSource(
   { sourceUrl: url, sourceHeaders: secretHeaders }: LocatedSource,
@@ -39,6 +50,7 @@ export async function acquireSource(
     });
   const onProgress = (fraction: number): void => deps.progress("transferring", fraction);
   onProgress(0);
+  if (isFolderUrl(url)) return deps.trace.step("fetch", () => linkSource(url, deps));
   // A retried job fetches its source again.
   const key = `${assignment.jobId}-${assignment.round}`;
   const how = { signal: deps.signal, onProgress, leavesWhen };

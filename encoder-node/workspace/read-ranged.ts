@@ -1,18 +1,24 @@
 // Reads the source of a task by ranges, at its origin or in the scratch bucket.
+import { isDeepStrictEqual } from "node:util";
 import { AppError } from "#shared/errors.ts";
+import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { LocatedSource, TaskOf } from "#shared/protocol/tasks.ts";
+import { linkSource } from "../folders/link-source.ts";
 import { RANGE_INPUT_OPTIONS, type RangeInput } from "../source/ranges/range-proxy.ts";
 import type { LocateSource } from "./ranged-sources.ts";
 import { scratchUrls } from "./scratch.ts";
 import type { TaskDeps } from "./task-deps.ts";
 
-/** A source that is read by ranges, as the planner takes it. */
-export type ServedSource = Required<Pick<RunInputs, "source" | "loopbackOptions">>;
+/** A source that is read by ranges, or is a local file without `loopbackOptions`, as the planner takes it. */
+export type ServedSource = Pick<RunInputs, "source" | "loopbackOptions">;
 
-/** The deps of work on a ranged source, with the network in which the source is served. */
-export type RangedDeps = TaskDeps & Pick<RangeInput, "network">;
+/**
+ * The deps of work on a ranged source, with the network in which the source is served. `reads`: the source as a local
+ * file.
+ */
+export type RangedDeps = TaskDeps & Partial<Pick<RangeInput, "network">> & { readonly reads?: readonly string[] };
 
 type RangedTask = Pick<TaskOf<"audio">, "source" | keyof LocatedSource> & {
   /**
@@ -31,6 +37,7 @@ export async function withRangedSource<Value>(
   deps: TaskDeps,
   work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
 ): Promise<Value> {
+  if (task.source.from === "origin" && isFolderUrl(task.sourceUrl)) return withLinkedSource(task, deps, work);
   const input = await openRangedSource(task, deps);
   const { failed, url: source, network, close } = input;
   try {
@@ -41,6 +48,22 @@ export async function withRangedSource<Value>(
     throw failed.aborted ? sourceFailure(task, failed.reason) : error;
   } finally {
     close();
+  }
+}
+
+/** Throws as `linkSource`, and AppError `input_unreachable` for another version than the inspected version. */
+async function withLinkedSource<Value>(
+  { sourceUrl, source }: RangedTask,
+  deps: TaskDeps,
+  work: (served: ServedSource, deps: RangedDeps) => Promise<Value>,
+): Promise<Value> {
+  const { path, origin, release } = await linkSource(sourceUrl, deps);
+  try {
+    if (!isDeepStrictEqual(origin, source))
+      throw new AppError("input_unreachable", "The file of the input has changed.");
+    return await work({ source: path }, { ...deps, reads: [path] });
+  } finally {
+    release();
   }
 }
 

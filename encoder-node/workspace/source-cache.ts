@@ -1,6 +1,7 @@
 // Sources on disk: fetched once for all tasks of a job on this node, and kept for a while for later tasks.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { RangedSource } from "#shared/protocol/scratch.ts";
 import { untilAborted } from "../async/until-aborted.ts";
 import { newResumeState, type ResumeState } from "../source/fetch/fetch-options.ts";
 import type { TransferState } from "../source/fetch/slow-transfer.ts";
@@ -29,7 +30,12 @@ export type AcquireOptions = {
 export const LEFT = new Error("The transfer of the source was left");
 
 /** A source on disk. The holder must release it. */
-export type HeldSource = { readonly path: string; release(): void };
+export type HeldSource = {
+  readonly path: string;
+  /** The place where other nodes read the source by ranges, if known. */
+  readonly origin?: RangedSource;
+  release(): void;
+};
 
 type Entry = {
   readonly folder: string;

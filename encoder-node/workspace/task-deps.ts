@@ -8,6 +8,7 @@ import type { OutputReport } from "#shared/protocol/reports.ts";
 import type { ScratchAnswer, ScratchTrack } from "#shared/protocol/scratch.ts";
 import type { Assignment } from "#shared/protocol/tasks.ts";
 import type { Tool } from "../ffmpeg/discover/locate.ts";
+import type { NodeFolders } from "../folders/node-folders.ts";
 import type { ScratchPut } from "../link/upload-requests.ts";
 import type { ServiceAccess } from "../service-access.ts";
 import type { TaskTrace } from "../tracing/task-trace.ts";
@@ -29,6 +30,8 @@ export interface NodeDeps {
   readonly workFolder: string;
   /** The operator's fonts; null: none. */
   readonly fontsFolder: string | null;
+  /** The operator's folders for sources and outputs. */
+  readonly folders: NodeFolders;
   /** The agent for uploads, which connects to allowed addresses only. */
   readonly storages: Agent;
   /** The policy for clients' URLs. */

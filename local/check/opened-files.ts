@@ -15,6 +15,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   "ffmpeg/sandbox/loopback-network.ts": "namespaces in /proc",
   "ffmpeg/sandbox/sandbox-mounts.ts": "lists of devices",
   "ffmpeg/sandbox/sandbox-user.ts": "the folder of a run, before its first process",
+  "folders/": "folders of the operator, with all checks",
+  "upload/store-in-folder.ts": "new files in folders of the operator, with all checks",
   "health.ts": "the file with the heartbeat",
   "link/lease-files.ts": "the spool, which no run sees",
   "node-identity.ts": "the id of the node",

@@ -22,6 +22,7 @@ export const CONTENTS: readonly GuideGroup[] = [
       "captions",
       "burned-in-captions",
       "storage",
+      "folders",
       "uploads",
       "upload-links",
       "probes",

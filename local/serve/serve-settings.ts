@@ -9,7 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables and secrets that are passed on to the Worker (wrangler.toml). */
 export const WORKER_VARIABLES = [
-  ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES"],
+  ...["RETENTION_DAYS", "LIST_DAYS", "MAX_UNFINISHED_JOBS", "MAX_UPLOADED_BYTES", "FOLDERS"],
   ...["METRICS_TOKEN", "SNS_ENDPOINT", "ULTRAFAST_READ_ORIGIN", "SCRATCH_ENDPOINT", "SCRATCH_REGION", "SCRATCH_BUCKET"],
   ...["SCRATCH_ACCESS_KEY_ID", "SCRATCH_SECRET_ACCESS_KEY", "SMTP_URL", "SMTP_FROM"],
 ];
@@ -77,7 +77,8 @@ export function readServeSettings(env: Env): ServeSettings {
   const chosen = parsed.data;
   const reason = unsafeReason(chosen);
   if (reason !== null) throw new Error(reason);
-  const variables = Object.fromEntries(WORKER_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const known: Env = { FOLDERS: foldersOfAll(env.COPRA_FOLDERS), ...env };
+  const variables = Object.fromEntries(WORKER_VARIABLES.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
   // Throws for a wrong SMTP_URL.
   mailBinding(variables);
   const service: ServiceSettings = {
@@ -96,6 +97,13 @@ export function readServeSettings(env: Env): ServeSettings {
     drainMs: chosen.COPRA_DRAIN_SECONDS * 1000,
   };
 }
+
+/** The nodes of this machine read the paths of the folders. By default all accounts may use the folders. */
+const foldersOfAll = (folders = ""): string =>
+  folders
+    .split(",")
+    .flatMap((folder) => (folder === "" ? [] : `${folder.split("=")[0]}:*`))
+    .join(",");
 
 /** Stands for proxies: the operator declares that there is none. */
 const NO_PROXY = "none";

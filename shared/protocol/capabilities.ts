@@ -1,6 +1,7 @@
 // A node's report about its ffmpeg, hardware and sandbox.
 import * as z from "zod";
 import { FontName } from "../job/burn.ts";
+import { FolderName } from "../job/folder-url.ts";
 import { MAX_NAME_CHARS, MAX_NAMES } from "../report-limits.ts";
 import { DevicePath, FfmpegName, Line } from "./reported-text.ts";
 
@@ -10,6 +11,7 @@ export type HardwareName = (typeof HARDWARE_NAMES)[number];
 
 /** More fonts of a node have no names. */
 export const MAX_FONTS = 200;
+export const MAX_FOLDERS = 50;
 const MAX_CPUS = 100_000;
 const Names = z.array(FfmpegName).max(MAX_NAMES);
 
@@ -45,6 +47,11 @@ export const Capabilities = z.object({
   isolation: NodeIsolation.exactOptional(),
   /** Fonts for burnt-in captions, by name. */
   fonts: z.array(FontName).max(MAX_FONTS).exactOptional(),
+  /** Folders of the operator, for sources and outputs. */
+  folders: z
+    .array(z.object({ name: FolderName, isWritable: z.boolean() }))
+    .max(MAX_FOLDERS)
+    .exactOptional(),
 });
 export type Capabilities = z.infer<typeof Capabilities>;
 

@@ -162,7 +162,7 @@ it("accepts an Authorization header or a user in the URL, not both", () => {
 
 it("describes every service of inputs in a JSON Schema", () => {
   const { anyOf } = z.toJSONSchema(InputBody, { io: "input", unrepresentable: "any" });
-  const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other", "backblaze", "azure"];
+  const services = ["s3", "gcs", "dospaces", "linode", "wasabi", "r2", "s3other", "backblaze", "azure", "folder"];
   const described = anyOf?.map((service) => service.properties?.service);
   expect(described).toEqual([
     undefined,

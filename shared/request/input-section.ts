@@ -9,6 +9,7 @@ import { invalid, isObject } from "./parse-section.ts";
 import { MAX_HEADER_CHARS, MAX_HEADERS, parseSourceHeaders } from "./source-headers.ts";
 import { azureInput } from "./storage/azure.ts";
 import { backblazeInput } from "./storage/backblaze.ts";
+import { nodeFolderInput } from "./storage/node-folder.ts";
 import { S3_SERVICES } from "./storage/s3-services.ts";
 import type { InputService } from "./storage/storage-service.ts";
 import { type AccessSecret, AzureContainer, type RequestedObject, S3Bucket } from "./storage/storage-spec.ts";
@@ -26,6 +27,8 @@ export const InputSpec = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("bucket"), ...S3Bucket.shape, key: z.string() }),
   /** A blob in a container of Azure; the Worker signs a URL for it. */
   z.object({ kind: z.literal("azure"), ...AzureContainer.shape, key: z.string() }),
+  /** A file in a folder on nodes. `key`: its path below the folder. */
+  z.object({ kind: z.literal("folder"), folder: z.string(), key: z.string() }),
   /** A file that the client uploaded to the service. */
   z.object({
     kind: z.literal("upload"),
@@ -48,9 +51,10 @@ const SERVICES: ReadonlyMap<string, InputService> = new Map([
   ...[...S3_SERVICES].map(([name, { input }]) => [name, input] as const),
   ["backblaze", backblazeInput],
   ["azure", azureInput],
+  ["folder", nodeFolderInput],
 ]);
 
-/** `secret` is null for an upload. */
+/** `secret` is null for an upload, and for a folder on nodes. */
 type ParsedInput = { input: RequestedInput; secret: AccessSecret | null };
 
 /** Maximum length of a URL. Signed URLs are long; servers do not accept longer URLs. */

@@ -11,6 +11,7 @@ import { type NotificationSpec, parseReceivers } from "./notification-section.ts
 import { checkNameLengths } from "./outputs/name-lengths.ts";
 import { parseOutputs } from "./outputs/outputs-section.ts";
 import { withQualityReport } from "./outputs/quality-report.ts";
+import { checkSourceKept } from "./outputs/source-kept.ts";
 import { type RequestedStreamKey, takeStreamKeys } from "./outputs/stream-keys.ts";
 import { invalid, isObject, parseSection } from "./parse-section.ts";
 import { parseSettings, type SettingsSpec } from "./settings-section.ts";
@@ -67,6 +68,8 @@ export function parseJobRequest(body: unknown, allow: AllowPrivate): Result<JobR
   if (!outputs.ok) return outputs;
   const named = checkNameLengths(outputs.value, storage.value.storage);
   if (!named.ok) return named;
+  const kept = checkSourceKept(outputs.value, input.value.input, storage.value.storage);
+  if (!kept.ok) return kept;
   const receivers = suggestSection(parseReceivers(body.notification, allow), "notification", body);
   if (!receivers.ok) return receivers;
   const { first, more } = receivers.value;

@@ -31,6 +31,40 @@ it.each<[changes: object, code: string, message: string]>([
     "`storage.bucket` is missing: the name of the bucket",
   ],
   [
+    { storage: { service: "folder", folder: "../etc" } },
+    "storage_not_valid",
+    "`storage.folder` must have 1 to 32 lowercase letters, digits and hyphens",
+  ],
+  [
+    { storage: { service: "folder", folder: "media", path: "out/../../etc" } },
+    "storage_not_valid",
+    "`storage.path` must not contain the segments `.` or `..`",
+  ],
+  [
+    { input: { service: "folder", folder: "media" } },
+    "input_not_valid",
+    "`input.path` is missing: the path of the media file in the folder, such as in/video.mp4",
+  ],
+  [
+    { input: { service: "folder", folder: "media", path: "in\\..\\a.mov" } },
+    "input_not_valid",
+    "`input.path` must not contain backslashes; separate folders by `/`",
+  ],
+  [
+    { input: { service: "folder", folder: "media", path: "in/\u0000" } },
+    "input_not_valid",
+    "`input.path` must not contain control characters",
+  ],
+  [
+    {
+      input: { service: "folder", folder: "media", path: "/in//3.jpg" },
+      storage: { service: "folder", folder: "media", path: "in" },
+      outputs: { jpg: { path: "%d.jpg", number: 5 } },
+    },
+    "output_param_not_valid",
+    "The `path` of the output `jpg` must not be the source itself",
+  ],
+  [
     { storage: { service: "wasabi", bucket: "videos", credentials } },
     "storage_not_valid",
     "`storage.region` is missing, such as us-east-1",

@@ -116,6 +116,12 @@ describe("a printed request", () => {
     expect(printRequest(meaningOf({ ...BODY, input: { ...given, credentials } })).input).toEqual(given);
   });
 
+  it("prints a folder on nodes", () => {
+    const input = { service: "folder", folder: "media", path: "in/a b.mov" };
+    const storage = { service: "folder", folder: "media", path: "out" };
+    expect(printRequest(meaningOf({ ...BODY, input, storage }))).toMatchObject({ input, storage });
+  });
+
   it("names the service as in the client's request", () => {
     const services = ["s3", "gcs", "dospaces", "linode", "wasabi"];
     const names = services.map((service) => {

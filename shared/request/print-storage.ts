@@ -18,6 +18,8 @@ export function printInput(input: InputSpec): Section {
     }
     case "azure":
       return { ...printContainer(input), key: input.key };
+    case "folder":
+      return { service: "folder", folder: input.folder, path: input.key };
     case "upload":
       return { upload: input.id };
     default:
@@ -39,6 +41,8 @@ export function printStorage(storage: StorageSpec): Section {
     }
     case "builtin":
       return { service: "coconut", ...pathOf(storage.path) };
+    case "folder":
+      return { service: "folder", folder: storage.folder, ...pathOf(storage.path) };
     case "http":
       return { url: publicUrl(storage.url) };
     default:

@@ -57,8 +57,7 @@ type FindTemplate = (ref: unknown) => Promise<Template>;
 /** Completes a request. Throws AppError(input_* | storage_*). */
 async function resolveRequest(creator: JobCreator, request: ParsedRequest): Promise<ResolvedRequest> {
   const input = await resolveInput(creator, request.input, request.secrets.input);
-  const { env, origin } = creator;
-  const storage = await resolveStorage(request.storage, { env, origin, keys: request.secrets.storage });
+  const storage = await resolveStorage(request.storage, { ...creator, keys: request.secrets.storage });
   return { ...request, input, storage };
 }
 

@@ -5,6 +5,7 @@ import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
 import { findUpload } from "../db/uploads.ts";
 import { placeAtService } from "../service-origins.ts";
 import { settingsOf } from "../settings.ts";
+import { requireFolder } from "../storage/require-folder.ts";
 import { resolveBackblaze } from "../storage/s3/resolve-backblaze.ts";
 import { storeNameOf } from "../storage/source-uploads/remove-uploads.ts";
 import type { JobCreator } from "./new-job.ts";
@@ -12,7 +13,8 @@ import type { JobCreator } from "./new-job.ts";
 /**
  * Throws AppError(input_not_valid) for an upload that is not completed, or that the account does not have. Throws
  * AppError(input_url_not_valid) for a URL of the service itself, except its stored outputs and the sample clip. Throws
- * AppError(input_not_valid | service_unavailable) for a bucket that Backblaze does not show.
+ * AppError(input_not_valid | service_unavailable) for a bucket that Backblaze does not show. Throws
+ * AppError(input_not_valid) for a folder that the account does not have.
  */
 export async function resolveInput(
   { env, account, origin }: JobCreator,
@@ -28,6 +30,7 @@ export async function resolveInput(
     const at = { apiUrl: settingsOf(env).b2ApiUrl, section: "input" } as const;
     return { kind: "bucket", ...(await resolveBackblaze(bucketId, secret, at)), key };
   }
+  if (requested.kind === "folder") requireFolder({ env, account }, "input", requested.folder);
   if (requested.kind !== "upload") return requested;
   const upload = await findUpload(env.DB, account.id, requested.id, Date.now());
   if (!upload) {

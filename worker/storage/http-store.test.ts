@@ -37,7 +37,12 @@ it.each([
   const parsed = parseStorage({ url }, "none");
   if (!parsed.ok) throw new Error(parsed.error.message);
   const { keys } = parsed.value;
-  const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
+  const storage = await resolveStorage(parsed.value.storage, {
+    env,
+    origin: "https://copra.test",
+    keys,
+    account: { id: "a" },
+  });
   expect(JSON.stringify(storage)).not.toMatch(/p%40ss|p@ss|token/);
   const store = openStore({ id, storage }, keys, env);
   expect(await store.begin(video)).toBeNull();

@@ -5,6 +5,7 @@ import type { AccessKeys, StorageSpec } from "#shared/request/storage/storage-sp
 import { type SettingsVariables, settingsOf } from "../settings.ts";
 import { azureStore, azureUrl } from "./azure/azure-store.ts";
 import { builtinStore, builtinUrl } from "./builtin/builtin-store.ts";
+import { folderStore, storedFolderUrl } from "./folder-store.ts";
 import { httpStore, httpUrl } from "./http-store.ts";
 import type { ObjectStore, StorageBinding } from "./object-store.ts";
 import { s3Store } from "./s3/s3-store.ts";
@@ -32,6 +33,8 @@ export function openStore({ id, storage }: Stored, keys: AccessKeys | null, env:
     }
     case "http":
       return httpStore({ jobId: id, storage, keys, allow: settingsOf(env).allowPrivate });
+    case "folder":
+      return folderStore(storage);
     default:
       return assertNever(storage);
   }
@@ -53,6 +56,8 @@ export function publicUrlOf({ id, storage }: Stored, objectName: string): string
       return builtinUrl(id, storage, objectName);
     case "http":
       return httpUrl(storage, objectName);
+    case "folder":
+      return storedFolderUrl(storage, objectName);
     default:
       return assertNever(storage);
   }

@@ -3,6 +3,7 @@ import { AppError, assertNever } from "#shared/errors.ts";
 import type { AccessKeys, RequestedStorage, StorageSpec } from "#shared/request/storage/storage-spec.ts";
 import { settingsOf } from "../settings.ts";
 import type { StorageEnv } from "./open-store.ts";
+import { requireFolder } from "./require-folder.ts";
 import { resolveBackblaze } from "./s3/resolve-backblaze.ts";
 
 export type ResolveInputs = {
@@ -10,17 +11,21 @@ export type ResolveInputs = {
   /** Scheme and host of the client's request. */
   readonly origin: string;
   readonly keys: AccessKeys | null;
+  readonly account: { readonly id: string };
 };
 
 /** Completes a requested storage. Throws AppError(storage_* | service_unavailable). */
 export async function resolveStorage(
   requested: RequestedStorage,
-  { env, origin, keys }: ResolveInputs,
+  { env, origin, keys, account }: ResolveInputs,
 ): Promise<StorageSpec> {
   switch (requested.kind) {
     case "s3":
     case "azure":
     case "http":
+      return requested;
+    case "folder":
+      requireFolder({ env, account }, "storage", requested.folder);
       return requested;
     case "builtin":
       return { ...requested, origin: builtinOrigin(env) ?? origin };

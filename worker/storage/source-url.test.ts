@@ -83,6 +83,8 @@ it("shows clients a URL of the source that contains no secret", () => {
   );
   const upload = { kind: "upload", id: "a".repeat(20), name: "My clip.mov", store: "bucket", origin: "" } as const;
   expect(shownSourceUrl(upload)).toBe(`upload://${upload.id}/My%20clip.mov`);
+  const file = { service: "folder", folder: "media", path: "/in/a #?b.mp4" };
+  expect(shownSourceUrl(inputOf(parsed(file)))).toBe("folder://media/in/a%20%23%3Fb.mp4");
   const source = { service: "s3", bucket: "videos", region: "eu-west-1", key: "/in/a b.mp4", credentials };
   expect(shownSourceUrl(inputOf(parsed(source)))).toBe("https://videos.s3.eu-west-1.amazonaws.com/in/a%20b.mp4");
 });

@@ -1,5 +1,6 @@
 // URLs of a job's source: for nodes, and for clients.
 import { AppError, assertNever } from "#shared/errors.ts";
+import { folderUrl } from "#shared/job/folder-url.ts";
 import type { InputSpec } from "#shared/request/input-section.ts";
 import type { AccessSecret } from "#shared/request/storage/storage-spec.ts";
 import type { Settings } from "../settings.ts";
@@ -19,6 +20,7 @@ type UrlSettings = Pick<Settings, "sealingKeys" | "scratch">;
 /** The URL from which nodes fetch a source. */
 export async function sourceUrl(input: InputSpec, secret: AccessSecret | null, settings: UrlSettings): Promise<string> {
   if (input.kind === "upload") return await uploadUrl(input, settings, SIGNED_SECONDS);
+  if (input.kind === "folder") return folderUrl({ folder: input.folder, path: input.key });
   if (secret && "url" in secret) return secret.url;
   if (!secret || input.kind === "url") throw new AppError("internal_error", "The URL of the input is missing");
   if (input.kind === "azure") {
@@ -56,6 +58,8 @@ export function shownSourceUrl(input: InputSpec): string {
       return keyUrl(input, input.key);
     case "azure":
       return blobUrl(input, input.key);
+    case "folder":
+      return folderUrl({ folder: input.folder, path: input.key });
     case "upload":
       return `upload://${input.id}/${encodePath(input.name)}`;
     default:

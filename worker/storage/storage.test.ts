@@ -69,7 +69,12 @@ describe("object addresses", () => {
     const parsed = parseStorage(requested, "loopback");
     if (!parsed.ok) throw new Error(parsed.error.message);
     const { keys } = parsed.value;
-    const storage = await resolveStorage(parsed.value.storage, { env, origin: "https://copra.test", keys });
+    const storage = await resolveStorage(parsed.value.storage, {
+      env,
+      origin: "https://copra.test",
+      keys,
+      account: { id: "a" },
+    });
     expect(publicUrlOf({ id, storage }, name)).toBe(url);
   });
 });
@@ -101,7 +106,12 @@ it.each([
     // No setting allows this URL, so no job can have it.
     if (!parsed.ok) continue;
     const origin = "https://copra.test";
-    const storage = await resolveStorage(parsed.value.storage, { env, origin, keys: parsed.value.keys });
+    const storage = await resolveStorage(parsed.value.storage, {
+      env,
+      origin,
+      keys: parsed.value.keys,
+      account: { id: "a" },
+    });
     const spec = { id: "AAAAAAAAAAAAAA" as JobId, storage };
     const store = openStore(spec, parsed.value.keys, { ...env, ALLOW_PRIVATE: "none" });
     const rejection = { code: "storage_address_not_allowed" };

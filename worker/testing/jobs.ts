@@ -86,7 +86,12 @@ export async function newSpec(changes: Record<string, unknown> = {}): Promise<Jo
   if (!parsed.ok) throw new Error(parsed.error.message);
   const { secrets, ...request } = parsed.value;
   const origin = "https://copra.test";
-  const storage = await resolveStorage(request.storage, { env, origin, keys: secrets.storage });
+  const storage = await resolveStorage(request.storage, {
+    env,
+    origin,
+    keys: secrets.storage,
+    account: { id: "account" },
+  });
   const id = newJobId((count) => crypto.getRandomValues(new Uint8Array(count)));
   const webhook = newWebhookSecret(crypto.getRandomValues(new Uint8Array(32)));
   const streamKeys = settleStreamKeys(secrets.streamKeys, randomBytes);

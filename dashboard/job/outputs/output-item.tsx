@@ -75,10 +75,15 @@ function Figures({ figures }: { readonly figures: readonly Figure[] }) {
   );
 }
 
-/** The URLs of the output. For images only the WebVTT file, because the gallery links the images. */
+/** The URLs of the output. The gallery links images that a browser can read. */
 function Links({ output: { url, urls = [], type } }: { readonly output: Output }) {
   const texts = urls.map((entry) => (typeof entry === "string" ? entry : entry.url));
-  const links = url !== undefined ? [url] : type === "image" ? texts.filter((text) => text.endsWith(".vtt")) : texts;
+  const links =
+    url !== undefined
+      ? [url]
+      : type === "image"
+        ? texts.filter((text) => text.endsWith(".vtt") || !isHttp(text))
+        : texts;
   if (links.length === 0) return null;
   return (
     <ul class="links">
@@ -104,7 +109,7 @@ function Links({ output: { url, urls = [], type } }: { readonly output: Output }
 const FIRST = 24;
 
 function Gallery({ urls, name }: { readonly urls: readonly string[]; readonly name: string }) {
-  const images = urls.filter((url) => !/\.vtt$/i.test(url));
+  const images = urls.filter((url) => isHttp(url) && !/\.vtt$/i.test(url));
   const [all, setAll] = useState(false);
   const [missing, setMissing] = useState(false);
   if (images.length === 0) return null;

@@ -54,6 +54,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   account_id: among("0123456789abcdef0123456789abcdef"),
   bucket_id: among("0123"),
   container: among("videos"),
+  folder: among("media"),
   cache_control: among("max-age=60"),
   key: among("videos/a.mov"),
   topic_arn: among("arn:aws:sns:eu-west-1:123456789012:a"),
@@ -157,7 +158,7 @@ const chosen = (services: typeof STORAGES, member: string): fc.Arbitrary<Json> =
     sectionOf(
       // These services have a region or an account instead of an endpoint.
       fields.filter((field) => field.member !== "endpoint" || !["r2", "dospaces"].includes(name)),
-      name === "url" ? {} : { [member]: name },
+      name === "url" ? {} : { [member]: name, ...(name === "folder" ? { path: "a.mov" } : {}) },
     ),
   );
 

@@ -12,6 +12,7 @@ const PLACE: readonly FieldText[] = [
   { member: "bucket", label: "Bucket" },
   { member: "bucket_id", label: "Bucket ID" },
   { member: "container", label: "Container" },
+  { member: "folder", label: "Name of the folder", example: "media", help: "As the operator named it" },
   { member: "account_id", label: "Account ID", first: true },
   { member: "region", label: "Region", example: "eu-west-1", first: true },
   { member: "key", label: "Name of the object", example: "videos/a.mov" },
@@ -68,6 +69,7 @@ const BUCKETS: Readonly<Record<string, string>> = {
   s3other: "Other S3-compatible service, such as the local system's",
   backblaze: "Backblaze B2",
   azure: "Azure Blob Storage",
+  folder: "Folder on nodes, such as a NAS",
 };
 
 /** The storages of outputs. `url` is the upload URL, which has no service. */
@@ -78,7 +80,10 @@ export const STORAGES = services(
 );
 
 /** The places of sources, except uploads. */
-export const SOURCES = services({ url: "A URL", ...BUCKETS }, FIELDS.sources, PLACE);
+export const SOURCES = services({ url: "A URL", ...BUCKETS }, FIELDS.sources, [
+  ...PLACE,
+  { member: "path", label: "Path of the file", example: "in/video.mov" },
+]);
 
 export const NOTIFICATIONS = services(
   { none: "None", http: "Webhook", sns: "Amazon SNS" },

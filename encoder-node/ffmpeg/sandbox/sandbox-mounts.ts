@@ -2,6 +2,7 @@
 // folder, no configuration and no other task's work.
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { linkedFile } from "../../folders/linked-files.ts";
 import type { Mount } from "./sandbox.ts";
 
 /** Programs and libraries of the system. Missing paths are skipped. */
@@ -77,7 +78,8 @@ export async function gpuGroups(): Promise<number[]> {
 type Wanted = Pick<Mount, "path" | "as">;
 
 /**
- * Resolves the paths and drops missing files. The name of a file to read is not resolved: a symbolic link is dropped.
+ * Resolves the paths and drops missing files. The name of a file to read is not resolved: a symbolic link is dropped,
+ * except the node's own links to sources in folders of the operator.
  */
 export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
   const found = await Promise.all(wanted.map(mountOf));
@@ -86,6 +88,8 @@ export async function existing(wanted: readonly Wanted[]): Promise<Mount[]> {
 
 async function mountOf({ path, as }: Wanted): Promise<Mount | null> {
   try {
+    const inode = as === "read" ? linkedFile(path) : undefined;
+    if (inode !== undefined) return { path, as, from: await realpath(path), isFolder: false, inode };
     const from = as === "read" ? join(await realpath(dirname(path)), basename(path)) : await realpath(path);
     const found = await lstat(from);
     return found.isSymbolicLink() ? null : { path, as, from, isFolder: found.isDirectory() };

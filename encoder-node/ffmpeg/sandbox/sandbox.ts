@@ -15,6 +15,8 @@ export type Mount = {
    * that the run may write to. `device`: unchanged.
    */
   readonly as: "system" | "tool" | "read" | "write" | "device";
+  /** The run starts only if the mounted file has this device and inode, such as `2049:131`. */
+  readonly inode?: string;
 };
 
 /** The privileges with which this process creates namespaces: root's, or a user namespace of its own user. */
@@ -76,6 +78,8 @@ const SETUP_FAILED = 125;
 
 const OWN_USER = ["unshare", "--user", "--map-root-user", "--"];
 
+const REPLACED = `|| { echo "sandbox: the source was replaced" >&2; exit ${SETUP_FAILED}; }`;
+
 /** The whole command line. The tool's own command comes last. */
 export function sandboxedCommand(sandbox: Sandbox, run: SandboxedRun): string[] {
   const { privilege, rootFolder } = sandbox;
@@ -128,6 +132,10 @@ function setupScript(
     ...(files.length > 0 ? [`for f in ${files.map(inside).join(" ")}; do : > "$f" ${fail}; done`] : []),
     `printf %s ${quoted(mountTable(rootFolder, all, hasProc))} > ${inside("/proc/table")} ${fail}`,
     `mount -a -T ${inside("/proc/table")} ${fail}`,
+    // Somebody may have replaced a folder of the path by a link after the node had opened the file.
+    ...all.flatMap(({ path, inode }) =>
+      inode === undefined ? [] : [`[ "$(stat -c %d:%i ${inside(path)})" = ${quoted(inode)} ] ${REPLACED}`],
+    ),
     // With root's privileges the tool has another user, which cannot write to the root folder anyway.
     ...(privilege === "user" ? [`mount -o remount,bind,ro,nosuid,nodev,noexec ${quoted(rootFolder)} ${fail}`] : []),
     "cd /",

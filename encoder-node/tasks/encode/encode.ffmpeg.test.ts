@@ -128,6 +128,7 @@ function depsOf(task: TaskOf<"encode">, path: string, ffmpeg: string, hardware: 
     commands: new CommandLog(),
     trace: NO_TRACE,
     fontsFolder: null,
+    folders: new Map(),
     capabilities: {
       ffmpegVersion: "7",
       encoders: ["libx264", "aac", "mjpeg", "libwebp_anim"],

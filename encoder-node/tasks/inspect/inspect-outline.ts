@@ -1,5 +1,6 @@
 // Inspects a source from an outline: its header and first frames, without fetching it.
 import { join } from "node:path";
+import { isFolderUrl } from "#shared/job/folder-url.ts";
 import { messageOf } from "#shared/log.ts";
 import type { TaskResult } from "#shared/protocol/reports.ts";
 import type { TaskOf } from "#shared/protocol/tasks.ts";
@@ -16,6 +17,7 @@ import { findSplitPoints, originOf } from "./split-points.ts";
  */
 export async function inspectOutline(task: TaskOf<"inspect">, deps: TaskDeps): Promise<TaskResult | null> {
   const { allowSource: allow, maxSourceBytes: maxBytes, signal } = deps;
+  if (isFolderUrl(task.sourceUrl)) return null;
   deps.progress("transferring", 0);
   try {
     return await inWorkspace(deps.workFolder, async (folder) => {

@@ -35,7 +35,9 @@ async function resultOf(source: HeldSource, task: TaskOf<"inspect">, deps: TaskD
       throw await explainNotMedia(error, source.path);
     });
     if (!task.chunking) return { kind: "inspect", probe };
-    const inspected = { path: source.path, probe, url: task.sourceUrl, secretHeaders: task.sourceHeaders };
+    const { path, origin } = source;
+    const located = { path, probe, url: task.sourceUrl, secretHeaders: task.sourceHeaders };
+    const inspected = { ...located, ...(origin ? { origin } : {}) };
     const chunking = await findSplitPoints(inspected, task.chunking, deps);
     return { kind: "inspect", probe, chunking };
   } finally {

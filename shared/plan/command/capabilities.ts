@@ -5,7 +5,7 @@ import type { Need } from "../../protocol/needs.ts";
 /** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> &
-    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts">>
+    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders">>
 >;
 
 /** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
@@ -74,10 +74,12 @@ export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): 
 }
 
 function namesOf(
-  { encoders, filters, muxers, hardware, fonts = [] }: FfmpegCapabilities,
+  { encoders, filters, muxers, hardware, fonts = [], folders = [] }: FfmpegCapabilities,
   kind: Need["kind"],
 ): readonly string[] {
   if (kind === "filter") return filters;
   if (kind === "font") return fonts;
+  if (kind === "folder") return folders.map(({ name }) => name);
+  if (kind === "writable folder") return folders.flatMap(({ name, isWritable }) => (isWritable ? [name] : []));
   return kind === "muxer" ? muxers : [...encoders, ...(hardware?.encoders ?? [])];
 }

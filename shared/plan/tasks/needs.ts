@@ -93,6 +93,17 @@ function burnNeeds(spec: OutputSpec): readonly Need[] {
   ];
 }
 
+/** Folders of a task on its node. */
+export type TaskFolders = { readonly reads: string | null; readonly writes: string | null };
+
+/** `writes` alone: a folder that can be written to can also be read. */
+export function folderNeeds({ reads, writes }: TaskFolders): Need[] {
+  return [
+    ...(reads === null || reads === writes ? [] : [{ kind: "folder" as const, anyOf: [reads] }]),
+    ...(writes === null ? [] : [{ kind: "writable folder" as const, anyOf: [writes] }]),
+  ];
+}
+
 /** The needs that a node does not meet, in the same order. */
 export const missingNeeds = (needs: readonly Need[], capabilities: FfmpegCapabilities): Need[] =>
   needs.filter((need) => !meets(capabilities, need));

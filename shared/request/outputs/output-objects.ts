@@ -41,7 +41,8 @@ export function commonObject(one: WrittenObjects, other: WrittenObjects): string
   return null;
 }
 
-function writes({ path, count }: WrittenObjects, object: string): boolean {
+/** True if the objects include this object. */
+export function writes({ path, count }: WrittenObjects, object: string): boolean {
   const { before, after } = aroundCounter(path);
   const digits = object.slice(before.length, object.length - after.length);
   const ordinal = /^\d+$/.test(digits) ? Number(digits) : 1;

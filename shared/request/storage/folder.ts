@@ -15,11 +15,15 @@ export const folder = z
 /** Value of a header that is served with objects. */
 export const headerValue = text(256).regex(/^[\x20-\x7e]+$/, "must be the value of an HTTP header in ASCII");
 
-/** Name of a source in a bucket or container, without a leading slash. */
-export const objectKey = z
-  .string(required(": the path of the media file in the bucket, such as in/video.mp4", "must be a string"))
-  .min(1, "must not be empty")
-  .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `must have at most ${MAX_NAME_BYTES} bytes`)
-  .check(cleanPath)
-  .transform((value) => value.replace(/^\//, ""))
-  .describe("The path of the media file in the bucket; a leading slash is ignored");
+/** Name of a source in a bucket, container or folder, without a leading slash. */
+const keyIn = (place: string) =>
+  z
+    .string(required(`: the path of the media file in the ${place}, such as in/video.mp4`, "must be a string"))
+    .min(1, "must not be empty")
+    .refine((value) => nameBytes(value) <= MAX_NAME_BYTES, `must have at most ${MAX_NAME_BYTES} bytes`)
+    .check(cleanPath)
+    .transform((value) => value.replace(/^\//, ""))
+    .describe(`The path of the media file in the ${place}; a leading slash is ignored`);
+
+export const objectKey = keyIn("bucket");
+export const folderKey = keyIn("folder");

@@ -8,6 +8,7 @@ import { azure } from "./azure.ts";
 import { backblaze } from "./backblaze.ts";
 import { builtin } from "./builtin.ts";
 import { httpUpload } from "./http-upload.ts";
+import { nodeFolder } from "./node-folder.ts";
 import { S3_SERVICES } from "./s3-services.ts";
 import type { ParsedStorage, StorageService } from "./storage-service.ts";
 import { unknownService } from "./unknown-service.ts";
@@ -18,6 +19,7 @@ const SERVICES: ReadonlyMap<string, StorageService> = new Map<string, StorageSer
   ["backblaze", backblaze],
   ["azure", azure],
   ["coconut", builtin],
+  ["folder", nodeFolder],
 ]);
 
 /** The section of a request. */

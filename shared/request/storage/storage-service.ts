@@ -43,12 +43,15 @@ export function storageService<Body>({ body, parseKeys, toStorage }: Definition<
 /** A service in the `input` section. */
 export type InputService = {
   readonly body: z.ZodType;
-  parse(value: Record<string, unknown>, allow: AllowPrivate): Result<{ object: RequestedObject; keys: AccessKeys }>;
+  parse(
+    value: Record<string, unknown>,
+    allow: AllowPrivate,
+  ): Result<{ object: RequestedObject; keys: AccessKeys | null }>;
 };
 
 type InputDefinition<Body> = {
   readonly body: z.ZodType<Body>;
-  readonly parseKeys: (body: Record<string, unknown>) => Result<AccessKeys>;
+  readonly parseKeys: (body: Record<string, unknown>) => Result<AccessKeys | null>;
   readonly toObject: (body: Body, allow: AllowPrivate) => Result<RequestedObject>;
 };
 

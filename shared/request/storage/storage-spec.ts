@@ -52,6 +52,7 @@ export type RequestedObject = { readonly key: string } & (
   | ({ readonly kind: "bucket" } & S3Bucket)
   | ({ readonly kind: "azure" } & AzureContainer)
   | { readonly kind: "backblaze"; readonly bucketId: string }
+  | { readonly kind: "folder"; readonly folder: string }
 );
 
 /** Headers stored with objects. Null: the bucket's defaults. */
@@ -83,6 +84,8 @@ export const StorageSpec = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("builtin"), origin: z.string(), path: z.string() }),
   /** A POST per file to `url` and the output's path. */
   z.object({ kind: z.literal("http"), url: z.string() }),
+  /** A folder on nodes, which store the files themselves. */
+  z.object({ kind: z.literal("folder"), folder: z.string(), path: z.string() }),
 ]);
 export type StorageSpec = z.infer<typeof StorageSpec>;
 export type StorageOf<Kind extends StorageSpec["kind"]> = Extract<StorageSpec, { kind: Kind }>;

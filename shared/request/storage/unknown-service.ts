@@ -11,6 +11,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   linode: ["akamai"],
   backblaze: ["b2", "backblazeb2"],
   azure: ["azureblob", "azureblobstorage", "microsoft"],
+  folder: ["nas", "nfs", "smb", "local", "file", "disk"],
   s3other: ["minio", "ceph", "s3compatible", "custom", "scaleway", "ovh", "hetzner"],
 };
 

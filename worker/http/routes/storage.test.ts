@@ -255,7 +255,10 @@ describe("uploads to the built-in storage", () => {
 
 describe("built-in storage", () => {
   const resolve = (changes: object) =>
-    resolveStorage({ kind: "builtin", path: "" }, { env: { ...env, ...changes }, origin, keys: null });
+    resolveStorage(
+      { kind: "builtin", path: "" },
+      { env: { ...env, ...changes }, origin, keys: null, account: { id: "a" } },
+    );
 
   it("uses the URL of the operator, or the URL of the request", async () => {
     expect(await resolve({})).toMatchObject({ origin });

@@ -47,9 +47,9 @@ export const storages = new Hono<ClientEnv>({ strict: false })
   .post("/:name/test", async (context) => {
     const { body } = await openTemplate(context.env, await ownStorage(context));
     const { storage, keys } = parsed(context, body);
-    const { env, origin } = creatorOf(context);
-    const resolved = await resolveStorage(storage, { env, origin, keys });
-    const result = await tryStorage(resolved, keys, { env, origin });
+    const creator = creatorOf(context);
+    const resolved = await resolveStorage(storage, { ...creator, keys });
+    const result = await tryStorage(resolved, keys, creator);
     return jsonResponse(context, result satisfies StorageTest);
   });
 

@@ -1,6 +1,6 @@
 // Requirements of a job's tasks for a node, and the time that the tasks have waited for a node. Pure.
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { needsOf } from "#shared/plan/tasks/needs.ts";
+import { folderNeeds, needsOf, type TaskFolders } from "#shared/plan/tasks/needs.ts";
 import type { Need } from "#shared/protocol/needs.ts";
 import { type Requirements, signatureOf } from "#shared/protocol/requirements.ts";
 import type { SlotClass } from "#shared/protocol/tasks.ts";
@@ -23,7 +23,7 @@ export function nextHopAt({ spec, waiting }: JobState, slotClass: SlotClass, aft
 
 /** Requirements of a task for a node. */
 export function requirementsOf(state: JobState, task: TaskState, { queue, require }: Placement): Requirements {
-  return { pool: queue, labels: require, needs: needsOfTask(state, task) };
+  return { pool: queue, labels: require, needs: [...needsOfTask(state, task), ...folderNeeds(foldersOf(state, task))] };
 }
 
 /** Groups the tasks by the signature of their requirements. */
@@ -41,6 +41,15 @@ export function bySignature(
     groups.set(signature, group);
   }
   return groups;
+}
+
+/** A task of kind `join` reads no source. Only tasks of kind `encode` and `join` store outputs. */
+function foldersOf({ spec: { input, storage } }: JobState, { kind }: TaskState): TaskFolders {
+  const stores = kind === "encode" || kind === "join";
+  return {
+    reads: input.kind === "folder" && kind !== "join" ? input.folder : null,
+    writes: storage.kind === "folder" && stores ? storage.folder : null,
+  };
 }
 
 function needsOfTask(state: JobState, task: TaskState): readonly Need[] {

@@ -22,10 +22,14 @@ export type TaskSecrets = {
 export async function openForTask(spec: JobSpec, settings: Settings): Promise<TaskSecrets & { urls: ExtraUrls }> {
   const { extraUrls: urls, input, streamKeys: keys } = await openJobSecrets(spec, settings.sealingKeys);
   const streamKeys = new Map(keys.map(({ output, key }) => [output, key]));
-  const chunking = mayBeChunked(spec) ? settings.scratch : null;
+  const chunking = mayBeChunked(spec) ? chunkingOf(spec, settings) : null;
   const headers = input && "url" in input && input.headers ? { sourceHeaders: input.headers } : {};
   return { sourceUrl: await sourceUrl(spec.input, input, settings), ...headers, streamKeys, chunking, urls };
 }
+
+/** All nodes with the folder read a source there, so it is not copied. */
+const chunkingOf = ({ input }: JobSpec, { scratch }: Settings): TaskSecrets["chunking"] =>
+  scratch && { readOrigin: scratch.readOrigin || input.kind === "folder" };
 
 /** The keys that the service generated for the job's streams, by the index of their output. */
 export async function generatedKeys(spec: JobSpec, { sealingKeys }: Settings): Promise<ReadonlyMap<number, string>> {

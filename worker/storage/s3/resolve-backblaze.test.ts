@@ -43,7 +43,12 @@ const account = ({ buckets = null, listed = problem(500, "x"), accountId = "3ede
   });
 
 const resolve = (apiUrl: string) =>
-  resolveStorage(requested, { env: { ...env, B2_API_URL: apiUrl }, origin: "https://copra.test", keys });
+  resolveStorage(requested, {
+    env: { ...env, B2_API_URL: apiUrl },
+    origin: "https://copra.test",
+    keys,
+    account: { id: "a" },
+  });
 
 const mine = { id: BUCKET_ID, name: "my-videos" };
 const listed = (...buckets: object[]) => json(200, { buckets });

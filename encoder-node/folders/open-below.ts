@@ -1,0 +1,54 @@
+// Opens files below a folder of the operator, and never leaves the folder: each part of the path is opened relative to
+// the part before it, and no link is followed. Others may change the folder meanwhile.
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
+import { hasCode, O_PATH, pathOf } from "../run-files/remove-tree.ts";
+import { isMountPoint, type NodeFolder } from "./node-folders.ts";
+
+const isLinux = process.platform === "linux";
+const FOLDER = (isLinux ? O_PATH : constants.O_RDONLY) | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** A folder while it is open. */
+type Opened = { readonly handle: FileHandle; readonly path: string };
+
+/**
+ * Outside of Linux, files have no path relative to an open folder: a link that replaces a folder during the work is
+ * then followed.
+ */
+async function openFolder(path: string): Promise<Opened> {
+  const handle = await open(path, FOLDER);
+  return { handle, path: isLinux ? pathOf(handle) : path };
+}
+
+/**
+ * Runs work on the folder that contains a file. `creates`: missing folders are created. Throws the error of the file
+ * system (ENOTDIR for a link), and ENODEV if the file system of the folder is not mounted any more.
+ */
+export async function inParent<Value>(
+  { root, isMount }: NodeFolder,
+  path: string,
+  creates: boolean,
+  work: (parent: string, name: string) => Promise<Value>,
+): Promise<Value> {
+  if (isMount && !(await isMountPoint(root))) throw Object.assign(new Error("Not mounted"), { code: "ENODEV" });
+  const names = path.split("/");
+  const name = names.pop() ?? "";
+  let parent = await openFolder(root);
+  try {
+    for (const each of names) {
+      const next = join(parent.path, each);
+      if (creates) await mkdir(next).catch(unlessExists);
+      const opened = await openFolder(next);
+      await parent.handle.close();
+      parent = opened;
+    }
+    return await work(parent.path, name);
+  } finally {
+    await parent.handle.close();
+  }
+}
+
+function unlessExists(error: unknown): void {
+  if (!hasCode(error, "EEXIST")) throw error;
+}

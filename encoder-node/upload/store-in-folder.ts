@@ -1,0 +1,85 @@
+// Stores files in folders of the operator: under a temporary name in the same folder, then renamed.
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "#shared/errors.ts";
+import { type NodeFolders, placeOf } from "../folders/node-folders.ts";
+import { inParent } from "../folders/open-below.ts";
+import type { Content } from "./content.ts";
+import { StorageDown } from "./put-part.ts";
+
+export type FolderUpload = {
+  readonly content: Content;
+  readonly folders: NodeFolders;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((bytesStored: number) => void) | undefined;
+};
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+/** Files and folders get the rights that the umask leaves. */
+const MODE = 0o666;
+
+/**
+ * Stores a file at a `folder://` URL, and replaces a file there. Throws AppError `storage_denied`, `storage_unreachable`,
+ * and `node_failed` if this node lacks the folder. An abort rejects with the signal's reason.
+ */
+export async function storeInFolder(
+  url: string,
+  { content, folders, signal, onProgress }: FolderUpload,
+): Promise<void> {
+  const place = placeOf(url, folders);
+  if (!place?.at.isWritable) throw new AppError("node_failed", "The node cannot write to the folder of the storage");
+  try {
+    await inParent(place.at, place.path, true, async (parent, name) => {
+      const temporary = join(parent, `.copra-${randomUUID()}.tmp`);
+      const file = await open(temporary, NEW_FILE, MODE);
+      try {
+        let stored = 0;
+        for await (const bytes of content.read(0, content.sizeBytes)) {
+          signal.throwIfAborted();
+          await file.writeFile(bytes);
+          stored += bytes.length;
+          onProgress?.(stored);
+        }
+        // Network shares report a full disk as late as here.
+        await file.sync();
+        await file.close();
+        await rename(temporary, join(parent, name));
+      } catch (error) {
+        await file.close().catch(() => undefined);
+        await rm(temporary, { force: true }).catch(() => undefined);
+        throw error;
+      }
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof AppError ? error : storageFailure(place.folder, error);
+  }
+}
+
+/** The reasons that retries do not change, by the code of the file system. */
+const FINAL: Readonly<Record<string, string>> = {
+  ENOSPC: "is full; free some space and retry the job",
+  EDQUOT: "has no quota left; free some space and retry the job",
+  EROFS: "is read-only",
+  EACCES: "does not permit the node to write; check its permissions",
+  EPERM: "does not permit the node to write; check its permissions",
+  ENOTDIR: "has a file or a symbolic link in place of a folder of the path; nodes follow no links in folders",
+  EISDIR: "has a folder with the name of the file",
+  ENOTEMPTY: "has a folder with the name of the file",
+  EEXIST: "has a folder with the name of the file",
+  ENAMETOOLONG: "does not permit a name as long as the path",
+  EFBIG: "does not permit a file of this size",
+  EINVAL: "does not permit a character of the path",
+};
+
+function storageFailure(folder: string, cause: unknown): AppError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "no reason given";
+  const problem = Object.hasOwn(FINAL, code) ? FINAL[code] : undefined;
+  if (problem) return new AppError("storage_denied", `The folder \`${folder}\` ${problem}.`, { cause });
+  const reason = code === "ENODEV" ? "is not mounted on the node" : `cannot be written to (${code})`;
+  return new StorageDown(
+    new AppError("storage_unreachable", `The folder \`${folder}\` ${reason}; try again later.`, { cause }),
+  );
+}
