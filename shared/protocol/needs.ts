@@ -7,8 +7,8 @@ import { FfmpegName } from "./reported-text.ts";
 export const NEED_KINDS = ["encoder", "muxer", "filter", "font", "folder", "writable folder"] as const;
 
 /**
- * A feature of an ffmpeg build, by ffmpeg's names, a font, or a folder of the operator. Any name is enough; the first is
- * the best.
+ * A feature of an ffmpeg build, by ffmpeg's names, a font, or a folder of the operator. Any name is enough; the first
+ * is the best.
  */
 export const Need = z.object({
   kind: z.enum(NEED_KINDS),
