@@ -5,7 +5,7 @@ import { AppError, type Failure, failureOf } from "#shared/errors.ts";
 import type { BurnSpec } from "#shared/job/burn.ts";
 import { burnOf, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
-import { burntTexts, type Channels, chooseTexts } from "#shared/plan/text/choose-texts.ts";
+import { type Channels, chooseBurnt } from "#shared/plan/text/choose-texts.ts";
 import { type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { withoutScc } from "../closed-captions/scc.ts";
@@ -17,7 +17,7 @@ import { captionScript } from "./caption-script.ts";
 import { scriptOf } from "./caption-text.ts";
 import { packagedFonts } from "./node-fonts.ts";
 import { type FontDeps, type Fonts, requestedFont } from "./requested-font.ts";
-import type { Burns } from "./run-files.ts";
+import type { Burns, TrackBitmaps } from "./run-files.ts";
 
 /** Hours of speech are a few hundred kilobytes; ASS with effects has megabytes. */
 const MAX_CAPTION_BYTES = 10e6;
@@ -29,8 +29,11 @@ export type CaptionsWork = {
   /** The workspace. */
   readonly folder: string;
   readonly channels?: Channels;
-  /** Reads a track into a file, ASS as it is and other text as WebVTT. */
-  readonly readTrack: (track: TextTrack) => Promise<string>;
+  /**
+   * Reads a track: a file of text, ASS as it is and other text as WebVTT, or images. Returns null for a track without
+   * images.
+   */
+  readonly readTrack: (track: TextTrack) => Promise<string | TrackBitmaps | null>;
 };
 
 /** `burns` is absent if no output has captions. `failed`: the outputs whose files cannot be used. */
@@ -52,14 +55,16 @@ export async function prepareCaptions(work: CaptionsWork, deps: FontDeps): Promi
   const packaged = await packagedFonts();
   for (const { path } of packaged) await copyFile(path, join(fontsFolder, basename(path)));
   const scripts = new Map<number, AssScript>();
+  const bitmaps = new Map<number, TrackBitmaps>();
   for (const { index, burn } of burning) {
     const { font } = burn.style;
     const fonts = await requestedFont({ index, font, folder: work.folder, fontsFolder, packaged }, deps);
-    const script = fonts.ok ? await scriptFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
-    if (script.ok) scripts.set(index, script.value);
-    else failed.push({ output: index, failure: script.error });
+    const made = fonts.ok ? await captionsFor({ index, burn, fonts: fonts.value }, work, deps) : fonts;
+    if (!made.ok) failed.push({ output: index, failure: made.error });
+    else if ("path" in made.value) bitmaps.set(index, made.value);
+    else scripts.set(index, made.value);
   }
-  return { burns: { scripts, fontsFolder }, failed };
+  return { burns: { scripts, bitmaps, fontsFolder }, failed };
 }
 
 type Wanted = {
@@ -68,9 +73,11 @@ type Wanted = {
   readonly fonts: Fonts;
 };
 
-async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Result<AssScript>> {
+type Captions = Result<AssScript | TrackBitmaps>;
+
+async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Captions> {
   const { index, burn, fonts } = wanted;
-  if (burn.url === undefined) return scriptOfTrack(wanted, work);
+  if (burn.url === undefined) return captionsOfTrack(wanted, work);
   const path = join(work.folder, `captions-${index}.bin`);
   const { allowPrivate: allow, signal } = deps;
   const found: AssScript[] = [];
@@ -84,24 +91,21 @@ async function scriptFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Pr
   return ok(script);
 }
 
-/** The advice of other outputs for tracks of images is to draw them. */
-const undrawable = ({ code, message }: Failure): Failure => ({
-  code,
-  message: message.replace("; burn it in", ", which cannot be drawn yet"),
-});
-
-/** The script of a track of the input. It is empty if the input lacks an optional track. */
-async function scriptOfTrack(
+/** The captions of a track of the input: an empty script if the input lacks an optional track. */
+async function captionsOfTrack(
   { burn, fonts }: Wanted,
   { probe, readTrack, channels }: CaptionsWork,
-): Promise<Result<AssScript>> {
-  const chosen = chooseTexts(burntTexts(burn), textTracks(probe), channels);
-  if (!chosen.ok) return err(undrawable(chosen.error));
+): Promise<Captions> {
+  const chosen = chooseBurnt(burn, textTracks(probe), channels);
+  if (!chosen.ok) return chosen;
   const [text] = chosen.value.texts;
-  if (!text || !("track" in text.source)) return ok(captionScript([], burn.style, fonts.chosen, false));
+  const empty = captionScript([], burn.style, fonts.chosen, false);
+  if (!text || !("track" in text.source)) return ok(empty);
   const { track } = text.source;
   try {
-    const content = decodedText(await readBytes(await readTrack(track), MAX_TRACK_BYTES));
+    const read = await readTrack(track);
+    if (typeof read !== "string") return ok(read ?? empty);
+    const content = decodedText(await readBytes(read, MAX_TRACK_BYTES));
     return ok(scriptOf(content, burn, fonts, track.codec !== "webvtt"));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -1,7 +1,8 @@
-// The files that libass reads in the folder of a run: captions, fonts, and the settings of fontconfig.
+// The files of captions in the folder of a run: images, and for libass scripts, fonts and the settings of fontconfig.
 import { chmod, copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { burnFilesIn, FONTS_FOLDER } from "#shared/plan/filters/burn-in.ts";
+import type { BurnBitmaps } from "#shared/job/burn.ts";
+import { bitmapFile, burnFilesIn, FONTS_FOLDER } from "#shared/plan/filters/burn-in.ts";
 import { writeText } from "../run-files/open-file.ts";
 import { type AssScript, assText, toHundredths } from "./ass-script.ts";
 import { shiftEvents } from "./separate-events.ts";
@@ -11,10 +12,15 @@ const FOLDER = 0o755;
 /** tool-environment.ts names it. */
 const FONTS_CONFIG = "fonts.conf";
 
+/** Captions that are images, in a file of video with alpha. */
+export type TrackBitmaps = BurnBitmaps & { readonly path: string };
+
 /** Captions and fonts of the outputs of a task. */
 export type Burns = {
   /** By output, with the times of the source. */
   readonly scripts: ReadonlyMap<number, AssScript>;
+  /** By output. */
+  readonly bitmaps: ReadonlyMap<number, TrackBitmaps>;
   /** A folder of only font files. */
   readonly fontsFolder: string;
 };
@@ -25,14 +31,17 @@ export type Burns = {
  * the machine would make chunks of different nodes different.
  */
 export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd: string): Promise<void> {
+  for (const [output, { path }] of burns.bitmaps) {
+    const name = bitmapFile(output);
+    if (argv.some((argument) => argument.includes(name))) await placeFile(path, join(cwd, name));
+  }
   const files = burnFilesIn(argv);
   if (files.length === 0) return;
   const fonts = join(cwd, FONTS_FOLDER);
   await rm(fonts, { recursive: true, force: true });
   await mkdir(fonts, { mode: FOLDER });
   for (const name of await readdir(burns.fontsFolder)) {
-    await copyFile(join(burns.fontsFolder, name), join(fonts, name));
-    await chmod(join(fonts, name), READABLE);
+    await placeFile(join(burns.fontsFolder, name), join(fonts, name));
   }
   for (const { name, output, fromMs, transfer } of files) {
     const script = burns.scripts.get(output);
@@ -41,6 +50,12 @@ export async function placeBurnFiles(argv: readonly string[], burns: Burns, cwd:
     await writeText(join(cwd, name), assText({ ...script, events }, transfer), READABLE);
   }
   await writeText(join(cwd, FONTS_CONFIG), fontsConfig(cwd), READABLE);
+}
+
+async function placeFile(from: string, to: string): Promise<void> {
+  await rm(to, { force: true });
+  await copyFile(from, to);
+  await chmod(to, READABLE);
 }
 
 /** Paths in the file are absolute: fontconfig does not read relative ones in all versions. */

@@ -22,6 +22,21 @@ export const CaptionStyle = z.object({
 });
 export type CaptionStyle = z.infer<typeof CaptionStyle>;
 
+export const DEFAULT_STYLE: CaptionStyle = {
+  font: null,
+  size: 5.3,
+  color: "#ffffff",
+  outlineColor: "#000000",
+  background: null,
+  outline: 0.25,
+  position: "bottom",
+  margin: 5,
+};
+
+/** Images of captions: the canvas has this shape in square pixels. The first is shown at `startMs` of the source. */
+export const BurnBitmaps = z.object({ width: z.number(), height: z.number(), startMs: z.number() });
+export type BurnBitmaps = z.infer<typeof BurnBitmaps>;
+
 /** Captions of a file or of the input, drawn into all frames. It has either `url` or `from`. */
 export const BurnSpec = z.object({
   url: z.string().exactOptional(),
@@ -34,5 +49,11 @@ export const BurnSpec = z.object({
   /** True if styles and positions of the file count. */
   keepsStyle: z.boolean(),
   style: CaptionStyle,
+  /** Set by the node if the track is made of images. */
+  bitmaps: BurnBitmaps.exactOptional(),
 });
 export type BurnSpec = z.infer<typeof BurnSpec>;
+
+/** True if the captions have another style than by default. */
+export const isStyled = ({ keepsStyle, style }: BurnSpec): boolean =>
+  !keepsStyle || Object.entries(DEFAULT_STYLE).some(([name, value]) => style[name as keyof CaptionStyle] !== value);

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ImageFormat, TextFormat, VideoFormat } from "../format/format-spec.ts";
 import { RequestedAudio } from "./audio-tracks.ts";
-import { BurnSpec } from "./burn.ts";
+import { type BurnBitmaps, BurnSpec } from "./burn.ts";
 import { DroppedVideo } from "./dropped-video.ts";
 import { LoudnessSpec } from "./loudness.ts";
 import { SubtitleSpec, Subtitles } from "./subtitles.ts";
@@ -172,3 +172,7 @@ export const typeOf = ({ type }: Pick<OutputSpec, "type">) => (type === "text" ?
 
 /** The captions that an output draws into its frames. */
 export const burnOf = (spec: OutputSpec): BurnSpec | undefined => (spec.type === "text" ? undefined : spec.burn);
+
+/** The output with the images of its captions, which the node has decoded. */
+export const withBitmaps = (spec: OutputSpec, bitmaps: BurnBitmaps | undefined): OutputSpec =>
+  spec.type === "text" || !spec.burn || !bitmaps ? spec : { ...spec, burn: { ...spec.burn, bitmaps } };

@@ -42,6 +42,8 @@ export const Capabilities = z.object({
   filters: Names.default([]),
   muxers: Names.default([]),
   hardware: Hardware.nullable().default(null),
+  /** Decoders of captions that are images. */
+  decoders: Names.exactOptional(),
   /** Ids of published vulnerabilities in the node's versions of ffmpeg and ffprobe. */
   vulnerabilities: z.array(z.string().max(40)).max(50).exactOptional(),
   isolation: NodeIsolation.exactOptional(),

@@ -4,7 +4,7 @@ import { FontName } from "../job/burn.ts";
 import { MAX_NAMES } from "../report-limits.ts";
 import { FfmpegName } from "./reported-text.ts";
 
-export const NEED_KINDS = ["encoder", "muxer", "filter", "font", "folder", "writable folder"] as const;
+export const NEED_KINDS = ["encoder", "muxer", "filter", "font", "folder", "writable folder", "decoder"] as const;
 
 /**
  * A feature of an ffmpeg build, by ffmpeg's names, a font, or a folder of the operator. Any name is enough; the first

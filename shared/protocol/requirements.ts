@@ -31,14 +31,7 @@ export const Profile = z.object({
   region: z.string().nullable(),
   /** Labels of the node and of its token; sorted, without duplicates. */
   labels: z.array(z.string()),
-  capabilities: Capabilities.pick({
-    encoders: true,
-    muxers: true,
-    filters: true,
-    hardware: true,
-    fonts: true,
-    folders: true,
-  }),
+  capabilities: Capabilities.omit({ ffmpegVersion: true, cpus: true, vulnerabilities: true, isolation: true }),
   /** True if the machine may be taken away at any time. */
   spot: z.boolean(),
 });
@@ -53,7 +46,7 @@ export function profileOf(
     labels,
     spot = false,
   }: { readonly pool: string; readonly labels: readonly string[]; readonly spot?: boolean },
-  { encoders, muxers, filters, hardware, fonts, folders }: Capabilities,
+  { encoders, muxers, filters, hardware, fonts, folders, decoders }: Capabilities,
 ): Profile {
   const sorted = (names: readonly string[]): string[] => [...new Set(names)].sort();
   const region = labels.find((label) => label.startsWith(REGION))?.slice(REGION.length) ?? null;
@@ -67,6 +60,7 @@ export function profileOf(
       filters: sorted(filters),
       ...(fonts ? { fonts: sorted(fonts) } : {}),
       ...(folders ? { folders: folders.toSorted((a, b) => (a.name < b.name ? -1 : 1)) } : {}),
+      ...(decoders ? { decoders: sorted(decoders) } : {}),
       // Nodes with the same device at different paths share a profile.
       hardware: hardware && { ...hardware, path: null, encoders: sorted(hardware.encoders) },
     },
@@ -76,6 +70,7 @@ export function profileOf(
 
 /** Returns a key of a profile. Nodes with equal profiles have the same key. */
 export const profileKey = ({ pool, region, labels, capabilities, spot }: Profile): string => {
-  const { encoders, muxers, filters, hardware, fonts, folders } = capabilities;
-  return JSON.stringify([pool, region, labels, encoders, muxers, filters, fonts, folders, hardware, spot]);
+  const { encoders, muxers, filters, hardware, fonts, folders, decoders } = capabilities;
+  const names = [encoders, muxers, filters, fonts, folders, decoders];
+  return JSON.stringify([pool, region, labels, names, hardware, spot]);
 };

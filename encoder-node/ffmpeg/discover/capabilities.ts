@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { AppError } from "#shared/errors.ts";
 import type { Logger } from "#shared/log.ts";
-import { OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
+import { BITMAP_CODECS, OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "#shared/plan/command/capabilities.ts";
 import type { SoftwareEncoder } from "#shared/plan/encoders/software-encoders.ts";
 import type { Capabilities, Hardware } from "#shared/protocol/capabilities.ts";
 import { findHardware, type HardwareChoice, type HardwareFinding } from "./hardware.ts";
@@ -30,11 +30,12 @@ const REQUIRED: readonly SoftwareEncoder[] = ["libx264", "aac"];
  */
 export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }: ProbeDeps): Promise<Capabilities> {
   const listed = await listEncoders(ffmpeg);
-  const [software, hardware, filters, muxers] = await Promise.all([
+  const [software, hardware, filters, muxers, decoders] = await Promise.all([
     findSoftwareEncoders(ffmpeg, listed, cacheFile),
     findHardware(ffmpeg, hw),
     listFeatures(ffmpeg, "filters"),
     listFeatures(ffmpeg, "muxers"),
+    listFeatures(ffmpeg, "decoders"),
   ]);
   requireSoftware(ffmpeg, software);
   requireHardware(hw, hardware);
@@ -46,6 +47,7 @@ export async function probeCapabilities({ ffmpeg, ffprobe, hw, cacheFile, log }:
     cpus: availableParallelism(),
     filters: OPTIONAL_FILTERS.filter((name) => filters.has(name)),
     muxers: OPTIONAL_MUXERS.filter((name) => muxers.has(name)),
+    decoders: [...BITMAP_CODECS.values()].filter((name) => decoders.has(name)),
     hardware: hardware.hardware,
     ...(vulnerabilities.length > 0 ? { vulnerabilities } : {}),
   };

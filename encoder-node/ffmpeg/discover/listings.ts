@@ -1,4 +1,4 @@
-// Lists the encoders, filters and muxers of an ffmpeg build. trial.ts checks which of the encoders work.
+// Lists the encoders, decoders, filters and muxers of an ffmpeg build. trial.ts checks which of the encoders work.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import fluent, { type FfmpegCommand } from "fluent-ffmpeg";
@@ -11,6 +11,7 @@ import type { Tool } from "./locate.ts";
 const LINES = {
   filters: /^ [T.][S.][C.]? (\S+) +\S+->\S+/gm,
   muxers: /^ [D ]E[d ]? +(\S+)/gm,
+  decoders: /^ [VAS][F.][S.][X.][B.][D.] (\S+)/gm,
 } as const;
 
 const LIST_LIMIT_MS = 20_000;
@@ -36,7 +37,7 @@ export async function listEncoders(ffmpeg: Tool): Promise<ReadonlySet<string>> {
   }
 }
 
-/** Names of the filters or muxers that a build lists. Throws AppError `encoder_not_available`. */
+/** Names of the filters, muxers or decoders that a build lists. Throws AppError `encoder_not_available`. */
 export async function listFeatures(ffmpeg: Tool, kind: keyof typeof LINES): Promise<ReadonlySet<string>> {
   const limits = { timeout: LIST_LIMIT_MS, maxBuffer: 4 * 1024 * 1024, env: toolEnvironment() };
   try {

@@ -1,7 +1,7 @@
 // Runs the plan for a task's outputs. When a hardware encoder fails, its outputs are encoded in software. When a
 // command fails in software, its outputs are encoded individually: only the outputs that cause the failure fail.
 import { AppError, failureOf } from "#shared/errors.ts";
-import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
+import { hasTracks, type OutputSpec, withBitmaps } from "#shared/job/output-spec.ts";
 import type { PlannedCommand, PlannedOutput } from "#shared/plan/outputs/output-plan.ts";
 import { textsName } from "#shared/plan/outputs/plan-file.ts";
 import { chooseTracks } from "#shared/plan/source/source-tracks.ts";
@@ -23,6 +23,7 @@ import { type Extras, fetchExtras } from "./fetch-extras.ts";
 import { type FoundGains, findGains, type LoudnessWork } from "./find-gains.ts";
 import { type FoundTargets, findTargets } from "./find-targets.ts";
 import { openMeasuring } from "./measure-outputs.ts";
+import { bitmapReader } from "./read-bitmaps.ts";
 import { channelsOf } from "./read-captions.ts";
 import { textReader } from "./read-texts.ts";
 import { type OnRuns, runAll } from "./run-planned.ts";
@@ -53,7 +54,9 @@ export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): 
   const texts = { ...read, probe, folder };
   const readTexts = textReader(texts, encodeDeps);
   const channels = await channelsOf(outputs, texts, encodeDeps);
-  const { failed, burns, ...extras } = await fetchExtras({ outputs, probe, folder, readTexts, channels }, encodeDeps);
+  const readBitmaps = bitmapReader(texts, encodeDeps);
+  const extrasWork = { outputs, probe, folder, readTexts, readBitmaps, channels };
+  const { failed, burns, ...extras } = await fetchExtras(extrasWork, encodeDeps);
   const deps = { ...encodeDeps, burns };
   const remaining = outputs.filter(
     ({ index, type }) => type !== "text" && !failed.some(({ output }) => output === index),
@@ -64,7 +67,9 @@ export async function encodeOutputs(given: EncodeWork, encodeDeps: EncodeDeps): 
   }
   const equipped = { ...work, ...extras, notes: new Map() };
   const inputs = { ...read, watermarks: extras.watermarks };
-  const texted = remaining.map((spec) => withTextTracks(spec, extras.textTracks));
+  const texted = remaining.map((spec) =>
+    withBitmaps(withTextTracks(spec, extras.textTracks), burns?.bitmaps.get(spec.index)),
+  );
   const { audioFiles } = extras;
   const leveled = await withGains({ ...inputs, folder, probe, audioFiles }, texted, work.onEncoded, deps);
   const searched = await findTargets({ ...inputs, folder, probe }, leveled.outputs, deps);

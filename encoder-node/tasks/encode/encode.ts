@@ -1,5 +1,4 @@
 // The task `encode`: make all outputs from one source, and upload each as soon as it is made.
-import { AppError } from "#shared/errors.ts";
 import type { HttpStreamOutput, OutputSpec } from "#shared/job/output-spec.ts";
 import { hasTracks } from "#shared/job/output-spec.ts";
 import { planCleanCopy } from "#shared/plan/outputs/plan-clean-copy.ts";
@@ -20,7 +19,7 @@ import { openDelivery } from "./deliver-outputs.ts";
 import { openEarlyUploads } from "./early-uploads.ts";
 import { encodeOutputs } from "./encode-outputs.ts";
 import { type EncodeDeps, type EncodeSource, withEncodeSource } from "./encode-source.ts";
-import { runAll } from "./run-planned.ts";
+import { runOnSource } from "./run-planned.ts";
 
 export function encode(task: TaskOf<"encode">, deps: TaskDeps): Promise<TaskResult> {
   return withEncodeSource(task, deps, async (source, sourceDeps) => {
@@ -97,9 +96,7 @@ async function withCleanSource<Value>(
   if (!run) return work(task, source);
   return inWorkspace(deps.workFolder, async (folder) => {
     const files = await RunFiles.create(folder);
-    const failed = await runAll([run], files, () => undefined, { ...deps, reads: [source.source] });
-    deps.signal.throwIfAborted();
-    if (failed) throw AppError.from(failed.failure);
+    await runOnSource(source, [run], files, deps);
     const path = files.pathOf(FILE);
     const probe = await probeSource(deps.ffprobe, path, deps.signal);
     return work({ ...task, probe }, { source: path, release: source.release });

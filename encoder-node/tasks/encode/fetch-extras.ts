@@ -8,6 +8,7 @@ import { type Channels, type ChosenText, outputTexts } from "#shared/plan/text/c
 import { readPath, type TextTrack, textTracks } from "#shared/plan/text/text-tracks.ts";
 import { err, ok, type Result } from "#shared/result.ts";
 import { type PreparedCaptions, prepareCaptions } from "../../burn-in/prepare-captions.ts";
+import type { TrackBitmaps } from "../../burn-in/run-files.ts";
 import type { SubtitleFile } from "../../publish/publication-options.ts";
 import type { SubtitleFiles } from "../../publish/publisher.ts";
 import { textIn } from "../../publish/store-subtitles.ts";
@@ -17,6 +18,7 @@ import { fetchWatermarks } from "../../source/extras/fetch-watermarks.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
 import type { FailedOutput } from "./check-output.ts";
 import { type PackedTexts, packTexts, writtenAs } from "./pack-texts.ts";
+import type { ReadBitmaps } from "./read-bitmaps.ts";
 import type { ReadText, ReadTexts } from "./read-texts.ts";
 
 export type Extras = {
@@ -38,6 +40,8 @@ export type ExtrasWork = {
   /** The folder that gets the files. */
   readonly folder: string;
   readonly readTexts: ReadTexts;
+  /** Without a source: absent. */
+  readonly readBitmaps?: ReadBitmaps;
   /** Without a source: absent. */
   readonly channels?: Channels;
 };
@@ -68,8 +72,9 @@ export async function audioOf({ outputs, folder }: Pick<ExtrasWork, "outputs" | 
 
 /** Reads a track of captions to draw. */
 export const captionReader =
-  ({ readTexts }: Pick<ExtrasWork, "readTexts">) =>
-  async (track: TextTrack): Promise<string> => {
+  ({ readTexts, readBitmaps }: Pick<ExtrasWork, "readTexts" | "readBitmaps">) =>
+  async (track: TextTrack): Promise<string | TrackBitmaps | null> => {
+    if (track.content === "images") return readBitmaps?.(track) ?? null;
     const { ass, vtt } = (await readTexts([track]))(track);
     return ass ?? vtt;
   };

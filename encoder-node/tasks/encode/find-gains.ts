@@ -1,5 +1,4 @@
 // Measures the audio of outputs with the parameter `loudness`, and chooses their gains, before they are encoded.
-import { AppError } from "#shared/errors.ts";
 import type { LoudnessSpec } from "#shared/job/loudness.ts";
 import { hasTracks, type OutputSpec } from "#shared/job/output-spec.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
@@ -30,7 +29,7 @@ import type { LoudnessReport } from "#shared/protocol/loudness.ts";
 import { readEnd, readText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TaskDeps } from "../../workspace/task-deps.ts";
-import { type RunDeps, runAll } from "./run-planned.ts";
+import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 export type LoudnessWork = RunInputs & {
   readonly probe: MediaProbe;
@@ -182,17 +181,14 @@ const loudnessIn = async (files: RunFiles, at: number): Promise<MeasuredLoudness
 
 /** Runs one command, uses its files and removes them. */
 async function withFiles<Value>(
-  { folder, source, loopbackOptions }: Pick<LoudnessWork, "folder" | "source" | "loopbackOptions">,
+  work: Pick<LoudnessWork, "folder" | "source" | "loopbackOptions">,
   run: PlannedRun,
   deps: Deps,
   use: (files: RunFiles) => Promise<Value>,
 ): Promise<Value> {
-  const files = await RunFiles.create(folder);
+  const files = await RunFiles.create(work.folder);
   try {
-    const reads = loopbackOptions ? [] : [source];
-    const failed = await runAll([run], files, () => undefined, { ...deps, reads });
-    deps.signal.throwIfAborted();
-    if (failed) throw AppError.from(failed.failure);
+    await runOnSource(work, [run], files, deps);
     return await use(files);
   } finally {
     await files.remove();

@@ -13,7 +13,7 @@ import { webVttText } from "../../package/text/subtitle-cues.ts";
 import { readBytes, readText, writeText } from "../../run-files/open-file.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
 import type { TextSource } from "./read-texts.ts";
-import { type RunDeps, runAll } from "./run-planned.ts";
+import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 /** Ten hours at 60 frames per second have a few hundred megabytes. */
 const MAX_BYTES = 500e6;
@@ -41,10 +41,7 @@ async function readCaptions({ probe, folder, ...inputs }: TextSource, deps: RunD
   const run = planCaptions(inputs, probe);
   if (!run) return [];
   const files = await RunFiles.create(folder);
-  const reads = inputs.loopbackOptions ? [] : [inputs.source];
-  const failed = await runAll([run], files, () => undefined, { ...deps, reads });
-  deps.signal.throwIfAborted();
-  if (failed) throw AppError.from(failed.failure);
+  await runOnSource(inputs, [run], files, deps);
   const units = await readBytes(files.pathOf(CAPTION_UNITS), MAX_BYTES);
   const pairs = captionPairs(units, await readText(files.pathOf(CAPTION_TIMES), MAX_BYTES));
   const decoded = await decodePairs(pairs, sourceFacts(probe).durationMs ?? 0, deps.signal);

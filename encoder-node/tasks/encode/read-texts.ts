@@ -1,11 +1,10 @@
 // Reads the text tracks of a source before its outputs are encoded.
-import { AppError } from "#shared/errors.ts";
 import type { MediaProbe } from "#shared/media/media-probe.ts";
 import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import { assFile, isAss, planTexts, textFile } from "#shared/plan/text/plan-texts.ts";
 import { readPath, type TextTrack } from "#shared/plan/text/text-tracks.ts";
 import { RunFiles } from "../../run-files/run-files.ts";
-import { type RunDeps, runAll } from "./run-planned.ts";
+import { type RunDeps, runOnSource } from "./run-planned.ts";
 
 /** A track on the disk. `ass`: the track as it is, if it is ASS. */
 export type ReadText = { readonly vtt: string; readonly ass?: string };
@@ -24,11 +23,8 @@ export function textReader({ probe, folder, ...inputs }: TextSource, deps: RunDe
   return async (wanted) => {
     const tracks = wanted.filter((track) => readPath(track) === null);
     const files = await RunFiles.create(folder);
-    const reads = inputs.loopbackOptions ? [] : [inputs.source];
     const runs = tracks.length === 0 ? [] : [planTexts(inputs, probe, tracks)];
-    const failed = await runAll(runs, files, () => undefined, { ...deps, reads });
-    deps.signal.throwIfAborted();
-    if (failed) throw AppError.from(failed.failure);
+    await runOnSource(inputs, runs, files, deps);
     return textsIn(files);
   };
 }

@@ -1,7 +1,8 @@
 // Runs planned ffmpeg commands, one after the other in a folder of their own.
 import { join } from "node:path";
-import type { Failure } from "#shared/errors.ts";
+import { AppError, type Failure } from "#shared/errors.ts";
 import type { PlannedRun } from "#shared/plan/command/planned-run.ts";
+import type { RunInputs } from "#shared/plan/runs/plan-run.ts";
 import type { EncodingRate } from "#shared/protocol/frames.ts";
 import { type Burns, placeBurnFiles } from "../../burn-in/run-files.ts";
 import { isBusy } from "../../ffmpeg/discover/trial.ts";
@@ -56,6 +57,18 @@ export async function runAll(
     return null;
   };
   return files.inRun(all, (failure) => failure === null);
+}
+
+/** Runs commands that read this source. Throws AppError with the failure, and when the signal aborts. */
+export async function runOnSource(
+  { source, loopbackOptions }: Pick<RunInputs, "source" | "loopbackOptions">,
+  runs: readonly PlannedRun[],
+  files: RunFiles,
+  deps: RunDeps,
+): Promise<void> {
+  const failed = await runAll(runs, files, () => undefined, { ...deps, reads: loopbackOptions ? [] : [source] });
+  deps.signal.throwIfAborted();
+  if (failed) throw AppError.from(failed.failure);
 }
 
 /** Runs one command in the folder of a run. */

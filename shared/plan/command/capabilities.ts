@@ -5,7 +5,7 @@ import type { Need } from "../../protocol/needs.ts";
 /** Capabilities of the node that runs the plan, by ffmpeg's names. The node tests them when it starts. */
 export type FfmpegCapabilities = Readonly<
   Pick<Capabilities, "encoders" | "filters" | "muxers" | "hardware"> &
-    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders">>
+    Partial<Pick<Capabilities, "ffmpegVersion" | "fonts" | "folders" | "decoders">>
 >;
 
 /** Filters that plans use and that all builds have, by ffmpeg's names. Without these filters nothing works. */
@@ -53,6 +53,7 @@ const OPTIONAL_CHAIN_FILTERS = [
   "hwupload",
   "amerge",
   "subtitles",
+  "movie",
 ] as const;
 
 /** Filters that plans use and that some builds lack. A node reports its filters from this list. */
@@ -67,6 +68,14 @@ export const CHAIN_FILTERS: ReadonlySet<string> = new Set([...ASSUMED_FILTERS, .
 /** Muxers that plans use and that some builds lack: `avif` came with ffmpeg 5.1. */
 export const OPTIONAL_MUXERS = ["avif", "webvtt", "framecrc"] as const;
 
+/** Codecs of captions that are images, with their decoders, which some builds lack. */
+export const BITMAP_CODECS: ReadonlyMap<string, string> = new Map([
+  ["hdmv_pgs_subtitle", "pgssub"],
+  ["dvb_subtitle", "dvbsub"],
+  ["dvd_subtitle", "dvdsub"],
+  ["xsub", "xsub"],
+]);
+
 /** True if a node has any name of a need. Hardware encoders count. */
 export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): boolean {
   const names = namesOf(capabilities, kind);
@@ -74,12 +83,13 @@ export function meets(capabilities: FfmpegCapabilities, { kind, anyOf }: Need): 
 }
 
 function namesOf(
-  { encoders, filters, muxers, hardware, fonts = [], folders = [] }: FfmpegCapabilities,
+  { encoders, filters, muxers, hardware, fonts = [], folders = [], decoders = [] }: FfmpegCapabilities,
   kind: Need["kind"],
 ): readonly string[] {
   if (kind === "filter") return filters;
   if (kind === "font") return fonts;
   if (kind === "folder") return folders.map(({ name }) => name);
   if (kind === "writable folder") return folders.flatMap(({ name, isWritable }) => (isWritable ? [name] : []));
+  if (kind === "decoder") return decoders;
   return kind === "muxer" ? muxers : [...encoders, ...(hardware?.encoders ?? [])];
 }

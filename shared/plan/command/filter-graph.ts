@@ -6,7 +6,8 @@ export type Filter = string | Overlay | PaletteFilter;
 
 /** An image that is laid over the frames. */
 export type Overlay = {
-  readonly imageUrl: string;
+  /** Null: the first of `imageFilters` reads the images. */
+  readonly imageUrl: string | null;
   /** Filters that prepare the image. */
   readonly imageFilters: readonly string[];
   /** The `overlay` filter; its inputs are the frames and the image. */
@@ -40,7 +41,7 @@ export type OverlayInputs = ReadonlyMap<string, number>;
 /** URLs of all overlay images in the branches, without duplicates. */
 export const overlayUrls = (branches: readonly Branch[]): string[] => [
   ...new Set(
-    branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? filter.imageUrl : []))),
+    branches.flatMap(({ filters }) => filters.flatMap((filter) => (isOverlay(filter) ? (filter.imageUrl ?? []) : []))),
   ),
 ];
 
@@ -59,8 +60,9 @@ export function branchGraph(start: string, { label, filters }: Branch, overlays:
     if (typeof filter === "string") {
       chain.push(filter);
     } else if (isOverlay(filter)) {
-      chains.push(...overlayChains(`${from}${chainText(chain) || "null"}`, filter, label, overlays));
-      from = `[${label}base][${label}overlay]`;
+      const name = `${label}${chains.length === 0 ? "" : chains.length}`;
+      chains.push(...overlayChains(`${from}${chainText(chain) || "null"}`, filter, name, overlays));
+      from = `[${name}base][${name}overlay]`;
       chain = [filter.overlay];
     } else {
       chains.push(...paletteChains(`${from}${chain.length === 0 ? "" : `${chainText(chain)},`}split`, filter, label));
@@ -73,9 +75,10 @@ export function branchGraph(start: string, { label, filters }: Branch, overlays:
 
 /** Chains that produce the two inputs of an `overlay` filter. */
 function overlayChains(base: string, { imageUrl, imageFilters }: Overlay, label: string, overlays: OverlayInputs) {
-  const input = overlays.get(imageUrl);
+  const input = imageUrl === null ? null : overlays.get(imageUrl);
   if (input === undefined) throw new Error("An overlay image has no input");
-  return [`${base}[${label}base]`, `[${input}:v:0]${chainText(imageFilters)}[${label}overlay]`];
+  const start = input === null ? "" : `[${input}:v:0]`;
+  return [`${base}[${label}base]`, `${start}${chainText(imageFilters)}[${label}overlay]`];
 }
 
 /** Chains that produce the two inputs of a `paletteuse` filter. */
@@ -84,4 +87,4 @@ const paletteChains = (split: string, { paletteFilters }: PaletteFilter, label: 
   `[${label}gen]${chainText(paletteFilters)}[${label}pal]`,
 ];
 
-const isOverlay = (filter: Filter): filter is Overlay => typeof filter !== "string" && "imageUrl" in filter;
+export const isOverlay = (filter: Filter): filter is Overlay => typeof filter !== "string" && "imageUrl" in filter;

@@ -6,6 +6,10 @@ import { CHAIN_FILTERS } from "./capabilities.ts";
 const VALUE = String.raw`(?:\w+=)?(?:[^,;:[\]'\\]*|'[^'\\]*')`;
 /** The only form of the filter `subtitles`, which opens files: the node writes them into the folder of the run. */
 export const BURN_FILTER = /^subtitles=burn-\d{1,5}(?:-\d{1,10})?(?:-pq|-hlg)?\.ass:fontsdir=fonts(?::alpha=1)?$/;
+/** The only form of the filter `movie`, which opens files, too. `sp`: where reading starts, in seconds. */
+export const BITMAP_FILTER = /^movie=burn-\d{1,5}\.nut:f=nut(?::sp=\d{1,12}(?:\.\d{1,3})?)?$/;
+/** Filters that open files. */
+const OPENING: Readonly<Record<string, RegExp>> = { subtitles: BURN_FILTER, movie: BITMAP_FILTER };
 const FILTER = new RegExp(`^(\\w+)(?:=${VALUE}(?::${VALUE})*)?$`);
 
 /**
@@ -21,7 +25,7 @@ export const chainText = (filters: readonly string[]): string => filters.map(che
 
 function checked(filter: string): string {
   const [, name] = FILTER.exec(filter) ?? [];
-  const isKnown = name !== undefined && CHAIN_FILTERS.has(name) && (name !== "subtitles" || BURN_FILTER.test(filter));
+  const isKnown = name !== undefined && CHAIN_FILTERS.has(name) && (OPENING[name]?.test(filter) ?? true);
   if (!isKnown) throw new Error(`No filter of a plan: ${filter}`);
   return filter;
 }

@@ -1,5 +1,5 @@
 // The software encoders that plans use, each with a short encode that proves that it works.
-import { type FfmpegCapabilities, OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "../command/capabilities.ts";
+import { BITMAP_CODECS, type FfmpegCapabilities, OPTIONAL_FILTERS, OPTIONAL_MUXERS } from "../command/capabilities.ts";
 
 /** A trial: a source of ffmpeg's lavfi, and options that make a single frame of it. */
 type Trial = readonly [source: string, ...options: string[]];
@@ -61,6 +61,7 @@ export const ALL_SOFTWARE: FfmpegCapabilities = {
   encoders: [...SOFTWARE_ENCODERS],
   filters: [...OPTIONAL_FILTERS],
   muxers: [...OPTIONAL_MUXERS],
+  decoders: [...BITMAP_CODECS.values()],
   hardware: null,
 };
 

@@ -5,7 +5,7 @@ import type { FfmpegCapabilities } from "../command/capabilities.ts";
 import type { Filter, Overlay } from "../command/filter-graph.ts";
 import { quoted } from "../command/filter-text.ts";
 import { frameSizeFailure, type Size } from "../source/frame-size.ts";
-import { type ColorTags, isHdr, scaleMatrix } from "../source/source-color.ts";
+import type { ColorTags } from "../source/source-color.ts";
 import type { VideoTrack } from "../source/source-tracks.ts";
 import { type BurnIn, burnFilters } from "./burn-in.ts";
 import { colorSteps, drawingFormat, premultiplies, type TargetFormat } from "./color-conversion.ts";
@@ -19,7 +19,7 @@ import {
   padFilters,
   shapeOf,
 } from "./frame-geometry.ts";
-import { WHITE_NITS } from "./tone-map.ts";
+import { imageOverlay, type OverlayTarget } from "./overlay-image.ts";
 
 export type VideoFilterOptions = GeometryOptions & {
   readonly watermark: Watermark | null;
@@ -77,7 +77,7 @@ function filtersTo(
   const isFixed = geometry.length > 0 || premultiplies(track.color, working);
   const scaled = { size: activeArea, shape: isFixed ? null : shapeOf(track), step: target.step };
   const color = colorSteps(track.color, working, scaled);
-  const overlay = watermark && watermarkOverlay(watermark, { size: activeArea, ...color.working });
+  const overlay = watermark && watermarkOverlay(watermark, activeArea, color.working);
   const failure = frameSizeFailure(track, frame);
   if (failure) return err(failure);
   const filters: Filter[] = [
@@ -85,7 +85,7 @@ function filtersTo(
     ...geometry,
     ...color.toWorking,
     ...blurFilters(blur, activeArea),
-    ...(burnIn ? burnFilters(burnIn, color.working) : []),
+    ...(burnIn ? burnFilters(burnIn, { ...color.working, size: activeArea, step: target.step }) : []),
     ...(overlay ? [overlay] : []),
     ...padFilters(fitted),
     "setsar=1",
@@ -118,14 +118,6 @@ function blurFilters(step: number | null, { width, height }: Size): string[] {
 /** A watermark in a corner of the frame, of the same relative size in all renditions. */
 type Watermark = NonNullable<VideoOutput["watermark"]>;
 
-/** Frames under the watermark. */
-type OverlayTarget = {
-  readonly size: Size;
-  /** Pixel format, by ffmpeg's name. */
-  readonly pixelFormat: string;
-  readonly tags: ColorTags;
-};
-
 /**
  * A watermark has its own size in pixels on frames whose shorter side is this. On other frames it is scaled. Our
  * decision.
@@ -138,55 +130,22 @@ const LARGEST_SHARE = 0.5;
  */
 const MARGIN_SHARE = 0.02;
 
-/** Formats of `overlay` and of its image, by the format of the frames. */
-const FORMATS: Readonly<Record<string, readonly [overlay: string, image: string]>> = {
-  yuv420p: ["yuv420", "yuva420p"],
-  yuv422p: ["yuv422", "yuva422p"],
-  yuv444p: ["yuv444", "yuva444p"],
-  yuv420p10le: ["yuv420p10", "yuva420p10le"],
-  yuv422p10le: ["yuv422p10", "yuva422p10le"],
-  gbrp: ["gbrp", "gbrap"],
-  gbrap: ["gbrp", "gbrap"],
-};
-
 /** Lays the first frame of a watermark's file over all frames. */
-function watermarkOverlay({ url, position }: Watermark, target: OverlayTarget): Overlay {
-  const [overlayFormat = "auto", imageFormat = "yuva420p"] = FORMATS[target.pixelFormat] ?? [];
-  const { size } = target;
+function watermarkOverlay({ url, position }: Watermark, size: Size, target: OverlayTarget): Overlay {
   const shorter = Math.min(size.width, size.height);
   const margin = 2 * Math.round((shorter * MARGIN_SHARE) / 2);
   const limits = [size.width, size.height].map((side) => Math.max(1, Math.floor(side * LARGEST_SHARE)));
   const factor = `min(${shorter}/${REFERENCE_SIDE},min(${limits[0]}/iw,${limits[1]}/ih))`;
   const x = position.endsWith("left") ? margin : `W-w-${margin}`;
   const y = position.startsWith("top") ? margin : `H-h-${margin}`;
-  return {
-    imageUrl: url,
-    imageFilters: [
+  return imageOverlay(
+    {
+      imageUrl: url,
       // An animated watermark becomes a single still image. Its time base must not make the video's time base finer.
-      "trim=end_frame=1",
-      "settb=1",
-      // Pixels are weighted by their alpha. Otherwise the color of transparent pixels would show at the edges.
-      "format=gbrap",
-      "premultiply=inplace=1",
-      `scale=w=${quoted(`max(1,round(iw*${factor}))`)}:h=${quoted(`max(1,round(ih*${factor}))`)}:flags=bicubic`,
-      "unpremultiply=inplace=1",
-      ...colorFilters(target.tags, imageFormat),
-      `format=${imageFormat}`,
-    ],
-    overlay: `overlay=x=${x}:y=${y}:format=${overlayFormat}`,
-  };
-}
-
-/** Filters from sRGB to the matrix of the frames. In HDR the white of the watermark is the white of paper. */
-function colorFilters(tags: ColorTags, imageFormat: string): string[] {
-  const { matrix, primaries, transfer } = tags;
-  if (imageFormat === "gbrap") return [];
-  if (!isHdr(tags)) return [`scale=out_color_matrix=${scaleMatrix(matrix)}:out_range=tv`];
-  return [
-    `zscale=min=gbr:pin=bt709:tin=iec61966-2-1:rin=full:m=gbr:p=bt709:t=linear:npl=${WHITE_NITS}`,
-    "format=gbrapf32le",
-    `zscale=p=${primaries}:t=${transfer}:m=${matrix}:r=limited:npl=${WHITE_NITS}`,
-    // zscale itself cannot subsample the chroma of an image with an odd side.
-    "format=yuva444p10le",
-  ];
+      filters: ["trim=end_frame=1", "settb=1"],
+      scale: `w=${quoted(`max(1,round(iw*${factor}))`)}:h=${quoted(`max(1,round(ih*${factor}))`)}`,
+      place: `x=${x}:y=${y}`,
+    },
+    target,
+  );
 }

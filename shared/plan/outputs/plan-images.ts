@@ -78,7 +78,7 @@ export function planImages(
     oneFilePerFrame: !layout && !IMAGE_CONTAINER_TRAITS[container].animated,
     encode: ["-fps_mode", "passthrough", "-c:v", encoding.encoder, ...encoding.argv],
     file: imageFile(spec),
-    needsTimes: burnIn !== null,
+    burnIn,
   };
   const plan = assemble(spec, video, images, layout);
   const lacking = imageEncoderFailure(container, capabilities) ?? filterFailure(plan.needs, capabilities);

@@ -1,4 +1,6 @@
 // Builds a call of ffmpeg: devices, inputs, filter graphs, and the parts that write outputs.
+import type { MediaProbe } from "../../media/media-probe.ts";
+import { sourceFacts } from "../../media/source-facts.ts";
 import { checkedArguments } from "../command/checked-arguments.ts";
 import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput } from "../command/opening-arguments.ts";
@@ -61,6 +63,23 @@ export function planRun({ inputs, tracks, parts, sourceOptions, devices = [] }: 
     network: networkOf(inputs),
     inHardware: devices.some((device) => device != null),
     ...progressGoal(parts),
+  };
+}
+
+/** A call of ffmpeg that reads streams of the source before it is encoded. `options`: of the source. */
+export function readingRun(
+  inputs: RunInputs,
+  probe: MediaProbe,
+  output: readonly string[],
+  options: readonly string[] = [],
+): PlannedRun {
+  const { source: path, loopbackOptions: loopback } = inputs;
+  return {
+    argv: checkedArguments([...openingArguments([{ path, options, ...(loopback ? { loopback } : {}) }]), ...output]),
+    network: networkOf(inputs),
+    inHardware: false,
+    expectedFrames: null,
+    durationMs: sourceFacts(probe).durationMs,
   };
 }
 

@@ -11,7 +11,7 @@ import { isEncodedVideo } from "../outputs/plan-file.ts";
 import { outputAudios } from "../source/output-tracks.ts";
 import { type AudioTrack, chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
 import { NO_TRIM } from "../source/trim.ts";
-import { outputTexts } from "../text/choose-texts.ts";
+import { burntImages, outputTexts } from "../text/choose-texts.ts";
 import { ALL_CHANNELS, textTracks } from "../text/text-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
@@ -84,7 +84,8 @@ function failureReason(spec: OutputSpec, source: SourceTracks, capabilities: Ffm
 
 function textReason(spec: OutputSpec, probe: MediaProbe): string | null {
   const { shown, burnt } = outputTexts(spec, textTracks(probe), ok(ALL_CHANNELS));
-  if (!burnt.ok && burnt.error.code === "subtitle_failed") return "the captions of `burn` are not text";
+  const isOfImages = burntImages(burnt) || (!burnt.ok && burnt.error.code === "subtitle_failed");
+  if (isOfImages) return "the captions of `burn` are not text";
   return shown.ok && burnt.ok ? null : IMPOSSIBLE;
 }
 

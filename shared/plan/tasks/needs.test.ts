@@ -20,6 +20,13 @@ function withVideo(fields: Partial<ProbedStream>, rate = "25/1"): MediaProbe {
   return { format, streams: streams.map((stream, at) => (at === 0 ? { ...stream, ...fields } : stream)) };
 }
 
+/** With a track of images in English. */
+function withBitmaps(codec_name: string): MediaProbe {
+  const { streams, format } = probeOf("25/1");
+  const track = { index: 9, codec_type: "subtitle", codec_name, tags: { language: "eng" } };
+  return { format, streams: [...streams, track] };
+}
+
 const PQ = { color_primaries: "bt2020", color_transfer: "smpte2084", color_space: "bt2020nc", pix_fmt: "yuv420p10le" };
 const ONLY_AUDIO = { ...probeOf("25/1"), streams: probeOf("25/1").streams.slice(1) };
 const PROBES: readonly MediaProbe[] = [
@@ -74,6 +81,11 @@ const ROWS: [outputs: OutputOptions[], probe: MediaProbe | null, ...needs: strin
     "filter subtitles",
     "muxer framecrc",
     "muxer webvtt",
+  ],
+  [
+    [{ format: "mp4::x", params: { burn: { from: "en" } } }],
+    withBitmaps("hdmv_pgs_subtitle"),
+    ...["decoder pgssub", X264, "filter movie", "filter overlay"],
   ],
   [[{ format: "mp4::x" }], withVideo(PQ), X264, "filter tonemap", "filter zscale"],
   [

@@ -1,11 +1,12 @@
 // The needs of outputs: encoders, filters and muxers of ffmpeg. Found by planning the outputs for a node that has
 // everything.
-import { burnOf, type OutputSpec } from "../../job/output-spec.ts";
+import type { BurnSpec } from "../../job/burn.ts";
+import { burnOf, type OutputSpec, withBitmaps } from "../../job/output-spec.ts";
 import { areFilesOnly } from "../../job/subtitles.ts";
 import type { MediaProbe } from "../../media/media-probe.ts";
 import { HARDWARE_NAMES } from "../../protocol/capabilities.ts";
 import type { Need } from "../../protocol/needs.ts";
-import { type FfmpegCapabilities, meets } from "../command/capabilities.ts";
+import { BITMAP_CODECS, type FfmpegCapabilities, meets } from "../command/capabilities.ts";
 import { ALL_SOFTWARE } from "../encoders/software-encoders.ts";
 import {
   AUDIO_TRACKS_NEED,
@@ -16,6 +17,8 @@ import {
   VMAF_NEED,
 } from "../filters/filter-needs.ts";
 import { chooseTracks, type SourceTracks } from "../source/source-tracks.ts";
+import { burntImages, chooseBurnt } from "../text/choose-texts.ts";
+import { textTracks } from "../text/text-tracks.ts";
 import { planOutput } from "./plan-encode.ts";
 
 /** Assumed while a source has not been inspected: usual video, with audio. */
@@ -50,7 +53,11 @@ const USUAL_SOURCE: MediaProbe = {
  */
 export function needsOf(outputs: readonly OutputSpec[], probe: MediaProbe | null): Need[] {
   const tracks = chooseTracks(probe ?? USUAL_SOURCE);
-  const needs = outputs.flatMap((spec) => [...needsOfOutput(spec, tracks), ...needsOfFormats(spec)]);
+  const needs = outputs.flatMap((spec) => {
+    const decoder = probe && bitmapDecoder(burnOf(spec), probe);
+    const drawn = decoder ? withBitmaps(spec, { width: 16, height: 9, startMs: 0 }) : spec;
+    return [...needsOfOutput(drawn, tracks), ...needsOfFormats(drawn), ...(decoder ? [decoder] : [])];
+  });
   return withoutImplied([...new Map(needs.map((need) => [keyOf(need), need])).values()].toSorted(byKey));
 }
 
@@ -81,14 +88,21 @@ function needsOfFormats(spec: OutputSpec): readonly Need[] {
   ];
 }
 
+/** The decoder of a track that is drawn, if it is made of images; otherwise null. */
+function bitmapDecoder(burn: BurnSpec | undefined, probe: MediaProbe): Need | null {
+  const track = burntImages(chooseBurnt(burn, textTracks(probe)));
+  const decoder = track && BITMAP_CODECS.get(track.codec);
+  return decoder ? { kind: "decoder", anyOf: [decoder] } : null;
+}
+
 /** libass, and the font if it is named. */
 function burnNeeds(spec: OutputSpec): readonly Need[] {
   const burn = burnOf(spec);
   if (!burn) return [];
   const { font } = burn.style;
   return [
-    BURN_NEED,
-    ...(burn.from === undefined ? [] : [TEXT_NEED, CHUNKED_TEXT_NEED]),
+    ...(burn.bitmaps ? [] : [BURN_NEED]),
+    ...(burn.bitmaps || burn.from === undefined ? [] : [TEXT_NEED, CHUNKED_TEXT_NEED]),
     ...(font && "name" in font ? [{ kind: "font" as const, anyOf: [font.name] }] : []),
   ];
 }

@@ -1,6 +1,6 @@
 // Chooses the tracks of text of an output, with their traits.
 import type { Failure } from "../../errors.ts";
-import type { BurnSpec } from "../../job/burn.ts";
+import { type BurnSpec, isStyled } from "../../job/burn.ts";
 import { burnOf, type OutputSpec } from "../../job/output-spec.ts";
 import { isChannel, type SubtitleSpec, type Subtitles, type SubtitleTraits } from "../../job/subtitles.ts";
 import { languageName, matchesLanguage, UNDETERMINED } from "../../media/languages.ts";
@@ -23,7 +23,7 @@ export type Channels = Result<readonly ChannelTrack[]>;
 /** The text that an output shows: its tracks, and the captions in its frames. */
 export const outputTexts = (spec: OutputSpec, tracks: readonly TextTrack[], channels?: Channels) => ({
   shown: chooseTexts(requestedTexts(spec), tracks, channels),
-  burnt: chooseTexts(burntTexts(burnOf(spec)), tracks, channels),
+  burnt: chooseBurnt(burnOf(spec), tracks, channels),
 });
 
 function requestedTexts(spec: OutputSpec): Subtitles {
@@ -31,21 +31,40 @@ function requestedTexts(spec: OutputSpec): Subtitles {
   return "subtitles" in spec ? (spec.subtitles ?? []) : [];
 }
 
-/** The track of the input that is drawn into frames, if there is one. */
-export const burntTexts = ({ from, optional }: Pick<BurnSpec, "from" | "optional"> = {}): Subtitles =>
-  from === undefined ? [] : [{ from, ...(optional ? { optional } : {}) }];
+/** The track of the input, of text or images, that is drawn into frames, if there is one. */
+export function chooseBurnt(
+  burn: BurnSpec | undefined,
+  tracks: readonly TextTrack[],
+  channels?: Channels,
+): Result<ChosenTexts> {
+  if (burn?.from === undefined) return ok({ texts: [], notes: [] });
+  const { from, optional } = burn;
+  const chosen = chooseTexts([{ from, ...(optional ? { optional } : {}) }], tracks, channels, true);
+  const hasNote = chosen.ok && burntImages(chosen) && isStyled(burn);
+  return hasNote ? ok({ ...chosen.value, notes: ["The captions are images, so their style has no effect."] }) : chosen;
+}
 
-/** Chooses the tracks, with unique names and at most one default. Fails for a track that is missing or has no text. */
+/** The track that `chooseBurnt` has chosen, if it is made of images; otherwise null. */
+export function burntImages(chosen: Result<ChosenTexts>): TextTrack | null {
+  const [text] = chosen.ok ? chosen.value.texts : [];
+  return text && "track" in text.source && text.source.track.content === "images" ? text.source.track : null;
+}
+
+/**
+ * Chooses the tracks, with unique names and at most one default. Fails for a track that is missing or has no text.
+ * `takesImages`: tracks of images can be used, too.
+ */
 export function chooseTexts(
   requested: Subtitles,
   tracks: readonly TextTrack[],
   channels: Channels = ok([]),
+  takesImages = false,
 ): Result<ChosenTexts> {
   if (requested === "all") return ok(allTexts(tracks));
   const chosen: { spec: SubtitleSpec; source: ChosenText["source"] }[] = [];
   const notes: string[] = [];
   for (const spec of requested) {
-    const source = sourceOf(spec, tracks, channels);
+    const source = sourceOf(spec, tracks, channels, takesImages);
     if (source.ok) chosen.push({ spec, source: source.value });
     else if (spec.optional && source.error.code === "input_track_not_found") notes.push(leftOut(source.error.message));
     else return source;
@@ -68,6 +87,7 @@ function sourceOf(
   { url, from }: SubtitleSpec,
   tracks: readonly TextTrack[],
   channels: Channels,
+  takesImages: boolean,
 ): Result<ChosenText["source"]> {
   if (url !== undefined) return ok({ url });
   if (isChannel(from)) {
@@ -79,7 +99,7 @@ function sourceOf(
   }
   const track = typeof from === "number" ? tracks[from - 1] : trackOf(from ?? UNDETERMINED, tracks);
   if (!track) return err(missing(from ?? UNDETERMINED, tracks));
-  const reason = unreadableReason(track);
+  const reason = takesImages && track.content === "images" ? null : unreadableReason(track);
   if (reason === null) return ok({ track });
   return err({
     code: "subtitle_failed",

@@ -1,11 +1,8 @@
 // Plans the run that copies the closed captions out of a source's video (ATSC A/53 part 4).
 
 import type { MediaProbe } from "../../media/media-probe.ts";
-import { sourceFacts } from "../../media/source-facts.ts";
-import { checkedArguments } from "../command/checked-arguments.ts";
-import { openingArguments } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
-import { networkOf, type RunInputs } from "../runs/plan-run.ts";
+import { type RunInputs, readingRun } from "../runs/plan-run.ts";
 import { chooseTracks } from "../source/source-tracks.ts";
 
 /** The units of the bitstream that may have captions, by codec: supplemental information, and MPEG-2's user data. */
@@ -18,17 +15,10 @@ export const CAPTION_TIMES = "captions.txt";
 
 /** A run that writes both files, and decodes nothing. Null if the video cannot have captions. */
 export function planCaptions(inputs: RunInputs, probe: MediaProbe): PlannedRun | null {
-  const { source: path, loopbackOptions: loopback } = inputs;
   const { video } = chooseTracks(probe);
   const units = UNITS[video?.codec ?? ""];
   if (!video || units === undefined) return null;
   const { streamIndex } = video;
   const copy = ["-map", `0:${streamIndex}`, "-c", "copy", "-bsf:v", `filter_units=pass_types=${units}`];
-  const argv = checkedArguments([
-    ...openingArguments([{ path, ...(loopback ? { loopback } : {}) }]),
-    ...[...copy, "-f", "data", CAPTION_UNITS],
-    ...[...copy, "-f", "framecrc", CAPTION_TIMES],
-  ]);
-  const { durationMs } = sourceFacts(probe);
-  return { argv, network: networkOf(inputs), inHardware: false, expectedFrames: null, durationMs };
+  return readingRun(inputs, probe, [...copy, "-f", "data", CAPTION_UNITS, ...copy, "-f", "framecrc", CAPTION_TIMES]);
 }

@@ -1,10 +1,7 @@
 // Plans the run that reads the text tracks of a source.
 import type { MediaProbe } from "../../media/media-probe.ts";
-import { sourceFacts } from "../../media/source-facts.ts";
-import { checkedArguments } from "../command/checked-arguments.ts";
-import { openingArguments } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
-import { networkOf, type RunInputs } from "../runs/plan-run.ts";
+import { type RunInputs, readingRun } from "../runs/plan-run.ts";
 import type { TextTrack } from "./text-tracks.ts";
 
 /** The file of a track in WebVTT. */
@@ -15,21 +12,14 @@ export const assFile = ({ streamIndex }: TextTrack): string => `track-${streamIn
 export const isAss = ({ codec }: TextTrack): boolean => codec === "ass" || codec === "ssa";
 
 /** A run that writes each track to its `textFile`, with the times of the source's timeline. */
-export function planTexts(inputs: RunInputs, probe: MediaProbe, tracks: readonly TextTrack[]): PlannedRun {
-  const { source: path, loopbackOptions: loopback } = inputs;
-  return {
-    argv: checkedArguments([
-      ...openingArguments([{ path, ...(loopback ? { loopback } : {}) }]),
-      ...tracks.flatMap((track) => [
-        // A copy keeps the settings of cues. The encoder writes text only.
-        ...["-map", `0:${track.streamIndex}`, "-c", track.codec === "webvtt" ? "copy" : "webvtt"],
-        ...["-map_metadata", "-1", "-f", "webvtt", textFile(track)],
-        ...(isAss(track) ? ["-map", `0:${track.streamIndex}`, "-c", "copy", "-f", "ass", assFile(track)] : []),
-      ]),
+export const planTexts = (inputs: RunInputs, probe: MediaProbe, tracks: readonly TextTrack[]): PlannedRun =>
+  readingRun(
+    inputs,
+    probe,
+    tracks.flatMap((track) => [
+      // A copy keeps the settings of cues. The encoder writes text only.
+      ...["-map", `0:${track.streamIndex}`, "-c", track.codec === "webvtt" ? "copy" : "webvtt"],
+      ...["-map_metadata", "-1", "-f", "webvtt", textFile(track)],
+      ...(isAss(track) ? ["-map", `0:${track.streamIndex}`, "-c", "copy", "-f", "ass", assFile(track)] : []),
     ]),
-    network: networkOf(inputs),
-    inHardware: false,
-    expectedFrames: null,
-    durationMs: sourceFacts(probe).durationMs,
-  };
-}
+  );

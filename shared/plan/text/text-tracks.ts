@@ -2,6 +2,7 @@
 import { CAPTION_CHANNELS, type CaptionChannel } from "../../job/subtitles.ts";
 import { languageTag, UNDETERMINED } from "../../media/languages.ts";
 import type { MediaProbe, ProbedStream } from "../../media/media-probe.ts";
+import { BITMAP_CODECS } from "../command/capabilities.ts";
 
 /** A subtitle track of a source. */
 export type TextTrack = {
@@ -47,7 +48,6 @@ export const readPath = (track: TextTrack | ChannelTrack): string | null => ("pa
 
 /** Codecs of text by ffmpeg's names. ffmpeg decodes each of them. */
 const TEXT_CODECS: ReadonlySet<string> = new Set(["ass", "ssa", "subrip", "srt", "mov_text", "text", "webvtt"]);
-const IMAGE_CODECS: ReadonlySet<string> = new Set(["hdmv_pgs_subtitle", "dvb_subtitle", "dvd_subtitle", "xsub"]);
 
 /** All subtitle tracks, in the order of the file. */
 export const textTracks = ({ streams }: Pick<MediaProbe, "streams">): TextTrack[] =>
@@ -58,7 +58,7 @@ function textTrack({ index, codec_name: codec = "", tags, disposition }: ProbedS
   return {
     streamIndex: index,
     codec,
-    content: TEXT_CODECS.has(codec) ? "text" : IMAGE_CODECS.has(codec) ? "images" : "unknown",
+    content: TEXT_CODECS.has(codec) ? "text" : BITMAP_CODECS.has(codec) ? "images" : "unknown",
     language: languageTag(tags?.language ?? UNDETERMINED),
     title: trackName(tags?.title ?? tags?.handler_name ?? ""),
     isDefault: has("default"),

@@ -1,13 +1,14 @@
 // Takes images from a long source without decoding all of it. Each timestamp has an input that starts at the keyframe
 // before.
 import { checkedArguments } from "../command/checked-arguments.ts";
-import { type Branch, branchGraph, overlayUrls } from "../command/filter-graph.ts";
+import { branchGraph, overlayUrls } from "../command/filter-graph.ts";
 import { openingArguments, type PlannedInput, seconds } from "../command/opening-arguments.ts";
 import type { PlannedRun } from "../command/planned-run.ts";
 import { ANIMATION_FPS } from "../encoders/image-encoders.ts";
+import { skipBitmaps } from "../filters/burn-in.ts";
 import { decodedTimesArguments, decodedTimesBranch } from "./decoded-times.ts";
 import { EVEN_TIMESTAMPS, selectFilters, timesOf } from "./select-frames.ts";
-import type { ImageFile, SelectedImages } from "./selected-images.ts";
+import type { SelectedImages } from "./selected-images.ts";
 import { countTimestamps, type SamplingInterval, timestampsOf } from "./thumbnail-timestamps.ts";
 
 /** Options with which the runs open the source and overlay images. */
@@ -69,16 +70,15 @@ export function seekCost(intervals: readonly SamplingInterval[]): { costMs: numb
 /** Runs that make an image output by seeking, in groups of timestamps. */
 export function seekRuns(seeked: SeekedImages, inputs: SeekInputs): PlannedRun[] {
   const { output, label, images, fileCount } = seeked;
-  const { filters, finish, encode, file } = images;
-  const needsTimes = images.needsTimes ?? false;
+  const { filters, finish, encode, file, burnIn } = images;
   if (images.oneFilePerFrame) {
-    return groupRuns(seeked, { filters: [...filters, ...finish], encode, file, needsTimes }, inputs);
+    return groupRuns(seeked, { filters: [...filters, ...finish], encode, file, burnIn }, inputs);
   }
   // Lossless intermediate files. The last run makes sprite sheets or an animation of them.
   const frames = `${output}-frame-%05d.png`;
   const lossless = {
     filters,
-    needsTimes,
+    burnIn,
     encode: ["-fps_mode", "passthrough", "-c:v", "png"],
     file: { format: ["-f", "image2"], name: frames },
   };
@@ -105,12 +105,7 @@ export const imageArguments = (
 ): string[] => [...["-map", `[${label}]`, "-frames:v", String(fileCount)], ...encode, ...file.format, file.name];
 
 /** Processing of each frame: filters, encoder, and files with a counter in their names. */
-type FrameFiles = {
-  readonly filters: Branch["filters"];
-  readonly encode: readonly string[];
-  readonly file: ImageFile;
-  readonly needsTimes?: boolean;
-};
+type FrameFiles = Pick<SelectedImages, "filters" | "encode" | "file" | "burnIn">;
 
 function groupRuns({ label, images }: SeekedImages, files: FrameFiles, inputs: SeekInputs): PlannedRun[] {
   const seeks = seeksOf(images.intervals);
@@ -139,7 +134,7 @@ type SeekGroup = {
  * The frame that is shown at the timestamp may have started before it.
  */
 function groupRun({ label, seeks, firstNumber, isLast }: SeekGroup, files: FrameFiles, inputs: SeekInputs): PlannedRun {
-  const { filters, encode, file, needsTimes = false } = files;
+  const { filters, encode, file, burnIn } = files;
   const sources = seeks.map(({ firstMs }) => inputs.source(["-noaccurate_seek", "-ss", seconds(firstMs)]));
   const urls = overlayUrls([{ label, filters }]);
   const overlays = new Map(urls.map((url, at) => [url, seeks.length + at]));
@@ -147,7 +142,11 @@ function groupRun({ label, seeks, firstNumber, isLast }: SeekGroup, files: Frame
   const outputs = seeks.flatMap((seek, at) => {
     const branch = {
       label: `${label}at${at}`,
-      filters: [...selectFilters([seek], seek.firstMs), ...timesOf({ needsTimes }, [seek]), ...filters],
+      filters: [
+        ...selectFilters([seek], seek.firstMs),
+        ...timesOf(files, [seek]),
+        ...skipBitmaps(filters, burnIn, seek.firstMs),
+      ],
     };
     const graph = branchGraph(`[${at}:${inputs.streamIndex}]`, branch, overlays);
     const start = ["-start_number", String(number)];

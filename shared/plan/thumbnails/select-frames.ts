@@ -1,5 +1,6 @@
 // The filters that select the frames shown at chosen timestamps.
 import { quoted } from "../command/filter-text.ts";
+import type { SelectedImages } from "./selected-images.ts";
 import { countTimestamps, type SamplingInterval } from "./thumbnail-timestamps.ts";
 
 /**
@@ -36,9 +37,9 @@ export const EVEN_TIMESTAMPS: readonly string[] = ["settb=1/100", `setpts=${OUTP
 
 /** Filters that set the times of selected frames. */
 export const timesOf = (
-  { needsTimes = false }: { readonly needsTimes?: boolean },
+  { burnIn }: Pick<SelectedImages, "burnIn">,
   intervals: readonly SamplingInterval[],
-): readonly string[] => (needsTimes ? shownTimes(intervals) : EVEN_TIMESTAMPS);
+): readonly string[] => (burnIn ? shownTimes(intervals) : EVEN_TIMESTAMPS);
 
 /** Gives selected frames, counted from 0, the timestamps at which they are shown, in µs. */
 function shownTimes(intervals: readonly SamplingInterval[]): string[] {

@@ -1,5 +1,6 @@
 // The plan of an image output in parts: timestamps, filters, encoder and files.
 import type { Filter } from "../command/filter-graph.ts";
+import type { BurnIn } from "../filters/burn-in.ts";
 import type { SamplingInterval } from "./thumbnail-timestamps.ts";
 
 /** Images taken from a source, in parts, so that the frames may be selected by seeking or with a shared decode. */
@@ -18,8 +19,8 @@ export type SelectedImages = {
   readonly encode: readonly string[];
   /** Muxer and name of the image files. */
   readonly file: ImageFile;
-  /** True if `filters` start with frames that have the timestamps at which they are shown. */
-  readonly needsTimes?: boolean;
+  /** Captions in `filters`, which then start with frames that have the timestamps at which they are shown. */
+  readonly burnIn: BurnIn | null;
 };
 
 /** Muxer, and name of the file; with a counter (`%05d`) for several files. */

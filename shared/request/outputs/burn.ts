@@ -1,6 +1,6 @@
 // The parameter `burn`: captions that are drawn into the frames.
 import * as z from "zod";
-import { BURN_POSITIONS, type BurnSpec, type CaptionStyle, FONT_NAME } from "../../job/burn.ts";
+import { BURN_POSITIONS, type BurnSpec, type CaptionStyle, DEFAULT_STYLE, FONT_NAME } from "../../job/burn.ts";
 import { publicUrl } from "../../job/metadata.ts";
 import type { AllowPrivate } from "../../network/address-policy.ts";
 import { ok, type Result } from "../../result.ts";
@@ -12,17 +12,6 @@ import { parseTextSource, printSubtitle, textSource } from "./subtitles.ts";
 const SIZE = { min: 1, max: 20 };
 const OUTLINE = { min: 0, max: 2 };
 const MARGIN = { min: 0, max: 45 };
-
-const DEFAULTS: CaptionStyle = {
-  font: null,
-  size: 5.3,
-  color: "#ffffff",
-  outlineColor: "#000000",
-  background: null,
-  outline: 0.25,
-  position: "bottom",
-  margin: 5,
-};
 
 type Bounds = { readonly min: number; readonly max: number };
 const percent = ({ min, max }: Bounds, usual: number, what: string) =>
@@ -52,13 +41,13 @@ export const burn = strictObject({
     )
     .optional()
     .describe("A font of the nodes, which `GET /v2/fonts` lists, or a font file; Noto Sans by default"),
-  size: percent(SIZE, DEFAULTS.size, "Size of the text"),
-  color: color.default(DEFAULTS.color).describe("Color of the text, such as #ffffff or #ffffff80"),
-  outline_color: color.default(DEFAULTS.outlineColor).describe("Color of the outline"),
+  size: percent(SIZE, DEFAULT_STYLE.size, "Size of the text"),
+  color: color.default(DEFAULT_STYLE.color).describe("Color of the text, such as #ffffff or #ffffff80"),
+  outline_color: color.default(DEFAULT_STYLE.outlineColor).describe("Color of the outline"),
   background: color.optional().describe("Color of a box behind the text; none by default"),
-  outline: percent(OUTLINE, DEFAULTS.outline, "Width of the outline"),
-  position: oneOf(BURN_POSITIONS).default(DEFAULTS.position),
-  margin: percent(MARGIN, DEFAULTS.margin, "Distance from the edge"),
+  outline: percent(OUTLINE, DEFAULT_STYLE.outline, "Width of the outline"),
+  position: oneOf(BURN_POSITIONS).default(DEFAULT_STYLE.position),
+  margin: percent(MARGIN, DEFAULT_STYLE.margin, "Distance from the edge"),
   keep_style: flag.default(true).describe("Keep the styles of ASS files, and the positions and colors of other files"),
 })
   .optional()
@@ -102,7 +91,7 @@ export function printBurn(spec: BurnSpec | undefined): Record<string, unknown> {
   if (!spec) return {};
   const { keepsStyle, style, ...source } = spec;
   const { font, outlineColor, ...others } = style;
-  const { outlineColor: usual, ...defaults } = DEFAULTS;
+  const { outlineColor: usual, ...defaults } = DEFAULT_STYLE;
   const known = new Map<string, unknown>(Object.entries({ ...defaults, outline_color: usual }));
   const changed = Object.entries({ ...others, outline_color: outlineColor }).filter(
     ([name, value]) => value !== known.get(name),
