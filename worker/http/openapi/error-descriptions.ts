@@ -90,7 +90,8 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<keyof typeof ERRORS, string>> =
   input_track_not_found: "The input lacks a track that the output requests, or the track cannot be used as requested.",
   offset_beyond_end: "The output starts after the end of the input.",
   watermark_failed: "The watermark cannot be fetched, or is not an image.",
-  subtitle_failed: "A text track of the output, or a file of `burn`, cannot be fetched or read, or its images cannot become text.",
+  subtitle_failed:
+    "A text track of the output, or a file of `burn`, cannot be fetched or read, or its images cannot become text.",
   output_interval_not_possible:
     "The interval would create too many images of this input, or the duration of the input is unknown.",
   output_size_not_possible: "The encoder does not support this frame size.",
