@@ -15,8 +15,9 @@ import { bitmapReader } from "../tasks/encode/read-bitmaps.ts";
 import { look, lossless, type Shown } from "../testing/chunked-encodes.ts";
 import { pgsFile } from "../testing/pgs-file.ts";
 import { decode, FFMPEG, probe, REFERENCE_FFMPEG, tested } from "../testing/plan-runs.ts";
-import { type ProcessedOutput, processSource } from "../testing/process-source.ts";
+import { processSource } from "../testing/process-source.ts";
 import { closeServers } from "../testing/range-server.ts";
+import { secondsWithText } from "../testing/shown-frames.ts";
 import { silentLog } from "../testing/silent-log.ts";
 import { openWorkshop } from "../testing/source-workshop.ts";
 import { NO_TRACE } from "../tracing/task-trace.ts";
@@ -291,16 +292,3 @@ async function whiteBox(file: string, width: number): Promise<number[]> {
   ];
 }
 const min = (a: number, b: number): number => Math.min(a, b);
-
-const FRAME = 320 * 180;
-
-/** Start and end of the frames with text, in seconds since the start of the output. */
-async function secondsWithText(output: ProcessedOutput | undefined): Promise<number[]> {
-  const [file = ""] = output?.ok ? output.files : [];
-  const pixels = await decode(file, "fps=50", "gray");
-  const frames = Array.from({ length: pixels.length / FRAME }, (_, at) =>
-    pixels.subarray(at * FRAME, (at + 1) * FRAME),
-  );
-  const shown = frames.flatMap((frame, at) => (frame.some((value) => value > 220) ? [at] : []));
-  return [(shown[0] ?? -1) / 50, ((shown.at(-1) ?? -1) + 1) / 50];
-}

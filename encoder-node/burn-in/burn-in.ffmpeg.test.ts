@@ -9,8 +9,9 @@ import { type OutputOptions, specOf } from "#shared/testing/output-specs.ts";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
 import { look, lossless, makeBoth, type Shown } from "../testing/chunked-encodes.ts";
 import { decode, FFMPEG, REFERENCE_FFMPEG } from "../testing/plan-runs.ts";
-import { type ProcessedOutput, processSource } from "../testing/process-source.ts";
+import { processSource } from "../testing/process-source.ts";
 import { closeServers, serve } from "../testing/range-server.ts";
+import { CAPTIONED_FRAME, secondsWithText } from "../testing/shown-frames.ts";
 import { openWorkshop } from "../testing/source-workshop.ts";
 import { prepareCaptions } from "./prepare-captions.ts";
 import { type Burns, placeBurnFiles } from "./run-files.ts";
@@ -287,22 +288,9 @@ const hasText = async (file: string): Promise<boolean> => (await brightest(file,
 async function brightest(file: string, pixelFormat: string): Promise<number> {
   const pixels = await decode(file, "crop=320:180:0:0", pixelFormat);
   const isDeep = pixelFormat.endsWith("le");
-  const luma = pixels.subarray(0, FRAME * (isDeep ? 2 : 1));
+  const luma = pixels.subarray(0, CAPTIONED_FRAME * (isDeep ? 2 : 1));
   return isDeep
     ? new Uint16Array(luma.buffer.slice(luma.byteOffset, luma.byteOffset + luma.length)).reduce(max)
     : luma.reduce(max);
 }
 const max = (a: number, b: number): number => Math.max(a, b);
-
-const FRAME = 320 * 180;
-
-/** Start and end of the frames with text, in seconds since the start of the output. */
-async function secondsWithText(output: ProcessedOutput | undefined): Promise<number[]> {
-  const [file = ""] = output?.ok ? output.files : [];
-  const pixels = await decode(file, "fps=50", "gray");
-  const frames = Array.from({ length: pixels.length / FRAME }, (_, at) =>
-    pixels.subarray(at * FRAME, (at + 1) * FRAME),
-  );
-  const shown = frames.flatMap((frame, at) => (frame.some((value) => value > 220) ? [at] : []));
-  return [(shown[0] ?? -1) / 50, ((shown.at(-1) ?? -1) + 1) / 50];
-}

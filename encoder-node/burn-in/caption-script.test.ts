@@ -1,19 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CaptionStyle } from "#shared/job/burn.ts";
+import { type CaptionStyle, DEFAULT_STYLE } from "#shared/job/burn.ts";
 import { parseWebVtt } from "../package/text/subtitle-cues.ts";
 import { captionScript } from "./caption-script.ts";
 
-const STYLE: CaptionStyle = {
-  font: null,
-  size: 5,
-  color: "#ffffff",
-  outlineColor: "#000000",
-  background: null,
-  outline: 0.25,
-  position: "bottom",
-  margin: 5,
-};
+const STYLE: CaptionStyle = { ...DEFAULT_STYLE, size: 5 };
 const FONT = { family: "Noto Sans", lineHeight: 1.5 };
 
 function eventOf(settings: string, text: string, keepsStyle = true) {

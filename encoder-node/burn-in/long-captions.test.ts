@@ -1,5 +1,6 @@
 // Five hours of captions: times above an hour in each format, shifts, and segments.
 import { describe, expect, it } from "vitest";
+import { DEFAULT_STYLE } from "#shared/job/burn.ts";
 import { movedCues } from "../package/text/moved-cues.ts";
 import { subRipText } from "../package/text/subrip.ts";
 import { type Cue, parseWebVtt, type WebVtt, webVttText } from "../package/text/subtitle-cues.ts";
@@ -19,17 +20,7 @@ const CUES: readonly Cue[] = Array.from({ length: HOURS_MS / STEP_MS }, (_, at) 
   text: `Line ${at}`,
 }));
 const TEXT: WebVtt = { definitions: [], cues: CUES };
-const STYLE = {
-  font: null,
-  size: 5,
-  color: "#ffffff",
-  outlineColor: "#000000",
-  background: null,
-  outline: 0.25,
-  position: "bottom",
-  margin: 5,
-} as const;
-const SCRIPT = captionScript(CUES, STYLE, { family: "Noto Sans", lineHeight: 1.36 }, true);
+const SCRIPT = captionScript(CUES, DEFAULT_STYLE, { family: "Noto Sans", lineHeight: 1.36 }, true);
 const ttml = (time: (ms: number) => string): string =>
   `<tt><body><div>${CUES.map(({ startMs, endMs, text }) => `<p begin="${time(startMs)}" end="${time(endMs)}">${text}</p>`).join("")}</div></body></tt>`;
 const clock = (ms: number): string =>

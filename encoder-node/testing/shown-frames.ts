@@ -2,7 +2,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { toolEnvironment } from "../ffmpeg/sandbox/tool-environment.ts";
-import { FFPROBE, REFERENCE_FFMPEG } from "./plan-runs.ts";
+import { decode, FFPROBE, REFERENCE_FFMPEG } from "./plan-runs.ts";
+import type { ProcessedOutput } from "./process-source.ts";
+
+/** Pixels of a frame in tests of captions. */
+export const CAPTIONED_FRAME = 320 * 180;
 
 const options = { env: toolEnvironment(), encoding: "buffer", maxBuffer: 64 * 1024 * 1024 } as const;
 const run = promisify(execFile);
@@ -38,4 +42,15 @@ export function frameAt(frames: readonly ShownFrame[], seconds: number): ShownFr
 export async function fileSeconds(file: string): Promise<number> {
   const argv = ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file];
   return Number((await run(FFPROBE, argv, options)).stdout.toString());
+}
+
+/** Start and end of the frames with bright text, in seconds since the start of the output of 320x180 pixels. */
+export async function secondsWithText(output: ProcessedOutput | undefined): Promise<number[]> {
+  const [file = ""] = output?.ok ? output.files : [];
+  const pixels = await decode(file, "fps=50", "gray");
+  const frames = Array.from({ length: pixels.length / CAPTIONED_FRAME }, (_, at) =>
+    pixels.subarray(at * CAPTIONED_FRAME, (at + 1) * CAPTIONED_FRAME),
+  );
+  const shown = frames.flatMap((frame, at) => (frame.some((value) => value > 220) ? [at] : []));
+  return [(shown[0] ?? -1) / 50, ((shown.at(-1) ?? -1) + 1) / 50];
 }
