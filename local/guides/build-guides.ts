@@ -1,6 +1,6 @@
 // Builds the pages of /docs: guides of docs/ and the API reference in HTML and Markdown, the search index, the OpenAPI
 // document, and llms.txt (llmstxt.org).
-import { access, mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { build } from "esbuild";
 import { replaceFile } from "../../cli/replace-file.ts";
@@ -14,10 +14,9 @@ type Reference = () => { readonly openapi: string; readonly pages: Readonly<Reco
 
 /**
  * Writes `guides/` below a folder, which the Worker serves as assets. Files that are current stay. Several processes
- * may do so at the same time. If docs/ is missing, existing files stay as they are.
+ * may do so at the same time.
  */
 export async function buildGuides(folder: string): Promise<void> {
-  if (!(await exists(join(ROOT, "docs", "self-hosting.md")))) return;
   await writeFiles(folder, await guideFiles(), (name) => `guides/${name}`);
 }
 
@@ -128,12 +127,6 @@ const indexText = (index: GuideIndex): string =>
     ]),
     "",
   ].join("\n");
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 if (process.argv[1] === import.meta.filename) {
   const [folder = "dist/site", service = ORIGIN] = process.argv.slice(2);
