@@ -1,5 +1,5 @@
 // Finds code of encoder nodes that opens files by path outside of encoder-node/run-files/. A run of ffmpeg can leave a
-// link or a pipe under any name (docs/decisions/0031-files-of-runs.md).
+// link or a pipe under any name (docs/decisions/media.md).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../home/constants.ts";

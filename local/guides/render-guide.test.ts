@@ -15,7 +15,7 @@ describe("links of a guide", () => {
     ["migrating/mux", "../storage.md", "/docs/storage"],
     ["nodes", "#logs", "#logs"],
     ["nodes", "https://keda.sh", "https://keda.sh"],
-    ["nodes", "decisions/0010-ffmpeg-in-a-sandbox.md", null],
+    ["nodes", "decisions/media.md", null],
     ["nodes", "../README.md", null],
     ["nodes", "javascript:alert(1)", null],
   ])("a link on %s to %s leads to %s", (page, href, target) => expect(linkTarget(page, href, KNOWN)).toBe(target));

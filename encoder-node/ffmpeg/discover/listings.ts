@@ -22,7 +22,7 @@ type Spawning = { _spawnFfmpeg(argv: readonly string[], options: object, ...call
 /**
  * Names of the encoders that a build lists. Throws AppError `encoder_not_available`.
  *
- * This is the only use of fluent-ffmpeg (docs/decisions/0002). It caches path and list for the whole process, so that a
+ * This is the only use of fluent-ffmpeg (decision 2). It caches path and list for the whole process, so that a
  * process can query only a single ffmpeg. By default it passes this process's whole environment to ffmpeg.
  */
 export async function listEncoders(ffmpeg: Tool): Promise<ReadonlySet<string>> {

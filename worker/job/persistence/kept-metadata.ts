@@ -1,5 +1,5 @@
 // The metadata of an ended job whose state was deleted: compressed, in a single entry of the job's object, until the
-// job's row is deleted (docs/decisions/0028-metadata-stays-in-the-jobs-object.md).
+// job's row is deleted (docs/decisions/control-plane.md).
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { JobState } from "../state/job-state.ts";
 import { KnownMetadata, knownMetadata } from "../views/metadata-view.ts";
