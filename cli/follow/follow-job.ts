@@ -1,5 +1,5 @@
 // Follows a job to its end.
-import type { Copra, Job, TaskView } from "../../client/index.ts";
+import type { AttemptView, Copra, Job, TaskView } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { printable } from "../terminal/printable.ts";
 import { type Line, ProgressView, type Snapshot } from "../terminal/progress-view.ts";
@@ -15,13 +15,18 @@ export async function followToEnd(
   // This request reports errors such as an unknown job at once. The event stream itself reconnects without a limit.
   let job = await copra.jobs.get(id, { signal });
   const tasks = new Map<string, TaskView>();
+  const attempts = new Map<string, AttemptView>();
   const view = new ProgressView({ out: output.stderr, colors: output.wordColors, now, hidden: output.quiet });
   try {
     for await (const { event, data } of copra.jobs.events(id, { signal })) {
       if (output.json && lines) output.line({ event, data }, () => "");
-      if (event === "tasks") for (const task of data.tasks) tasks.set(task.id, task);
-      else job = data;
-      view.show(snapshotOf(job, [...tasks.values()]));
+      if (event === "tasks") {
+        for (const task of data.tasks) tasks.set(task.id, task);
+        for (const attempt of data.attempts) attempts.set(attempt.task, attempt);
+      } else {
+        job = data;
+      }
+      view.show(snapshotOf(job, [...tasks.values()], attempts));
     }
   } finally {
     view.end();
@@ -31,12 +36,13 @@ export async function followToEnd(
 
 // Converts a job to the state that the progress view shows.
 
-/** State of a job for the progress view. */
-function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
+/** State of a job for the progress view. `attempts`: the last ended attempt of each task. */
+export function snapshotOf(job: Job, tasks: readonly TaskView[], attempts: ReadonlyMap<string, AttemptView>): Snapshot {
   const running = tasks.filter(({ status }) => status === "running");
   return {
     progress: fraction(job.progress) ?? 0,
     state: workOf(job),
+    note: repeatFact(tasks, attempts),
     detail: [
       job.waiting_for === undefined ? "" : `waits for ${printable(job.waiting_for)}`,
       ...taskFacts(tasks, running),
@@ -52,6 +58,15 @@ function snapshotOf(job: Job, tasks: readonly TaskView[]): Snapshot {
       }),
     ),
   };
+}
+
+/** Why a task needs another attempt; empty if none does. */
+function repeatFact(tasks: readonly TaskView[], attempts: ReadonlyMap<string, AttemptView>): string {
+  const repeated = tasks.find(
+    ({ id, status }) => (status === "waiting" || status === "running") && attempts.get(id)?.reason !== undefined,
+  );
+  const { attempt = 0, outcome = "", reason = "" } = attempts.get(repeated?.id ?? "") ?? {};
+  return reason === "" ? "" : `attempt ${attempt} ${outcome}: ${printable(reason)}`;
 }
 
 function taskFacts(tasks: readonly TaskView[], running: readonly TaskView[]): string[] {

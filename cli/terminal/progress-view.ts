@@ -20,6 +20,8 @@ export type Snapshot = {
   readonly progress: number;
   readonly state: string;
   readonly lines: readonly Line[];
+  /** News such as a failed attempt: shown at once. */
+  readonly note?: string;
   readonly detail?: string;
 };
 
@@ -69,7 +71,11 @@ export class ProgressView {
     if (this.#hidden) return;
     const now = this.#now();
     const eta = this.#eta.update(snapshot.progress, now);
-    const states = [snapshot.state, ...snapshot.lines.map(({ name, state }) => `${name} ${state}`)].join();
+    const states = [
+      snapshot.state,
+      snapshot.note,
+      ...snapshot.lines.map(({ name, state }) => `${name} ${state}`),
+    ].join();
     const isNew = states !== this.#lastStates;
     const passed = now - this.#lastAt;
     const gained = snapshot.progress - this.#lastProgress;
@@ -93,12 +99,19 @@ export class ProgressView {
 
   #draw(snapshot: Snapshot, eta: number | null): void {
     this.#pending = null;
-    const rest = eta === null ? "" : `ETA ${durationText(eta)}`;
+    const rest = eta === null || snapshot.progress >= 1 ? "" : `ETA ${durationText(eta)}`;
     if (!this.#out.isTTY) {
       const parts = snapshot.lines.map(
         ({ name, state, progress }) => `${name} ${state}${progress ? ` ${percent(progress)}` : ""}`,
       );
-      const facts = [percent(snapshot.progress), snapshot.state, ...parts, snapshot.detail ?? "", rest];
+      const facts = [
+        percent(snapshot.progress),
+        snapshot.state,
+        ...parts,
+        snapshot.note ?? "",
+        snapshot.detail ?? "",
+        rest,
+      ];
       this.#out.write(`${printableColored(facts.filter((fact) => fact !== "").join(" · "))}\n`);
       return;
     }
@@ -115,7 +128,7 @@ export class ProgressView {
       snapshot.state,
       this.#bar(snapshot.progress),
       percent(snapshot.progress).padStart(4),
-      snapshot.detail ?? "",
+      [snapshot.note, snapshot.detail].filter(Boolean).join(" · "),
       rest,
     ];
     const lines = printableColored(table([...rows, total])).split("\n");

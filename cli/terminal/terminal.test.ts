@@ -149,6 +149,8 @@ describe("ProgressView", () => {
       "40% starting",
       "100% completed",
     ]);
+    expect(written.at(-2)).toContain("ETA");
+    expect(written.at(-1)).not.toContain("ETA");
     expect(written.join("")).not.toContain("\u001b");
   });
 
