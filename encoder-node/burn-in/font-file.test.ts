@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { readFont } from "./font-file.ts";
+import { hasGlyph, readFont } from "./font-file.ts";
 import { findFonts, packagedFonts } from "./node-fonts.ts";
 
 let bytes: Buffer;
@@ -34,12 +34,24 @@ it("rejects files that are no fonts, collections, and fonts that end early", () 
     expect(readFont(other)).toBeNull();
 });
 
+it.each([
+  ["Noto Sans", "Aßạ№ΩЖक", "ع中あ한שท\u{20000}"],
+  ["Noto Sans Arabic", "عپ", "Ж中\u{20000}"],
+])("%s has the letters %s and lacks %s", async (family, present, absent) => {
+  const file = (await packagedFonts()).find((font) => font.family === family);
+  const font = await readFile(file?.path ?? "");
+  const has = (text: string): boolean[] => [...text].map((letter) => hasGlyph(font, letter.codePointAt(0) ?? 0));
+  expect(has(present)).not.toContain(false);
+  expect(has(absent)).not.toContain(true);
+});
+
 it("reads damaged fonts without an error", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(3999), fc.nat(255)), { maxLength: 30 }), (changes) => {
       const damaged = Buffer.from(bytes);
       for (const [at, value] of changes) damaged[at] = value;
       const font = readFont(damaged);
+      expect([true, false]).toContain(hasGlyph(damaged, 0x627));
       if (font) expect(font.family).toMatch(/^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,79}$/);
     }),
     { numRuns: 300 },

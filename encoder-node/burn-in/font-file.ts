@@ -38,6 +38,58 @@ function fontIn(view: DataView): Font | null {
   return { family, lineHeight: Math.min(4, Math.max(0.5, height / unitsPerEm)) };
 }
 
+/**
+ * True if the font has a glyph for a character (OpenType, "cmap"), or if that is not known: only the formats 4 and 12
+ * are read, which nearly all fonts have.
+ */
+export function hasGlyph(bytes: Uint8Array, codePoint: number): boolean {
+  try {
+    const cmap = tablesOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength))?.get("cmap");
+    const maps = cmap ? characterMaps(cmap) : [];
+    return maps.length === 0 || maps.some((map) => glyphOf(map, codePoint) !== 0);
+  } catch (error) {
+    if (error instanceof RangeError) return true;
+    throw error;
+  }
+}
+
+const SEGMENTS = 4;
+const GROUPS = 12;
+
+/** The maps of Unicode characters, in the formats 4 and 12. */
+function characterMaps(cmap: DataView): DataView[] {
+  const found: DataView[] = [];
+  for (let at = 4; at < 4 + 8 * cmap.getUint16(2); at += 8) {
+    const [platform, encoding] = [cmap.getUint16(at), cmap.getUint16(at + 2)];
+    const map = new DataView(cmap.buffer, cmap.byteOffset + cmap.getUint32(at + 4));
+    const isUnicode = platform === 0 || (platform === WINDOWS && (encoding === 1 || encoding === 10));
+    if (isUnicode && [SEGMENTS, GROUPS].includes(map.getUint16(0))) found.push(map);
+  }
+  return found;
+}
+
+/** 0: the font lacks the character. */
+function glyphOf(map: DataView, codePoint: number): number {
+  if (map.getUint16(0) === GROUPS) {
+    const end = 16 + 12 * map.getUint32(12);
+    for (let at = 16; at < end; at += 12) {
+      const first = map.getUint32(at);
+      if (codePoint >= first && codePoint <= map.getUint32(at + 4)) return map.getUint32(at + 8) + codePoint - first;
+    }
+    return 0;
+  }
+  const length = map.getUint16(6);
+  for (let at = 14; at < 14 + length; at += 2) {
+    if (map.getUint16(at) < codePoint) continue;
+    const first = at + length + 2;
+    if (map.getUint16(first) > codePoint) return 0;
+    const [delta, offset] = [map.getUint16(first + length), map.getUint16(first + 2 * length)];
+    if (offset === 0) return (codePoint + delta) & 0xffff;
+    return map.getUint16(first + 2 * length + offset + 2 * (codePoint - map.getUint16(first)));
+  }
+  return 0;
+}
+
 /** The tables by their tags; null if the header is not that of a font, or if a table is not in the file. */
 function tablesOf(view: DataView): Map<string, DataView> | null {
   const count = view.getUint16(4);

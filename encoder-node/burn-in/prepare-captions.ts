@@ -15,6 +15,7 @@ import { decodedText } from "../source/extras/subtitle-text.ts";
 import type { AssScript } from "./ass-script.ts";
 import { captionScript } from "./caption-script.ts";
 import { scriptOf } from "./caption-text.ts";
+import { checkLetters } from "./missing-letters.ts";
 import { packagedFonts } from "./node-fonts.ts";
 import { type FontDeps, type Fonts, requestedFont } from "./requested-font.ts";
 import type { Burns, TrackBitmaps } from "./run-files.ts";
@@ -76,13 +77,14 @@ type Wanted = {
 type Captions = Result<AssScript | TrackBitmaps>;
 
 async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): Promise<Captions> {
-  const { index, burn, fonts } = wanted;
+  const { index, burn } = wanted;
   if (burn.url === undefined) return captionsOfTrack(wanted, work);
   const path = join(work.folder, `captions-${index}.bin`);
   const { allowPrivate: allow, signal } = deps;
   const found: AssScript[] = [];
   const check = async (): Promise<void> => {
-    found.push(scriptOf(await withoutScc(decodedText(await readBytes(path, MAX_CAPTION_BYTES)), signal), burn, fonts));
+    const text = await withoutScc(decodedText(await readBytes(path, MAX_CAPTION_BYTES)), signal);
+    found.push(await checkedScript(text, wanted));
   };
   const fetched = await fetchExtra({ ...CAPTIONS, url: burn.url, path }, check, { allow, signal });
   if (!fetched.ok) return fetched;
@@ -92,10 +94,8 @@ async function captionsFor(wanted: Wanted, work: CaptionsWork, deps: FontDeps): 
 }
 
 /** The captions of a track of the input: an empty script if the input lacks an optional track. */
-async function captionsOfTrack(
-  { burn, fonts }: Wanted,
-  { probe, readTrack, channels }: CaptionsWork,
-): Promise<Captions> {
+async function captionsOfTrack(wanted: Wanted, { probe, readTrack, channels }: CaptionsWork): Promise<Captions> {
+  const { burn, fonts } = wanted;
   const chosen = chooseBurnt(burn, textTracks(probe), channels);
   if (!chosen.ok) return chosen;
   const [text] = chosen.value.texts;
@@ -106,7 +106,7 @@ async function captionsOfTrack(
     const read = await readTrack(track);
     if (typeof read !== "string") return ok(read ?? empty);
     const content = decodedText(await readBytes(read, MAX_TRACK_BYTES));
-    return ok(scriptOf(content, burn, fonts, track.codec !== "webvtt"));
+    return ok(await checkedScript(content, wanted, track.codec !== "webvtt"));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message } = failureOf(error);
@@ -115,6 +115,13 @@ async function captionsOfTrack(
       message: code === "subtitle_failed" ? `The captions of the input cannot be used: ${message}.` : message,
     });
   }
+}
+
+/** Throws AppError `subtitle_failed` if the text is not usable, or has letters that no font has. */
+async function checkedScript(text: string, { burn, fonts }: Wanted, isConverted = false): Promise<AssScript> {
+  const script = scriptOf(text, burn, fonts, isConverted);
+  await checkLetters(script, fonts.known);
+  return script;
 }
 
 const CAPTIONS = {

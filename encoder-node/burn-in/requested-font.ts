@@ -13,6 +13,8 @@ export type FontDeps = Pick<TaskDeps, "allowPrivate" | "signal" | "fontsFolder">
 /** Fonts of the captions of an output. */
 export type Fonts = {
   readonly chosen: FontFile;
+  /** All fonts that the captions may use. */
+  readonly known: readonly FontFile[];
   /** The family that a script means, if the task has it; otherwise null. */
   readonly fontOf: (name: string) => string | null;
 };
@@ -40,7 +42,7 @@ export async function requestedFont(request: FontRequest, deps: FontDeps): Promi
   const known = [...packaged, ...own];
   const fontOf = (name: string): string | null =>
     known.find(({ family }) => family.toLowerCase() === name.toLowerCase())?.family ?? null;
-  return ok({ chosen, fontOf });
+  return ok({ chosen, known, fontOf });
 }
 
 const FONT = {
