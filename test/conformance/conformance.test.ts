@@ -33,7 +33,7 @@ const SENTENCES = /^Text of /;
 function groups(): { heading: string; names: string[]; by: string }[] {
   const found = new Map<string, { heading: string; names: string[]; by: string }>();
   for (const row of rows) {
-    const by = (proofOf(row)?.by ?? "").replace(/ for `[^`]+`$/, "");
+    const by = (proofOf(row)?.by ?? "").replace(/(?:: “.*”)?(?: for `[^`]+`)?$/, "");
     const heading = SENTENCES.test(row.heading) ? "Sentences" : row.heading;
     const group = found.get(`${heading} ${by}`) ?? { heading, names: [], by };
     group.names.push(row.name);
