@@ -7,12 +7,13 @@ import type { Target } from "./connection/target.ts";
 import { type Context, targetOf } from "./context.ts";
 import { usageError } from "./exit.ts";
 
-export type Client = { readonly target: Target; readonly copra: Copra };
+/** The context of a command with the account's client. */
+export type Client = Context & { readonly target: Target; readonly copra: Copra };
 
 /** Few, because a person waits for the command. */
 const RETRIES = 2;
 
-/** Returns the account's client. Throws a usage error without an API key. */
+/** Adds the account's client to a context. Throws a usage error without an API key. */
 export async function clientOf(context: Context, retries = RETRIES): Promise<Client> {
   const target = await targetOf(context);
   if (target.key === null) {
@@ -21,7 +22,7 @@ export async function clientOf(context: Context, retries = RETRIES): Promise<Cli
     );
   }
   const { url, key } = target;
-  return { target, copra: new Copra({ url, key, retries, fetch: namedFetch }) };
+  return { ...context, target, copra: new Copra({ url, key, retries, fetch: namedFetch }) };
 }
 
 /** Returns the operator's client. Throws a usage error without an admin token. */

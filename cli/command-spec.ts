@@ -2,8 +2,8 @@
 // it.
 import type { Context, Options } from "./context.ts";
 
-/** Runs a command. Returns its exit code. `endOf` maps thrown errors to an exit code. */
-export type Run = (context: Context, args: readonly string[], options: Options) => Promise<number>;
+/** Runs a command. Returns its exit code; by default 0. `endOf` maps thrown errors to an exit code. */
+export type Run = (context: Context, args: readonly string[], options: Options) => Promise<number | undefined>;
 
 export type OptionSpec = {
   /** In commander's syntax: `-o, --output <folder>`. */

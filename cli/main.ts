@@ -31,7 +31,8 @@ async function main(argv: readonly string[]): Promise<number> {
   const stop = spec.handlesSignals ? new AbortController().signal : listenForInterrupts();
   try {
     const run = await spec.load();
-    return await run({ env, output, globals, signal: stop, input: stdin, now: Date.now }, args, options);
+    const context = { env, output, globals, signal: stop, input: stdin, now: Date.now };
+    return (await run(context, args, options)) ?? EXIT.done;
   } catch (error) {
     // A request that Ctrl-C or a time limit aborted throws the reason, or an error that wraps it.
     const { exitCode, message } = endOf(stop.aborted ? stop.reason : error);

@@ -5,7 +5,7 @@ import type { Note } from "#shared/convert/note.ts";
 import { OLD_SERVICES, type OldService, SERVICE_NAMES } from "#shared/convert/services.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { printableJson } from "../terminal/printable.ts";
 
 /** Writes the request to standard output. Writes dropped fields and fields to fill in to standard error. */
@@ -16,7 +16,6 @@ export const convert: Run = async ({ output }, [file = "-"], options) => {
   const { request, notes } = result.converted;
   output.data({ service: result.service, request, notes }, () => printableJson(request, 2));
   if (!output.json) output.words(wordsOf(notes, result.service));
-  return EXIT.done;
 };
 
 const isService = (text: string | undefined): text is OldService => OLD_SERVICES.some((name) => name === text);

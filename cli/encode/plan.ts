@@ -19,8 +19,7 @@ export const plan: Run = async (context, [given], options) => showPlan(context, 
 
 /** Shows the plan for the given source, or for the source in the job's file. Returns the exit code. */
 export async function showPlan(context: Context, given: string | undefined, options: Options): Promise<number> {
-  const { env, output, now, signal } = context;
-  const { copra, target } = await clientOf(context);
+  const { env, output, now, signal, copra, target } = await clientOf(context);
   const source = sourceOfCommand(given, env, options);
   const name = given === undefined ? "output" : nameOf(given);
   const job = buildJob({ options, name, local: target.local, folder: newFolder(now()) });

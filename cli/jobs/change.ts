@@ -26,7 +26,6 @@ export const moveJobs: Run = async (context, ids, options) => {
   const jobs: Job[] = [];
   for (const id of ids) jobs.push(await copra.jobs.setPriority(id, priority, { signal: context.signal }));
   context.output.data({ jobs }, () => table(jobs.map(({ id, state = "" }) => [id, state])));
-  return EXIT.done;
 };
 
 async function changeJobs(

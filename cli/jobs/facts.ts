@@ -3,15 +3,13 @@ import { shellCommand } from "#shared/shell-quote.ts";
 import type { AttemptView, RunningCommand, TaskView } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import { EXIT } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable, printableJson } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { durationText } from "../terminal/values.ts";
 
 export const jobTasks: Run = async (context, [id = ""]) => {
-  const { output, now, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, now, signal, copra } = await clientOf(context);
   const found = await copra.jobs.tasks(id, { signal });
   const { bold } = output.colors;
   output.data(found, () =>
@@ -26,7 +24,6 @@ export const jobTasks: Run = async (context, [id = ""]) => {
     ].join("\n"),
   );
   if ((found.attempts_dropped ?? 0) > 0) output.words(`${found.attempts_dropped} earlier attempts are not kept`);
-  return EXIT.done;
 };
 
 function taskRow(task: TaskView, nowMs: number, color: (status: string) => string): string[] {
@@ -76,8 +73,7 @@ function commandText({ task, attempt, node, argv, seconds }: Shown, end: string,
 }
 
 export const jobCommands: Run = async (context, [id = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const found = await copra.jobs.commands(id, { signal });
   const { red } = output.colors;
   output.data(found, () =>
@@ -89,31 +85,24 @@ export const jobCommands: Run = async (context, [id = ""]) => {
       })
       .join("\n\n"),
   );
-  return EXIT.done;
 };
 
 export const jobLog: Run = async (context, [id = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const found = await copra.jobs.running(id, { signal });
   output.data(found, () => found.commands.map((one) => commandText(one, "", one.output)).join("\n\n"));
   if (found.commands.length === 0) output.words("No node runs ffmpeg for this job now");
-  return EXIT.done;
 };
 
 export const jobRequest: Run = async (context, [id = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const found = await copra.jobs.request(id, { signal });
   output.data(found, () => printableJson(found.request, 2));
   if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
-  return EXIT.done;
 };
 
 export const jobMetadata: Run = async (context, [id = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const found = await copra.jobs.metadata(id, undefined, { signal });
   output.data(found, () => printableJson(found.metadata, 2));
-  return EXIT.done;
 };

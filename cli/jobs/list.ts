@@ -4,7 +4,7 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import type { Options } from "../context.ts";
 import { numberOption, pairsOption, textOption } from "../context.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { statusColor } from "../terminal/colors.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
@@ -76,7 +76,6 @@ export const listJobs: Run = async (context, _args, options) => {
   }
   output.data({ jobs, has_more: hasMore }, () => listText(jobs, sort, now(), output));
   if (hasMore) output.words(`There are more: --limit ${limit * 5}, or --all`);
-  return EXIT.done;
 };
 
 function listText(
@@ -132,5 +131,4 @@ export const countJobs: Run = async (context, _args, options) => {
     table(Object.entries(found.counts).map(([status, count]) => [statusColor(status, output.colors), `${count}`])),
   );
   if (found.capped) output.words("There are more than are counted: a count of 10000 means that many or more");
-  return EXIT.done;
 };

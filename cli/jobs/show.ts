@@ -14,13 +14,11 @@ import { apiTime, durationText } from "../terminal/values.ts";
 import { tagsText } from "./list.ts";
 
 export const showJob: Run = async (context, [id = ""]) => {
-  const { copra } = await clientOf(context);
-  const { signal } = context;
+  const { signal, copra } = await clientOf(context);
   const job = await copra.jobs.get(id, { signal });
   // Services of earlier releases lack this route.
   const queue = job.state === "queued" ? await copra.jobs.queue(id, { signal }).catch(() => null) : null;
   context.output.data(job, () => jobText(job, queue, context.output.colors));
-  return EXIT.done;
 };
 
 /** "3 jobs before it, starts in about 4m 00s". */
@@ -54,8 +52,7 @@ function jobText(job: Job, queue: QueueView | null, colors: Colors): string {
 }
 
 export const openJob: Run = async (context, [id = ""], options) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const job = await copra.jobs.get(id, { signal });
   const key = textOption(options, "output");
   const found = job.outputs.find((one) => (key === undefined || one.key === key) && outputUrls(one).length > 0);
@@ -70,5 +67,4 @@ export const openJob: Run = async (context, [id = ""], options) => {
   if (options.print !== true && context.input.isTTY && /^https?:/.test(url) && !(await openUrl(url))) {
     throw new CommandError(EXIT.failed, "No browser could be started; the URL is above");
   }
-  return EXIT.done;
 };

@@ -9,8 +9,7 @@ import { printableJson } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 
 export const listStorages: Run = async (context) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const storages = await copra.storages.list({ signal });
   output.data({ storages }, () =>
     table([
@@ -18,15 +17,12 @@ export const listStorages: Run = async (context) => {
       ...storages.map(({ name, created_at }) => [name, created_at]),
     ]),
   );
-  return EXIT.done;
 };
 
 export const showStorage: Run = async (context, [name = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const { storage } = await copra.storages.get(name, { signal });
   output.data(storage, () => printableJson(storage, 2));
-  return EXIT.done;
 };
 
 export const putStorage: Run = async (context, [name = "", file = "-"]) => {
@@ -36,21 +32,17 @@ export const putStorage: Run = async (context, [name = "", file = "-"]) => {
   // The service validates the storage.
   const stored = await copra.storages.put(name, body as Storage, { signal });
   output.data(stored, () => stored.name);
-  return EXIT.done;
 };
 
 export const deleteStorages: Run = async (context, names) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   for (const name of names) await copra.storages.delete(name, { signal });
   output.data({ deleted: names }, () => names.join("\n"));
-  return EXIT.done;
 };
 
 /** Fails if a step fails. */
 export const testStorage: Run = async (context, [name = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const result = await copra.storages.test(name, { signal });
   output.data(result, () => table(result.steps.map(({ step, status, error = "" }) => [step, status, error])));
   return result.steps.some(({ status }) => status === "failed") ? EXIT.failed : EXIT.done;

@@ -4,13 +4,12 @@ import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
 import { readJsonOption } from "../encode/job-request.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { printableJson } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 
 export const listTemplates: Run = async (context) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const templates = await copra.templates.list({ signal });
   output.data({ templates }, () =>
     table([
@@ -18,18 +17,15 @@ export const listTemplates: Run = async (context) => {
       ...templates.map(({ name, version, created_at }) => [name, String(version), created_at]),
     ]),
   );
-  return EXIT.done;
 };
 
 /** Prints the body alone, also with `--json`: `templates put` reads it. */
 export const showTemplate: Run = async (context, [name = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const found = await copra.templates.get(name, { signal });
   output.data(found.template, () => printableJson(found.template, 2));
   output.words(`${found.name}@${found.version}; variables: ${found.variables.join(", ") || "none"}`);
   if (found.left_out.length > 0) output.words(`Left out, because it is secret: ${found.left_out.join(", ")}`);
-  return EXIT.done;
 };
 
 const Body = z.record(z.string(), z.unknown());
@@ -48,39 +44,30 @@ export const putTemplate: Run = async (context, [name = "", file = "-"], options
     ifVersion: version === undefined ? undefined : Number(version),
   });
   output.data(stored, () => `${stored.name}@${stored.version}`);
-  return EXIT.done;
 };
 
 export const deleteTemplates: Run = async (context, names) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   for (const name of names) await copra.templates.delete(name, { signal });
   output.data({ deleted: names }, () => names.join("\n"));
-  return EXIT.done;
 };
 
 export const createToken: Run = async (context, [name = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const created = await copra.templates.createToken(name, { signal });
   output.data(created, () => created.url);
   output.words(`Store the URL now: it is not shown again. The token has the id ${created.id}`);
-  return EXIT.done;
 };
 
 export const listTokens: Run = async (context, [name = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const tokens = await copra.templates.tokens(name, { signal });
   output.data({ tokens }, () =>
     table([["TOKEN", "CREATED"].map(output.colors.bold), ...tokens.map(({ id, created_at }) => [id, created_at])]),
   );
-  return EXIT.done;
 };
 
 export const revokeToken: Run = async (context, [name = "", id = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   output.data(await copra.templates.deleteToken(name, id, { signal }), () => id);
-  return EXIT.done;
 };

@@ -4,7 +4,7 @@ import type { UploadLink, UploadLinkRequest } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { durationOption, listOption, type Options, pairsOption, textOption } from "../context.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { bytesText } from "../terminal/values.ts";
@@ -15,23 +15,18 @@ export const createUploadLink: Run = async (context, _args, options) => {
   const { copra } = await clientOf(context);
   const link = await copra.uploadLinks.create(request, { signal });
   output.data(link, () => linkText(link));
-  return EXIT.done;
 };
 
 export const showUploadLink: Run = async (context, [id = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const link = await copra.uploadLinks.get(id, { signal });
   output.data(link, () => linkText(link));
-  return EXIT.done;
 };
 
 export const revokeUploadLinks: Run = async (context, ids) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   for (const id of ids) await copra.uploadLinks.revoke(id, { signal });
   output.data({ revoked: ids }, () => ids.join("\n"));
-  return EXIT.done;
 };
 
 function requestOf(options: Options): UploadLinkRequest {

@@ -2,14 +2,12 @@
 import type { UploadSummary } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import { EXIT } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { bytesText } from "../terminal/values.ts";
 
 export const listUploads: Run = async (context) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const uploads: UploadSummary[] = [];
   for await (const upload of copra.uploads.list({ signal })) uploads.push(upload);
   output.data({ uploads }, () =>
@@ -24,13 +22,10 @@ export const listUploads: Run = async (context) => {
       ]),
     ]),
   );
-  return EXIT.done;
 };
 
 export const deleteUploads: Run = async (context, ids) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   for (const id of ids) await copra.uploads.delete(id, { signal });
   output.data({ deleted: ids }, () => ids.join("\n"));
-  return EXIT.done;
 };

@@ -3,7 +3,7 @@ import type { Usage } from "../../client/index.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { textOption } from "../context.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { bytesText, durationText } from "../terminal/values.ts";
@@ -33,7 +33,6 @@ export const showUsage: Run = async (context, _args, options) => {
       row("total", usage.total).map(bold),
     ]),
   );
-  return EXIT.done;
 };
 
 function row(day: string, { jobs, output_seconds, node_seconds, stored_bytes }: Day): string[] {

@@ -4,7 +4,6 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { VERSION } from "#shared/version.ts";
 import { clientOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
-import { EXIT } from "../exit.ts";
 import { registerCreation } from "./create-job.ts";
 import { DocsSearch } from "./docs-search.ts";
 import { registerJobTools } from "./job-tools.ts";
@@ -30,5 +29,4 @@ export const mcp: Run = async (context) => {
   context.output.words(`MCP server for ${target.url}, on standard input and output`);
   await ended;
   await server.close();
-  return EXIT.done;
 };

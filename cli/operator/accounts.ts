@@ -21,7 +21,6 @@ export const listAccounts: Run = async (context) => {
       ]),
     ]),
   );
-  return EXIT.done;
 };
 
 export const createAccount: Run = async (context, [name = ""]) => {
@@ -35,7 +34,6 @@ export const createAccount: Run = async (context, [name = ""]) => {
     ]),
   );
   output.words("Key and secret are shown only now");
-  return EXIT.done;
 };
 
 type LimitName = "max_unfinished_jobs" | "max_running" | "weight";
@@ -52,7 +50,6 @@ export const setLimit =
     const admin = await adminOf(context);
     const limits = await admin.accounts.setLimits(account, { [limit]: isDefault ? null : Number(text) }, { signal });
     output.data(limits, () => table(Object.entries(limits).map(([name, value]) => [name, String(value ?? "default")])));
-    return EXIT.done;
   };
 
 export const rotateAccountSecret: Run = async (context, [account = ""]) => {
@@ -60,7 +57,6 @@ export const rotateAccountSecret: Run = async (context, [account = ""]) => {
   const created = await (await adminOf(context)).accounts.rotateWebhookSecret(account, { signal });
   output.data(created, () => created.webhook_secret);
   output.words(`Shown only now. The previous secret also signs until ${created.previous_until}`);
-  return EXIT.done;
 };
 
 export const resealSecrets: Run = async (context) => {

@@ -26,7 +26,6 @@ export const listAlerts: Run = async (context) => {
       ...alerts.flatMap(({ name, firing }) => firing.map((sentence) => printable(`${name}: ${sentence}`))),
     ].join("\n"),
   );
-  return EXIT.done;
 };
 
 export const setAlert: Run = async (context, [name = "", file = "-"]) => {
@@ -34,7 +33,6 @@ export const setAlert: Run = async (context, [name = "", file = "-"]) => {
   const given = readJsonOption(file, z.record(z.string(), z.unknown()), "an alert: an object with `when` and `to`");
   const alert = await (await adminOf(context)).alerts.put(name, given as NewAlert, { signal });
   output.data(alert, () => `${alert.name}: ${alert.when}`);
-  return EXIT.done;
 };
 
 export const testAlert: Run = async (context, [name = ""]) => {
@@ -49,5 +47,4 @@ export const deleteAlerts: Run = async (context, names) => {
   const { alerts } = await adminOf(context);
   for (const name of names) await alerts.delete(name, { signal });
   output.data({ deleted: names }, () => names.join("\n"));
-  return EXIT.done;
 };

@@ -3,7 +3,7 @@ import { SCOPE_NAMES, type Scope } from "#shared/api/scopes.ts";
 import { adminOf } from "../client.ts";
 import type { Run } from "../command-spec.ts";
 import { listOption, type Options, textOption } from "../context.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 import { parseDuration, parseTime } from "../terminal/values.ts";
@@ -46,7 +46,6 @@ export const listKeys: Run = async (context, [account = ""]) => {
       ]),
     ]),
   );
-  return EXIT.done;
 };
 
 export const createKey: Run = async (context, [account = ""], options) => {
@@ -60,14 +59,12 @@ export const createKey: Run = async (context, [account = ""], options) => {
   const created = await (await adminOf(context)).keys.create(account, { signal, ...restrictions });
   output.data(created, () => created.api_key);
   output.words(`Key ${created.id}; it is shown only now`);
-  return EXIT.done;
 };
 
 export const revokeKey: Run = async (context, [id = ""]) => {
   const { output, signal } = context;
   const revoked = await (await adminOf(context)).keys.revoke(id, { signal });
   output.data(revoked, () => `${revoked.id} is revoked`);
-  return EXIT.done;
 };
 
 export const listTokens: Run = async (context) => {
@@ -86,7 +83,6 @@ export const listTokens: Run = async (context) => {
       ]),
     ]),
   );
-  return EXIT.done;
 };
 
 export const createToken: Run = async (context, [name = ""], options) => {
@@ -102,12 +98,10 @@ export const createToken: Run = async (context, [name = ""], options) => {
   const created = await admin.nodeTokens.create(token, { signal });
   output.data(created, () => created.node_token);
   output.words(`Token ${created.id} for pool ${created.pool}; it is shown only now`);
-  return EXIT.done;
 };
 
 export const revokeToken: Run = async (context, [id = ""]) => {
   const { output, signal } = context;
   const revoked = await (await adminOf(context)).nodeTokens.revoke(id, { signal });
   output.data(revoked, () => `${revoked.id} is revoked; its nodes are disconnected`);
-  return EXIT.done;
 };

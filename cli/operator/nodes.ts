@@ -34,7 +34,6 @@ export const listNodes: Run = async (context) => {
   const offline = nodes.find(({ state }) => state === "offline");
   if (offline)
     output.words(`Offline nodes are cordoned: they get no work when they return. copra nodes uncordon ${offline.id}`);
-  return EXIT.done;
 };
 
 /** Returns the time when a disconnected node was last seen, and the number of leases lost with it. */
@@ -55,7 +54,6 @@ export const showNode: Run = async (context, [id = ""]) => {
   // Services of earlier releases lack this route.
   const history = await nodes.history(id, { signal }).catch(() => null);
   output.data(node, () => nodeText(node, history, output.colors));
-  return EXIT.done;
 };
 
 /** Cordons, drains or uncordons a node, all nodes, or the nodes of a pool. */
@@ -78,7 +76,6 @@ export const changeNodes =
       if (pool === undefined || node.pool === pool) nodes.push(await admin.nodes[verb](node.id, { signal }));
     }
     output.data({ nodes }, () => table(nodes.map((node) => [printable(node.id), stateText(node, output.colors)])));
-    return EXIT.done;
   };
 
 type State = NodeDetails["state"];
@@ -94,7 +91,6 @@ const CHANGED_BY = {
 export const forgetNode: Run = async (context, [id = ""]) => {
   const node = await (await adminOf(context)).nodes.forget(id, { signal: context.signal });
   context.output.data(node, () => `${printable(node.id)} is forgotten`);
-  return EXIT.done;
 };
 
 const BARS = "▁▂▃▄▅▆▇█";
@@ -146,7 +142,6 @@ export const showDemand: Run = async (context) => {
   const { output, signal } = context;
   const found = await (await adminOf(context)).autoscale({ signal });
   output.data(found, () => demandText(found, output.colors));
-  return EXIT.done;
 };
 
 function demandText({ pools }: Autoscale, { bold }: Colors): string {

@@ -1,6 +1,5 @@
 // copra completion: generates scripts for bash, zsh and fish from the table of commands.
 import type { ArgumentSpec, CommandGroup, CommandSpec, OptionSpec, Run } from "../command-spec.ts";
-import { EXIT } from "../exit.ts";
 
 /** Commands, groups and options that can be completed. */
 export type CommandTree = {
@@ -14,7 +13,6 @@ export const completion =
   (tree: CommandTree): Run =>
   async ({ output }, [shell]) => {
     output.raw(shell === "zsh" ? zshScript(tree) : shell === "fish" ? fishScript(tree) : bashScript(tree));
-    return EXIT.done;
   };
 
 type Word = { readonly word: string; readonly summary: string };

@@ -4,7 +4,7 @@ import { Copra, type SessionLink } from "../../client/index.ts";
 import type { Run } from "../command-spec.ts";
 import { namedFetch } from "../connection/named-fetch.ts";
 import { type Context, targetOf } from "../context.ts";
-import { EXIT, usageError } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import { openUrl } from "../terminal/open-url.ts";
 
 export const dashboard: Run = async (context, _args, options) => {
@@ -12,7 +12,6 @@ export const dashboard: Run = async (context, _args, options) => {
   context.output.data(link, () => link.url);
   // The link is printed anyway: a machine without a browser is no error.
   if (options.open === true) await openUrl(link.url);
-  return EXIT.done;
 };
 
 /** Creates a session link with all rights of the target: the operator's rights, for the account of the API key. */

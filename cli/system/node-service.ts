@@ -37,7 +37,6 @@ export const installNode: Run = async ({ output, env, globals }, _args, options)
   await systemctl("enable", SERVICE);
   await systemctl("restart", SERVICE);
   output.words(`The node runs as ${SERVICE}. Its log: journalctl -u ${SERVICE} -f; its end: systemctl stop ${SERVICE}`);
-  return EXIT.done;
 };
 
 /** Waits until running work has ended or was handed back. */
@@ -50,7 +49,6 @@ export const uninstallNode: Run = async ({ output }) => {
   rmSync(TOKEN_FILE, { force: true });
   await systemctl("daemon-reload");
   output.words("The node is no longer a service. Revoke its token with copra node-tokens revoke.");
-  return EXIT.done;
 };
 
 /** Returns the unit for these options. Throws a usage error that names a missing option. */

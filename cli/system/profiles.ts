@@ -41,7 +41,6 @@ export const login: Run = async (context, [given], options) => {
   writeConfig(env, withProfile(readConfig(env), name, profile));
   output.data({ profile: name, url: service }, () => `Profile "${name}" for ${service}`);
   output.words(`Stored in ${configPath(env)}`);
-  return EXIT.done;
 };
 
 /** Throws if the service does not accept the credentials. */
@@ -59,7 +58,6 @@ export const logout: Run = async ({ env, globals, output }) => {
   }
   writeConfig(env, withoutProfile(config, name));
   output.data({ profile: name, deleted: true }, () => `Profile "${name}" is deleted. Its key is still valid`);
-  return EXIT.done;
 };
 
 export const whoami: Run = async (context) => {
@@ -119,5 +117,4 @@ export const listProfiles: Run = async ({ env, output }: Context, [chosen]) => {
           ]),
         ),
   );
-  return EXIT.done;
 };

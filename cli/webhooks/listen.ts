@@ -61,7 +61,6 @@ export const listen: Run = async (context, _args, options) => {
     if (signal.aborted && signal.reason instanceof Interrupted) return EXIT.done;
     throw error;
   }
-  return EXIT.done;
 };
 
 /** The webhook of an event; null if the event has none. */

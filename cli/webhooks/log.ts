@@ -9,11 +9,9 @@ import { printable } from "../terminal/printable.ts";
 import { table } from "../terminal/table.ts";
 
 export const listNotifications: Run = async (context, [job = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const notifications = await copra.jobs.notifications(job, { signal });
   output.data({ job_id: job, notifications }, () => deliveryTable(notifications, output.colors));
-  return EXIT.done;
 };
 
 const deliveryTable = (notifications: readonly Delivery[], colors: Colors): string =>
@@ -39,7 +37,6 @@ export const replay: Run = async (context, [job = "", id], options) => {
     notifications.push(await copra.notifications.replay(job, one, { signal, ...(url === undefined ? {} : { url }) }));
   }
   output.data({ job_id: job, notifications }, () => deliveryTable(notifications, output.colors));
-  return EXIT.done;
 };
 
 function idsOf(notifications: readonly Delivery[], job: string): readonly string[] {
@@ -48,8 +45,7 @@ function idsOf(notifications: readonly Delivery[], job: string): readonly string
 }
 
 export const testEndpoint: Run = async (context, [url = ""]) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const result = await copra.notifications.test(url, { signal });
   const { delivered, status, error, seconds } = result;
   output.data(
@@ -60,10 +56,8 @@ export const testEndpoint: Run = async (context, [url = ""]) => {
 };
 
 export const rotateSecret: Run = async (context) => {
-  const { output, signal } = context;
-  const { copra } = await clientOf(context);
+  const { output, signal, copra } = await clientOf(context);
   const created = await copra.notifications.rotateSecret({ signal });
   output.data(created, () => created.webhook_secret);
   output.words(`The previous secret also signs until ${created.previous_until}`);
-  return EXIT.done;
 };

@@ -21,7 +21,6 @@ export const trigger: Run = async ({ output, env, now, signal }, [event = ""], o
   await response.body?.cancel();
   output.data({ id, event, status: response.status, body }, () => `${event} -> HTTP ${response.status}`);
   if (!response.ok) throw new CommandError(EXIT.failed, `The receiver responded with HTTP ${response.status}`);
-  return EXIT.done;
 };
 
 const JOB_ID = "example0000000";
